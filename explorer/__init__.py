@@ -1,0 +1,47 @@
+"""Explore differentially private maps: from a city's points to a private map one can question.
+
+>>> from explorer import HTF, FrequencyMatrix, exact
+>>> matrix = FrequencyMatrix.from_array([[9, 0, 0], [8, 0, 1], [9, 9, 0]])
+>>> release = HTF(epsilon=1, T=3).release(matrix, rng=7)
+>>> private = release.answer([[0, 0, 2, 3]]).value
+>>> truth = exact(matrix, [[0, 0, 2, 3]])
+"""
+
+__version__ = "0.1.0"
+
+from explorer.errors import InputError
+from explorer.grid import Grid
+from explorer.matrix import FrequencyMatrix
+from explorer.mechanisms import (
+    AG,
+    HTF,
+    UG,
+    Identity,
+    Mechanism,
+    QuadTree,
+    Uniform,
+    mechanism,
+    mechanisms,
+)
+from explorer.points import Points
+from explorer.queries import exact
+from explorer.release import Answers, Release
+
+__all__ = [
+    "AG",
+    "HTF",
+    "UG",
+    "Answers",
+    "FrequencyMatrix",
+    "Grid",
+    "Identity",
+    "InputError",
+    "Mechanism",
+    "Points",
+    "QuadTree",
+    "Release",
+    "Uniform",
+    "exact",
+    "mechanism",
+    "mechanisms",
+]

@@ -1,0 +1,110 @@
+"""Colours, type and spacing of the page, light and dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+
+def _mode(*, page: str, paper: str, primary: str, on_primary: str, bar: str, line: str) -> Any:
+    return {
+        "palette": {
+            "primary": {"main": primary, "contrastText": on_primary},
+            "background": {"default": page, "paper": paper},
+            "divider": line,
+        },
+        "typography": {"fontFamily": FONT, "fontSize": 14},
+        "shape": {"borderRadius": 4},
+        "components": {
+            # The title in the bar is white whatever the theme: the bar stays dark in both.
+            "MuiAppBar": {
+                "styleOverrides": {
+                    "root": {
+                        "backgroundColor": bar,
+                        "backgroundImage": "none",
+                        "boxShadow": "none",
+                        "borderBottom": f"1px solid {line}",
+                        "color": "#ffffff",
+                    }
+                }
+            },
+            "MuiToolbar": {"styleOverrides": {"root": {"minHeight": "48px !important"}}},
+            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none"}}},
+            "MuiToggleButton": {
+                "styleOverrides": {
+                    "root": {
+                        "textTransform": "none",
+                        "lineHeight": 1.3,
+                        "&.Mui-selected, &.Mui-selected:hover": {
+                            "backgroundColor": primary,
+                            "color": on_primary,
+                        },
+                    }
+                }
+            },
+            # Headings that the page frame uses as spacers would be read out as empty headings.
+            "MuiTypography": {"styleOverrides": {"h5": {"visibility": "hidden"}}},
+            # The busy bar has no accessible name and mirrors other visitors' work.
+            "MuiLinearProgress": {"styleOverrides": {"root": {"display": "none"}}},
+        },
+    }
+
+
+THEME: dict[str, Any] = {
+    "light": _mode(
+        page="#f5f7fa",
+        paper="#ffffff",
+        primary="#0b5394",
+        on_primary="#ffffff",
+        bar="#16202b",
+        line="#d9dfe6",
+    ),
+    "dark": _mode(
+        page="#10161d",
+        paper="#161d26",
+        primary="#8ec5ff",
+        on_primary="#0c1117",
+        bar="#10161d",
+        line="#2a3541",
+    ),
+}
+
+#: Styles of the HTML pieces of `views.markup`; colours follow the theme through currentColor.
+CSS = f"""
+:host {{ font-family: {FONT}; color: inherit; }}
+h2 {{ font-size: 16px; line-height: 22px; font-weight: 600; margin: 0; }}
+h3 {{ font-size: 13px; line-height: 18px; font-weight: 700; margin: 8px 0 0; }}
+p {{ font-size: 13px; line-height: 18px; margin: 0; }}
+.quiet, h2 + p {{ opacity: .78; }}
+.help {{ font-size: 12.5px; line-height: 17px; opacity: .82; margin: 0 0 6px;
+  border-left: 2px solid currentColor; padding-left: 8px; }}
+.summary {{ font-size: 14px; line-height: 20px; max-width: 110ch; }}
+.figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(120px, 1fr));
+  gap: 8px 16px; margin: 0; max-width: 800px; }}
+.figures dt {{ font-size: 13px; line-height: 18px; opacity: .78; white-space: nowrap; }}
+.figures dd {{ font-size: 22px; line-height: 28px; font-weight: 600; margin: 0;
+  font-variant-numeric: tabular-nums; white-space: nowrap; }}
+.bar .caption {{ font-size: 13px; line-height: 18px; opacity: .85; }}
+.bar .gradient {{ height: 10px; border-radius: 2px; margin: 3px 0 2px; }}
+.bar .ticks {{ position: relative; height: 18px; }}
+.bar .ticks span {{ position: absolute; transform: translateX(-50%); font-size: 12px;
+  line-height: 18px; opacity: .85; font-variant-numeric: tabular-nums; white-space: nowrap; }}
+.bar .ticks span:first-child {{ transform: none; }}
+.bar .ticks span:last-child:not(:first-child) {{ transform: translateX(-100%); }}
+.bars {{ display: grid; grid-template-columns: 1fr 1fr; gap: 20px; }}
+.ledger .stack {{ display: flex; height: 12px; border-radius: 3px; overflow: hidden; gap: 1px; }}
+.ledger .stack i {{ min-width: 2px; flex-basis: 0; }}
+.ledger ul {{ display: flex; flex-wrap: wrap; gap: 2px 18px; list-style: none; padding: 0;
+  margin: 6px 0 0; font-size: 13px; line-height: 20px; }}
+.ledger li i {{ display: inline-block; width: 10px; height: 10px; border-radius: 2px;
+  margin-right: 6px; }}
+.ledger li span {{ opacity: .7; }}
+.badge {{ display: inline-block; font-size: 12px; line-height: 18px; font-weight: 600;
+  padding: 1px 8px; border-radius: 9px; border: 1px solid currentColor; }}
+.notice {{ border-left: 4px solid #d96a00; background: rgba(217, 106, 0, .14);
+  padding: 8px 12px; border-radius: 3px; font-size: 14px; line-height: 20px; }}
+.notice.info {{ border-color: #3b8fd6; background: rgba(59, 143, 214, .14); }}
+.visually-hidden {{ position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0;
+  overflow: hidden; clip-path: inset(50%); white-space: nowrap; border: 0; }}
+"""

@@ -1,0 +1,91 @@
+"""Rows whose place cannot be right: counted by reason, named, and left out.
+
+Each row is judged by itself, so leaving rows out is part of what a record is and costs no
+privacy. The counts are exact: they are for the curator's screen and never go into a release.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+
+FINE, MISSING, INFINITE, ZERO, BEYOND, SWAPPED = range(6)
+
+# Above this share of impossible places the columns are taken to be something else than degrees.
+_MOSTLY = 0.5
+
+_SENTENCES = {
+    MISSING: "{rows} without a coordinate (null or not a number) {were} left out.",
+    INFINITE: "{rows} with an infinite coordinate {were} left out.",
+    ZERO: "{rows} at longitude 0, latitude 0, which stands for a missing place, {were} left out.",
+    BEYOND: "{rows} beyond the range of longitude or latitude {were} left out.",
+    SWAPPED: "{rows} with latitude beyond 90 as if swapped with longitude {were} left out.",
+}
+
+
+def judge(
+    x: NDArray[np.float64], y: NDArray[np.float64], degrees: bool
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return for each row a reason code (n,) and for each reason its number of rows (6,).
+
+    With ``degrees``, x is a longitude (-180 to 360) and y a latitude (-90 to 90); without, any
+    finite number is fine.
+    """
+    reasons = np.empty(x.size, np.uint8)
+    rows = np.zeros(6, np.int64)
+    _judge(x, y, degrees, reasons, rows)
+    return reasons, rows
+
+
+def refuse_columns(rows: NDArray[np.int64], lon: str, lat: str) -> None:
+    """Raise `InputError` if most rows have no possible longitude and latitude.
+
+    ``rows`` is what `judge` counted; ``lon`` and ``lat`` are the names of the columns.
+    """
+    placed = rows[FINE] + rows[BEYOND] + rows[SWAPPED]
+    if rows[SWAPPED] > _MOSTLY * placed > 0:
+        raise InputError(
+            f"The latitudes in {lat!r} are beyond 90 while the longitudes in {lon!r} are not, so "
+            f"the two look swapped; give lon={lat!r}, lat={lon!r}."
+        )
+    if rows[BEYOND] + rows[SWAPPED] > _MOSTLY * placed:
+        raise InputError(
+            f"The values in {lon!r} and {lat!r} are not degrees; say what they are with crs=..., "
+            "such as crs='EPSG:27700'."
+        )
+
+
+def sentences(rows: NDArray[np.int64]) -> list[str]:
+    """Return one sentence for each reason for which rows were left out."""
+    said = []
+    for reason, sentence in _SENTENCES.items():
+        n = int(rows[reason])
+        if n:
+            many = ("1 row", "was") if n == 1 else (f"{n:,} rows", "were")
+            said.append(sentence.format(rows=many[0], were=many[1]))
+    return said
+
+
+@njit(cache=True, nogil=True)
+def _judge(x, y, degrees, reasons, rows):  # type: ignore[no-untyped-def]
+    for i in range(x.size):
+        a, b = x[i], y[i]
+        reason = FINE
+        if np.isnan(a) or np.isnan(b):
+            reason = MISSING
+        elif np.isinf(a) or np.isinf(b):
+            reason = INFINITE
+        elif degrees:
+            if a == 0.0 and b == 0.0:
+                reason = ZERO
+            elif -180.0 <= a <= 360.0 and -90.0 <= b <= 90.0:
+                reason = FINE
+            elif -90.0 <= a <= 90.0 and -180.0 <= b <= 360.0:
+                reason = SWAPPED
+            else:
+                reason = BEYOND
+        reasons[i] = reason
+        rows[reason] += 1

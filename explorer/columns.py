@@ -1,0 +1,120 @@
+"""Which columns of a table are the place: guessed from their names, never silently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from explorer.errors import InputError
+
+# East, north; the first spelling that fits wins, so longer words stand before their beginnings.
+_DEGREES = (("longitude", "latitude"), ("long", "lat"), ("lng", "lat"), ("lon", "lat"))
+_LENGTHS = (("eastings", "northings"), ("easting", "northing"), ("x", "y"))
+_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Place:
+    """The two columns of a place, and whether their names promise degrees."""
+
+    lon: str
+    lat: str
+    degrees: bool
+
+    def __str__(self) -> str:
+        return f"{self.lon!r} and {self.lat!r}"
+
+
+def find_place(names: Sequence[str], lon: str | None = None, lat: str | None = None) -> Place:
+    """Return the columns to read as east and north.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns of the table.
+    lon, lat : str, optional
+        Columns a person has chosen; with one of them the other is its counterpart.
+
+    Raises
+    ------
+    InputError
+        If a chosen column is not there, no pair fits, or more than one does.
+
+    Examples
+    --------
+    >>> str(find_place(["Pickup_Longitude", "Pickup_Latitude", "fare"]))
+    "'Pickup_Longitude' and 'Pickup_Latitude'"
+    >>> str(find_place(["o_lon", "o_lat", "d_lon", "d_lat"], lon="d_lon"))
+    "'d_lon' and 'd_lat'"
+    """
+    for chosen in (lon, lat):
+        if chosen is not None and chosen not in names:
+            raise InputError(f"There is no column {chosen!r}; the columns are {listed(names)}.")
+    if lon is not None and lat is not None:
+        if lon == lat:
+            raise InputError(f"Longitude and latitude are both {lon!r}; choose two columns.")
+        return Place(lon, lat, any(_word(lon, east) is not None for east, _ in _DEGREES))
+    found = [p for p in candidates(names) if (lon or p.lon) == p.lon and (lat or p.lat) == p.lat]
+    if len(found) == 1:
+        return found[0]
+    if lon is not None or lat is not None:
+        given, other = ("lon", "lat") if lon is not None else ("lat", "lon")
+        raise InputError(
+            f"No counterpart of column {lon or lat!r} was found; choose it with {other}=... "
+            f"beside {given}=..., the columns are {listed(names)}."
+        )
+    if not found:
+        raise InputError(
+            "No columns of longitude and latitude were recognised; choose them with lon=..., "
+            f"lat=... from {listed(names)}."
+        )
+    first = found[0]
+    raise InputError(
+        f"More than one pair of columns could be the place: {listed(found)}; choose one, for "
+        f"example lon={first.lon!r}, lat={first.lat!r}."
+    )
+
+
+def candidates(names: Sequence[str]) -> list[Place]:
+    """Return every pair of columns that looks like a place; degrees, if there are any, alone."""
+    by_key = {_key(name): name for name in reversed(names)}
+    for spellings in (_DEGREES, _LENGTHS):
+        found = []
+        for name in names:
+            for east, north in spellings:
+                around = _word(name, east)
+                counterpart = None if around is None else by_key.get(around.replace("*", north))
+                if counterpart is not None and counterpart != name:
+                    found.append(Place(name, counterpart, spellings is _DEGREES))
+                    break
+        if found:
+            return found
+    return []
+
+
+def _key(name: str) -> str:
+    return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
+
+
+def _word(name: str, word: str) -> str | None:
+    """Return the name with a star where the word stands, or ``None`` if it does not.
+
+    The word is one of those between underscores; three letters or more may also end the name
+    ("pickuplon"). A star in the name itself only makes the counterpart unfindable.
+    """
+    key = _key(name)
+    parts = key.split("_")
+    if word in parts:
+        # The last one: "x_long" is not the same as "long_x", but "long_trip_long" ends in it.
+        at = len(parts) - 1 - parts[::-1].index(word)
+        return "_".join([*parts[:at], "*", *parts[at + 1 :]])
+    if len(word) >= 3 and key.endswith(word):
+        return key[: -len(word)] + "*"
+    return None
+
+
+def listed(names: Sequence[object]) -> str:
+    """Return the first few names as part of a sentence."""
+    shown = ", ".join(n if isinstance(n, str) else str(n) for n in names[:_SHOWN])
+    more = len(names) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown or "none"

@@ -1,0 +1,151 @@
+"""What every mechanism shares: declared parameters, checks with a clear sentence, and `release`."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import param
+from numpy.typing import ArrayLike
+
+from explorer.errors import InputError
+from explorer.inference import Estimate
+from explorer.matrix import FrequencyMatrix
+from explorer.privacy.curator import Curator
+from explorer.privacy.noise import noise_source
+from explorer.privacy.units import to_units
+from explorer.release import Release
+
+MAX_EPSILON = float(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
+"""Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
+MIN_EPSILON = 1e-6
+
+
+class Mechanism(param.Parameterized):
+    """Turns exact counts into an epsilon-differentially private map.
+
+    A subclass declares its parameters once (`param`: bounds, step, label, help; widgets and
+    command-line flags derive from them) and writes `plan`.
+
+    Parameters
+    ----------
+    epsilon : float, above 0 and at most `MAX_EPSILON`
+        The whole privacy budget of one release.
+    **settings
+        The mechanism's own parameters.
+
+    Raises
+    ------
+    InputError
+        For a name it does not have or a value outside its bounds.
+    """
+
+    key: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
+
+    epsilon = param.Number(
+        default=0.1,
+        bounds=(MIN_EPSILON, MAX_EPSILON),
+        softbounds=(0.01, 10),
+        label="Epsilon",
+        doc="Privacy budget of the whole release: small is private and noisy, large is accurate.",
+    )
+
+    def __init__(self, **settings: Any) -> None:
+        for name, value in settings.items():
+            settings[name] = self._checked(name, value)
+        super().__init__(**settings)
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Partition, spend, measure, infer: the mechanism itself, on budgeted questions only."""
+        raise InputError("Choose one of the mechanisms: Mechanism itself has no plan.")
+
+    def release(
+        self,
+        matrix: FrequencyMatrix | ArrayLike,
+        rng: int | np.random.Generator | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Release:
+        """Draw one private map.
+
+        Parameters
+        ----------
+        matrix : FrequencyMatrix, or (rows, cols) array of counts
+        rng : None, int or numpy Generator
+            None draws release-grade noise (OpenDP). A seed or Generator draws a reproducible
+            preview, about a hundred times faster, which is not private.
+        progress : callable, optional
+            Told the finished part (0 to 1) of long measurements.
+
+        Returns
+        -------
+        Release
+            It holds no exact count.
+        """
+        if not isinstance(matrix, FrequencyMatrix):
+            matrix = FrequencyMatrix.from_array(matrix)
+        source = noise_source(rng)
+        curator = Curator(matrix, to_units(self.epsilon), source, progress)
+        estimate = self.plan(curator)
+        return Release.from_estimate(
+            estimate,
+            mechanism=self.key,
+            parameters={name: getattr(self, name) for name in self.tunables()},
+            units=curator.units,
+            preview=source.preview,
+            grid=matrix.grid,
+            unit=matrix.unit,
+            contribution_bound=matrix.contribution_bound,
+            ledger=tuple(curator.ledger),
+        )
+
+    @classmethod
+    def tunables(cls) -> list[str]:
+        """Names of the parameters besides epsilon, in the order of their declaration."""
+        return [name for name in cls.param if name not in ("name", "epsilon")]
+
+    def relevant(self) -> set[str]:
+        """The parameters that matter under the present settings of the others."""
+        return set(self.tunables())
+
+    @classmethod
+    def _checked(cls, name: str, value: Any) -> Any:
+        """The value in the parameter's own type, or an InputError in one sentence."""
+        if name not in cls.param or name == "name":
+            known = ", ".join(["epsilon", *cls.tunables()])
+            raise InputError(f"{cls.title} has no parameter {name!r}: it has {known}.")
+        declared = cls.param[name]
+        if isinstance(declared, param.Selector):
+            if value not in declared.objects:
+                choices = ", ".join(repr(choice) for choice in declared.objects)
+                raise InputError(f"{declared.label} is {value!r}: choose one of {choices}.")
+            return value
+        if value is None and declared.allow_None:
+            return None
+        return _checked_number(declared, value)
+
+    def __repr__(self) -> str:
+        shown = [f"{n}={getattr(self, n)!r}" for n in ("epsilon", *self.tunables())]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _checked_number(declared: param.Number, value: Any) -> float | int:
+    low, high = declared.bounds
+    allowed = f"{low:g} to {high:g}"
+    if declared.name == "epsilon":
+        allowed = f"above 0 and at most {high:g}"
+    whole = isinstance(declared, param.Integer)
+    kind = "a whole number" if whole else "a number"
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputError(f"{declared.label} is {value!r}: give {kind}, {allowed}.")
+    if not math.isfinite(value) or (whole and value != int(value)) or not low <= value <= high:
+        reason = ""
+        if declared.name == "epsilon" and math.isfinite(value) and value > high:
+            reason = f" (a budget above {high:g} protects nobody)"
+        raise InputError(f"{declared.label} is {value:g}{reason}: give {kind}, {allowed}.")
+    return int(value) if whole else float(value)

@@ -1,0 +1,45 @@
+"""The two extremes that every mechanism is measured against."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from explorer import inference
+from explorer.inference import Estimate
+from explorer.mechanisms.base import Mechanism
+from explorer.privacy.curator import Curator
+
+
+class Identity(Mechanism):
+    """Noise on every cell: no error inside cells, a great deal of noise over large areas.
+
+    htf-2022 section 7.5 calls it Singular (erratum 17). Budget epsilon per cell, since cells are
+    disjoint; the noise of an answer grows with the root of the cells in it.
+    """
+
+    key: ClassVar[str] = "identity"
+    title: ClassVar[str] = "Identity"
+    summary: ClassVar[str] = "Noise on every single cell of the grid."
+    paper: ClassVar[str] = "Dwork, McSherry, Nissim, Smith 2006"
+
+    def plan(self, curator: Curator) -> Estimate:
+        """One count for every cell, each with the whole budget."""
+        domain = curator.open()
+        cells = domain.grid(domain.shape)
+        curator.count(cells, curator.units, "cells")
+        return inference.leaves(curator.transcript(), ["cells"])
+
+
+class Uniform(Mechanism):
+    """One noisy total, spread evenly: almost no noise, and no map."""
+
+    key: ClassVar[str] = "uniform"
+    title: ClassVar[str] = "Uniform"
+    summary: ClassVar[str] = "One noisy total, spread evenly over the whole map."
+    paper: ClassVar[str] = "htf-2022, section 7.5"
+
+    def plan(self, curator: Curator) -> Estimate:
+        """One count for the whole domain."""
+        domain = curator.open()
+        curator.count(domain, curator.units, "total")
+        return inference.leaves(curator.transcript(), ["total"])

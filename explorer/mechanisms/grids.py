@@ -1,0 +1,159 @@
+"""Uniform and adaptive grids (grids-2013: Qardaji, Yang, Li, ICDE 2013)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import param
+
+from explorer import inference
+from explorer.inference import Estimate
+from explorer.mechanisms.base import Mechanism
+from explorer.privacy.curator import Curator
+from explorer.privacy.units import share, to_epsilon
+
+_SIDE = (1, 2048)
+
+
+def guideline_1(noisy_total: int, epsilon: float, c: float) -> float:
+    """Grid size sqrt(N epsilon / c) of Guideline 1, for a noisy N; 0 for a total below 0."""
+    return float(np.sqrt(max(noisy_total, 0) * epsilon / c))
+
+
+class UG(Mechanism):
+    """Uniform grid: m x m equal cells, m from Guideline 1 of grids-2013.
+
+    m = sqrt(N epsilon / c) balances the noise of many cells against the uneven spread inside few.
+    N is a noisy total from a small share of the budget (section IV-A; erratum 20), m its nearest
+    whole number, at least 1 and at most the cells of the grid.
+    """
+
+    key: ClassVar[str] = "ug"
+    title: ClassVar[str] = "UG"
+    summary: ClassVar[str] = "A uniform grid whose cells are as large as the noise asks for."
+    paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+
+    grid_size = param.Integer(
+        default=None,
+        bounds=_SIDE,
+        allow_None=True,
+        label="Grid size",
+        doc="Cells along each side (m). Automatic: Guideline 1 on the noisy total.",
+    )
+    c = param.Number(
+        default=10.0,
+        bounds=(0.1, 1000.0),
+        softbounds=(1, 50),
+        step=1,
+        label="c",
+        doc="Constant of Guideline 1: larger for evenly spread data, giving fewer cells.",
+    )
+    total_share = param.Number(
+        default=0.01,
+        bounds=(0.001, 0.5),
+        softbounds=(0.01, 0.1),
+        step=0.01,
+        label="Share for the total",
+        doc="Part of the budget that buys the noisy total behind the grid size.",
+    )
+
+    def relevant(self) -> set[str]:
+        """A fixed grid size needs no total."""
+        return {"grid_size"} if self.grid_size else set(self.tunables())
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Noisy N, grid of Guideline 1, one count a cell with all that is left."""
+        domain = curator.open()
+        size = self.grid_size
+        if size is None:
+            paid = share(curator.units, self.total_share)
+            total = int(curator.count(domain, paid, "total")[0])
+            size = round(guideline_1(total, to_epsilon(curator.units), self.c))
+        cells = domain.grid(np.full(2, max(1, size)))
+        curator.count(cells, curator.remaining(cells), "cells")
+        estimate = inference.leaves(curator.transcript(), ["cells"])
+        estimate.facts["grid size"] = max(1, size)
+        return estimate
+
+
+class AG(Mechanism):
+    """Adaptive grids: a coarse grid whose cells are divided again where they are full.
+
+    First m1 x m1 cells, m1 = max(10, ceil(sqrt(N epsilon / c)) / 4), counted with alpha of the
+    budget; then each cell into m2 x m2, m2 = ceil(sqrt(N' (1 - alpha) epsilon / c2)) of its noisy
+    count N' (Guideline 2; N' <= 0 gives 1, erratum 20), counted with the rest; then inference over
+    the two levels (v' as printed, u' with erratum 19). With m2 = 1 the cell is simply counted
+    twice and the two draws averaged by precision. N is noisy, from a small share.
+    """
+
+    key: ClassVar[str] = "ag"
+    title: ClassVar[str] = "AG"
+    summary: ClassVar[str] = "A coarse grid, divided again where a first noisy count is high."
+    paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+
+    first_size = param.Integer(
+        default=None,
+        bounds=_SIDE,
+        allow_None=True,
+        label="First grid size",
+        doc="Cells along each side of the coarse grid (m1). Automatic: from the noisy total.",
+    )
+    alpha = param.Number(
+        default=0.5,
+        bounds=(0.05, 0.95),
+        step=0.05,
+        label="Alpha",
+        doc="Part of the budget that counts the coarse cells; the paper finds 0.2 to 0.6 alike.",
+    )
+    c = param.Number(
+        default=10.0,
+        bounds=(0.1, 1000.0),
+        softbounds=(1, 50),
+        step=1,
+        label="c",
+        doc="Constant of Guideline 1, for the coarse grid.",
+    )
+    c2 = param.Number(
+        default=5.0,
+        bounds=(0.1, 1000.0),
+        softbounds=(1, 25),
+        step=1,
+        label="c2",
+        doc="Constant of Guideline 2, for the fine cells: larger gives fewer of them.",
+    )
+    total_share = param.Number(
+        default=0.01,
+        bounds=(0.001, 0.5),
+        softbounds=(0.01, 0.1),
+        step=0.01,
+        label="Share for the total",
+        doc="Part of the budget that buys the noisy total behind the coarse grid.",
+    )
+
+    def relevant(self) -> set[str]:
+        """A fixed first grid needs neither c nor a total."""
+        hidden = {"c", "total_share"} if self.first_size else set()
+        return set(self.tunables()) - hidden
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Noisy N; coarse grid and its counts; fine grids and their counts; inference."""
+        domain = curator.open()
+        size = self.first_size
+        if size is None:
+            paid = share(curator.units, self.total_share)
+            total = int(curator.count(domain, paid, "total")[0])
+            size = max(10, np.ceil(guideline_1(total, to_epsilon(curator.units), self.c)) / 4)
+            size = int(np.ceil(size))
+        coarse = domain.grid(np.full(2, size))
+        left = int(curator.remaining(coarse)[0])
+        first = curator.count(coarse, share(left, self.alpha), "first level")
+        rest = curator.remaining(coarse)
+        expected = np.maximum(first, 0) * to_epsilon(int(rest[0])) / self.c2
+        parts = np.maximum(1, np.ceil(np.sqrt(expected))).astype(np.int64)
+        fine = coarse.grid(np.stack([parts, parts], axis=1))
+        curator.count(fine, curator.remaining(fine), "second level")
+        stages = ["first level", "second level"]
+        estimate = inference.least_squares(curator.transcript(), stages)
+        estimate.facts["first grid size"] = size
+        return estimate

@@ -1,0 +1,72 @@
+"""Complete quadtrees (Cormode et al., ICDE 2012; compared in htf-2022 section 7.4)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import param
+
+from explorer import inference
+from explorer.inference import Estimate
+from explorer.mechanisms.base import Mechanism
+from explorer.privacy import allocation
+from explorer.privacy.curator import Curator
+
+
+class QuadTree(Mechanism):
+    """Quarters of quarters, down to a fixed height, every node counted.
+
+    The shape is public, so all of the budget goes to counts: the same share for every level, or
+    shares that grow by 2^(1/3) from the root to the leaves. Sides need not be powers of two; a
+    side of one cell is not cut any more, and a single cell gets all that is left on its path.
+    """
+
+    key: ClassVar[str] = "quadtree"
+    title: ClassVar[str] = "QuadTree"
+    summary: ClassVar[str] = "The map quartered again and again, whatever lies in it."
+    paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+
+    height = param.Integer(
+        default=None,
+        bounds=(0, 11),
+        allow_None=True,
+        label="Height",
+        doc="How often the map is quartered. Automatic: down to single cells.",
+    )
+    budget = param.Selector(
+        default="geometric",
+        objects=["geometric", "uniform"],
+        label="Budget per level",
+        doc="Geometric gives the small nodes more, uniform gives every level the same.",
+    )
+    inference = param.Selector(
+        default="least squares",
+        objects=["least squares", "leaves"],
+        label="Inference",
+        doc="Least squares makes the counts of all levels agree; leaves uses the last level only.",
+    )
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Count a level, quarter it, go on; the last level takes what is left."""
+        nodes = curator.open()
+        deepest = int(np.ceil(np.log2(max(curator.shape))))
+        height = deepest if self.height is None else min(self.height, deepest)
+        split = allocation.geometric if self.budget == "geometric" else _uniform
+        shares = split(curator.units, height)
+        for level in range(height, -1, -1):
+            last = (nodes.cells == 1) | (level == 0)
+            leaves, nodes = nodes.select(last), nodes.select(~last)
+            if len(leaves):
+                curator.count(leaves, curator.remaining(leaves), "leaves")
+            if len(nodes):
+                curator.count(nodes, shares[level], "inner nodes")
+                nodes = nodes.grid(np.array([2, 2]))
+        transcript = curator.transcript()
+        if self.inference == "leaves":
+            return inference.leaves(transcript, ["leaves"])
+        return inference.least_squares(transcript)
+
+
+def _uniform(units: int, height: int) -> np.ndarray:
+    return allocation.uniform(units, height + 1)

@@ -1,0 +1,184 @@
+"""Regions: disjoint boxes of cells, each with an account of the budget spent on it.
+
+A `Book` is the family tree of one pass over the domain: it starts with the whole domain, and a
+region leaves it only by being split into children that tile it. Children inherit what was spent on
+their parent, and a region that was split can neither be measured nor split again. So the boxes
+that can be measured are always disjoint, and the largest account is what the pass has cost: the
+composition theorems need no trust in the mechanism. Any number of dimensions works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scramble 64-bit words (splitmix64's finaliser), elementwise; keys of preview noise."""
+    with np.errstate(over="ignore"):
+        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """n disjoint boxes of one book.
+
+    Attributes
+    ----------
+    lower, upper : (n, d) int64
+        Half-open cell ranges: rows first, then columns (any d).
+    ids : (n,) int64
+        Positions in the book, increasing.
+    book : Book
+        Holds parents, accounts and keys.
+    """
+
+    lower: Ints
+    upper: Ints
+    ids: Ints
+    book: Book
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def shape(self) -> Ints:
+        """Extent in cells along every axis, (n, d)."""
+        extent: Ints = self.upper - self.lower
+        return extent
+
+    @property
+    def cells(self) -> Ints:
+        """Number of cells of each region, (n,)."""
+        number: Ints = np.prod(self.shape, axis=1)
+        return number
+
+    @property
+    def spent(self) -> Ints:
+        """Budget spent on each region's path so far, (n,), in units of 10^-12 epsilon."""
+        return self.book.spent[self.ids]
+
+    @property
+    def parent(self) -> Ints:
+        """Ids of the parents, (n,); -1 for the whole domain."""
+        return self.book.parent[self.ids]
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """Names that depend only on the way from the root, (n,); they key preview noise."""
+        return self.book.keys[self.ids]
+
+    def select(self, chosen: NDArray[Any]) -> Regions:
+        """The regions where a mask is true (or at increasing positions)."""
+        return Regions(self.lower[chosen], self.upper[chosen], self.ids[chosen], self.book)
+
+    def split(self, axis: Ints | int, position: Ints) -> Regions:
+        """Cut every region in two; returns 2n children, the lower one of each pair first.
+
+        Parameters
+        ----------
+        axis : (n,) or one number
+            The axis that is cut.
+        position : (n,)
+            First cell of the upper child; strictly inside the region.
+        """
+        axes = np.broadcast_to(np.asarray(axis, dtype=np.int64), len(self))
+        rows = np.arange(len(self))
+        first, last = self.lower[rows, axes], self.upper[rows, axes]
+        if np.any(position <= first) or np.any(position >= last):
+            raise ValueError("a cut must lie strictly inside its region")
+        lower, upper = np.repeat(self.lower, 2, axis=0), np.repeat(self.upper, 2, axis=0)
+        upper[2 * rows, axes] = position
+        lower[2 * rows + 1, axes] = position
+        return self.book.children(self, np.full(len(self), 2, dtype=np.int64), lower, upper)
+
+    def grid(self, parts: Ints) -> Regions:
+        """Cut every region into a grid of nearly equal boxes.
+
+        Parameters
+        ----------
+        parts : (n, d) or (d,)
+            Number of parts along every axis, at least 1, cut down to the cells that there are.
+            The edges lie at `floor(i * cells / parts)`.
+
+        Returns
+        -------
+        Regions
+            The children, region by region, the last axis running fastest.
+        """
+        wanted = np.broadcast_to(np.asarray(parts, dtype=np.int64), self.lower.shape)
+        number = np.clip(wanted, 1, self.shape)
+        fan_out = np.prod(number, axis=1)
+        owner = np.repeat(np.arange(len(self)), fan_out)
+        rank = np.arange(len(owner)) - np.repeat(np.cumsum(fan_out) - fan_out, fan_out)
+        lower, upper = np.empty((2, len(owner), self.lower.shape[1]), dtype=np.int64)
+        for axis in reversed(range(self.lower.shape[1])):
+            pieces = number[owner, axis]
+            index = rank % pieces
+            rank = rank // pieces
+            start, cells = self.lower[owner, axis], self.shape[owner, axis]
+            lower[:, axis] = start + index * cells // pieces
+            upper[:, axis] = start + (index + 1) * cells // pieces
+        return self.book.children(self, fan_out, lower, upper)
+
+
+class Book:
+    """The family tree and the accounts of one pass over the domain.
+
+    Parameters
+    ----------
+    shape : cells along every axis of the domain
+    name : keys the preview noise of this pass apart from that of other passes
+    limit : the most that any path may spend, in units of 10^-12 epsilon
+    """
+
+    def __init__(self, shape: tuple[int, ...], name: int, limit: int) -> None:
+        self.limit = limit
+        self.lower = np.zeros((1, len(shape)), dtype=np.int64)
+        self.upper = np.array([shape], dtype=np.int64)
+        self.parent = np.array([-1], dtype=np.int64)
+        self.depth = np.zeros(1, dtype=np.int64)
+        self.spent = np.zeros(1, dtype=np.int64)
+        self.is_split = np.zeros(1, dtype=bool)
+        self.keys = mix(np.array([name + 1], dtype=np.uint64) * _GOLDEN)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def root(self) -> Regions:
+        """The whole domain as one region."""
+        return Regions(self.lower[:1], self.upper[:1], np.zeros(1, dtype=np.int64), self)
+
+    def children(self, parents: Regions, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:
+        """Enter the children of `parents`, `fan_out` (n,) of them each, in their order."""
+        self.require_whole(parents)
+        self.is_split[parents.ids] = True
+        parent = np.repeat(parents.ids, fan_out)
+        order = np.arange(len(parent)) - np.repeat(np.cumsum(fan_out) - fan_out, fan_out)
+        ids = np.arange(len(self), len(self) + len(parent))
+        with np.errstate(over="ignore"):
+            keys = mix(self.keys[parent] + (order.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+        self.lower = np.concatenate([self.lower, lower])
+        self.upper = np.concatenate([self.upper, upper])
+        self.depth = np.concatenate([self.depth, self.depth[parent] + 1])
+        self.spent = np.concatenate([self.spent, self.spent[parent]])
+        self.is_split = np.concatenate([self.is_split, np.zeros(len(parent), dtype=bool)])
+        self.keys = np.concatenate([self.keys, keys])
+        self.parent = np.concatenate([self.parent, parent])
+        return Regions(lower, upper, ids, self)
+
+    def require_whole(self, regions: Regions) -> None:
+        """Refuse regions that were split before or that are named twice."""
+        if np.any(self.is_split[regions.ids]):
+            raise ValueError("a region that was split can neither be measured nor split again")
+        if len(regions) > 1 and np.any(np.diff(regions.ids) <= 0):
+            raise ValueError("every region may be named only once, in the order of the book")

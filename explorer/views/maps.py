@@ -1,0 +1,304 @@
+"""One map: a Bokeh figure built once, whose data sources are replaced and never its glyphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.events import RangesUpdate, SelectionGeometry
+from bokeh.models import (
+    BoxAnnotation,
+    BoxSelectTool,
+    ColumnDataSource,
+    HoverTool,
+    LinearColorMapper,
+    PanTool,
+    Range1d,
+    ScaleBar,
+    WheelZoomTool,
+)
+from bokeh.plotting import figure
+from numpy.typing import NDArray
+
+from explorer.views import palette
+from explorer.views.partition import EMPTY, Partition
+from explorer.views.viewport import Viewport
+
+# The tooltip stays dark in both themes, as the map under it does.
+_TOOLTIP_STYLE = """:host { --tooltip-border: #3a4652; }
+.bk-tooltip-content, .bk-Tooltip { color: #f2f5f8; }"""
+_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
+<b>@count{0,0}</b> private count<br>leaf height @height</div>"""
+
+
+class LinkedRanges:
+    """The ranges that two maps share, so that panning one moves the other."""
+
+    def __init__(self, bounds: tuple[float, float, float, float]) -> None:
+        self.x, self.y = Range1d(0, 1), Range1d(0, 1)
+        self.reset(bounds)
+
+    def reset(self, bounds: tuple[float, float, float, float]) -> None:
+        """Show ``bounds`` (x0, y0, x1, y1)."""
+        x0, y0, x1, y1 = bounds
+        self.x.update(start=x0, end=x1)
+        self.y.update(start=y0, end=y1)
+
+    def zoom(self, factor: float) -> None:
+        """Scale the view about its centre; below 1 zooms in."""
+        for one in (self.x, self.y):
+            middle, half = (one.start + one.end) / 2, (one.end - one.start) / 2 * factor
+            one.update(start=middle - half, end=middle + half)
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """The shown rectangle, x0, y0, x1, y1."""
+        return self.x.start, self.y.start, self.x.end, self.y.end
+
+
+class QueryBoxes:
+    """Rectangles of queries with their tags, one source for all maps."""
+
+    def __init__(self) -> None:
+        self.source = ColumnDataSource(self._columns(np.zeros((0, 4)), [], ()))
+
+    def show(
+        self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int] = ()
+    ) -> None:
+        """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out."""
+        self.source.data = self._columns(rectangles, names, selected)
+
+    @staticmethod
+    def _columns(
+        rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int]
+    ) -> dict[str, Any]:
+        chosen = np.isin(np.arange(len(rectangles)), list(selected))
+        # Copies: a source that holds views of the caller's array never notices a change in it.
+        x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
+        return {
+            "x0": x0,
+            "y0": y0,
+            "x1": x1,
+            "y1": y1,
+            "name": [str(name) for name in names],
+            "width": np.where(chosen, 4, 2),
+            "fill": np.where(chosen, 0.38, 0.10),
+        }
+
+
+class MapView:
+    """A map with picture, partition and query boxes.
+
+    Parameters
+    ----------
+    ranges : LinkedRanges
+        Shared with the other map.
+    boxes : QueryBoxes
+        Shared with the other map.
+    leaves, edges : ColumnDataSource or None
+        Sources of the partition, shared so that a partition over both maps is sent once.
+    unit : "m" or "cells"
+        With metres the map has a scale bar.
+    label : str
+        What the picture is, for a screen reader.
+    """
+
+    def __init__(
+        self,
+        ranges: LinkedRanges,
+        boxes: QueryBoxes,
+        leaves: ColumnDataSource,
+        edges: ColumnDataSource,
+        *,
+        unit: str = "m",
+        label: str = "Map",
+    ) -> None:
+        self.image = ColumnDataSource(_image_columns(None, None))
+        self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
+        self.draw_tool = BoxSelectTool(overlay=_overlay(), renderers=[])
+        self.pan_tool = PanTool()
+        self.figure = fig = figure(
+            x_range=ranges.x,
+            y_range=ranges.y,
+            tools=[self.draw_tool, self.pan_tool],
+            toolbar_location=None,
+            width=560,
+            height=560,
+            sizing_mode="scale_width",
+            min_border=0,
+            outline_line_color=None,
+            background_fill_color=palette.GROUND,
+            border_fill_color=palette.GROUND,
+            background_fill_alpha=1.0,
+            # WebGL and canvas paint alike here; canvas needs no driver on a projector's machine.
+            output_backend="canvas",
+            html_attributes={"role": "img", "aria-label": label},
+        )
+        fig.axis.visible = False
+        fig.grid.visible = False
+        fig.image(
+            "image", x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
+        )
+        self.edges = fig.image(
+            "image",
+            x="x",
+            y="y",
+            dw="w",
+            dh="h",
+            source=edges,
+            color_mapper=LinearColorMapper(palette=palette.edge_palette(), low=0, high=4),
+        )
+        self.leaves = fig.quad(
+            left="x0",
+            right="x1",
+            bottom="y0",
+            top="y1",
+            source=leaves,
+            fill_color=None,
+            line_color=palette.LINE,
+            line_alpha="alpha",
+            hover_fill_color=None,
+            hover_line_color=palette.HOVER,
+            hover_line_alpha=1.0,
+        )
+        self.hover = HoverTool(renderers=[self.leaves], tooltips=_HOVER)
+        zoom = WheelZoomTool()
+        fig.add_tools(self.hover, zoom)
+        fig.toolbar.active_scroll = zoom
+        fig.toolbar.active_drag = self.draw_tool
+        _draw_boxes(fig, boxes.source)
+        if unit == "m":
+            fig.add_layout(_scale_bar(ranges.x))
+
+    def show_image(self, picture: NDArray[np.uint8], view: Viewport) -> None:
+        """Show a picture of bytes, (height, width) with row 0 south, over ``view``."""
+        self.image.data = _image_columns(picture, view)
+
+    def recolour(self, colours: Sequence[str]) -> None:
+        """Change the 256 colours; the picture stays."""
+        self.mapper.palette = list(colours)
+
+    def show_partition(self, shown: bool) -> None:
+        """Switch the partition over this map on or off."""
+        self.leaves.visible = shown
+        self.edges.visible = shown
+        self.hover.visible = shown
+
+    def drag(self, mode: str) -> None:
+        """What a drag does: "draw" a box, "move" the map, or "scroll" the page."""
+        tool = {"draw": self.draw_tool, "move": self.pan_tool, "scroll": None}[mode]
+        self.figure.toolbar.active_drag = tool
+
+    def describe(self, label: str) -> None:
+        """Say in one sentence what the picture shows, for a screen reader."""
+        self.figure.html_attributes = {"role": "img", "aria-label": label}
+
+    def on_box(self, drawn: Callable[[tuple[float, float, float, float]], None]) -> None:
+        """Call ``drawn(x0, y0, x1, y1)`` with each rectangle that a person drags."""
+
+        def selected(event: SelectionGeometry) -> None:
+            shape = event.geometry
+            if event.final and shape.get("type") == "rect":
+                drawn(tuple(shape.get(k) for k in ("x0", "y0", "x1", "y1")))  # type: ignore[arg-type]
+
+        self.figure.on_event(SelectionGeometry, selected)
+
+    def on_view(self, changed: Callable[[], None]) -> None:
+        """Call ``changed`` after a pan, a zoom or a change of size."""
+        self.figure.on_event(RangesUpdate, lambda _event: changed())
+        self.figure.on_change("inner_width", lambda _attr, _old, _new: changed())
+
+
+def partition_sources() -> tuple[ColumnDataSource, ColumnDataSource]:
+    """Sources for the leaves and for the image of their boundaries, both empty."""
+    return ColumnDataSource(dict(EMPTY)), ColumnDataSource(_image_columns(None, None))
+
+
+def show_partition(
+    leaves: ColumnDataSource, edges: ColumnDataSource, drawn: Partition, view: Viewport
+) -> None:
+    """Put a prepared partition into its two sources."""
+    leaves.data = drawn.boxes
+    # An empty image need not be sent again.
+    if drawn.edges is not None or len(edges.data["image"]):
+        edges.data = _image_columns(drawn.edges, view)
+
+
+def _image_columns(picture: NDArray[np.uint8] | None, view: Viewport | None) -> dict[str, Any]:
+    if picture is None or view is None:
+        return {"image": [], "x": [], "y": [], "w": [], "h": []}
+    return {
+        "image": [picture],
+        "x": [view.x0],
+        "y": [view.y0],
+        "w": [view.x1 - view.x0],
+        "h": [view.y1 - view.y0],
+    }
+
+
+def _overlay() -> BoxAnnotation:
+    return BoxAnnotation(
+        syncable=False,
+        level="overlay",
+        visible=False,
+        fill_color=palette.BOX,
+        fill_alpha=0.15,
+        line_color=palette.BOX,
+        line_width=2,
+        line_alpha=1.0,
+        line_dash=[],
+    )
+
+
+def _draw_boxes(fig: figure, source: ColumnDataSource) -> None:
+    fig.quad(
+        left="x0",
+        right="x1",
+        bottom="y0",
+        top="y1",
+        source=source,
+        fill_color=palette.BOX,
+        fill_alpha="fill",
+        line_color=palette.BOX,
+        line_width="width",
+    )
+    fig.text(
+        x="x0",
+        y="y1",
+        text="name",
+        source=source,
+        text_color="white",
+        text_font="Inter, system-ui, sans-serif",
+        text_font_size="12px",
+        text_font_style="bold",
+        text_baseline="bottom",
+        x_offset=4,
+        y_offset=-4,
+        background_fill_color=palette.TAG,
+        background_fill_alpha=0.9,
+        padding=[2, 4],
+        border_radius=3,
+        border_line_color=None,
+    )
+
+
+def _scale_bar(x_range: Range1d) -> ScaleBar:
+    return ScaleBar(
+        range=x_range,
+        unit="m",
+        location="bottom_left",
+        background_fill_color=palette.GROUND,
+        background_fill_alpha=0.6,
+        border_line_color=None,
+        bar_line_color="#e8eef5",
+        label_text_color="#e8eef5",
+        label_text_font_size="11px",
+        label_text_font="Inter, system-ui, sans-serif",
+        label_location="above",
+        title="",
+        padding=6,
+        margin=6,
+        bar_length=0.18,
+        length_sizing="adaptive",
+    )

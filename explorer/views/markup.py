@@ -1,0 +1,110 @@
+"""Small pieces of HTML: figures strip, colour bar, ledger bar. Themes reach them by `currentColor`."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+from explorer.views.palette import DIFFERENCE
+from explorer.views.scale import ColourScale
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
+_INERT = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "{": "(", "}": ")"})
+
+# Blue, orange, green, purple, grey: told apart by colour-blind readers, legible on both themes.
+STAGE_COLOURS = ("#3b8fd6", "#e08a2e", "#3aa58a", "#b07cd8", "#8b98a5", "#d65f7f")
+
+
+def safe_text(text: object, limit: int = 80) -> str:
+    """Make a string that came from a file harmless on every surface of the page.
+
+    Panel renders some strings as HTML (titles, headers, notices) and others as text (options,
+    table cells); to look the same on all of them, markup characters become their typographic
+    look-alikes instead of entities. Control and direction characters vanish; the length is
+    limited.
+
+    >>> safe_text('<img src=x onerror="alert(1)">')
+    '‹img src=x onerror=”alert(1)”›'
+    """
+    line = " ".join(_CONTROL.sub(" ", str(text)).split()).translate(_INERT)
+    # An ampersand is harmless unless it starts an entity such as &lt;
+    line = re.sub(r"&(?=#|\w+;)", "+", line)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def figures_strip(figures: Iterable[tuple[str, str]]) -> str:
+    """A strip of labelled figures: pairs of label and value, as a definition list."""
+    pairs = "".join(
+        f"<div><dt>{html.escape(label)}</dt><dd>{html.escape(value)}</dd></div>"
+        for label, value in figures
+    )
+    return f'<dl class="figures">{pairs}</dl>'
+
+
+def gradient(colours: Sequence[str], steps: int = 32) -> str:
+    """A CSS gradient through ``colours``, left to right, in ``steps`` stops."""
+    last = len(colours) - 1
+    stops = (colours[round(i * last / (steps - 1))] for i in range(steps))
+    return f"linear-gradient(to right, {', '.join(stops)})"
+
+
+def count_bar(caption: str, scale: ColourScale, colours: Sequence[str]) -> str:
+    """The bar that explains colours of counts: caption, gradient, ticks at their exact places."""
+    return _bar(caption, gradient(colours), scale.ticks())
+
+
+def difference_bar(caption: str, scale: ColourScale) -> str:
+    """The bar of the difference view: blue is too few, orange too many, the middle is none."""
+    positive = [tick for tick in scale.ticks() if tick[1] != "0"]
+    ticks = [(0.5 - place / 2, f"−{text}") for place, text in reversed(positive)]
+    ticks += [(0.5, "0")] + [(0.5 + place / 2, f"+{text}") for place, text in positive]
+    return _bar(caption, gradient(DIFFERENCE), ticks)
+
+
+def _bar(caption: str, background: str, ticks: Sequence[tuple[float, str]]) -> str:
+    marks = "".join(
+        f'<span style="left:{place * 100:.2f}%">{html.escape(text)}</span>'
+        for place, text in _spaced(ticks)
+    )
+    spoken = f"{caption}: colours for {', '.join(text for _, text in ticks)}"
+    return (
+        f'<div class="bar" role="img" aria-label="{html.escape(spoken, quote=True)}">'
+        f'<div class="caption">{html.escape(caption)}</div>'
+        f'<div class="gradient" style="background:{background}"></div>'
+        f'<div class="ticks" aria-hidden="true">{marks}</div></div>'
+    )
+
+
+def _spaced(ticks: Sequence[tuple[float, str]], apart: float = 0.065) -> list[tuple[float, str]]:
+    """The ticks that have room; those nearest to zero go first and stay."""
+    kept: list[tuple[float, str]] = []
+    for tick in sorted(ticks, key=lambda t: (t[1] != "0", -len(t[1]))):
+        if all(abs(tick[0] - other[0]) >= apart for other in kept):
+            kept.append(tick)
+    return sorted(kept)
+
+
+def ledger_bar(stages: Sequence[tuple[str, float]]) -> str:
+    """A stacked bar of the budget each stage spent, with the same numbers as text below.
+
+    ``stages`` are (name, epsilon); their sum is the release's epsilon.
+    """
+    total = sum(epsilon for _, epsilon in stages)
+    if total <= 0:
+        return '<p class="quiet">Nothing has been spent.</p>'
+    parts, rows = [], []
+    for i, (name, epsilon) in enumerate(stages):
+        colour = STAGE_COLOURS[i % len(STAGE_COLOURS)]
+        share = epsilon / total
+        parts.append(f'<i style="background:{colour};flex-grow:{share:.6f}"></i>')
+        rows.append(
+            f'<li><i style="background:{colour}"></i>{html.escape(name)} '
+            f"<b>{epsilon:.4g}</b> <span>{share:.0%}</span></li>"
+        )
+    spoken = ", ".join(f"{name} {epsilon:.4g}" for name, epsilon in stages)
+    label = html.escape(f"Budget spent by stage: {spoken}", quote=True)
+    return (
+        f'<div class="ledger"><div class="stack" role="img" aria-label="{label}">'
+        f"{''.join(parts)}</div><ul>{''.join(rows)}</ul></div>"
+    )

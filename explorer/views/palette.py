@@ -1,0 +1,60 @@
+"""Colours of the maps: palettes, the dark map ground, the two-sided ramp of the difference view.
+
+Every map image holds bytes 0..255 and every palette has 256 entries, so switching colours
+changes a palette in the browser and never a picture.
+"""
+
+from __future__ import annotations
+
+from bokeh.palettes import Cividis256, Magma256
+
+#: The map's ground in the light and in the dark theme, so colours read the same on a projector.
+GROUND = "#0c1117"
+#: The middle of the difference ramp: a little lighter than the ground, "no difference".
+MIDDLE = "#12171e"
+LINE = "#e8eef5"
+HOVER = "#ffd166"
+BOX = "#ff5f8f"
+TAG = "#d81b60"
+#: Line opacities of the boundary image, weakest first; byte 0 is "no line".
+EDGE_ALPHAS = (0.0, 0.08, 0.22, 0.45)
+
+PALETTES: dict[str, tuple[str, ...]] = {
+    "cividis": (GROUND, *Cividis256[1:]),
+    "magma": (GROUND, *Magma256[1:]),
+}
+
+_TOO_FEW = (MIDDLE, "#2178be", "#96d7ff")
+_TOO_MANY = (MIDDLE, "#c85519", "#ffc88c")
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def ramp(stops: tuple[str, ...], n: int) -> tuple[str, ...]:
+    """Mix ``n`` colours evenly along ``stops`` (hex), first and last stop included.
+
+    >>> ramp(("#000000", "#ffffff"), 3)
+    ('#000000', '#808080', '#ffffff')
+    """
+    colours = []
+    for i in range(n):
+        place = i * (len(stops) - 1) / (n - 1)
+        left = min(int(place), len(stops) - 2)
+        share = place - left
+        mixed = (
+            round(a + (b - a) * share)
+            for a, b in zip(_rgb(stops[left]), _rgb(stops[left + 1]), strict=True)
+        )
+        colours.append("#" + "".join(f"{part:02x}" for part in mixed))
+    return tuple(colours)
+
+
+#: Byte 128 is no difference, below it private < true (blue), above it private > true (orange).
+DIFFERENCE: tuple[str, ...] = (*ramp(_TOO_FEW, 129)[::-1][:-1], *ramp(_TOO_MANY, 128))
+
+
+def edge_palette() -> tuple[str, ...]:
+    """Colours of the boundary image: the line colour at four opacities (hex with alpha)."""
+    return tuple(f"{LINE}{round(alpha * 255):02x}" for alpha in EDGE_ALPHAS)

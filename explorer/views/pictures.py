@@ -1,0 +1,58 @@
+"""From plain data to the bytes that the two maps show: one call for one screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.views.heat import PointHeat
+from explorer.views.partition import Leaves
+from explorer.views.raster import leaf_means, mean_per_cell
+from explorer.views.scale import ColourScale
+from explorer.views.viewport import Viewport
+
+if TYPE_CHECKING:
+    from explorer.grid import Grid
+
+RightView = Literal["private", "difference"]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true map of one viewport before colours: ``shown`` and its gridded counts ``cells``.
+
+    Both (height, width) float32, points per cell. They differ when the points themselves are
+    shown: a difference is always taken against the gridded counts, which the mechanism saw.
+    """
+
+    view: Viewport
+    shown: NDArray[np.float32]
+    cells: NDArray[np.float32]
+
+
+def true_map(
+    counts: NDArray[np.int64], grid: Grid, view: Viewport, heat: PointHeat | None = None
+) -> Truth:
+    """Resample exact ``counts`` (rows, cols) to ``view``; with ``heat`` show the points instead."""
+    cells = mean_per_cell(counts, *view.cells(grid), view.height, view.width)
+    return Truth(view, cells if heat is None else heat.render(view), cells)
+
+
+def private_map(leaves: Leaves, grid: Grid, view: Viewport) -> NDArray[np.float32]:
+    """The released density under each pixel, (height, width) float32, points per cell."""
+    picture: NDArray[np.float32] = leaf_means(
+        leaves.lower, leaves.upper, leaves.density, *view.cells(grid), view.height, view.width
+    )
+    return picture
+
+
+def colour(
+    private: NDArray[np.float32], truth: Truth, scale: ColourScale, right: RightView
+) -> NDArray[np.uint8]:
+    """Bytes of the right-hand map: the private density, or private minus true."""
+    if right == "difference":
+        return scale.encode_difference(private - truth.cells)
+    return scale.encode(private)

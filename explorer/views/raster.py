@@ -1,0 +1,104 @@
+"""Kernels that turn counts or leaves into viewport-sized pictures.
+
+A viewport is ``(col0, row0, col1, row1)`` in cells (floats, may reach beyond the grid) shown on
+``height x width`` pixels. Row 0 of an array and of a picture is the southern edge. Values are
+points per cell, averaged over the area of a pixel, so both maps mean the same at every zoom.
+All kernels release the interpreter lock: they run in a thread beside the server's event loop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def mean_per_cell(counts, col0, row0, col1, row1, height, width):  # type: ignore[no-untyped-def]
+    """Average of ``counts`` (rows, cols) under each pixel -> (height, width) float32.
+
+    Exact area weights, rows first, then columns: O(cells in view + height * columns in view).
+    Outside the grid the value is 0.
+    """
+    rows, cols = counts.shape
+    out = np.zeros((height, width), np.float32)
+    step_y = (row1 - row0) / height
+    step_x = (col1 - col0) / width
+    first = max(0, int(np.floor(col0)))
+    last = min(cols, int(np.ceil(col1)))
+    if first >= last:
+        return out
+    strip = np.empty(last - first, np.float64)
+    for i in range(height):
+        bottom = row0 + i * step_y
+        top = bottom + step_y
+        strip[:] = 0.0
+        for r in range(max(0, int(np.floor(bottom))), min(rows, int(np.ceil(top)))):
+            weight = min(top, r + 1.0) - max(bottom, float(r))
+            for c in range(first, last):
+                strip[c - first] += weight * counts[r, c]
+        for j in range(width):
+            left = col0 + j * step_x
+            right = left + step_x
+            total = 0.0
+            for c in range(max(first, int(np.floor(left))), min(last, int(np.ceil(right)))):
+                total += (min(right, c + 1.0) - max(left, float(c))) * strip[c - first]
+            out[i, j] = total / (step_x * step_y)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def leaf_means(  # type: ignore[no-untyped-def]
+    lower, upper, density, col0, row0, col1, row1, height, width
+):
+    """Average of the leaves' ``density`` (m,) under each pixel -> (height, width) float32.
+
+    ``lower``, ``upper`` (m, 2) are row, column, half open. Leaves are painted straight into the
+    picture: O(pixels + leaf borders), without the whole grid in between.
+    """
+    out = np.zeros((height, width), np.float32)
+    scale_y = height / (row1 - row0)
+    scale_x = width / (col1 - col0)
+    for leaf in range(density.size):
+        bottom = max(0.0, (lower[leaf, 0] - row0) * scale_y)
+        top = min(float(height), (upper[leaf, 0] - row0) * scale_y)
+        left = max(0.0, (lower[leaf, 1] - col0) * scale_x)
+        right = min(float(width), (upper[leaf, 1] - col0) * scale_x)
+        if bottom >= top or left >= right:
+            continue
+        value = density[leaf]
+        for i in range(int(bottom), int(np.ceil(top))):
+            part = (min(top, i + 1.0) - max(bottom, float(i))) * value
+            for j in range(int(left), int(np.ceil(right))):
+                out[i, j] += part * (min(right, j + 1.0) - max(left, float(j)))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def leaf_edges(lower, upper, col0, row0, col1, row1, height, width):  # type: ignore[no-untyped-def]
+    """Boundaries of leaves as a picture -> (height, width) uint8 with strengths 0..3.
+
+    Strength follows the shorter side on screen: below 4 pixels 1, below 10 pixels 2, else 3, so
+    that a hundred thousand leaves are a faint grain and not a white sheet.
+    """
+    out = np.zeros((height, width), np.uint8)
+    scale_y = height / (row1 - row0)
+    scale_x = width / (col1 - col0)
+    for leaf in range(lower.shape[0]):
+        bottom = (lower[leaf, 0] - row0) * scale_y
+        top = (upper[leaf, 0] - row0) * scale_y
+        left = (lower[leaf, 1] - col0) * scale_x
+        right = (upper[leaf, 1] - col0) * scale_x
+        if top <= 0 or bottom >= height or right <= 0 or left >= width:
+            continue
+        side = min(top - bottom, right - left)
+        strength = np.uint8(1 if side < 4 else (2 if side < 10 else 3))
+        i0, i1 = max(0, int(bottom)), min(height, int(np.ceil(top)))
+        j0, j1 = max(0, int(left)), min(width, int(np.ceil(right)))
+        # The southern and western border of every leaf draw the whole tiling once.
+        if bottom >= 0:
+            for j in range(j0, j1):
+                out[i0, j] = max(out[i0, j], strength)
+        if left >= 0:
+            for i in range(i0, i1):
+                out[i, j0] = max(out[i, j0], strength)
+    return out

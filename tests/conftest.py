@@ -1,0 +1,73 @@
+"""What test files share: where real data lies, which Chromium drives the pages, slow tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The same examples on every run, and no deadline: the first call of a kernel compiles it.
+settings.register_profile("explorer", derandomize=True, deadline=None)
+settings.load_profile("explorer")
+
+
+def data_folders() -> list[Path]:
+    """Return the folders that may hold real data, in the order of the catalogue of cities."""
+    named = os.environ.get("EXPLORER_DATA")
+    folders = [Path(named)] if named else []
+    return [*folders, ROOT / "data", ROOT.parent / "shared" / "data"]
+
+
+def find_or_skip(folders: list[Path], name: str) -> Path:
+    for folder in folders:
+        if (folder / name).exists():
+            return folder / name
+    pytest.skip(f"needs the file {name}: put it into data/ or point EXPLORER_DATA to its folder")
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Callable[[str], Path]:
+    """Return a function from a file's name to its path; without the file the test is skipped."""
+    return lambda name: find_or_skip(data_folders(), name)
+
+
+@pytest.fixture(scope="session")
+def reference_data() -> Callable[[str], Path]:
+    """Like `real_data`, for the fixed workloads in the folder `reference` beside the data."""
+    folders = [folder.parent / "reference" for folder in data_folders()]
+    return lambda name: find_or_skip(folders, name)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Return the path of a Chromium. Without one a browser test fails: it is never skipped."""
+    named = os.environ.get("EXPLORER_CHROMIUM")
+    found = [named] if named else []
+    found += filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    if not found:
+        from playwright.sync_api import sync_playwright
+
+        with sync_playwright() as playwright:
+            found = [playwright.chromium.executable_path]
+    if not Path(found[0]).exists():
+        pytest.fail("no Chromium: run `bash tests/run` once, it installs one", pytrace=False)
+    return found[0]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--slow"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]

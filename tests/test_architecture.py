@@ -1,0 +1,273 @@
+"""The shape of the code: import order, sizes, words in Markdown, nothing of one machine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "explorer"
+
+# The way of the data. A module or package imports only from its own and from what stands before it.
+ORDER = (
+    "errors",
+    "settings",
+    "projection",
+    "columns",
+    "sources",
+    "points",
+    "boundary",
+    "extent",
+    "binning",
+    "grid",
+    "matrix",
+    "cities",
+    "regions",
+    "homogeneity",
+    "privacy",
+    "inference",
+    "tree",
+    "release_file",
+    "release",
+    "mechanisms",
+    "queries",
+    "evaluate",
+    "scenario",
+    "trips",
+    "country",
+    "federated",
+    "views",
+    "app",
+    "cli",
+    "__main__",
+)
+# Inside a function, or for types alone, these may look ahead: (who, whom).
+AHEAD = {("grid", "matrix")}  # Grid.count makes the matrix that stands on the grid
+VIEW_LIBRARIES = {"bokeh", "datashader", "holoviews", "hvplot", "panel", "panel_material_ui"}
+BEFORE_VIEWS = ORDER[: ORDER.index("views")]
+
+
+def modules() -> dict[str, Path]:
+    """Return every module by its name below the package: "privacy.noise", "" for the root."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def walk(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield every node, and whether importing the module runs it."""
+    inner = at_import and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    for child in ast.iter_child_nodes(node):
+        yield child, inner
+        if for_types(child):
+            for statement in child.body:
+                yield statement, False
+                yield from walk(statement, False)
+            for statement in child.orelse:
+                yield statement, inner
+                yield from walk(statement, inner)
+        else:
+            yield from walk(child, inner)
+
+
+def imports(source: str, name: str, is_package: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield (dotted name imported, whether importing the module does it) for one module."""
+    here = f"explorer.{name}".rstrip(".").split(".")
+    for node, at_import in walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, at_import) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            keep = len(here) - node.level + is_package
+            base = [*here[:keep], node.module] if node.level else [node.module]
+            start = ".".join(part for part in base if part)
+            yield from ((f"{start}.{alias.name}", at_import) for alias in node.names)
+
+
+def top(name: str) -> str:
+    """Return the part of a dotted name that has a place in the order."""
+    return name.partition(".")[0]
+
+
+def place(name: str) -> int:
+    return ORDER.index(top(name))
+
+
+def breaches(source: str, name: str, is_package: bool = False) -> list[str]:
+    """Return a sentence for each import that breaks the order."""
+    own = top(name)
+    found = []
+    for target, at_import in imports(source, name, is_package):
+        library, _, rest = target.partition(".")
+        if library in VIEW_LIBRARIES and own in BEFORE_VIEWS:
+            found.append(f"{name} imports {library}, a library of the views")
+        if library != "explorer" or target in ("explorer", "explorer.__version__"):
+            continue
+        whom = top(rest)
+        if whom not in ORDER:
+            # A public name from the package's root: the root imports everything before it.
+            if place(own) < place("views"):
+                found.append(f"{name} imports {target}: name the module that defines it")
+        elif place(whom) > place(own) and (at_import or (own, whom) not in AHEAD):
+            found.append(f"{name} imports {target}, which stands after it")
+        elif whom == "app" and own != "app" and at_import:
+            found.append(f"{name} imports {target} before it is needed: do it inside a function")
+    # The root knows the version; everything else is taken from the module that defines it.
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Attribute) or ast.unparse(node.value) != "explorer":
+            continue
+        if node.attr != "__version__" and place(own) < place("views"):
+            found.append(f"{name} uses explorer.{node.attr}: name the module that defines it")
+    return found
+
+
+def test_every_module_has_its_place_in_the_order() -> None:
+    names = {top(name) for name in modules()} - {""}
+    assert names <= set(ORDER), f"not in ORDER: {sorted(names - set(ORDER))}"
+
+
+def test_import_order_is_data_flow() -> None:
+    found = []
+    for name, path in modules().items():
+        if top(name) in ORDER:
+            found += breaches(path.read_text(), name, path.name == "__init__.py")
+    assert not found, "\n".join(found)
+
+
+def test_the_check_of_the_order_sees_each_kind_of_breach() -> None:
+    assert not breaches("from explorer.grid import Grid\nimport numpy", "matrix")
+    assert not breaches(
+        "from explorer.privacy.units import x\nfrom . import units", "privacy.noise"
+    )
+    assert not breaches("def f():\n    from explorer.matrix import x", "grid")
+    assert not breaches("import explorer\nexplorer.__version__", "release")
+    assert not breaches("def serve():\n    import explorer.app.server", "cli")
+    for source, name in [
+        ("from explorer.matrix import FrequencyMatrix", "grid"),
+        ("class A:\n    from explorer.matrix import FrequencyMatrix", "grid"),
+        ("from explorer import release", "privacy.curator"),
+        ("from ..release import Release", "privacy.curator"),
+        ("from explorer import HTF", "queries"),
+        ("import explorer\nexplorer.HTF", "queries"),
+        ("def f():\n    from explorer.release import Release", "matrix"),
+        ("def f():\n    import panel as pn", "release"),
+        ("if TYPE_CHECKING:\n    from holoviews import Image", "points"),
+        ("import explorer.app.server", "cli"),
+    ]:
+        assert len(breaches(source, name)) == 1, (source, name)
+
+
+def test_no_import_goes_in_a_circle() -> None:
+    found = modules()
+    needs: dict[str, set[str]] = {}
+    for name, path in found.items():
+        targets = set()
+        for target, at_import in imports(path.read_text(), name, path.name == "__init__.py"):
+            inside = target.removeprefix("explorer.") if target.startswith("explorer.") else ""
+            # The longest beginning that is a module: `from explorer.grid import Grid` needs grid.
+            while inside and inside not in found:
+                inside = inside.rpartition(".")[0]
+            if at_import and inside and inside != name:
+                targets.add(inside)
+        needs[name] = targets
+    while needs:
+        free = {name for name, targets in needs.items() if not targets & needs.keys()}
+        assert free, f"in a circle: {sorted(needs)}"
+        needs = {name: targets for name, targets in needs.items() if name not in free}
+
+
+def test_importing_the_package_loads_no_view_library() -> None:
+    early = [f"explorer.{name}" for name in modules() if top(name) in BEFORE_VIEWS]
+    code = (
+        "import importlib, sys, explorer\n"
+        f"for name in {early!r}: importlib.import_module(name)\n"
+        f"print(sorted({VIEW_LIBRARIES!r} & set(sys.modules)))"
+    )
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_modules_keep_their_size() -> None:
+    lines = {name: len(path.read_text().splitlines()) for name, path in modules().items()}
+    # A package's root that only names its parts would lower the median.
+    sizes = sorted(count for count in lines.values() if count > 10)
+    assert max(sizes) <= 500, [name for name, count in lines.items() if count > 500]
+    assert statistics.median(sizes) <= 150
+    assert sum(count < 350 for count in sizes) >= 0.9 * len(sizes), lines
+
+
+def prose(source: str, words: int = 30) -> Iterator[str]:
+    """Yield the strings of a module, docstrings apart, that are a paragraph of plain words."""
+    tree = ast.parse(source)
+    apart: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            apart.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            apart.update(part for part in node.values if isinstance(part, ast.Constant))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(str(p.value) for p in node.values if isinstance(p, ast.Constant))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in apart:
+            text = node.value
+        else:
+            continue
+        # A style sheet or a script has more signs than a sentence has.
+        plain = sum(sign.isalpha() or sign in " ,.'\n" for sign in text)
+        if len(re.findall(r"[A-Za-z]{2,}", text)) > words and plain > 0.95 * len(text):
+            yield text
+
+
+def test_words_for_people_live_in_markdown() -> None:
+    found = [
+        f"{name}: {text[:60]!r}"
+        for name, path in modules().items()
+        if top(name) in ("views", "app")
+        for text in prose(path.read_text())
+    ]
+    assert not found, "\n".join(found)
+    paragraph = "Noise protects each person on the map and hides who was there at all. " * 3
+    assert list(prose(f'"""{paragraph}"""\nx = f"{paragraph}{{y}}"')) == [paragraph]
+
+
+# Written so that they do not find themselves.
+MACHINE = re.compile(r"(?<![\w.~-])/(?:tmp|work|root|home|Users)/\w")
+REGISTRY = re.compile(r"py[p]i\b|pythonhoste[d]\.org|anacond[a]\.(org|com)|npmj[s]|crate[s]\.io")
+
+
+def text_files() -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of what is, or without an ignore rule would be, in the repository."""
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in sorted(set(names.splitlines())):
+        path = ROOT / name
+        if not path.is_file():
+            continue
+        content = path.read_bytes()
+        if b"\0" not in content:
+            yield name, content.decode("utf-8")
+
+
+def test_no_file_holds_a_path_of_a_machine_or_the_host_of_a_registry() -> None:
+    found = [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name, text in text_files()
+        for number, line in enumerate(text.splitlines(), 1)
+        if MACHINE.search(line) or REGISTRY.search(line)
+    ]
+    assert not found, "\n".join(found)
+    assert MACHINE.search("open('/" + "tmp/x')")
+    assert REGISTRY.search("https://" + "py" + "pi.org/simple")
+    assert not MACHINE.search("https://example.org/work/map and ../work/map")

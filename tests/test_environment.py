@@ -1,0 +1,79 @@
+"""The files that say what is needed agree: pyproject.toml, environment.yml, lock, versions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def floors(lines: list[str]) -> dict[str, str]:
+    """Return specifiers by canonical name, such as {"numpy": ">=2.0"}."""
+    parsed = map(Requirement, lines)
+    return {canonicalize_name(line.name): str(line.specifier) for line in parsed}
+
+
+def test_conda_environment_equals_the_core_dependencies() -> None:
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    conda = [line for line in listed if isinstance(line, str) and line != "pip"]
+    (pip,) = [line["pip"] for line in listed if isinstance(line, dict)]
+    assert "-e ." in pip, "the environment installs the checkout itself"
+
+    wanted = floors([*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"])
+    assert floors(conda + [line for line in pip if line != "-e ."]) == wanted
+
+
+def test_every_dependency_has_a_floor() -> None:
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    lines = [line for listed in lists for line in listed]
+    assert [line for line in lines if ">=" not in line] == []
+
+
+def test_the_lock_satisfies_every_floor() -> None:
+    lines = (ROOT / "tests" / "requirements.lock").read_text().splitlines()
+    locked = floors([line for line in lines if line and not line.startswith("#")])
+    assert all(pin.startswith("==") for pin in locked.values())
+
+    needed = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["test"]
+    for requirement in map(Requirement, needed):
+        pin = locked.get(canonicalize_name(requirement.name))
+        assert pin, f"{requirement.name} is not in the lock"
+        assert requirement.specifier.contains(pin.removeprefix("==")), f"{requirement}: {pin}"
+
+
+def test_one_version_everywhere() -> None:
+    import explorer
+
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert str(citation["version"]) == explorer.__version__
+    assert f"## {explorer.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert Version(explorer.__version__) >= Version("0.1.0")
+
+
+def test_citation_names_the_five_papers() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert len({paper["title"] for paper in citation["references"]}) == 5
+    assert all(paper["authors"] and paper["year"] for paper in citation["references"])
+
+
+def test_the_wheel_holds_the_whole_package(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    run = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+    (wheel,) = tmp_path.glob("*.whl")
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("explorer/")}
+    files = (ROOT / "explorer").rglob("*")
+    # Compiled files stay at home.
+    there = {f for f in files if f.is_file() and "__pycache__" not in f.parts}
+    assert packed == {f.relative_to(ROOT).as_posix() for f in there}

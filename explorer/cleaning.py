@@ -17,12 +17,12 @@ FINE, MISSING, INFINITE, ZERO, BEYOND, SWAPPED = range(6)
 # Above this share of impossible places the columns are taken to be something else than degrees.
 _MOSTLY = 0.5
 
-_SENTENCES = {
-    MISSING: "{rows} without a coordinate (null or not a number) {were} left out.",
-    INFINITE: "{rows} with an infinite coordinate {were} left out.",
-    ZERO: "{rows} at longitude 0, latitude 0, which stands for a missing place, {were} left out.",
-    BEYOND: "{rows} beyond the range of longitude or latitude {were} left out.",
-    SWAPPED: "{rows} with latitude beyond 90 as if swapped with longitude {were} left out.",
+_REASONS = {
+    MISSING: "without a coordinate (null or not a number)",
+    INFINITE: "with an infinite coordinate",
+    ZERO: "at longitude 0, latitude 0, which stands for a missing place,",
+    BEYOND: "beyond the range of longitude or latitude",
+    SWAPPED: "with latitude beyond 90 as if swapped with longitude",
 }
 
 
@@ -60,13 +60,12 @@ def refuse_columns(rows: NDArray[np.int64], lon: str, lat: str) -> None:
 
 def sentences(rows: NDArray[np.int64]) -> list[str]:
     """Return one sentence for each reason for which rows were left out."""
-    said = []
-    for reason, sentence in _SENTENCES.items():
-        n = int(rows[reason])
-        if n:
-            many = ("1 row", "was") if n == 1 else (f"{n:,} rows", "were")
-            said.append(sentence.format(rows=many[0], were=many[1]))
-    return said
+    return [left_out(int(rows[code]), why) for code, why in _REASONS.items() if rows[code]]
+
+
+def left_out(rows: int, why: str) -> str:
+    """Return the sentence that says how many rows were left out and why."""
+    return f"1 row {why} was left out." if rows == 1 else f"{rows:,} rows {why} were left out."
 
 
 @njit(cache=True, nogil=True)

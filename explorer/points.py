@@ -9,7 +9,7 @@ import numpy as np
 import pyproj
 from numpy.typing import NDArray
 
-from explorer.cleaning import FINE, judge, refuse_columns, sentences
+from explorer.cleaning import FINE, judge, left_out, refuse_columns, sentences
 from explorer.columns import Place, find_place, listed
 from explorer.errors import InputError
 from explorer.projection import LONLAT, as_crs
@@ -177,14 +177,16 @@ def _known_crs(table: Source, place: Place | None, crs: Any) -> pyproj.CRS | Non
 def _add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
     """Take users, weights and times that were given as arrays beside the source."""
     for role, value in asked.items():
-        if value is None:
-            continue
-        if np.ndim(value) != 1 or len(value) != columns.x.size:
+        if value is not None and np.shape(value) != columns.x.shape:
             raise InputError(
                 f"{role} is neither a column nor an array of {columns.x.size:,} values; give one."
             )
-        convert = {"user": codes, "weight": lambda v: numbers(v, "weight"), "time": np.asarray}
-        setattr(columns, role, convert[role](value))
+    if asked.get("user") is not None:
+        columns.user = codes(asked["user"])
+    if asked.get("weight") is not None:
+        columns.weight = numbers(asked["weight"], "weight")
+    if asked.get("time") is not None:
+        columns.time = np.asarray(asked["time"])
 
 
 def _clean(
@@ -200,7 +202,7 @@ def _clean(
         nobody = int(np.sum(keep & (columns.user < 0)))
         keep &= columns.user >= 0
         if nobody:
-            notes.append(f"{nobody:,} rows without a user were left out.")
+            notes.append(left_out(nobody, "without a user"))
     if keep.size and not keep.any():
         raise InputError(f"None of the {keep.size:,} rows can be used. {notes[-1]}")
     # All rows are fine in most files: then nothing is copied.

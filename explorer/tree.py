@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.inference import add_down
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -66,7 +68,7 @@ class Tree:
     def depth(self) -> Ints:
         """Cuts between the root and the node, (n,)."""
         depth = np.zeros(len(self), dtype=np.int64)
-        _add_down(self.parent, np.ones(len(self), dtype=np.int64), depth)
+        add_down(self.parent, np.ones(len(self), dtype=np.int64), depth)
         return depth - 1
 
     @cached_property
@@ -74,7 +76,7 @@ class Tree:
         """Budget spent on the way from the root to each node, by stage, (n, stages)."""
         total = np.zeros_like(self.spent)
         for stage in range(self.spent.shape[1]):
-            _add_down(self.parent, self.spent[:, stage], total[:, stage])
+            add_down(self.parent, self.spent[:, stage], total[:, stage])
         return total
 
     @cached_property
@@ -137,12 +139,6 @@ class Tree:
         lower, upper = self.lower[leaves], self.upper[leaves]
         _paint(lower, upper, self.value[leaves] / np.prod(upper - lower, axis=1), image)
         return image
-
-
-@njit(cache=True, nogil=True)
-def _add_down(parent, own, total):  # type: ignore[no-untyped-def]
-    for i in range(len(parent)):
-        total[i] = own[i] + (total[parent[i]] if parent[i] >= 0 else 0)
 
 
 @njit(cache=True, nogil=True)

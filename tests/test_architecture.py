@@ -20,6 +20,7 @@ ORDER = (
     "projection",
     "columns",
     "sources",
+    "cleaning",
     "points",
     "boundary",
     "extent",

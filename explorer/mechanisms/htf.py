@@ -13,6 +13,7 @@ from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
+from explorer.privacy.transcript import Transcript
 from explorer.privacy.units import UNITS_PER_EPSILON, to_units
 from explorer.regions import Ints, Regions
 
@@ -160,11 +161,19 @@ class HTF(Mechanism):
             axis = self._axis(nodes, h, height)
             cut = curator.cut(nodes, axis, cut_share, self.split_rule, self.T)
             nodes = nodes.split(axis, cut)
-        transcript = curator.transcript()
-        infer = inference.leaves if self.inference == "leaves" else inference.least_squares
-        estimate = infer(transcript, ["leaf counts"] if infer is inference.leaves else None)
+        estimate = self._infer(curator.transcript(), curator.units, thresholds[::-1])
         estimate.facts["height"] = height
         return estimate
+
+    def _infer(self, transcript: Transcript, units: int, stop_at: np.ndarray) -> Estimate:
+        if self.inference == "leaves":
+            return inference.leaves(transcript, ["leaf counts"])
+        # Erratum 8 forbids averaging both draws at the leaf alone; over the whole tree, with
+        # shares that do not depend on the decision, the test draws help without bias.
+        shares = inference.balanced_shares(
+            transcript, units, "stop test", "split", stop_at[transcript.depth]
+        )
+        return inference.least_squares(transcript, None, shares)
 
     def _noisy_total(self, curator: Curator, domain: Regions) -> int:
         if self.height is not None and self.stop_rule != "optimal":

@@ -94,13 +94,14 @@ def numbers(values: Any, name: str) -> NDArray[np.float64]:
             # Nullable columns of pandas have a null of their own.
             array = np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
         else:
-            array = np.ma.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
-            array = array.astype(np.float64, copy=False).filled(np.nan)
+            plain = values.to_numpy() if hasattr(values, "to_numpy") else values
+            array = np.ma.asarray(plain).astype(np.float64, copy=False)
+            array = np.asarray(np.ma.filled(array, np.nan))
     except (TypeError, ValueError) as error:
         raise not_numbers(name) from error
     if array.ndim != 1:
         raise not_numbers(name)
-    return np.asarray(array)
+    return array
 
 
 def codes(values: Any) -> NDArray[np.int64]:

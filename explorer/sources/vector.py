@@ -46,12 +46,12 @@ class VectorFile:
         """Read the geometry, or two named columns, and what else is named."""
         import pyogrio
 
-        wanted = [n for n in (*(place or ()), user, weight, time) if n is not None]
+        wanted = dict.fromkeys(n for n in (*(place or ()), user, weight, time) if n is not None)
         try:
             frame = pyogrio.read_dataframe(
                 self._file,
                 layer=0,
-                columns=list(dict.fromkeys(wanted)),
+                columns=list(wanted),
                 read_geometry=place is None,
             )
         except Exception as error:

@@ -82,7 +82,8 @@ class Tree:
     @cached_property
     def variances(self) -> tuple[Floats, Floats, Ints]:
         """Per node: variance of its best estimate from its own subtree, the sum of that over its
-        children, and the number of leaves below."""
+        children, and the number of leaves below.
+        """
         alone, below = np.zeros((2, len(self)))
         count = np.zeros(len(self), dtype=np.int64)
         _gather(self.parent, self.fan_out, self.precision, alone, below, count)

@@ -72,11 +72,14 @@ def fill_water(rates: Floats, copies: Floats, total: float) -> Floats:
     active = np.ones(len(rates), dtype=bool)
     while True:
         x = closed_form(rates[active], copies[active], total)
-        if np.all(x >= 0) or active.sum() == 1:
+        drained = x < 0
+        # The highest rate is the last to run dry; a tiny negative there is rounding.
+        drained[np.argmax(rates[active])] = False
+        if not drained.any():
             full = np.zeros(len(rates))
             full[active] = np.maximum(x, 0.0)
             return full
-        active[np.flatnonzero(active)[x < 0]] = False
+        active[np.flatnonzero(active)[drained]] = False
 
 
 def stop_thresholds(shares: Floats, total: float) -> Floats:

@@ -1,0 +1,42 @@
+"""Exact answers against brute force, in cells and in metres, and the HTF workload."""
+
+import numpy as np
+import pytest
+
+from explorer import FrequencyMatrix, Grid, Identity, exact
+from explorer.queries import random_rectangles
+from tests.helpers import NoNoise, city, run
+
+
+def test_exact_counts_cells_by_area():
+    counts = np.arange(12).reshape(3, 4)
+    matrix = FrequencyMatrix.from_array(counts)
+    assert exact(matrix, [[0, 0, 4, 3]])[0] == counts.sum()
+    assert exact(matrix, [[1, 0, 2, 3]])[0] == counts[:, 1].sum()
+    assert exact(matrix, [[0.5, 0, 1.25, 1]])[0] == pytest.approx(0.25 * 1 + 0.5 * 0)
+    assert exact(matrix, [[-5, -5, 100, 0.5]])[0] == pytest.approx(counts[0].sum() / 2)
+
+
+def test_metres_and_cells_ask_the_same():
+    counts = city().counts
+    grid = Grid.around(10, 50, 6400, shape=64)
+    metres = exact(FrequencyMatrix(counts, grid), [[-1000, -2000, 500, 3150]])
+    cells = exact(FrequencyMatrix.from_array(counts), [[22, 12, 37, 63.5]])
+    assert metres == pytest.approx(cells)
+
+
+def test_identity_without_noise_answers_exactly():
+    matrix = city((30, 20), 900)
+    release, _ = run(Identity(), matrix, NoNoise())
+    rng = np.random.default_rng(1)
+    low = rng.uniform(0, 15, (50, 2))
+    boxes = np.concatenate([low, low + rng.uniform(0, 15, (50, 2))], axis=1)
+    assert release.answer(boxes).value == pytest.approx(exact(matrix, boxes), abs=1e-6)
+
+
+def test_random_rectangles_lie_on_the_grid():
+    boxes = random_rectangles((30, 80), 5000, np.random.default_rng(1))
+    assert np.all(boxes[:, :2] < boxes[:, 2:])
+    assert boxes.min() == 0
+    assert boxes[:, 2].max() == 80
+    assert boxes[:, 3].max() == 30

@@ -1,0 +1,98 @@
+"""Answers and their noise on trees, against dense linear algebra and brute force."""
+
+import numpy as np
+import pytest
+
+from explorer import AG, HTF, UG, Identity, QuadTree, Uniform
+from explorer.privacy.noise import PreviewNoise
+from tests.helpers import NoNoise, city, run
+
+MECHANISMS = [
+    Identity(epsilon=0.5),
+    Uniform(epsilon=0.5),
+    UG(epsilon=0.5),
+    AG(epsilon=0.5, first_size=5),
+    QuadTree(epsilon=0.5),
+    QuadTree(epsilon=0.5, height=2, inference="leaves"),
+    HTF(epsilon=0.5),
+    HTF(epsilon=0.5, inference="least squares"),
+]
+IDS = [repr(m)[:40] for m in MECHANISMS]
+
+
+def random_boxes(rng, shape, n=40):
+    a = rng.uniform(-3, max(shape) + 3, (n, 2, 2))
+    low, high = a.min(axis=1), a.max(axis=1)
+    return np.concatenate([low, high], axis=1)
+
+
+def weights(tree, box):
+    """Share of every leaf that lies in a box."""
+    leaves = tree.leaves
+    low = np.maximum(tree.lower[leaves], box[:2])
+    high = np.minimum(tree.upper[leaves], box[2:])
+    overlap = np.prod(np.maximum(high - low, 0), axis=1)
+    return overlap / np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
+def test_values_and_touched_leaves_equal_brute_force(mechanism):
+    tree = run(mechanism, city((20, 27), 3000), PreviewNoise(1))[0].tree
+    boxes = random_boxes(np.random.default_rng(0), (20, 27))
+    values, _, touched = tree.integrate(boxes)
+    for box, value, number in zip(boxes, values, touched, strict=True):
+        share = weights(tree, box)
+        assert value == pytest.approx(share @ tree.value[tree.leaves], abs=1e-6)
+        assert number == np.count_nonzero(share)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
+def test_noise_variance_equals_dense_least_squares(mechanism):
+    tree = run(mechanism, city((12, 13), 800), PreviewNoise(1))[0].tree
+    leaves, n = tree.leaves, len(tree)
+    below = np.zeros((n, len(leaves)))
+    for column, leaf in enumerate(leaves):
+        node = leaf
+        while node >= 0:
+            below[node, column] = 1
+            node = tree.parent[node]
+    covariance = np.linalg.inv(below.T @ (below * tree.precision[:, None]))
+    boxes = random_boxes(np.random.default_rng(1), (12, 13), 15)
+    variances = tree.integrate(boxes)[1]
+    for box, variance in zip(boxes, variances, strict=True):
+        share = weights(tree, box)
+        assert variance == pytest.approx(share @ covariance @ share, rel=1e-6, abs=1e-6)
+    assert tree.sd**2 == pytest.approx(np.diag(below @ covariance @ below.T), rel=1e-6)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("mechanism", MECHANISMS[:6], ids=IDS[:6])
+def test_claimed_noise_is_the_noise_over_many_draws(mechanism):
+    # Only mechanisms whose partition does not depend on the draws; the others in test_htf.
+    if isinstance(mechanism, UG):
+        mechanism = UG(epsilon=0.5, grid_size=7)
+    if isinstance(mechanism, AG):
+        mechanism = AG(epsilon=0.5, first_size=5, c2=1000.0)
+    matrix = city((16, 16), 900)
+    boxes = np.array([[0, 0, 16, 16], [2, 3, 9, 11], [1.5, 0, 4.25, 7.5]])
+    answers = [mechanism.release(matrix, rng=seed).answer(boxes) for seed in range(400)]
+    spread = np.std([a.value for a in answers], axis=0)
+    # The sd of 400 draws is known to about 4 % (Laplace tails: 5.5 %); allow 4 of those.
+    assert spread == pytest.approx(answers[0].sd, rel=0.22)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
+def test_leaves_tile_the_grid_and_painting_keeps_the_total(mechanism):
+    release, _ = run(mechanism, city((20, 27), 3000), PreviewNoise(1))
+    covered = np.zeros((20, 27), dtype=int)
+    for (r0, c0), (r1, c1) in zip(release.lower, release.upper, strict=True):
+        covered[r0:r1, c0:c1] += 1
+    assert np.all(covered == 1)
+    assert release.density().sum() == pytest.approx(release.total)
+
+
+def test_answers_are_additive():
+    release, _ = run(HTF(epsilon=1, inference="least squares"), city(), NoNoise())
+    parts = [[0, 0, 30.5, 64], [30.5, 0, 64, 20], [30.5, 20, 64, 64]]
+    whole = release.answer([[0, 0, 64, 64]]).value[0]
+    assert release.answer(parts).value.sum() == pytest.approx(whole)

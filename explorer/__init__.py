@@ -23,7 +23,7 @@ from explorer.mechanisms import (
     mechanism,
     mechanisms,
 )
-from explorer.points import Points
+from explorer.points import Points, read_points
 from explorer.queries import exact
 from explorer.release import Answers, Release
 
@@ -44,4 +44,5 @@ __all__ = [
     "exact",
     "mechanism",
     "mechanisms",
+    "read_points",
 ]

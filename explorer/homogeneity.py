@@ -89,12 +89,13 @@ def _spread(counts, sums, excess, r0, c0, r1, c1):  # type: ignore[no-untyped-de
             + excess[r0, c0, t + 1]
         )
     else:
+        # No branch inside: the compiler then adds several cells at a time.
         for i in range(r0, r1):
-            for j in range(c0, c1):
-                over = counts[i, j] - t
-                if over > 0:
-                    low += over
-                    high += over - 1
+            row = counts[i, c0:c1]
+            for j in range(len(row)):
+                over = row[j] - t
+                low += max(over, 0)
+                high += max(over - 1, 0)
     numerator = 2 * ((cells - r) * low + r * high)
     whole = numerator // cells
     rest = numerator - whole * cells

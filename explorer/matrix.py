@@ -72,7 +72,8 @@ class FrequencyMatrix:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return self.counts.shape  # type: ignore[return-value]
+        rows, cols = self.counts.shape
+        return rows, cols
 
     @cached_property
     def total(self) -> int:

@@ -99,7 +99,7 @@ def stop_thresholds(shares: Floats, total: float) -> Floats:
     58.9, 57.8, 52.1, 39.7, 17.2; we keep the paper's figures, which stop hardly earlier.
     """
     height = len(shares) - 1
-    copies = 2.0 ** (height - np.arange(height + 1))
+    copies = np.exp2(height - np.arange(height + 1.0))
     return np.maximum(closed_form(shares, copies, max(total, 0.0)), 0.0)
 
 

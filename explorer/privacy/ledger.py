@@ -1,0 +1,187 @@
+"""The ledger: what has been spent on each data set, kept across sessions and restarts.
+
+Releases of one data set add up (sequential composition), whoever draws them. So a spend is booked
+in a file that all processes share, inside a transaction, before any noise is drawn; what would pass
+the cap is refused. A release that fails after its booking stays booked: some of its noise may have
+been seen. The file holds budgets and the hash of the data, no count.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from explorer.errors import InputError
+from explorer.privacy.units import to_epsilon, to_units
+
+# Another process books in milliseconds; one that holds the file for longer has hung.
+_WAIT_SECONDS = 30.0
+_TABLE = """
+CREATE TABLE IF NOT EXISTS spends (
+    id INTEGER PRIMARY KEY,
+    dataset TEXT NOT NULL,
+    time TEXT NOT NULL,
+    mechanism TEXT NOT NULL,
+    units INTEGER NOT NULL CHECK (units > 0),
+    what TEXT NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True)
+class Spend:
+    """One booking.
+
+    Attributes
+    ----------
+    dataset : the key of the data set (`FrequencyMatrix.key`)
+    time : UTC, ISO 8601
+    mechanism : its key, such as "htf"
+    units : what it cost, in units of 10^-12 epsilon
+    what : what the release was, for people
+    """
+
+    dataset: str
+    time: str
+    mechanism: str
+    units: int
+    what: str
+
+
+class Ledger:
+    """Bookings of releases in an SQLite file, safe across threads and processes.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file; made when it is first needed. By default the one that the environment variable
+        EXPLORER_LEDGER names, else one in the user's data folder.
+    cap : float, optional
+        The most epsilon that all releases of one data set may spend together, 0 or more. By
+        default EXPLORER_EPSILON_CAP, else there is none.
+
+    Raises
+    ------
+    InputError
+        For a cap that is not a number of 0 or more; from every method for a file that cannot be
+        used.
+    """
+
+    def __init__(self, path: str | Path | None = None, cap: float | None = None) -> None:
+        self.path = Path(path).expanduser() if path is not None else default_path()
+        self.cap_units = _cap_units(os.environ.get("EXPLORER_EPSILON_CAP") if cap is None else cap)
+
+    def spent(self, key: str) -> int:
+        """What is booked on a data set, in units of 10^-12 epsilon."""
+        with self._transaction() as connection:
+            return _sum(connection, key)
+
+    def left(self, key: str) -> int | None:
+        """What may still be spent on a data set, in units; None when there is no cap."""
+        if self.cap_units is None:
+            return None
+        return max(self.cap_units - self.spent(key), 0)
+
+    def book(self, key: str, units: int, mechanism: str, what: str = "") -> None:
+        """Book a release before it is drawn, or refuse it.
+
+        Parameters
+        ----------
+        key : the data set's
+        units : what the release costs, above 0, in units of 10^-12 epsilon
+        mechanism : its key
+        what : a note for people; it must not hold an exact count
+
+        Raises
+        ------
+        InputError
+            If the data set's spends would pass the cap; nothing is booked then.
+        """
+        with self._transaction() as connection:
+            before = _sum(connection, key)
+            if self.cap_units is not None and before + units > self.cap_units:
+                raise InputError(_refusal(before, units, self.cap_units))
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            connection.execute(
+                "INSERT INTO spends (dataset, time, mechanism, units, what) VALUES (?, ?, ?, ?, ?)",
+                (key, now, mechanism, int(units), what),
+            )
+
+    def rows(self, key: str | None = None) -> list[Spend]:
+        """Bookings in their order, of one data set or of all."""
+        query = "SELECT dataset, time, mechanism, units, what FROM spends"
+        query += "" if key is None else " WHERE dataset = ?"
+        with self._transaction() as connection:
+            found = connection.execute(query + " ORDER BY id", () if key is None else (key,))
+            return [Spend(*row) for row in found]
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """A connection that holds the write lock; commits at the end, or takes all back."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # A connection of its own for every call: none is shared by threads or forks.
+            with closing(
+                sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
+            ) as connection:
+                # Immediate: no other process can book between the sum and the insert.
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    connection.execute(_TABLE)
+                    yield connection
+                except BaseException:
+                    connection.execute("ROLLBACK")
+                    raise
+                connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(
+                f"The ledger {self.path} cannot be used ({error}), so nothing was drawn; mend the "
+                "file, or name another with EXPLORER_LEDGER."
+            ) from error
+
+
+def default_path() -> Path:
+    """The file that EXPLORER_LEDGER names, else one in the user's data folder."""
+    named = os.environ.get("EXPLORER_LEDGER")
+    if named:
+        return Path(named).expanduser()
+    import platformdirs
+
+    return platformdirs.user_data_path("dp-explorer", appauthor=False) / "ledger.sqlite3"
+
+
+def _sum(connection: sqlite3.Connection, key: str) -> int:
+    query = "SELECT COALESCE(SUM(units), 0) FROM spends WHERE dataset = ?"
+    return int(connection.execute(query, (key,)).fetchone()[0])
+
+
+def _cap_units(cap: float | str | None) -> int | None:
+    if cap is None or cap == "":
+        return None
+    try:
+        number = float(cap)
+    except (TypeError, ValueError):
+        number = math.nan
+    # Above a million no sum of bookings would fit the file's whole numbers.
+    if not 0 <= number <= 1e6:
+        raise InputError(
+            f"The cap of the ledger (EXPLORER_EPSILON_CAP) is {cap!r}; give an epsilon of 0 or "
+            "more, up to a million."
+        )
+    return to_units(number)
+
+
+def _refusal(before: int, units: int, cap: int) -> str:
+    spent, wanted, most = (f"{to_epsilon(part):.12g}" for part in (before, units, cap))
+    left = max(cap - before, 0)
+    advice = f"lower epsilon to {to_epsilon(left):.12g}" if left else "use a release drawn before"
+    return (
+        f"This data set has spent epsilon {spent} of a cap of {most}, and this release would cost "
+        f"{wanted}, so nothing was drawn; {advice}, or raise the cap (EXPLORER_EPSILON_CAP)."
+    )

@@ -1,0 +1,97 @@
+"""Speed of reading, preparing, releasing and answering on eleven million real points.
+
+Measure with `pytest tests/benchmarks --benchmark-enable`; without the switch each runs once.
+"""
+
+import time
+
+import numpy as np
+import pytest
+
+from explorer import HTF, FrequencyMatrix, Grid, mechanisms, read_points
+from explorer.queries import exact, random_rectangles
+
+pytestmark = [pytest.mark.slow, pytest.mark.benchmark(timer=time.process_time)]
+
+
+@pytest.fixture(scope="module")
+def points_file(real_data):
+    return real_data("sf_cabspotting_points.parquet")
+
+
+def count(points_file, shape=1024):
+    return Grid.around(-122.42, 37.77, 20_000, shape=shape).count(read_points(points_file))
+
+
+@pytest.fixture(scope="module")
+def san_francisco(points_file):
+    return count(points_file).prepare()
+
+
+def test_reading_and_counting(in_units, points_file):
+    matrix = in_units(
+        "11.2 million points, file to counted grid",
+        lambda: count(points_file),
+        "target 2.5 s",
+        rounds=3,
+    )
+    assert matrix.total == 10_144_630
+
+
+def test_preparation(in_units, san_francisco):
+    matrix = in_units(
+        "tables for 1024 x 1024",
+        lambda: FrequencyMatrix(san_francisco.counts, san_francisco.grid).prepare(),
+        "target 10 units",
+    )
+    assert matrix.excess.shape == (1025, 1025, 16)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_htf_preview(in_units, san_francisco, epsilon):
+    mechanism = HTF(epsilon=epsilon, T=3)
+    release = in_units(
+        f"HTF preview, epsilon {epsilon}, T 3",
+        lambda: mechanism.release(san_francisco, rng=1),
+        "target 3 units at epsilon 0.1",
+    )
+    assert release.n_leaves > 1000
+
+
+@pytest.mark.parametrize("key", [key for key in mechanisms() if key != "htf"])
+def test_other_previews(in_units, san_francisco, key):
+    mechanism = mechanisms()[key](epsilon=0.1)
+    in_units(
+        f"{mechanism.title} preview, epsilon 0.1",
+        lambda: mechanism.release(san_francisco, rng=1),
+        "",
+        rounds=5,
+    )
+
+
+def test_htf_preview_on_four_million_cells(in_units, points_file):
+    matrix = count(points_file, 2048).prepare()
+    in_units(
+        "HTF preview, 2048 x 2048, epsilon 0.1",
+        lambda: HTF(epsilon=0.1).release(matrix, rng=1),
+        "interactive",
+    )
+
+
+def test_two_thousand_answers(in_units, san_francisco):
+    release = HTF(epsilon=0.1, inference="least squares").release(san_francisco, rng=1)
+    boxes = random_rectangles((1024, 1024), 2000, np.random.default_rng(1))
+    metres = release.grid.from_cells(boxes)
+    answers = in_units("2,000 answers with noise", lambda: release.answer(metres), "")
+    truth = exact(san_francisco, metres)
+    assert np.corrcoef(answers.value, truth)[0, 1] > 0.99
+
+
+def test_release_grade_draw(in_units, san_francisco):
+    mechanism = HTF(epsilon=0.1)
+    in_units(
+        "HTF release-grade (OpenDP), epsilon 0.1",
+        lambda: mechanism.release(san_francisco),
+        "",
+        rounds=3,
+    )

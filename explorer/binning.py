@@ -52,8 +52,9 @@ def count_points(
         project = transformer(points.crs, crs)
         crop = _crop_box(bounds, crs, points.crs)
         lattice = _lattice(crop, project)
-    user, bound = points.user, contribution_bound or 0
-    kept = np.zeros(int(user.max(initial=-1)) + 1 if bound and user is not None else 1, np.int64)
+    bound = contribution_bound or 0
+    user = _dense(points.user) if bound and points.user is not None else None
+    kept = np.zeros(1 if user is None else int(user.max(initial=-1)) + 1, np.int64)
     for start in range(0, len(points), CHUNK):
         stop = min(start + CHUNK, len(points))
         n = _crop(points.x[start:stop], points.y[start:stop], *crop, lattice, x, y, index)
@@ -65,11 +66,19 @@ def count_points(
         else:
             rows = index[:n] + start
             weight = np.ones(n, np.int64) if points.weight is None else points.weight[rows]
-            code = user[rows] if bound and user is not None else np.zeros(n, np.int64)
+            code = np.zeros(n, np.int64) if user is None else user[rows]
             _add_records(*area, weight, code, kept, bound, counts)
         if progress is not None:
             progress(stop / len(points))
     return counts.reshape(shape)
+
+
+def _dense(user: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return codes small enough to count by: ids of twelve digits would take a terabyte."""
+    if user.max(initial=0) < 4 * user.size + 1024:
+        return user
+    codes: NDArray[np.int64] = np.unique(user, return_inverse=True)[1]
+    return codes
 
 
 def _crop_box(bounds: Box, crs: pyproj.CRS, target: pyproj.CRS) -> Crop:

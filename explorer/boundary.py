@@ -11,6 +11,8 @@ import pyproj
 from explorer.errors import InputError
 from explorer.projection import LONLAT, equal_area_crs
 
+_POLYGONS = ["Polygon", "MultiPolygon"]
+
 
 def boundary_bounds(
     boundary: Any, crs: pyproj.CRS | None = None
@@ -34,10 +36,11 @@ def boundary_bounds(
     frame = boundary if isinstance(boundary, geopandas.GeoDataFrame) else _read(boundary)
     shapes = frame.geometry
     shapes = shapes[~(shapes.isna() | shapes.is_empty)]
+    areas = shapes.geom_type.isin([*_POLYGONS, "GeometryCollection"]).all()
     # Some files wrap polygons in collections, with stray lines left by a simplification.
     shapes = shapes.explode()
-    shapes = shapes[shapes.geom_type != "LineString"] if len(shapes) else shapes
-    if not len(shapes) or not shapes.geom_type.isin(["Polygon", "MultiPolygon"]).all():
+    shapes = shapes[shapes.geom_type.isin(_POLYGONS)]
+    if not areas or shapes.empty:
         raise InputError("A boundary is made of polygons; give a file that holds nothing else.")
     if shapes.crs is None:
         raise InputError("This boundary has no CRS; set one in the file, such as EPSG:4326.")

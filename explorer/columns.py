@@ -80,7 +80,7 @@ def candidates(names: Sequence[str]) -> list[Place]:
     by_key = {_key(name): name for name in reversed(names)}
     for spellings in (_DEGREES, _LENGTHS):
         found = []
-        for name in names:
+        for name in dict.fromkeys(names):
             for east, north in spellings:
                 around = _word(name, east)
                 counterpart = None if around is None else by_key.get(around.replace("*", north))

@@ -66,8 +66,7 @@ class Download:
         if file_checksum(part, self.checksum.partition(":")[0]) != self.checksum:
             part.unlink()
             raise InputError(
-                f"{self.name} is not the file it should be (its checksum differs); it was not "
-                "kept."
+                f"{self.name} is not the file it should be (its checksum differs); it was not kept."
             )
         return part.replace(path)
 

@@ -61,12 +61,38 @@ def all_split_costs(
 
     The cuts of box i are lower[i, axis] + 1 .. upper[i, axis] - 1, in that order.
     """
+    owner, position, offsets = every_cut(lower, upper, axis)
+    return split_costs(matrix, lower[owner], upper[owner], axis[owner], position), offsets
+
+
+def every_cut(
+    lower: NDArray[np.int64], upper: NDArray[np.int64], axis: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """All cuts of n boxes in a row: whose, where, and the (n + 1,) offsets of each box."""
     rows = np.arange(len(lower))
     cuts = upper[rows, axis] - lower[rows, axis] - 1
     offsets = np.concatenate([[0], np.cumsum(cuts)]).astype(np.int64)
     owner = np.repeat(rows, cuts)
     position = np.arange(offsets[-1]) - offsets[owner] + lower[owner, axis[owner]] + 1
-    return split_costs(matrix, lower[owner], upper[owner], axis[owner], position), offsets
+    return owner, position, offsets
+
+
+def all_imbalances(
+    matrix: FrequencyMatrix,
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    axis: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """|records below - records above| of all cuts of n boxes; one record moves each by at most 1.
+
+    The lowest is the median's. Candidates are all positions of the grid, never only those that
+    hold data: which those are is itself private. Returned as by `all_split_costs`.
+    """
+    owner, position, offsets = every_cut(lower, upper, axis)
+    last = upper[owner]
+    last[np.arange(len(owner)), axis[owner]] = position
+    below = matrix.count(lower[owner], last)
+    return np.abs(matrix.count(lower, upper)[owner] - 2 * below), offsets
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
+from explorer import sharing
 from explorer.privacy.transcript import Floats, Transcript
 from explorer.regions import Ints
 
@@ -22,6 +24,8 @@ class Estimate:
     value : (n,) inferred count of every node; children add up to their parent
     precision : (n,) 1 / noise variance of the node's own measurement as the inference used it,
         0 where it used none. It fixes the noise of every answer, see `Release.answer`.
+    linear : whether `value` is a linear function of the draws, so that its noise has a closed form
+    haar_variance : variance of every Haar coefficient when the counts come from those (Privlet)
     facts : what the plan chose from noisy figures alone, by name ("height", "grid size", ...)
     """
 
@@ -29,6 +33,8 @@ class Estimate:
     value: Floats
     precision: Floats
     facts: dict[str, float] = field(default_factory=dict)
+    linear: bool = True
+    haar_variance: float | None = None
 
 
 def leaves(transcript: Transcript, stages: Collection[str]) -> Estimate:
@@ -64,8 +70,24 @@ def least_squares(
     return _solve(transcript, noisy, precision, largest_share)
 
 
+def split(
+    transcript: Transcript,
+    stages: Collection[str] | None = None,
+    largest_share: Floats | None = None,
+) -> Estimate:
+    """Split inference: least squares upwards, then shares that cannot be negative downwards.
+
+    Every node's count is divided among its children by the posterior mean of the share, see
+    `sharing.share`. All counts come out at 0 or more and add up at every node. They are not linear
+    in the draws, so the noise of answers has no closed form: `precision` is that of the least
+    squares underneath.
+    """
+    noisy, precision = transcript.counts(stages)
+    return _solve(transcript, noisy, precision, largest_share, non_negative=True)
+
+
 def balanced_shares(
-    transcript: Transcript, limit: int, test: str, cut: str, thresholds: Floats
+    transcript: Transcript, limit: int, test: str, cut: str, near: NDArray[np.bool_]
 ) -> Floats:
     """Largest shares that keep least squares unbiased when draws decided where the tree stops.
 
@@ -74,33 +96,41 @@ def balanced_shares(
     decision falls; plain least squares gives y far more weight where the node went on, so nodes
     that were overestimated weigh more and the map comes out too full. A leaf's share is fixed:
     e^2 / (e^2 + R^2), with e the test's budget and R the rest that its second draw got. So an
-    inner node whose y lies within sixteen noise scales of its threshold is held to the share it
-    would have had as a leaf; further up the decision was never in doubt. (Our own; figures in
-    notebooks/design/2026-11-20-least-squares-without-bias.md.)
+    inner node whose decision was in doubt is held to the share it would have had as a leaf.
+    (Our own; figures in notebooks/design/2026-11-20-least-squares-without-bias.md.)
 
     Parameters
     ----------
     transcript : Transcript
     limit : the budget of every path, in units of 10^-12 epsilon
     test, cut : stages of the deciding draw and of what an inner node paid after it
-    thresholds : (n,) count at or below which each node stopped
+    near : (n,) nodes whose draw lay near enough to the threshold for doubt, see `in_doubt`
 
     Returns
     -------
-    (n,) shares for `least_squares`, 1 where nothing is held back
+    (n,) shares for `least_squares` and `split`, 1 where nothing is held back
     """
     paid = transcript.spent.sum(axis=1)
     path = np.zeros(len(transcript), dtype=np.int64)
     add_down(transcript.parent, paid, path)
-    budget = _column(transcript, test)
-    rest = (limit - path + _column(transcript, cut)).astype(np.float64)
-    noisy, precision = transcript.counts([test])
-    near = (precision > 0) & ~transcript.is_leaf
-    near &= noisy < thresholds + 16 * np.sqrt(0.5 / np.where(near, precision, 1.0))
+    held = near & ~transcript.is_leaf
+    e = _column(transcript, test)[held].astype(np.float64)
+    rest = (limit - path + _column(transcript, cut))[held].astype(np.float64)
     shares = np.ones(len(transcript))
-    e = budget[near].astype(np.float64)
-    shares[near] = e**2 / (e**2 + rest[near] ** 2)
+    shares[held] = e**2 / (e**2 + rest**2)
     return shares
+
+
+def in_doubt(transcript: Transcript, test: str, thresholds: Floats) -> NDArray[np.bool_]:
+    """Nodes whose test draw lies within sixteen noise scales above their threshold, (n,).
+
+    Further up the other outcome has a probability below e^-16.
+    """
+    noisy, precision = transcript.counts([test])
+    tested = precision > 0
+    scale = np.sqrt(0.5 / np.where(tested, precision, 1.0))
+    doubtful: NDArray[np.bool_] = tested & (noisy < thresholds + 16 * scale)
+    return doubtful
 
 
 def _column(transcript: Transcript, stage: str) -> Ints:
@@ -117,25 +147,41 @@ def add_down(parent, own, total):  # type: ignore[no-untyped-def]
 
 
 def _solve(
-    transcript: Transcript, noisy: Floats, precision: Floats, largest_share: Floats | None = None
+    transcript: Transcript,
+    noisy: Floats,
+    precision: Floats,
+    largest_share: Floats | None = None,
+    non_negative: bool = False,
 ) -> Estimate:
     if np.any(precision[transcript.is_leaf] <= 0):
         raise ValueError("a leaf was never measured")
     shares = np.ones(len(transcript)) if largest_share is None else largest_share
-    value = np.empty(len(transcript))
-    precision = precision.copy()
-    _two_passes(transcript.parent, transcript.is_leaf, noisy, precision, shares, value)
-    return Estimate(transcript, value, precision)
+    precision, value = precision.copy(), np.empty(len(transcript))
+    z, variance, below, below_variance = np.zeros((4, len(transcript)))
+    _upwards(
+        transcript.parent,
+        transcript.is_leaf,
+        noisy,
+        precision,
+        shares,
+        z,
+        variance,
+        below,
+        below_variance,
+    )
+    if non_negative:
+        sharing.downwards(transcript.parent, z, variance, value)
+    else:
+        _downwards(transcript.parent, z, variance, below, below_variance, value)
+    return Estimate(transcript, value, precision, linear=not non_negative)
 
 
 @njit(cache=True, nogil=True)
-def _two_passes(parent, is_leaf, noisy, precision, shares, value):  # type: ignore[no-untyped-def]
-    n = len(parent)
-    z = np.zeros(n)
-    variance = np.zeros(n)
-    below = np.zeros(n)
-    below_variance = np.zeros(n)
-    for i in range(n - 1, -1, -1):
+def _upwards(  # type: ignore[no-untyped-def]
+    parent, is_leaf, noisy, precision, shares, z, variance, below, below_variance
+):
+    """Best estimate of every node from its own subtree; lowers `precision` to the shares."""
+    for i in range(len(parent) - 1, -1, -1):
         if is_leaf[i]:
             z[i] = noisy[i]
             variance[i] = 1.0 / precision[i]
@@ -151,7 +197,12 @@ def _two_passes(parent, is_leaf, noisy, precision, shares, value):  # type: igno
         if parent[i] >= 0:
             below[parent[i]] += z[i]
             below_variance[parent[i]] += variance[i]
-    for i in range(n):
+
+
+@njit(cache=True, nogil=True)
+def _downwards(parent, z, variance, below, below_variance, value):  # type: ignore[no-untyped-def]
+    """Hand every parent's discrepancy to its children in proportion to their variances."""
+    for i in range(len(parent)):
         p = parent[i]
         if p < 0:
             value[i] = z[i]

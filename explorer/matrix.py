@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid import Grid
+from explorer.rectangle_sums import summed
 
 # Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
 # eight keep the memory at 134 MB. Boxes whose mean count lies beyond the tables are scanned.
@@ -82,18 +83,16 @@ class FrequencyMatrix:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the counts and their grid: names the data set in the ledger."""
-        digest = hashlib.sha256(repr(self.grid.to_dict()).encode())
+        """SHA-256 of the counts and their extent: names the data set in the ledger."""
+        place = {**self.grid.to_dict(), "name": ""}  # a new name is no new data set
+        digest = hashlib.sha256(repr(place).encode())
         digest.update(np.ascontiguousarray(self.counts, dtype="<i8").tobytes())
         return digest.hexdigest()
 
     @cached_property
     def sums(self) -> NDArray[np.int64]:
         """Summed-area table, (rows + 1, cols + 1): entry [i, j] counts rows < i and columns < j."""
-        table = np.zeros((self.shape[0] + 1, self.shape[1] + 1), dtype=np.int64)
-        np.cumsum(self.counts, axis=0, out=table[1:, 1:])
-        np.cumsum(table[1:, 1:], axis=1, out=table[1:, 1:])
-        return table
+        return summed(self.counts)
 
     @cached_property
     def excess(self) -> NDArray[np.int32]:

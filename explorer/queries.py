@@ -6,7 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.matrix import FrequencyMatrix
+from explorer.rectangle_file import read_rectangles, write_rectangles
+from explorer.rectangle_sums import rectangle_sums
 from explorer.release import check_rectangles
+
+__all__ = ["exact", "random_rectangles", "read_rectangles", "write_rectangles"]
 
 Floats = NDArray[np.float64]
 
@@ -29,9 +33,7 @@ def exact(matrix: FrequencyMatrix, rectangles: ArrayLike) -> Floats:
     InputError
         For rectangles that are not (n, 4), not finite, or inside out.
     """
-    x0, y0, x1, y1 = check_rectangles(rectangles, matrix.grid).T
-    corner = _corner_sums(matrix.sums)
-    return corner(y1, x1) - corner(y0, x1) - corner(y1, x0) + corner(y0, x0)
+    return rectangle_sums(matrix.sums, check_rectangles(rectangles, matrix.grid))
 
 
 def random_rectangles(
@@ -51,18 +53,3 @@ def random_rectangles(
         boxes[:, 1 - axis] = np.clip(start, 0, cells)
         boxes[:, 3 - axis] = np.clip(start + extent, 0, cells)
     return boxes
-
-
-def _corner_sums(table: NDArray[np.int64]):  # type: ignore[no-untyped-def]
-    """Bilinear look-up in a summed-area table: exact for counts spread evenly inside cells."""
-    rows, cols = table.shape[0] - 1, table.shape[1] - 1
-
-    def look_up(y: Floats, x: Floats) -> Floats:
-        y, x = np.clip(y, 0, rows), np.clip(x, 0, cols)
-        i, j = np.minimum(y.astype(int), rows - 1), np.minimum(x.astype(int), cols - 1)
-        fy, fx = y - i, x - j
-        low = table[i, j] * (1 - fx) + table[i, j + 1] * fx
-        high = table[i + 1, j] * (1 - fx) + table[i + 1, j + 1] * fx
-        return low * (1 - fy) + high * fy
-
-    return look_up

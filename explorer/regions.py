@@ -9,6 +9,7 @@ composition theorems need no trust in the mechanism. Any number of dimensions wo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,15 @@ class Regions:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @classmethod
+    def join(cls, parts: Sequence[Regions]) -> Regions:
+        """Regions of one book put together, in the book's order."""
+        ids = np.concatenate([part.ids for part in parts])
+        order = np.argsort(ids, kind="stable")
+        lower = np.concatenate([part.lower for part in parts])[order]
+        upper = np.concatenate([part.upper for part in parts])[order]
+        return cls(lower, upper, ids[order], parts[0].book)
 
     @property
     def shape(self) -> Ints:

@@ -18,8 +18,11 @@ from explorer import release_file
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.inference import Estimate
+from explorer.interpolation import interpolate
+from explorer.privacy import haar
 from explorer.privacy.transcript import LedgerRow
 from explorer.privacy.units import UNITS_PER_EPSILON, to_epsilon
+from explorer.rectangle_sums import rectangle_sums, summed
 from explorer.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -64,6 +67,10 @@ class Release:
     unit, contribution_bound : the unit of privacy and how many records it may have given
     ledger : what was measured, in order
     facts : choices made from noisy figures, such as the height
+    elsewhere : what passes over the domain before this tree cost, as (stage, epsilon)
+    inside : how a leaf's count lies inside it, "uniform" or "interpolated" from released neighbours
+    linear : whether counts are linear in the draws, so that the noise has a closed form
+    haar_variance : variance of every Haar coefficient, for Privlet
     version : of the software that drew it
     """
 
@@ -77,6 +84,10 @@ class Release:
     contribution_bound: int
     ledger: tuple[LedgerRow, ...]
     facts: Mapping[str, float] = field(default_factory=dict)
+    elsewhere: tuple[tuple[str, float], ...] = ()
+    inside: str = "uniform"
+    linear: bool = True
+    haar_variance: float | None = None
     version: str = explorer.__version__
 
     @classmethod
@@ -96,7 +107,14 @@ class Release:
             record.spent,
             draws,
         )
-        return cls(tree=tree, facts=dict(estimate.facts), **about)
+        return cls(
+            tree=tree,
+            facts=dict(estimate.facts),
+            elsewhere=record.elsewhere,
+            linear=estimate.linear,
+            haar_variance=estimate.haar_variance,
+            **about,
+        )
 
     @property
     def epsilon(self) -> float:
@@ -162,8 +180,14 @@ class Release:
         InputError
             For rectangles that are not (n, 4), not finite, or inside out.
         """
-        value, variance, _ = self.tree.integrate(self._cells(rectangles))
-        return Answers(value, np.sqrt(np.maximum(variance, 0.0)))
+        boxes = self._cells(rectangles)
+        value, variance, _ = self.tree.integrate(boxes)
+        if self.inside == "interpolated":
+            value = rectangle_sums(self._sums, boxes[:, [1, 0, 3, 2]])
+        if self.haar_variance is not None:
+            variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
+        exact = self.linear and self.inside == "uniform"
+        return Answers(value, np.sqrt(np.maximum(variance, 0.0)), exact)
 
     def touched(self, rectangles: ArrayLike) -> NDArray[np.int64]:
         """Number of leaves that each rectangle touches, (n,)."""
@@ -175,12 +199,20 @@ class Release:
 
     @cached_property
     def _density(self) -> Floats:
-        return self.tree.paint(self.grid.shape)
+        even = self.tree.paint(self.grid.shape)
+        if self.inside == "uniform":
+            return even
+        return interpolate(even, self.tree.owners(self.grid.shape))
+
+    @cached_property
+    def _sums(self) -> Floats:
+        return summed(self._density)
 
     def stages(self) -> list[tuple[str, float]]:
         """What a leaf's path spent on each stage, averaged over leaves; adds up to epsilon."""
         mean = self.tree.path_spent[self.tree.leaves].mean(axis=0) / UNITS_PER_EPSILON
-        return [(stage, float(part)) for stage, part in zip(self.tree.stages, mean, strict=True)]
+        here = [(stage, float(part)) for stage, part in zip(self.tree.stages, mean, strict=True)]
+        return [*self.elsewhere, *here]
 
     def summary(self) -> str:
         """One sentence that says what this is and how good."""
@@ -215,6 +247,10 @@ class Release:
             "grid": self.grid.to_dict(),
             "ledger": [vars(row) for row in self.ledger],
             "facts": dict(self.facts),
+            "elsewhere": self.elsewhere,
+            "inside": self.inside,
+            "linear": self.linear,
+            "haar_variance": self.haar_variance,
         }
         release_file.write(path, self.tree, self.boxes(), about)
 
@@ -240,6 +276,10 @@ class Release:
                 contribution_bound=int(about["contribution_bound"]),
                 ledger=tuple(LedgerRow(**row) for row in about["ledger"]),
                 facts=dict(about["facts"]),
+                elsewhere=tuple((str(s), float(e)) for s, e in about["elsewhere"]),
+                inside=str(about["inside"]),
+                linear=bool(about["linear"]),
+                haar_variance=about["haar_variance"],
                 version=str(about["software"]),
             )
         except (KeyError, TypeError, ValueError) as error:

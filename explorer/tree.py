@@ -141,6 +141,14 @@ class Tree:
         _paint(lower, upper, self.value[leaves] / np.prod(upper - lower, axis=1), image)
         return image
 
+    def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
+        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`."""
+        image = np.empty(shape, dtype=np.int32)
+        leaves = self.leaves
+        numbers = np.arange(len(leaves), dtype=np.int32)
+        _paint(self.lower[leaves], self.upper[leaves], numbers, image)
+        return image
+
 
 @njit(cache=True, nogil=True)
 def _gather(parent, fan_out, precision, alone, below, count):  # type: ignore[no-untyped-def]

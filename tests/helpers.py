@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from explorer import FrequencyMatrix
@@ -25,7 +27,7 @@ class NoNoise(PreviewNoise):
 
     def lowest(self, costs, offsets, sensitivity, units, keys, stage):
         """The true minimum of each group."""
-        groups = zip(offsets[:-1], offsets[1:], strict=True)
+        groups = itertools.pairwise(offsets)
         return np.array([int(np.argmin(costs[a:b])) for a, b in groups])
 
 

@@ -120,7 +120,11 @@ def test_shares_are_held_back_only_near_the_threshold():
     near = transcript([-1, 0, 0], [60.0, 1, 1], [200.0, 1, 1], spent)
     far = transcript([-1, 0, 0], [900.0, 1, 1], [200.0, 1, 1], spent)
     stop_at = np.full(3, 50.0)
-    held = inference.balanced_shares(near, units, "test", "none", stop_at)
+
+    def shares(record):
+        doubtful = inference.in_doubt(record, "test", stop_at)
+        return inference.balanced_shares(record, units, "test", "none", doubtful)
+
     # e = .1 and R = .9 of the budget: as a leaf its first draw would have weighed .01 / .82.
-    assert held == pytest.approx([0.01 / 0.82, 1, 1])
-    assert inference.balanced_shares(far, units, "test", "none", stop_at).tolist() == [1, 1, 1]
+    assert shares(near) == pytest.approx([0.01 / 0.82, 1, 1])
+    assert shares(far).tolist() == [1, 1, 1]

@@ -63,6 +63,8 @@ def test_counts_cannot_be_written_and_the_key_follows_them():
         matrix.counts[0, 0] = 9
     assert matrix.key == FrequencyMatrix.from_array([[1, 2], [3, 4]]).key
     assert matrix.key != FrequencyMatrix.from_array([[1, 2], [3, 5]]).key
+    renamed = FrequencyMatrix(matrix.counts, Grid.cells((2, 2), name="elsewhere"))
+    assert renamed.key == matrix.key
 
 
 def test_repr_shows_no_count():

@@ -6,22 +6,50 @@ from explorer.errors import InputError
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.baselines import Identity, Uniform
 from explorer.mechanisms.grids import AG, UG
+from explorer.mechanisms.hierarchies import HB, Hierarchy
 from explorer.mechanisms.htf import HTF
+from explorer.mechanisms.kdtrees import KDCell, KDHybrid, KDStandard
+from explorer.mechanisms.mosaic import Mosaic
+from explorer.mechanisms.privlet import Privlet
+from explorer.mechanisms.privtree import PrivTree
 from explorer.mechanisms.quadtree import QuadTree
+
+_ALL: tuple[type[Mechanism], ...] = (
+    Identity,
+    Uniform,
+    UG,
+    AG,
+    QuadTree,
+    HTF,
+    KDStandard,
+    KDHybrid,
+    KDCell,
+    Hierarchy,
+    HB,
+    Privlet,
+    PrivTree,
+    Mosaic,
+)
 
 __all__ = [
     "AG",
+    "HB",
     "HTF",
     "UG",
+    "Hierarchy",
     "Identity",
+    "KDCell",
+    "KDHybrid",
+    "KDStandard",
     "Mechanism",
+    "Mosaic",
+    "PrivTree",
+    "Privlet",
     "QuadTree",
     "Uniform",
     "mechanism",
     "mechanisms",
 ]
-
-_ALL: tuple[type[Mechanism], ...] = (Identity, Uniform, UG, AG, QuadTree, HTF)
 
 
 def mechanisms() -> dict[str, type[Mechanism]]:

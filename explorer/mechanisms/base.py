@@ -4,24 +4,52 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar
 
 import numpy as np
 import param
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from explorer import inference
 from explorer.errors import InputError
 from explorer.inference import Estimate
 from explorer.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
+from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import noise_source
+from explorer.privacy.transcript import Transcript
 from explorer.privacy.units import to_units
 from explorer.release import Release
 
 MAX_EPSILON = float(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
 """Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
 MIN_EPSILON = 1e-6
+
+
+INFERENCES = ["leaves", "least squares", "split"]
+
+
+def inference_option(default: str) -> param.Selector:
+    """The `inference` parameter of mechanisms that measure a tree."""
+    return param.Selector(
+        default=default,
+        objects=INFERENCES,
+        label="Inference",
+        doc="Leaves publishes the last draws alone; least squares makes all draws of the tree "
+        "agree; split does so without negative counts. Free: post-processing.",
+    )
+
+
+def inside_option(default: str = "uniform") -> param.Selector:
+    """The `inside` parameter: how a leaf's count lies inside it."""
+    return param.Selector(
+        default=default,
+        objects=["uniform", "interpolated"],
+        label="Inside leaves",
+        doc="Uniform spreads a leaf's count evenly; interpolated follows the private counts of "
+        "its neighbours. Free: post-processing.",
+    )
 
 
 class Mechanism(param.Parameterized):
@@ -70,6 +98,7 @@ class Mechanism(param.Parameterized):
         matrix: FrequencyMatrix | ArrayLike,
         rng: int | np.random.Generator | None = None,
         progress: Callable[[float], None] | None = None,
+        ledger: Ledger | None = None,
     ) -> Release:
         """Draw one private map.
 
@@ -81,6 +110,9 @@ class Mechanism(param.Parameterized):
             preview, about a hundred times faster, which is not private.
         progress : callable, optional
             Told the finished part (0 to 1) of long measurements.
+        ledger : Ledger, optional
+            Where a release-grade draw is booked before any noise is drawn; one that would pass the
+            ledger's cap is refused with an InputError. A preview books nothing.
 
         Returns
         -------
@@ -91,9 +123,12 @@ class Mechanism(param.Parameterized):
             matrix = FrequencyMatrix.from_array(matrix)
         source = noise_source(rng)
         curator = Curator(matrix, to_units(self.epsilon), source, progress)
+        if ledger is not None and not source.preview:
+            ledger.book(matrix.key, curator.units, self.key, repr(self))
         estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
+            inside=getattr(self, "inside", "uniform"),
             mechanism=self.key,
             parameters={name: getattr(self, name) for name in self.tunables()},
             units=curator.units,
@@ -103,6 +138,20 @@ class Mechanism(param.Parameterized):
             contribution_bound=matrix.contribution_bound,
             ledger=tuple(curator.ledger),
         )
+
+    def infer(
+        self,
+        transcript: Transcript,
+        leaf_stages: Collection[str],
+        stages: Collection[str] | None = None,
+        largest_share: NDArray[np.float64] | None = None,
+    ) -> Estimate:
+        """The inference that the parameter `inference` names, over draws of the given stages."""
+        chosen = self.inference  # declared by the mechanisms that call this
+        if chosen == "leaves":
+            return inference.leaves(transcript, leaf_stages)
+        solve = inference.split if chosen == "split" else inference.least_squares
+        return solve(transcript, stages, largest_share)
 
     @classmethod
     def tunables(cls) -> list[str]:

@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer import inference
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.base import Mechanism, inference_option, inside_option
 from explorer.privacy.curator import Curator
 from explorer.privacy.units import share, to_epsilon
 
@@ -58,9 +57,12 @@ class UG(Mechanism):
         doc="Part of the budget that buys the noisy total behind the grid size.",
     )
 
+    inference = inference_option("leaves")
+    inside = inside_option()
+
     def relevant(self) -> set[str]:
         """A fixed grid size needs no total."""
-        return {"grid_size"} if self.grid_size else set(self.tunables())
+        return set(self.tunables()) - ({"c", "total_share"} if self.grid_size else set())
 
     def plan(self, curator: Curator) -> Estimate:
         """Noisy N, grid of Guideline 1, one count a cell with all that is left."""
@@ -72,7 +74,7 @@ class UG(Mechanism):
             size = round(guideline_1(total, to_epsilon(curator.units), self.c))
         cells = domain.grid(np.full(2, max(1, size)))
         curator.count(cells, curator.remaining(cells), "cells")
-        estimate = inference.leaves(curator.transcript(), ["cells"])
+        estimate = self.infer(curator.transcript(), ["cells"], ["cells"])
         estimate.facts["grid size"] = max(1, size)
         return estimate
 
@@ -131,6 +133,9 @@ class AG(Mechanism):
         doc="Part of the budget that buys the noisy total behind the coarse grid.",
     )
 
+    inference = inference_option("least squares")
+    inside = inside_option()
+
     def relevant(self) -> set[str]:
         """A fixed first grid needs neither c nor a total."""
         hidden = {"c", "total_share"} if self.first_size else set()
@@ -154,6 +159,6 @@ class AG(Mechanism):
         fine = coarse.grid(np.stack([parts, parts], axis=1))
         curator.count(fine, curator.remaining(fine), "second level")
         stages = ["first level", "second level"]
-        estimate = inference.least_squares(curator.transcript(), stages)
+        estimate = self.infer(curator.transcript(), stages[1:], stages)
         estimate.facts["first grid size"] = size
         return estimate

@@ -10,7 +10,7 @@ import param
 
 from explorer import inference
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.base import Mechanism, inference_option, inside_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
 from explorer.privacy.transcript import Transcript
@@ -119,12 +119,8 @@ class HTF(Mechanism):
         doc="What the first cut divides: by the height's parity as printed, rows, columns, or "
         "always the longer side.",
     )
-    inference = param.Selector(
-        default="leaves",
-        objects=["leaves", "least squares"],
-        label="Inference",
-        doc="Leaves publishes the last draws alone; least squares uses every draw of the tree.",
-    )
+    inference = inference_option("leaves")
+    inside = inside_option()
 
     def relevant(self) -> set[str]:
         """Hide what the stop rule and the split rule make idle."""
@@ -166,14 +162,11 @@ class HTF(Mechanism):
         return estimate
 
     def _infer(self, transcript: Transcript, units: int, stop_at: np.ndarray) -> Estimate:
-        if self.inference == "leaves":
-            return inference.leaves(transcript, ["leaf counts"])
         # Erratum 8 forbids averaging both draws at the leaf alone; over the whole tree, with
         # shares that do not depend on the decision, the test draws help without bias.
-        shares = inference.balanced_shares(
-            transcript, units, "stop test", "split", stop_at[transcript.depth]
-        )
-        return inference.least_squares(transcript, None, shares)
+        near = inference.in_doubt(transcript, "stop test", stop_at[transcript.depth])
+        shares = inference.balanced_shares(transcript, units, "stop test", "split", near)
+        return self.infer(transcript, ["leaf counts"], None, shares)
 
     def _noisy_total(self, curator: Curator, domain: Regions) -> int:
         if self.height is not None and self.stop_rule != "optimal":

@@ -7,9 +7,8 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer import inference
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.base import Mechanism, inference_option, inside_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
 
@@ -40,12 +39,8 @@ class QuadTree(Mechanism):
         label="Budget per level",
         doc="Geometric gives the small nodes more, uniform gives every level the same.",
     )
-    inference = param.Selector(
-        default="least squares",
-        objects=["least squares", "leaves"],
-        label="Inference",
-        doc="Least squares makes the counts of all levels agree; leaves uses the last level only.",
-    )
+    inference = inference_option("least squares")
+    inside = inside_option()
 
     def plan(self, curator: Curator) -> Estimate:
         """Count a level, quarter it, go on; the last level takes what is left."""
@@ -62,10 +57,7 @@ class QuadTree(Mechanism):
             if len(nodes):
                 curator.count(nodes, shares[level], "inner nodes")
                 nodes = nodes.grid(np.array([2, 2]))
-        transcript = curator.transcript()
-        if self.inference == "leaves":
-            return inference.leaves(transcript, ["leaves"])
-        return inference.least_squares(transcript)
+        return self.infer(curator.transcript(), ["leaves"])
 
 
 def _uniform(units: int, height: int) -> np.ndarray:

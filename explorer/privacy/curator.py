@@ -7,6 +7,7 @@ mechanism cannot overspend, whatever its plan says.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from explorer import homogeneity
 from explorer.matrix import FrequencyMatrix
-from explorer.privacy import cuts
-from explorer.privacy.noise import NoiseSource
+from explorer.privacy import cuts, haar
+from explorer.privacy.noise import Keys, NoiseSource
 from explorer.privacy.transcript import LedgerRow, Measurement, Transcript
-from explorer.privacy.units import laplace_variance, to_epsilon
-from explorer.regions import Book, Ints, Regions
+from explorer.privacy.units import UNITS_PER_EPSILON, laplace_variance, to_epsilon
+from explorer.regions import Book, Ints, Regions, mix
 
 Progress = Callable[[float], None]
 _CHUNK = 50_000
@@ -102,7 +103,7 @@ class Curator:
         paid = self._charge(regions, units, stage)
         sensitivity = self.__matrix.contribution_bound
         exact = self.__matrix.count(regions.lower, regions.upper)
-        noisy = self._in_chunks(exact, sensitivity, paid, regions, stage)
+        noisy = self._in_chunks(exact, sensitivity, paid, regions.keys, stage)
         variances = laplace_variance(paid, sensitivity)
         self._measured.append((regions.book, Measurement(stage, regions.ids, noisy, variances)))
         self._enter(stage, paid, len(regions), sensitivity)
@@ -172,14 +173,108 @@ class Curator:
         )
         return position
 
+    def median(self, regions: Regions, axis: Ints, units: ArrayLike, stage: str = "split") -> Ints:
+        """Private positions that cut regions into halves of equally many records.
+
+        Permute-and-flip on |below - above| over all cuts of the grid; it dominates the exponential
+        mechanism at the same budget (McKenna, Sheldon 2020) and is what OpenDP offers.
+
+        Parameters
+        ----------
+        regions : n regions, each at least 2 cells long on its axis
+        axis : (n,) 0 cuts rows, 1 columns
+        units : budget of each choice; a region with one possible cut pays nothing
+
+        Returns
+        -------
+        (n,) first cell of the upper half
+        """
+        rows = np.arange(len(regions))
+        position = regions.lower[rows, axis] + 1
+        choosing = np.flatnonzero(regions.shape[rows, axis] > 2)
+        if len(choosing) == 0:
+            return position
+        chosen = regions.select(choosing)
+        budget = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions))[choosing]
+        paid = self._charge(chosen, budget, stage)
+        costs, offsets = homogeneity.all_imbalances(
+            self.__matrix, chosen.lower, chosen.upper, axis[choosing]
+        )
+        bound = self.__matrix.contribution_bound
+        position[choosing] += self._noise.lowest(costs, offsets, bound, paid, chosen.keys, stage)
+        self._enter(stage, paid, len(choosing), bound)
+        return position
+
+    def privtree(self, root: Regions, units: int, stage: str = "structure") -> Regions:
+        """PrivTree's quadtree (Zhang, Xiao, Xie 2016): the structure alone, for one price.
+
+        A node of count c at depth d is quartered if its biased score max(-delta, c - d delta) plus
+        Laplace noise of scale lam passes 0, with delta = lam ln 4; single cells are not cut. The
+        whole structure, of any depth, is epsilon-private for lam = (7/3) / epsilon: a record moves
+        the scores on one path; below the depth where they fall under 0 they are constant, above
+        it they grow by delta a level, so the log-ratios of the decisions are at most
+        1/lam (1 + 1 + 1/4 + 1/16 + ...) = (1/lam) (2 b - 1)/(b - 1) with b = 4.
+
+        Scores and noise live on a lattice of 2^-10 here. With discrete noise of scale L lattice
+        widths the same sum carries a factor a/(1 - a) = e^(1/L), a = 1/(1 + e^(-1/L)) in place of
+        1/2; the noise is scaled up by it. A contribution bound k scales everything by k.
+
+        Returns
+        -------
+        Regions
+            The leaves. Their scores are not released: counts need a budget of their own.
+        """
+        self._charge(root, units, stage)
+        one = (1 << homogeneity.LATTICE_BITS) * self.__matrix.contribution_bound
+        exact_scale = one * 7 / 3 * UNITS_PER_EPSILON / units
+        sensitivity = math.ceil(one * 7 / 3 * math.exp(1 / exact_scale))
+        delta = math.ceil(sensitivity * UNITS_PER_EPSILON / units * math.log(4))
+        nodes, leaves, tests, depth = root, [], 0, 0
+        while len(nodes):
+            cuttable = nodes.cells > 1
+            leaves.append(nodes.select(~cuttable))
+            nodes = nodes.select(cuttable)
+            count = self.__matrix.count(nodes.lower, nodes.upper) << homogeneity.LATTICE_BITS
+            score = np.maximum(count - depth * delta, -delta)
+            paid = np.full(len(nodes), units)
+            goes_on = self._noise.above(score, 0, sensitivity, paid, nodes.keys, stage)
+            tests += len(nodes)
+            leaves.append(nodes.select(~goes_on))
+            nodes = nodes.select(goes_on).grid(np.array([2, 2]))
+            depth += 1
+        self.ledger.append(LedgerRow(stage, to_epsilon(units), tests, 7 / 3, "PrivTree's proof"))
+        return Regions.join(leaves)
+
+    def coefficients(self, root: Regions, stage: str = "coefficients") -> tuple[Ints, float]:
+        """Noisy Haar coefficients of the whole domain, for all that is left of its budget.
+
+        A record moves one coefficient of each of (1 + log2 rows)(1 + log2 columns) levels by 1
+        (see `haar`); each level gets an equal share.
+
+        Returns
+        -------
+        (rows, cols) int64 coefficients of the padded matrix, and the noise variance of each
+        """
+        exact = haar.forward(self.__matrix.counts)
+        levels = math.prod(1 + int(math.log2(side)) for side in exact.shape)
+        each = int(self.remaining(root)[0]) // levels
+        self._charge(root, self.remaining(root), stage)
+        bound = self.__matrix.contribution_bound
+        flat = exact.ravel()
+        with np.errstate(over="ignore"):
+            keys = mix(np.arange(flat.size, dtype=np.uint64) + root.keys[0])
+        paid = np.full(flat.size, each)
+        noisy = self._in_chunks(flat, bound, paid, keys, stage).reshape(exact.shape)
+        self.ledger.append(
+            LedgerRow(stage, to_epsilon(each), flat.size, float(bound), f"{levels} levels in turn")
+        )
+        return noisy, float(laplace_variance(paid[:1], bound)[0])
+
     def transcript(self, regions: Regions | None = None) -> Transcript:
         """All that was learnt in one pass (the one of `regions`, else the last)."""
         book = regions.book if regions is not None else self._books[-1]
-        charges = [charge for charge in self._charges if charge[0] is book]
-        stages = tuple(dict.fromkeys(stage for _, stage, _, _ in charges))
-        spent = np.zeros((len(book), len(stages)), dtype=np.int64)
-        for _, stage, ids, units in charges:
-            spent[ids, stages.index(stage)] += units
+        stages, spent = self._spent_by_stage(book)
+        others = [self._spent_by_stage(other) for other in self._books if other is not book]
         return Transcript(
             book.lower,
             book.upper,
@@ -189,12 +284,26 @@ class Curator:
             stages,
             spent,
             tuple(measured for owner, measured in self._measured if owner is book),
+            tuple(
+                (stage, to_epsilon(int(paid.max())))
+                for names, other in others
+                for stage, paid in zip(names, other.T, strict=True)
+            ),
         )
 
     @property
     def spent(self) -> int:
         """The cost of everything so far: the dearest path of every pass, added up."""
         return sum(int(book.spent.max()) for book in self._books)
+
+    def _spent_by_stage(self, book: Book) -> tuple[tuple[str, ...], Ints]:
+        """Names of the stages of a pass, and what each node paid itself, (nodes, stages)."""
+        charges = [charge for charge in self._charges if charge[0] is book]
+        stages = tuple(dict.fromkeys(stage for _, stage, _, _ in charges))
+        spent = np.zeros((len(book), len(stages)), dtype=np.int64)
+        for _, stage, ids, units in charges:
+            spent[ids, stages.index(stage)] += units
+        return stages, spent
 
     def _charge(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:
         """Book a share on every region's account, or refuse all of them."""
@@ -218,12 +327,10 @@ class Curator:
             epsilon = to_epsilon(int(paid.max()))
             self.ledger.append(LedgerRow(stage, epsilon, draws, float(sensitivity), "parallel"))
 
-    def _in_chunks(
-        self, exact: Ints, sensitivity: int, paid: Ints, regions: Regions, stage: str
-    ) -> Ints:
+    def _in_chunks(self, exact: Ints, sensitivity: int, paid: Ints, keys: Keys, stage: str) -> Ints:
         if self._progress is None or len(exact) <= _CHUNK:
-            return self._noise.laplace(exact, sensitivity, paid, regions.keys, stage)
-        noisy, keys = np.empty_like(exact), regions.keys
+            return self._noise.laplace(exact, sensitivity, paid, keys, stage)
+        noisy = np.empty_like(exact)
         for begin in range(0, len(exact), _CHUNK):
             part = slice(begin, begin + _CHUNK)
             noisy[part] = self._noise.laplace(

@@ -28,9 +28,7 @@ class NoiseSource(Protocol):
 
     preview: bool
 
-    def laplace(
-        self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str
-    ) -> Ints:
+    def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """Add discrete Laplace noise of scale sensitivity / epsilon to every value.
 
         Parameters
@@ -66,15 +64,22 @@ class NoiseSource(Protocol):
         """
         ...
 
+    def above(
+        self, values: Ints, threshold: int, sensitivity: int, units: Ints, keys: Keys, stage: str
+    ) -> NDArray[np.bool_]:
+        """Whether each value plus discrete Laplace noise (as in `laplace`) passes a threshold.
+
+        A method of its own because a proof may rest on the decision alone (PrivTree).
+        """
+        ...
+
 
 class ReleaseNoise:
     """Exact noise from OpenDP (`make_laplace` on whole numbers, `make_noisy_max`)."""
 
     preview = False
 
-    def laplace(
-        self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str
-    ) -> Ints:
+    def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """See `NoiseSource.laplace`; about 150,000 draws a second."""
         noisy = np.empty(len(values), dtype=np.int64)
         order = np.argsort(units, kind="stable")
@@ -100,6 +105,12 @@ class ReleaseNoise:
             chosen[i] = select(costs[offsets[i] : offsets[i + 1]].tolist())
         return chosen
 
+    def above(
+        self, values: Ints, threshold: int, sensitivity: int, units: Ints, keys: Keys, stage: str
+    ) -> NDArray[np.bool_]:
+        """See `NoiseSource.above`."""
+        return self.laplace(values, sensitivity, units, keys, stage) > threshold
+
 
 class PreviewNoise:
     """Reproducible dice for screens and lessons; never for a release.
@@ -114,9 +125,7 @@ class PreviewNoise:
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
 
-    def laplace(
-        self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str
-    ) -> Ints:
+    def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """See `NoiseSource.laplace`: the inverse distribution function of a hashed uniform."""
         decay = units / (float(UNITS_PER_EPSILON) * sensitivity)
         noisy = np.empty(len(values), dtype=np.int64)
@@ -141,6 +150,12 @@ class PreviewNoise:
         chosen = np.empty(len(units), dtype=np.int64)
         _lowest(costs, offsets, scale, keys, self._stage_key(stage), chosen)
         return chosen
+
+    def above(
+        self, values: Ints, threshold: int, sensitivity: int, units: Ints, keys: Keys, stage: str
+    ) -> NDArray[np.bool_]:
+        """See `NoiseSource.above`."""
+        return self.laplace(values, sensitivity, units, keys, stage) > threshold
 
     def _stage_key(self, stage: str) -> np.uint64:
         text = f"{self.seed}/{stage}".encode()

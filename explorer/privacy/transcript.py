@@ -60,6 +60,7 @@ class Transcript:
     stages : names of what the budget went to
     spent : (n, stages) budget each node paid itself, in units of 10^-12 epsilon
     measurements : every noisy count drawn
+    elsewhere : what other passes over the domain cost, as (stage, epsilon)
     """
 
     lower: Ints
@@ -70,6 +71,7 @@ class Transcript:
     stages: tuple[str, ...]
     spent: Ints
     measurements: tuple[Measurement, ...]
+    elsewhere: tuple[tuple[str, float], ...] = ()
 
     def __len__(self) -> int:
         return len(self.parent)

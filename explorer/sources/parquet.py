@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.projection import LONLAT, as_crs
 from explorer.sources.tables import MAX_ROWS, Columns, not_numbers, refuse_rows
-from explorer.sources.vector import refuse_other_than_points, refuse_shapes
+from explorer.sources.vector import coordinates, refuse_shapes
 
 BATCH = 2**20
 # Byte order, type 1 (point), x, y: what nearly every point in a GeoParquet file looks like.
@@ -143,8 +143,7 @@ def _coordinates(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         geometries = shapely.from_wkb(plain.to_numpy(zero_copy_only=False))
     except shapely.errors.GEOSException as error:
         raise _damaged() from error
-    refuse_other_than_points(geometries)
-    return shapely.get_x(geometries), shapely.get_y(geometries)
+    return coordinates(geometries)
 
 
 def _floats(column: pa.Array) -> NDArray[np.float64]:

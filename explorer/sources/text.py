@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ from explorer.sources.tables import MAX_ROWS, Columns, codes, refuse_rows
 
 _BLOCK = 2**24
 _HEAD = 2**16
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class TextTable:
@@ -113,6 +115,8 @@ def _joined(parts: list[pa.Array], kind: pa.DataType) -> NDArray[Any]:
 
 def _times(values: NDArray[Any]) -> NDArray[Any]:
     """Return ISO dates as datetime64 and anything else as the text it was."""
+    if len(values) and not _DATE.match(str(values[0])):
+        return values
     try:
         return values.astype("datetime64[ms]")
     except (TypeError, ValueError):

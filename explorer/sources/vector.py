@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,13 @@ class VectorFile:
     def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
         import pyogrio
 
+        if isinstance(file, bytes):
+            # GDAL complains of a GeoPackage without its ending; the sender's name is never used.
+            self._folder = TemporaryDirectory(prefix="dp-explorer-")
+            ending = ".gpkg" if file.startswith(b"SQLite") else ".geojson"
+            path = Path(self._folder.name) / f"points{ending}"
+            path.write_bytes(file)
+            file = path
         self._file = file
         try:
             layers = [str(name) for name, _ in pyogrio.list_layers(file)]
@@ -88,13 +96,17 @@ def refuse_shapes(kinds: Sequence[str]) -> None:
         )
 
 
-def refuse_other_than_points(shapes: NDArray[Any]) -> None:
-    """Raise `InputError` if an (n,) array of shapes holds something else than points and nulls."""
+def coordinates(shapes: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return x and y of an (n,) array of points, NaN for a null or an empty one; refuse others."""
     import shapely
 
     kinds = shapely.get_type_id(shapes)
     other = shapes[(kinds != shapely.GeometryType.POINT) & (kinds != shapely.GeometryType.MISSING)]
     refuse_shapes([str(shape.geom_type) for shape in other[:1]])
+    placed = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
+    x, y = np.full((2, len(shapes)), np.nan)
+    x[placed], y[placed] = shapely.get_x(shapes[placed]), shapely.get_y(shapes[placed])
+    return x, y
 
 
 def _columns(
@@ -105,12 +117,7 @@ def _columns(
     time: str | None,
 ) -> Columns:
     if place is None:
-        import shapely
-
-        shapes = frame.geometry.to_numpy()
-        refuse_other_than_points(shapes)
-        # Of a null and of an empty point, both are NaN.
-        x, y = shapely.get_x(shapes), shapely.get_y(shapes)
+        x, y = coordinates(frame.geometry.to_numpy())
     else:
         x, y = (numbers(frame[name], name) for name in place)
     return Columns(

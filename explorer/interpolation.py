@@ -1,0 +1,100 @@
+"""Inside leaves: a smooth density rebuilt from released neighbours, post-processing only.
+
+A leaf's count need not lie evenly inside it: where its neighbour to the north is fuller, its
+northern half probably is too. On a pyramid of square blocks (sides of 1, 2, 4, ... cells) a block
+that lies inside a single leaf, with mass d and with up, down, right, left the masses of the blocks
+beside it on the same level (its own mass at the edge of the map), has the slopes
+
+    gx = SLOPE (down - up) / 8,   gy = SLOPE (right - left) / 8
+
+over rows and columns, both scaled so that |gx| + |gy| <= d keeps every quarter at 0 or more; its
+quarters get (d -+ gx -+ gy) / 4. Blocks that several leaves share keep what was released. The
+coarsest blocks go first, so finer ones see neighbours that are already smooth. Every block keeps
+its mass, hence every leaf its count, however the leaf is shaped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+SLOPE = 0.6
+"""How much of the neighbours' difference is believed; 0 keeps the leaf even."""
+
+
+def interpolate(even: NDArray[np.float64], leaf: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Rebuild a density inside leaves.
+
+    Parameters
+    ----------
+    even : (rows, cols) released count per cell, even inside every leaf
+    leaf : (rows, cols) which leaf a cell belongs to
+
+    Returns
+    -------
+    (rows, cols) with the same sum in every leaf
+    """
+    masses, inside = [_padded(even, 0.0)], [_padded(leaf, -1)]
+    while masses[-1].shape[0] > 1:
+        fine, owner = masses[-1], inside[-1]
+        masses.append(fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2])
+        inside.append(_common_owner(owner))
+    smooth = masses[-1]
+    for level in range(len(masses) - 2, -1, -1):
+        finer = masses[level]
+        _refine(smooth, inside[level + 1], finer)
+        smooth = finer
+    return np.ascontiguousarray(smooth[: even.shape[0], : even.shape[1]])
+
+
+def _padded(cells, fill):  # type: ignore[no-untyped-def]
+    side = 1 << (max(cells.shape) - 1).bit_length()
+    if cells.shape == (side, side):
+        return cells.copy()
+    image = np.full((side, side), fill, dtype=cells.dtype)
+    image[: cells.shape[0], : cells.shape[1]] = cells
+    return image
+
+
+@njit(cache=True, nogil=True)
+def _common_owner(owner):  # type: ignore[no-untyped-def]
+    """The leaf that all four quarters of a block lie in, or -1."""
+    side = owner.shape[0] // 2
+    common = np.empty((side, side), dtype=owner.dtype)
+    for i in range(side):
+        for j in range(side):
+            first = owner[2 * i, 2 * j]
+            same = (
+                owner[2 * i + 1, 2 * j] == first
+                and owner[2 * i, 2 * j + 1] == first
+                and owner[2 * i + 1, 2 * j + 1] == first
+            )
+            common[i, j] = first if same else -1
+    return common
+
+
+@njit(cache=True, nogil=True)
+def _refine(coarse, owner, fine):  # type: ignore[no-untyped-def]
+    """Give the quarters of every block that one leaf owns their masses; the others stay."""
+    side = coarse.shape[0]
+    for i in range(side):
+        for j in range(side):
+            if owner[i, j] < 0:
+                continue
+            d = coarse[i, j]
+            up = coarse[i - 1, j] if i > 0 else d
+            down = coarse[i + 1, j] if i + 1 < side else d
+            left = coarse[i, j - 1] if j > 0 else d
+            right = coarse[i, j + 1] if j + 1 < side else d
+            gx = SLOPE * (down - up) / 8.0
+            gy = SLOPE * (right - left) / 8.0
+            steep = abs(gx) + abs(gy)
+            most = max(d, 0.0)
+            if steep > most:
+                gx *= most / steep
+                gy *= most / steep
+            fine[2 * i, 2 * j] = (d - gx - gy) / 4.0
+            fine[2 * i, 2 * j + 1] = (d - gx + gy) / 4.0
+            fine[2 * i + 1, 2 * j] = (d + gx - gy) / 4.0
+            fine[2 * i + 1, 2 * j + 1] = (d + gx + gy) / 4.0

@@ -1,0 +1,143 @@
+"""Hierarchies of grids: H_(b,d) (grids-2013) and HB (Qardaji, Yang, Li, PVLDB 2013)."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+import param
+
+from explorer.inference import Estimate
+from explorer.mechanisms.base import Mechanism, inference_option, inside_option
+from explorer.mechanisms.grids import guideline_1
+from explorer.privacy.curator import Curator
+from explorer.privacy.units import share, to_epsilon
+
+
+class Hierarchy(Mechanism):
+    """H_(b,d): a uniform grid with d - 1 coarser ones above it, each b times coarser a side.
+
+    The finest grid has m x m cells, m by Guideline 1 on a noisy total or fixed. All d levels are
+    counted with equal shares and made consistent by least squares (grids-2013, section IV-C).
+    """
+
+    key: ClassVar[str] = "hierarchy"
+    title: ClassVar[str] = "Hierarchy"
+    summary: ClassVar[str] = "A uniform grid with coarser grids above it, made consistent."
+    paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+
+    branching = param.Integer(
+        default=2,
+        bounds=(2, 32),
+        softbounds=(2, 8),
+        label="Branching",
+        doc="How many times coarser a side of the next level up is (b).",
+    )
+    levels = param.Integer(
+        default=3, bounds=(1, 12), softbounds=(1, 8), label="Levels", doc="Number of grids (d)."
+    )
+    grid_size = param.Integer(
+        default=None,
+        bounds=(1, 2048),
+        allow_None=True,
+        label="Grid size",
+        doc="Cells along each side of the finest grid. Automatic: Guideline 1.",
+    )
+    total_share = param.Number(
+        default=0.01,
+        bounds=(0.001, 0.5),
+        softbounds=(0.01, 0.1),
+        step=0.01,
+        label="Share for the total",
+        doc="Part of the budget that buys the noisy total behind the grid size.",
+    )
+
+    inference = inference_option("least squares")
+    inside = inside_option()
+
+    def relevant(self) -> set[str]:
+        """A fixed grid size needs no total."""
+        return set(self.tunables()) - ({"total_share"} if self.grid_size else set())
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Noisy N; the coarsest grid; every next one inside it; least squares."""
+        nodes = curator.open()
+        size = self.grid_size
+        if size is None:
+            paid = share(curator.units, self.total_share)
+            total = int(curator.count(nodes, paid, "total")[0])
+            size = max(1, round(guideline_1(total, to_epsilon(curator.units), 10)))
+        levels = min(self.levels, 1 + int(math.log(size, self.branching)))
+        parts = math.ceil(size / self.branching ** (levels - 1))
+        stages = [f"grid {level + 1}" for level in range(levels)]
+        each = int(curator.remaining(nodes)[0]) // levels
+        for level, stage in enumerate(stages):
+            nodes = nodes.grid(np.full(2, parts if level == 0 else self.branching))
+            last = level == levels - 1
+            curator.count(nodes, curator.remaining(nodes) if last else each, stage)
+        return self.infer(curator.transcript(), stages[-1:], stages)
+
+
+class HB(Mechanism):
+    """HB: a complete tree over the cells whose fan-out minimises the error of range queries.
+
+    The branching b of a side of n cells minimises (b - 1) h^3 - 2 (b + 1) h^2 / 3 with h levels,
+    h = ceil(log_b n) (the rule of the paper's section 4 for one dimension, used per side); the tree
+    cuts every node into b x b. Equal shares for the levels below the root, least squares.
+    """
+
+    key: ClassVar[str] = "hb"
+    title: ClassVar[str] = "HB"
+    summary: ClassVar[str] = "A complete tree over all cells with the best fan-out for ranges."
+    paper: ClassVar[str] = "Qardaji, Yang, Li, PVLDB 2013"
+
+    branching = param.Integer(
+        default=None,
+        bounds=(2, 2048),
+        softbounds=(2, 64),
+        allow_None=True,
+        label="Branching",
+        doc="Parts along each side (b). Automatic: by the rule for range queries.",
+    )
+
+    inference = inference_option("least squares")
+    inside = inside_option()
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Cut into b x b, count, go on to single cells; least squares."""
+        nodes = curator.open()
+        side = max(curator.shape)
+        b = self.branching or best_branching(side)
+        levels = levels_of(side, b)
+        each = curator.units // max(levels, 1)
+        for level in range(levels):
+            # The upper levels take the remainder, so that the last one ends at single cells.
+            parts = -(-side // b ** (levels - 1)) if level == 0 else b
+            nodes = nodes.grid(np.full(2, parts))
+            last = level == levels - 1
+            paid = curator.remaining(nodes) if last else each
+            curator.count(nodes, paid, "leaves" if last else "inner nodes")
+        if levels == 0:
+            curator.count(nodes, curator.units, "leaves")
+        estimate = self.infer(curator.transcript(), ["leaves"])
+        estimate.facts["branching"] = b
+        return estimate
+
+
+def levels_of(side: int, b: int) -> int:
+    """Levels that a fan-out of b a side needs to reach single cells."""
+    levels, cells = 0, 1
+    while cells < side:
+        levels, cells = levels + 1, cells * b
+    return levels
+
+
+def best_branching(side: int) -> int:
+    """The b of 2..side with the least (b - 1) h^3 - 2 (b + 1) h^2 / 3."""
+
+    def error(b: int) -> float:
+        h = levels_of(side, b)
+        return (b - 1) * h**3 - 2 * (b + 1) * h**2 / 3
+
+    return min(range(2, max(side, 2) + 1), key=error)

@@ -1,0 +1,39 @@
+"""Privlet (Xiao, Wang, Gehrke, TKDE 2011), in two dimensions."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from explorer.inference import Estimate
+from explorer.mechanisms.base import Mechanism
+from explorer.privacy import haar
+from explorer.privacy.curator import Curator
+
+
+class Privlet(Mechanism):
+    """Noise on the wavelet coefficients: large rectangles need few of them.
+
+    The Haar transform of the whole matrix, see `privacy.haar`; every coefficient gets the same
+    noise, of scale (1 + log2 rows)(1 + log2 columns) / epsilon. Sides are padded in public.
+    """
+
+    key: ClassVar[str] = "privlet"
+    title: ClassVar[str] = "Privlet"
+    summary: ClassVar[str] = "Noise on wavelet coefficients, kind to large rectangles."
+    paper: ClassVar[str] = "Xiao, Wang, Gehrke, TKDE 2011"
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Noisy coefficients, transformed back."""
+        domain = curator.open()
+        noisy, variance = curator.coefficients(domain)
+        rows, cols = curator.shape
+        counts = haar.inverse(noisy)[:rows, :cols].ravel()
+        domain.grid(domain.shape)
+        transcript = curator.transcript()
+        value = np.concatenate([[counts.sum()], counts])
+        # One cell takes the same part of every level's noise, wherever it lies.
+        cell = variance * float(haar.noise(np.array([[0.0, 0, 1, 1]]), (rows, cols))[0])
+        precision = np.concatenate([[0.0], np.full(rows * cols, 1 / cell)])
+        return Estimate(transcript, value, precision, haar_variance=variance)

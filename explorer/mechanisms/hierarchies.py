@@ -82,9 +82,10 @@ class Hierarchy(Mechanism):
 class HB(Mechanism):
     """HB: a complete tree over the cells whose fan-out minimises the error of range queries.
 
-    The branching b of a side of n cells minimises (b - 1) h^3 - 2 (b + 1) h^2 / 3 with h levels,
-    h = ceil(log_b n) (the rule of the paper's section 4 for one dimension, used per side); the tree
-    cuts every node into b x b. Equal shares for the levels below the root, least squares.
+    A node is cut into b x b with b^2 near the fan-out f that minimises
+    (f - 1) h^3 - 2 (f + 1) h^2 / 3, where h = ceil(log_f n) levels reach n cells (the paper's rule
+    for one dimension, used on all cells). Equal shares for the levels below the root, least
+    squares.
     """
 
     key: ClassVar[str] = "hb"
@@ -108,7 +109,7 @@ class HB(Mechanism):
         """Cut into b x b, count, go on to single cells; least squares."""
         nodes = curator.open()
         side = max(curator.shape)
-        b = self.branching or best_branching(side)
+        b = self.branching or best_branching(curator.shape)
         levels = levels_of(side, b)
         each = curator.units // max(levels, 1)
         for level in range(levels):
@@ -133,11 +134,13 @@ def levels_of(side: int, b: int) -> int:
     return levels
 
 
-def best_branching(side: int) -> int:
-    """The b of 2..side with the least (b - 1) h^3 - 2 (b + 1) h^2 / 3."""
+def best_branching(shape: tuple[int, int]) -> int:
+    """Parts along each side, the root of the fan-out with the least error, at least 2."""
+    cells = shape[0] * shape[1]
 
-    def error(b: int) -> float:
-        h = levels_of(side, b)
-        return (b - 1) * h**3 - 2 * (b + 1) * h**2 / 3
+    def error(f: int) -> float:
+        h = levels_of(cells, f)
+        return (f - 1) * h**3 - 2 * (f + 1) * h**2 / 3
 
-    return min(range(2, max(side, 2) + 1), key=error)
+    # Beyond 256 the first term grows faster than h can fall for any grid that is allowed.
+    return max(2, round(math.sqrt(min(range(2, 257), key=error))))

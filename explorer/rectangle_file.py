@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer import rectangle_geojson
 from explorer.errors import InputError
 from explorer.extent import as_rectangles
 from explorer.grid import Grid
-from explorer.rectangle_shapes import box_shapes, boxes_of_rings
+from explorer.rectangle_geojson import EDGES, finite
 
 Floats = NDArray[np.float64]
 
@@ -25,15 +24,12 @@ MAX_BYTES = 10_000_000
 MAX_RECTANGLES = 100_000
 FORMATS = ("geojson", "csv")
 
-_EDGES = ("x0", "y0", "x1", "y1")
 # The second is what screens call them; the unit is the grid's as well.
-_HEADERS = (_EDGES, ("west", "south", "east", "north"))
+_HEADERS = (EDGES, ("west", "south", "east", "north"))
 # What a spreadsheet would run as a formula, behind any number of apostrophes; tabs and returns,
 # which would hide it, have become spaces by then.
 _FORMULA = re.compile(r"'*[=+\-@]")
 _NAME_LENGTH = 100
-# An edge that moved by less than this in another program did not move: it was rounded.
-_UNMOVED = 0.05
 
 
 def read_rectangles(
@@ -66,9 +62,10 @@ def read_rectangles(
     """
     content, label = _content(source, name)
     if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        boxes, names = _read_geojson(content, grid, label)
+        boxes, names = rectangle_geojson.read(content, grid, label, MAX_RECTANGLES)
     else:
         boxes, names = _read_csv(content, grid, label)
+    names = [_clean_name(name, number) for number, name in enumerate(names)]
     for box, called in zip(boxes, names, strict=True):
         if box[0] > box[2] or box[1] > box[3]:
             raise InputError(
@@ -110,7 +107,7 @@ def write_rectangles(
     rows = zip(*(values.tolist() for values in extra.values()), strict=True)
     cells = list(rows) if extra else [()] * len(boxes)
     if format == "geojson":
-        return _as_geojson(boxes, names, grid, tuple(extra), cells)
+        return rectangle_geojson.write(boxes, names, grid, tuple(extra), cells)
     if format == "csv":
         return _as_csv(boxes, names, tuple(extra), cells)
     raise InputError(f"{format!r} is not a format of rectangles; choose {' or '.join(FORMATS)}.")
@@ -138,107 +135,7 @@ def _content(source: str | Path | bytes, name: str) -> tuple[bytes, str]:
     return content, label
 
 
-def _read_geojson(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[str]]:
-    _refuse_cells(grid)
-    try:
-        document = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{label} is not complete GeoJSON; export it again from the program that made it."
-        ) from error
-    features = _features(document, label)
-    names, rings, own = [], [], np.full((len(features), 4), np.nan)
-    crs = grid.to_dict()["crs"]
-    for number, feature in enumerate(features):
-        geometry = feature.get("geometry") if isinstance(feature, dict) else None
-        rings.append(_outer_rings(geometry, number, label))
-        facts = feature.get("properties")
-        facts = facts if isinstance(facts, dict) else {}
-        names.append(_clean_name(facts.get("name"), number))
-        edges = [facts.get(edge) for edge in _EDGES]
-        if facts.get("crs") == crs:
-            own[number] = [_edge(edge) for edge in edges]
-    boxes, corners = boxes_of_rings(rings, grid)
-    bad = np.flatnonzero(~np.isfinite(boxes).all(axis=1))
-    if len(bad):
-        raise InputError(
-            f"Feature {bad[0] + 1} of {label} ({names[bad[0]]!r}) lies where the map's projection "
-            "has no place; leave it out."
-        )
-    return _exact_edges(boxes, corners, own, grid), names
-
-
-def _edge(value: Any) -> float:
-    return float(value) if type(value) in (int, float) and abs(value) < 1e300 else math.nan
-
-
-def _exact_edges(boxes: Floats, corners: Floats, own: Floats, grid: Grid) -> Floats:
-    """The edges a Feature states about itself, unless its shape has been moved since."""
-    trusted = np.all(np.abs(corners - own) <= _UNMOVED, axis=1)
-    # A shape that was cut at the antimeridian has corners of its own: compare with the same cut.
-    doubtful = np.flatnonzero(~trusted & np.isfinite(own).all(axis=1))
-    doubtful = doubtful[np.all(own[doubtful, :2] <= own[doubtful, 2:], axis=1)]
-    if len(doubtful):
-        shapes = box_shapes(own[doubtful], grid)
-        rings = [_outer_rings(shape, 0, "") if shape else [] for shape in shapes]
-        keep = [at for at, ring in enumerate(rings) if ring]
-        if keep:
-            written = boxes_of_rings([rings[at] for at in keep], grid)[1]
-            same = np.all(np.abs(corners[doubtful[keep]] - written) <= _UNMOVED, axis=1)
-            trusted[doubtful[keep]] = same
-    return np.where(trusted[:, None], own, boxes)
-
-
-def _features(document: Any, label: str) -> list[Any]:
-    kind = document.get("type") if isinstance(document, dict) else None
-    if kind == "Feature":
-        return [document]
-    features = document.get("features") if kind == "FeatureCollection" else None
-    if not isinstance(features, list):
-        raise InputError(f"{label} is not a GeoJSON FeatureCollection; export rectangles as one.")
-    named = document.get("crs")
-    if named and not re.search(r"CRS84|4326", json.dumps(named)):
-        raise InputError(
-            f"{label} is in a CRS of its own; export it again in longitude and latitude "
-            "(WGS 84, EPSG:4326)."
-        )
-    if not features:
-        raise InputError(f"{label} holds no rectangle; add one, or leave the file out.")
-    if len(features) > MAX_RECTANGLES:
-        raise _too_many(label)
-    return features
-
-
-def _outer_rings(geometry: Any, number: int, label: str) -> list[Floats]:
-    """The outer rings of a Polygon or MultiPolygon, (k, 2) longitude and latitude each."""
-    kind = geometry.get("type") if isinstance(geometry, dict) else None
-    if kind not in ("Polygon", "MultiPolygon"):
-        raise InputError(
-            f"Feature {number + 1} of {label} is {kind or 'without a shape'}, not a polygon; give "
-            "Features of Polygon or MultiPolygon only."
-        )
-    try:
-        parts = geometry["coordinates"]
-        parts = [parts] if kind == "Polygon" else parts
-        rings = [np.asarray([place[:2] for place in part[0]], dtype=np.float64) for part in parts]
-        sound = rings and all(ring.ndim == 2 and len(ring) >= 3 for ring in rings)
-        sound = sound and all(ring.shape[1] == 2 and np.isfinite(ring).all() for ring in rings)
-    except (TypeError, ValueError, KeyError, IndexError, OverflowError):
-        sound = False
-    if not sound:
-        raise InputError(
-            f"Feature {number + 1} of {label} has corners that are not pairs of numbers; export "
-            "it again."
-        )
-    if any(np.abs(ring[:, 0]).max() > 540 or np.abs(ring[:, 1]).max() > 90 for ring in rings):
-        raise InputError(
-            f"Feature {number + 1} of {label} is not in degrees; export it again in longitude and "
-            "latitude (WGS 84, EPSG:4326), or give CSV in the unit of the map."
-        )
-    return rings
-
-
-def _read_csv(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[str]]:
+def _read_csv(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[Any]]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -260,7 +157,7 @@ def _read_csv(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[str]
     if len(rows) == 1:
         raise InputError(f"{label} holds no rectangle; add one, or leave the file out.")
     if len(rows) - 1 > MAX_RECTANGLES:
-        raise _too_many(label)
+        raise rectangle_geojson.too_many(label, MAX_RECTANGLES)
     at = [header.index(edge) for edge in places]
     # Where semicolons delimit, numbers may have decimal commas.
     point = str.maketrans(",", ".") if delimiter == ";" else {}
@@ -275,7 +172,7 @@ def _read_csv(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[str]
             raise InputError(
                 f"Row {number + 1} of {label} lacks a number in {', '.join(places)}; mend it."
             )
-        names.append(_clean_name(row[named] if 0 <= named < len(row) else None, number))
+        names.append(row[named] if 0 <= named < len(row) else None)
     _refuse_degrees(boxes, grid, label)
     return boxes, names
 
@@ -293,37 +190,13 @@ def _refuse_degrees(boxes: Floats, grid: Grid, label: str) -> None:
         )
 
 
-def _as_geojson(
-    boxes: Floats, names: Sequence[str], grid: Grid, labels: tuple[str, ...], cells: list[Any]
-) -> str:
-    _refuse_cells(grid)
-    crs = grid.to_dict()["crs"]
-    features = []
-    shapes = box_shapes(boxes, grid)
-    for box, name, row, shape in zip(boxes.tolist(), names, cells, shapes, strict=True):
-        if shape is None:
-            raise InputError(
-                f"The rectangle {str(name)!r} has corners without a longitude and latitude; write "
-                "CSV instead."
-            )
-        facts = {"name": str(name), **dict(zip(_EDGES, box, strict=True)), "crs": crs}
-        facts |= {label: _finite(cell) for label, cell in zip(labels, row, strict=True)}
-        features.append({"type": "Feature", "properties": facts, "geometry": shape})
-    document = {"type": "FeatureCollection", "features": features}
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
-
-
 def _as_csv(boxes: Floats, names: Sequence[str], labels: tuple[str, ...], cells: list[Any]) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["name", *_EDGES, *map(_no_formula, labels)])
+    writer.writerow(["name", *EDGES, *map(_no_formula, labels)])
     for box, name, row in zip(boxes.tolist(), names, cells, strict=True):
-        writer.writerow([_no_formula(str(name)), *box, *map(_no_formula, map(_finite, row))])
+        writer.writerow([_no_formula(str(name)), *box, *map(_no_formula, map(finite, row))])
     return text.getvalue()
-
-
-def _finite(cell: Any) -> Any:
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
 
 
 def _no_formula(cell: Any) -> Any:
@@ -344,17 +217,3 @@ def _clean_name(name: Any, number: int) -> str:
     if text.startswith("'") and _FORMULA.match(text):
         text = text[1:]
     return _one_line(text)[:_NAME_LENGTH].strip() or f"Q{number + 1}"
-
-
-def _refuse_cells(grid: Grid) -> None:
-    if grid.crs is None:
-        raise InputError(
-            "This map is measured in cells and has no longitude and latitude, which GeoJSON needs; "
-            "use CSV with the columns name,x0,y0,x1,y1."
-        )
-
-
-def _too_many(label: str) -> InputError:
-    return InputError(
-        f"{label} holds more than the {MAX_RECTANGLES:,} rectangles that are read; give fewer."
-    )

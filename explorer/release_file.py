@@ -156,8 +156,11 @@ def _check(tree: Tree, shape: tuple[int, int]) -> None:
     """Refuse a tree whose parents do not precede children or whose leaves do not tile the grid."""
     if tree.parent[0] != -1 or np.any(tree.parent[1:] < 0):
         raise ValueError("no root")
-    if np.any(tree.parent[1:] >= np.arange(1, len(tree))) or np.any(np.diff(tree.parent) < 0):
+    if np.any(tree.parent[1:] >= np.arange(1, len(tree))):
         raise ValueError("children stand before their parents")
+    families = 1 + np.count_nonzero(np.diff(tree.parent[1:])) if len(tree) > 1 else 0
+    if families != np.count_nonzero(tree.fan_out):
+        raise ValueError("children of one node do not stand side by side")
     if np.any(tree.lower < 0) or np.any(tree.upper > shape) or np.any(tree.upper <= tree.lower):
         raise ValueError("a box leaves the grid")
     leaves = tree.leaves

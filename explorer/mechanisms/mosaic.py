@@ -43,7 +43,7 @@ class Mosaic(Mechanism):
         for level in range(deepest + 1):
             for nodes, noisy in pending.pop(level, []):
                 rest = curator.remaining(nodes)
-                worth = noisy * rest / (ENOUGH * UNITS_PER_EPSILON)
+                worth = noisy * (rest / UNITS_PER_EPSILON) / ENOUGH
                 ends = (nodes.cells == 1) | ((worth < 1) & (level >= BASE))
                 leaves = nodes.select(ends)
                 if len(leaves):

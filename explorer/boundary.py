@@ -34,6 +34,8 @@ def boundary_bounds(
     import geopandas
 
     frame = boundary if isinstance(boundary, geopandas.GeoDataFrame) else _read(boundary)
+    if not isinstance(frame, geopandas.GeoDataFrame):
+        raise InputError("A boundary is made of polygons; this file has none. Give such a file.")
     shapes = frame.geometry
     shapes = shapes[~(shapes.isna() | shapes.is_empty)]
     areas = shapes.geom_type.isin([*_POLYGONS, "GeometryCollection"]).all()

@@ -31,6 +31,12 @@ def find_or_skip(folders: list[Path], name: str) -> Path:
     pytest.skip(f"needs the file {name}: put it into data/ or point EXPLORER_DATA to its folder")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what the tests release out of the ledger of the person who runs them."""
+    os.environ["EXPLORER_LEDGER"] = str(tmp_path_factory.mktemp("ledger") / "spends.sqlite3")
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Callable[[str], Path]:
     """Return a function from a file's name to its path; without the file the test is skipped."""

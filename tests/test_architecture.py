@@ -45,6 +45,7 @@ ORDER = (
     "release",
     "mechanisms",
     "rectangle_shapes",
+    "rectangle_geojson",
     "rectangle_file",
     "queries",
     "evaluate",

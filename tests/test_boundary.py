@@ -90,3 +90,10 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
         path.write_bytes(b"{damaged")
         with pytest.raises(InputError, match="could not be read as polygons"):
             boundary_bounds(path)
+
+
+def test_a_table_without_polygons_is_refused(tmp_path):
+    path = tmp_path / "places.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="this file has none"):
+        Grid.from_boundary(path)

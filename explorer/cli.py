@@ -1,0 +1,126 @@
+"""The command line: `dp-explorer COMMAND`, also as `python -m explorer COMMAND`.
+
+What a person can mend ends in one sentence on standard error and exit code 2, an interrupt in
+exit code 130.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import explorer
+from explorer.commands import COMMANDS, command
+from explorer.commands.terminal import note, one_line
+from explorer.errors import InputError
+from explorer.privacy.curator import BudgetExceeded
+
+PROGRAM = "dp-explorer"
+
+
+class _Help(argparse.HelpFormatter):
+    """Help with a wider left column."""
+
+    def __init__(self, prog: str, **settings: Any) -> None:
+        super().__init__(prog, max_help_position=32, **settings)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose arguments are declared when it is used, and whose errors are sentences."""
+
+    declare: Callable[[argparse.ArgumentParser], None] | None = None
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=_Help, **settings)
+        # Longitudes such as -1.2e2 and mistakes such as -inf are values, not flags.
+        self._negative_number_matcher = re.compile(r"-(\d|\.\d|inf\b|nan\b)", re.IGNORECASE)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        declare, self.declare = self.declare, None
+        if declare is not None:
+            declare(self)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        sentence = message[:1].upper() + message[1:]
+        raise InputError(f"{sentence}; see {self.prog} --help.")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; only the one that is used loads what its arguments need."""
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Differentially private maps: draw them, question them, see why they differ.",
+    )
+    parser.add_argument("--version", action="version", version=explorer.__version__)
+    chooser = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name in COMMANDS:
+        module = command(name)
+        own = chooser.add_parser(name, help=module.HELP)
+        own.declare = module.add_arguments
+        own.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    argv : arguments, by default those of the process
+
+    Returns
+    -------
+    int
+        Exit code: 0, 2 for what a person can mend, 130 for an interrupt.
+    """
+    parser = build_parser()
+    try:
+        with _plain_output():
+            arguments = parser.parse_args(argv)
+            if arguments.command is None:
+                parser.print_help()
+                return 0
+            arguments.run(arguments)
+            sys.stdout.flush()
+        return 0
+    except (InputError, BudgetExceeded) as error:
+        return _refuse(error)
+    except KeyboardInterrupt:
+        note(f"{PROGRAM}: interrupted.")
+        return 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; Python must not flush into the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else error
+        return _refuse(f"A file could not be used ({what}); check its name and its rights.")
+    except MemoryError:
+        return _refuse("There is not enough memory for this; give a smaller grid or fewer points.")
+
+
+def _refuse(reason: object) -> int:
+    note(f"{PROGRAM}: {reason}")
+    return 2
+
+
+@contextmanager
+def _plain_output() -> Iterator[None]:
+    """Warnings as single lines; signs that the terminal lacks as question marks."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    with warnings.catch_warnings():
+
+        def say(message: Warning | str, *_details: Any, **_more: Any) -> None:
+            note(f"{PROGRAM}: {one_line(message)}")
+
+        warnings.showwarning = say
+        yield

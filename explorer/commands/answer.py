@@ -1,0 +1,156 @@
+"""dp-explorer answer: questions to a release file, without the points."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from explorer.commands.files import output_path, write_whole
+from explorer.commands.terminal import note, table
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from explorer.release import Release
+
+HELP = "answer rectangles from a release file"
+
+_SUFFIXES = {".csv": "csv", ".geojson": "geojson", ".json": "geojson", ".txt": "table"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the release, the rectangles and the form of the answers."""
+    parser.usage = (
+        "dp-explorer answer MAP [--rectangles FILE] [--rectangle X0 Y0 X1 Y1 ...] [--lonlat] "
+        "[--format table|csv|geojson] [-o FILE]"
+    )
+    parser.description = (
+        "Answer rectangles from a release file: the private count, the standard deviation of its "
+        "noise, the 95 percent interval of the noise, and how many leaves are touched. It costs no "
+        "budget, and the points are not needed."
+    )
+    parser.add_argument("map", metavar="MAP", help="a file that `release` wrote")
+    parser.add_argument(
+        "--rectangles",
+        metavar="FILE",
+        help="GeoJSON in longitude and latitude, or CSV with name,x0,y0,x1,y1 in the map's unit",
+    )
+    parser.add_argument(
+        "--rectangle",
+        nargs=4,
+        action="append",
+        default=[],
+        type=float,
+        metavar=("X0", "Y0", "X1", "Y1"),
+        help="west, south, east, north edge in metres of the map (or cells); can be repeated",
+    )
+    parser.add_argument(
+        "--lonlat", action="store_true", help="--rectangle is in degrees of longitude and latitude"
+    )
+    parser.add_argument("--format", choices=("table", "csv", "geojson"), help="default table")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write here (.csv, .geojson, .txt)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, answer, print or write."""
+    from explorer.queries import write_rectangles
+    from explorer.release import Release
+
+    form, path = _form(arguments)
+    release = Release.load(arguments.map)
+    boxes, names = _rectangles(arguments, release)
+    answers = release.answer(boxes)
+    low, high = answers.interval()
+    columns = {
+        "value": answers.value,
+        "noise_sd": answers.sd,
+        "low": low,
+        "high": high,
+        "leaves": release.touched(boxes),
+    }
+    if form == "table":
+        text = _table(boxes, names, columns, release.grid.unit) + "\n"
+    else:
+        text = write_rectangles(boxes, names, release.grid, form, columns)
+    if path is None:
+        print(text, end="" if text.endswith("\n") else "\n")
+    else:
+        write_whole(path, lambda part: part.write_text(text, encoding="utf-8", newline=""))
+        print(f"{len(names):,} answers were written to {path}.")
+    note(release.summary())
+    if form == "table":
+        note(
+            "low and high: 95 % interval of the noise; uneven spread inside leaves comes on top of "
+            "it."
+        )
+    if not answers.sd_exact:
+        note("The standard deviations are estimates: this mechanism's inference is not linear.")
+    _note_outside(boxes, release)
+
+
+def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
+    if arguments.output is None:
+        return arguments.format or "table", None
+    known = _SUFFIXES.get(Path(arguments.output).suffix.lower())
+    form = arguments.format or known
+    if form is None:
+        raise InputError(
+            f"The form of {arguments.output} is not told by its ending; name it .csv, .geojson or "
+            ".txt, or give --format."
+        )
+    path = output_path(arguments.output, overwrite=True)
+    for read in (arguments.map, arguments.rectangles):
+        if read is not None and path.exists() and Path(read).exists() and path.samefile(read):
+            raise InputError(f"{path} is what is read; give the answers another name.")
+    return form, path
+
+
+def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.ndarray, list[str]]:
+    import numpy as np
+
+    from explorer.queries import read_rectangles
+    from explorer.rectangle_shapes import boxes_of_degrees
+
+    if arguments.rectangles is None and not arguments.rectangle:
+        raise InputError(
+            "There is no rectangle to answer; give --rectangles boxes.geojson or --rectangle X0 Y0 "
+            "X1 Y1."
+        )
+    if arguments.lonlat and not arguments.rectangle:
+        raise InputError(
+            "--lonlat is about --rectangle X0 Y0 X1 Y1; a file says itself what it is."
+        )
+    typed = np.array(arguments.rectangle, dtype=float).reshape(-1, 4)
+    if arguments.lonlat:
+        typed = boxes_of_degrees(typed, release.grid)
+    boxes, names = np.zeros((0, 4)), list[str]()
+    if arguments.rectangles is not None:
+        boxes, names = read_rectangles(arguments.rectangles, release.grid)
+    boxes = np.concatenate([boxes, typed])
+    return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
+
+
+def _table(boxes: np.ndarray, names: list[str], columns: dict[str, np.ndarray], unit: str) -> str:
+    """Aligned lines; places to the metre or the hundredth of a cell, counts to a tenth."""
+    digits = 0 if unit == "m" else 2
+    header = ["name", *(f"{edge} ({unit})" for edge in ("x0", "y0", "x1", "y1")), *columns]
+    rows = [
+        [name, *(f"{edge:.{digits}f}" for edge in box)]
+        + [f"{value:,}" if value.dtype.kind == "i" else f"{value:,.1f}" for value in values]
+        for name, box, *values in zip(names, boxes, *columns.values(), strict=True)
+    ]
+    return table(header, rows)
+
+
+def _note_outside(boxes: np.ndarray, release: Release) -> None:
+    x0, y0, x1, y1 = release.grid.bounds
+    inside = (boxes[:, 0] < x1) & (boxes[:, 2] > x0) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
+    outside = int((~inside).sum())
+    if outside:
+        one = outside == 1
+        note(
+            f"{outside:,} {'rectangle lies' if one else 'rectangles lie'} outside the map, where "
+            f"nothing was counted: the answer there is 0."
+        )

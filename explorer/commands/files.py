@@ -1,0 +1,47 @@
+"""Output files: refused before anything is spent, replaced only when complete."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from explorer.errors import InputError
+
+
+def output_path(text: str, overwrite: bool) -> Path:
+    """The path of a file to write, checked before the work begins.
+
+    Raises
+    ------
+    InputError
+        For a folder that is missing or cannot be written to, and for a file that exists unless
+        `overwrite`.
+    """
+    path = Path(text).expanduser()
+    if path.is_dir():
+        raise InputError(f"{text} is a folder; give the name of a file in it.")
+    if path.exists() and not overwrite:
+        raise InputError(f"{text} exists already; give another name, or --overwrite.")
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent} for {path.name}; make it first.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"The folder {path.parent} cannot be written to ({error.strerror}); choose another."
+        ) from error
+    return path
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file under another name first, so that a failure leaves no half of it."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        write(part)
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} could not be written ({error.strerror or error}).") from error
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,165 @@
+"""Command-line flags made from the declared parameters of the mechanisms, and typed values."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any
+
+import param
+
+from explorer.errors import InputError
+from explorer.mechanisms import Mechanism, mechanisms
+
+_PREFIX = "parameter "
+_SIZE = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?)\s*(km|m)", re.IGNORECASE)
+
+
+def flag(name: str) -> str:
+    """The flag of a parameter.
+
+    >>> flag("stop_count"), flag("T")
+    ('--stop-count', '--T')
+    """
+    return "--" + name.replace("_", "-")
+
+
+def owners() -> dict[str, list[type[Mechanism]]]:
+    """The mechanisms that have a parameter, by its name, in the order of declaration."""
+    found: dict[str, list[type[Mechanism]]] = {}
+    for each in mechanisms().values():
+        for name in each.tunables():
+            found.setdefault(name, []).append(each)
+    return found
+
+
+def allowed(declared: param.Parameter) -> str:
+    """What a parameter may be.
+
+    >>> allowed(mechanisms()["htf"].param["height"])
+    '0 to 22, or auto'
+    """
+    if isinstance(declared, param.Selector):
+        return ", ".join(map(_typed, declared.objects))
+    low, high = declared.bounds
+    return f"{low:,.12g} to {high:,.12g}{', or auto' if declared.allow_None else ''}"
+
+
+def described(declared: param.Parameter) -> str:
+    """What a parameter means, what it may be, and what it is when nothing is said."""
+    default = declared.default
+    if default is None:
+        shown = "auto"
+    else:
+        shown = _typed(default) if isinstance(declared, param.Selector) else f"{default:,.12g}"
+    return f"{declared.doc} ({allowed(declared)}; default {shown})"
+
+
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """Add one flag for each parameter of every mechanism, grouped by mechanism."""
+    by_name = owners()
+    shared = [name for name, who in by_name.items() if len(who) > 1]
+    for each in mechanisms().values():
+        own = [name for name in each.tunables() if name not in shared]
+        if own:
+            group = parser.add_argument_group(f"parameters of {each.title} only")
+            for name in own:
+                _add(group, name, described(each.param[name]))
+    group = parser.add_argument_group("parameters of several mechanisms")
+    for name in shared:
+        helps = [f"{each.title}: {described(each.param[name])}" for each in by_name[name]]
+        _add(group, name, " ".join(helps))
+
+
+def _add(group: argparse._ArgumentGroup, name: str, text: str) -> None:
+    group.add_argument(
+        flag(name), dest=_PREFIX + name, metavar="VALUE", help=text.replace("%", "%%")
+    )
+
+
+def build(arguments: argparse.Namespace, chosen: type[Mechanism]) -> tuple[Mechanism, list[str]]:
+    """The chosen mechanism with what was typed, and the flags that do nothing in this setting.
+
+    Raises
+    ------
+    InputError
+        For a flag of another mechanism, or a value that the parameter does not take.
+    """
+    typed = {
+        name.removeprefix(_PREFIX): text
+        for name, text in vars(arguments).items()
+        if name.startswith(_PREFIX) and text is not None
+    }
+    by_name = owners()
+    for name in typed:
+        if name not in chosen.tunables():
+            keys = " or ".join(each.key for each in by_name[name])
+            titles = " and ".join(each.title for each in by_name[name])
+            raise InputError(
+                f"{flag(name)} belongs to {titles}, not to {chosen.title}; leave it out, or "
+                f"choose --mechanism {keys}."
+            )
+    settings = {name: value_of(chosen.param[name], text) for name, text in typed.items()}
+    made = chosen(epsilon=value_of(chosen.param["epsilon"], arguments.epsilon), **settings)
+    matters = made.relevant()
+    return made, [flag(name) for name in typed if name not in matters]
+
+
+def value_of(declared: param.Parameter, text: str) -> Any:
+    """A typed text as the parameter's own type; its bounds are the mechanism's to check."""
+    if isinstance(declared, param.Selector):
+        by_text = {_typed(choice).lower(): choice for choice in declared.objects}
+        wanted = text.strip().lower().replace(" ", "-")
+        return by_text.get(wanted, text)
+    if declared.allow_None and text.strip().lower() == "auto":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        kind = "a whole number" if isinstance(declared, param.Integer) else "a number"
+        raise InputError(
+            f"{flag(declared.name)} is {text!r}; give {kind}: {allowed(declared)}."
+        ) from None
+    whole = isinstance(declared, param.Integer) and number.is_integer()
+    return int(number) if whole else number
+
+
+def metres(text: str) -> float:
+    """A length as people type it, in metres.
+
+    >>> metres("20km"), metres("1.5 km"), metres("500m")
+    (20000.0, 1500.0, 500.0)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    try:
+        if found is None:
+            raise ValueError(text)
+        number = float(found[1])
+    except ValueError:
+        raise InputError(f"{text!r} is not a length; give one such as 20km or 500m.") from None
+    return number * (1000.0 if found[2].lower() == "km" else 1.0)
+
+
+def shape(text: str) -> int | tuple[int, int]:
+    """A grid's shape as people type it: cells along each side, or rows x columns.
+
+    >>> shape("1024"), shape("512x1024")
+    (1024, (512, 1024))
+    """
+    parts = text.lower().replace("×", "x").split("x")
+    if len(parts) > 2 or not all(re.fullmatch(r"\s*[0-9]{1,9}\s*", part) for part in parts):
+        raise InputError(
+            f"{text!r} is not a shape; give one such as 1024, or rows x columns 512x1024."
+        )
+    sides = [int(part) for part in parts]
+    return sides[0] if len(sides) == 1 else (sides[0], sides[1])
+
+
+def crs(text: str) -> str | int:
+    """A CRS as people type it: 27700 is EPSG:27700."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text.strip()) else text
+
+
+def _typed(choice: object) -> str:
+    """A choice without the spaces that a shell would split."""
+    return str(choice).replace(" ", "-")

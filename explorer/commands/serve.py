@@ -1,0 +1,55 @@
+"""dp-explorer serve: the app in a browser."""
+
+from __future__ import annotations
+
+import argparse
+
+from explorer.errors import InputError
+
+HELP = "open the app in a browser"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare city, port and what is done at the start."""
+    parser.description = (
+        "Serve the app until Ctrl-C. It shows exact counts, so it listens to this computer only "
+        "unless --address says otherwise."
+    )
+    parser.add_argument(
+        "--city", metavar="KEY", help="city to begin with (see `cities`; default the made-up one)"
+    )
+    parser.add_argument("--port", default="5006", help="0 picks a free one (default 5006)")
+    parser.add_argument(
+        "--open",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="open a browser (default yes)",
+    )
+    parser.add_argument(
+        "--address", default="127.0.0.1", help="address to listen at (default 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--warm",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="read the city and compile before the first visitor (default yes)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Check what was typed, then hand over to the server."""
+    if not arguments.port.isdigit() or int(arguments.port) > 65535:
+        raise InputError(f"{arguments.port!r} is not a port; give a whole number from 0 to 65535.")
+    if arguments.city is not None:
+        from explorer.commands.cities import city
+
+        city(arguments.city)
+    from explorer.app.server import serve
+
+    serve(
+        city=arguments.city,
+        port=int(arguments.port),
+        open=arguments.open,
+        address=arguments.address,
+        warm=arguments.warm,
+    )

@@ -29,6 +29,15 @@ def _mode(*, page: str, paper: str, primary: str, on_primary: str, bar: str, lin
                     }
                 }
             },
+            "MuiFormLabel": {"styleOverrides": {"root": {"fontSize": "14px"}}},
+            "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": "14px"}}},
+            "MuiInputBase": {"styleOverrides": {"root": {"fontSize": "15px"}}},
+            "MuiAccordionSummary": {
+                "styleOverrides": {
+                    "root": {"minHeight": "36px !important", "padding": "0 10px"},
+                    "content": {"margin": "6px 0 !important"},
+                }
+            },
             "MuiToolbar": {"styleOverrides": {"root": {"minHeight": "48px !important"}}},
             "MuiButton": {"styleOverrides": {"root": {"textTransform": "none"}}},
             "MuiToggleButton": {
@@ -74,14 +83,14 @@ THEME: dict[str, Any] = {
 CSS = f"""
 :host {{ font-family: {FONT}; color: inherit; }}
 h2 {{ font-size: 16px; line-height: 22px; font-weight: 600; margin: 0; }}
-h3 {{ font-size: 13px; line-height: 18px; font-weight: 700; margin: 8px 0 0; }}
+h2.section {{ font-size: 13px; line-height: 18px; font-weight: 700; margin: 8px 0 0; }}
 p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .quiet, h2 + p {{ opacity: .78; }}
 .help {{ font-size: 12.5px; line-height: 17px; opacity: .82; margin: 0 0 6px;
   border-left: 2px solid currentColor; padding-left: 8px; }}
 .summary {{ font-size: 14px; line-height: 20px; max-width: 110ch; }}
-.figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(120px, 1fr));
-  gap: 8px 16px; margin: 0; max-width: 800px; }}
+.figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(112px, 1fr));
+  gap: 8px 16px; margin: 0; max-width: 860px; }}
 .figures dt {{ font-size: 13px; line-height: 18px; opacity: .78; white-space: nowrap; }}
 .figures dd {{ font-size: 22px; line-height: 28px; font-weight: 600; margin: 0;
   font-variant-numeric: tabular-nums; white-space: nowrap; }}
@@ -107,4 +116,22 @@ p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .notice.info {{ border-color: #3b8fd6; background: rgba(59, 143, 214, .14); }}
 .visually-hidden {{ position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0;
   overflow: hidden; clip-path: inset(50%); white-space: nowrap; border: 0; }}
+"""
+
+#: For widgets whose label is spoken and not shown.
+SPOKEN_LABEL = """
+.MuiFormLabel-root { position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap; }
+"""
+
+#: The upload button has no small size of its own.
+SMALL_BUTTON = ".MuiButton-root { font-size: 13px; padding: 3px 9px; }"
+
+#: The table of boxes: twelve columns beside a drawer on a small laptop.
+TABLE_CSS = """
+:host .tabulator { font-size: 13px; }
+:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 6px 8px; }
+:host .tabulator .tabulator-header .tabulator-col-title { font-size: 13px; font-weight: 600; }
+:host .tabulator .tabulator-row .tabulator-cell { padding: 6px 8px; font-variant-numeric:
+  tabular-nums; }
 """

@@ -78,23 +78,19 @@ class LatestWorker(Generic[Job, Result]):
     def run_now(self) -> None:
         """Compute and publish in the calling thread."""
         try:
-            self._publish(self._compute(self._take()))
+            result = self._compute(self._take())
         except InputError as error:
             self._failed(str(error))
+        except Exception:
+            logger.exception("A picture could not be computed")
+            self._failed(UNEXPECTED)
+        else:
+            self._publish(result)
 
     def close(self) -> None:
         """Stop working for a session that has ended."""
         self._closed = True
         self._generation += 1
-
-    def outdated(self, generation: int) -> bool:
-        """Whether newer settings than those of ``generation`` are waiting."""
-        return generation != self._generation
-
-    @property
-    def generation(self) -> int:
-        """Number of the newest request."""
-        return self._generation
 
     async def _work(self, doc: Any) -> None:
         try:
@@ -133,10 +129,13 @@ class LatestWorker(Generic[Job, Result]):
         if doc is None or doc.session_context is None:
             action()
         else:
-            doc.add_next_tick_callback(partial(_held, doc, action))
+            doc.add_next_tick_callback(action)
 
 
-def _held(doc: Any, action: Callable[[], None]) -> None:
-    # Everything in one message: without it each source is a message and each map paints twice.
+def held(doc: Any, action: Callable[[], None]) -> None:
+    """Do ``action`` and send everything it changed in one message.
+
+    Without it each source is a message and each map paints twice.
+    """
     with pn.io.hold(doc):
         action()

@@ -48,11 +48,11 @@ class PointHeat:
     def __len__(self) -> int:
         return len(self._x)
 
-    def render(self, view: Viewport) -> NDArray[np.float32]:
+    def render(self, view: Viewport, cell_area: float) -> NDArray[np.float32]:
         """Points per cell under each pixel of ``view`` -> (height, width) float32, row 0 south.
 
-        A pixel's count divided by its area in cells: the same unit as the gridded maps, so one
-        colour scale serves both.
+        A pixel's count divided by its area in cells of ``cell_area`` square units: the same unit
+        as the gridded maps, so one colour scale serves both.
         """
         import datashader as ds
 
@@ -65,9 +65,7 @@ class PointHeat:
         )
         agg = ds.count() if self._weight is None else ds.sum("w")
         counted = canvas.points(frame, "x", "y", agg=agg).to_numpy()
-        cells = 1 / (
-            view.pixels_per_x * self.grid.cell_width * view.pixels_per_y * self.grid.cell_height
-        )
+        cells = 1 / (view.pixels_per_x * view.pixels_per_y * cell_area)
         density: NDArray[np.float32] = np.nan_to_num(counted.astype(np.float32)) / np.float32(cells)
         return density
 

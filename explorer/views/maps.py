@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from bokeh.core.properties import value
 from bokeh.events import RangesUpdate, SelectionGeometry
 from bokeh.models import (
     BoxAnnotation,
@@ -192,7 +193,9 @@ class MapView:
 
     def describe(self, label: str) -> None:
         """Say in one sentence what the picture shows, for a screen reader."""
-        self.figure.html_attributes = {"role": "img", "aria-label": label}
+        spoken = {"role": "img", "aria-label": label}
+        if self.figure.html_attributes != spoken:
+            self.figure.html_attributes = spoken
 
     def on_box(self, drawn: Callable[[tuple[float, float, float, float]], None]) -> None:
         """Call ``drawn(x0, y0, x1, y1)`` with each rectangle that a person drags."""
@@ -200,7 +203,7 @@ class MapView:
         def selected(event: SelectionGeometry) -> None:
             shape = event.geometry
             if event.final and shape.get("type") == "rect":
-                drawn(tuple(shape.get(k) for k in ("x0", "y0", "x1", "y1")))  # type: ignore[arg-type]
+                drawn((shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")))
 
         self.figure.on_event(SelectionGeometry, selected)
 
@@ -269,7 +272,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource) -> None:
         text="name",
         source=source,
         text_color="white",
-        text_font="Inter, system-ui, sans-serif",
+        text_font=value("Inter, system-ui, sans-serif"),
         text_font_size="12px",
         text_font_style="bold",
         text_baseline="bottom",

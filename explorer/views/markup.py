@@ -1,4 +1,4 @@
-"""Small pieces of HTML: figures strip, colour bar, ledger bar. Themes reach them by `currentColor`."""
+"""Small pieces of HTML: figures strip, colour bar, ledger bar, in the colours of the theme."""
 
 from __future__ import annotations
 

@@ -43,32 +43,29 @@ def to_holoviews(release: Release, *, palette: str = "cividis", width: int = 500
     table = (*boxes.T, release.counts, release.height)
     leaves = hv.Rectangles(table, kdims=["x0", "y0", "x1", "y1"], vdims=["count", "height"])
     ticks = [0.0] + [10.0**k for k in range(9) if 10.0**k <= top]
-    return (
-        image.opts(
-            cmap=list(PALETTES[palette]),
-            clim=(0.0, float(np.log1p(top))),
-            colorbar=True,
-            clabel="private points per cell",
-            colorbar_opts={
-                "ticker": _ticker([float(np.log1p(t)) for t in ticks]),
-                "major_label_overrides": {float(np.log1p(t)): short_number(t) for t in ticks},
-            },
-            bgcolor=GROUND,
-            frame_width=width,
-            frame_height=round(width * grid.height / grid.width),
-            xlabel=f"x ({grid.unit})",
-            ylabel=f"y ({grid.unit})",
-            title=release.summary(),
-            fontsize={"title": 9},
-        )
-        * leaves.opts(
-            fill_alpha=0,
-            line_color=LINE,
-            line_alpha=0.25,
-            hover_line_color=HOVER,
-            hover_line_alpha=1,
-            tools=["hover"],
-        )
+    return image.opts(
+        cmap=list(PALETTES[palette]),
+        clim=(0.0, float(np.log1p(top))),
+        colorbar=True,
+        clabel="private points per cell",
+        colorbar_opts={
+            "ticker": _ticker([float(np.log1p(t)) for t in ticks]),
+            "major_label_overrides": {float(np.log1p(t)): short_number(t) for t in ticks},
+        },
+        bgcolor=GROUND,
+        frame_width=width,
+        frame_height=round(width * grid.height / grid.width),
+        xlabel=f"x ({grid.unit})",
+        ylabel=f"y ({grid.unit})",
+        title=release.summary(),
+        fontsize={"title": 9},
+    ) * leaves.opts(
+        fill_alpha=0,
+        line_color=LINE,
+        line_alpha=0.25,
+        hover_line_color=HOVER,
+        hover_line_alpha=1,
+        tools=["hover"],
     )
 
 

@@ -1,4 +1,4 @@
-"""The partition over a map: legible leaves as real boxes with hover, a crowd of them as an image."""
+"""The partition over a map: legible leaves as boxes with hover, a crowd of them as an image."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
     from explorer.grid import Grid
+    from explorer.release import Release
 
 RightView = Literal["private", "difference"]
 
@@ -38,14 +39,24 @@ def true_map(
 ) -> Truth:
     """Resample exact ``counts`` (rows, cols) to ``view``; with ``heat`` show the points instead."""
     cells = mean_per_cell(counts, *view.cells(grid), view.height, view.width)
-    return Truth(view, cells if heat is None else heat.render(view), cells)
+    if heat is None:
+        return Truth(view, cells, cells)
+    return Truth(view, heat.render(view, grid.cell_width * grid.cell_height), cells)
 
 
-def private_map(leaves: Leaves, grid: Grid, view: Viewport) -> NDArray[np.float32]:
-    """The released density under each pixel, (height, width) float32, points per cell."""
-    picture: NDArray[np.float32] = leaf_means(
-        leaves.lower, leaves.upper, leaves.density, *view.cells(grid), view.height, view.width
-    )
+def private_map(release: Release, leaves: Leaves, view: Viewport) -> NDArray[np.float32]:
+    """The released density under each pixel, (height, width) float32, points per cell.
+
+    Leaves of even density are painted directly; a density that the mechanism rebuilt inside them
+    is resampled from the cells.
+    """
+    cells = view.cells(release.grid)
+    size = view.height, view.width
+    picture: NDArray[np.float32]
+    if release.inside == "uniform":
+        picture = leaf_means(leaves.lower, leaves.upper, leaves.density, *cells, *size)
+    else:
+        picture = mean_per_cell(release.density(), *cells, *size)
     return picture
 
 

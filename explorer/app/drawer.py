@@ -1,0 +1,245 @@
+"""The left drawer: data, mechanism, privacy, dice, view."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+from bokeh.models import CustomJSTickFormatter
+
+from explorer.app import ui
+from explorer.app.controls import MechanismPanel, help_pane
+from explorer.app.state import EPSILON_EXPONENTS, GRID_SIDES, ExploreState, epsilon_of
+from explorer.app.theme import CSS
+from explorer.app.words import words
+from explorer.errors import InputError
+from explorer.mechanisms import mechanism, mechanisms
+
+# The slider's place is a power of ten; a person reads epsilon, on screen and through a reader.
+_EPSILON_FORMAT = """
+const exact = Math.pow(10, tick)
+const grid = Math.abs(tick * 20 - Math.round(tick * 20)) < 1e-6
+return String(Number(exact.toPrecision(grid ? 2 : 4)))
+"""
+_WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": ui.MARGIN}
+_SMALL: dict[str, Any] = {"size": "small", "margin": ui.MARGIN}
+_SWITCH: dict[str, Any] = {"size": "small", "margin": (2, 10)}
+
+
+class EpsilonControl:
+    """Epsilon on a logarithmic slider with a box to type it exactly; both follow the state."""
+
+    def __init__(self, state: ExploreState, refused: Callable[[str], None]) -> None:
+        self._state = state
+        self._quiet = False
+        start, end = EPSILON_EXPONENTS
+        self.slider = ui.FloatSlider(
+            label="Epsilon",
+            start=start,
+            end=end,
+            step=0.05,
+            value=self._place(),
+            format=CustomJSTickFormatter(code=_EPSILON_FORMAT),
+            marks=[{"value": k} for k in range(math.ceil(start), math.floor(end) + 1)],
+            **_WIDE,
+        )
+        self.box = ui.TextInput(
+            label="Exact epsilon", value=f"{state.epsilon:g}", width=100, **_SMALL
+        )
+        ui.bind(self.slider, lambda place: self._put(epsilon_of(place)), refused)
+        ui.bind(self.box, lambda text: self._put(_number(text)), refused)
+        state.param.watch(self._follow, "epsilon")
+        self.view = pn.Row(self.slider, self.box, sizing_mode="stretch_width", margin=0)
+
+    def _put(self, epsilon: Any) -> None:
+        if not self._quiet:
+            self._state.put(epsilon=epsilon)
+
+    def _follow(self, _event: Any) -> None:
+        self._quiet = True
+        self.box.value = f"{self._state.epsilon:g}"
+        # A slider that already stands at this value is not nudged while it is being dragged.
+        if epsilon_of(self.slider.value) != self._state.epsilon:
+            self.slider.value = self._place()
+        self._quiet = False
+
+    def _place(self) -> float:
+        start, end = EPSILON_EXPONENTS
+        return min(max(math.log10(self._state.epsilon), start), end)
+
+
+class Drawer:
+    """All controls of the Explore page.
+
+    Parameters
+    ----------
+    state : ExploreState
+    actions : mapping
+        ``changed`` (something a release depends on), ``draw`` and ``save`` (a release),
+        ``refused``.
+    cities : dict
+        Title of each city to its key.
+    upload : viewable
+        The form for the visitor's own points.
+    """
+
+    def __init__(
+        self,
+        state: ExploreState,
+        actions: Mapping[str, Callable[..., Any]],
+        cities: dict[str, str],
+        upload: Any,
+    ) -> None:
+        self._state = state
+        self._changed, self._refused = actions["changed"], actions["refused"]
+        self._helps: dict[str, Any] = {}
+        self.save = ui.FileDownload(
+            label="Save this release",
+            filename="release.parquet",
+            callback=actions["save"],
+            variant="outlined",
+            visible=False,
+            **_WIDE,
+        )
+        self.city = self._choose("city", "City", cities)
+        self.side = self._choose("side", "Grid", {f"{n} × {n} cells": n for n in GRID_SIDES})
+        titles = {each.title: key for key, each in mechanisms().items()}
+        self.mechanism = ui.Select(
+            label="Mechanism", options=titles, value=state.mechanism, **_WIDE
+        )
+        self._tied(self.mechanism, "mechanism")
+        state.param.watch(self._another_mechanism, "mechanism")
+        self._about = _html("", margin=(0, 10, 6, 10))
+        self.epsilon = EpsilonControl(state, self._refused)
+        self.parameters = MechanismPanel(state, self._changed, self._refused)
+        self.explain = self._switch("explain", "Explain the controls")
+        state.param.watch(self._explain, "explain")
+        # A text in this list is a heading of words/explore.md; the rest are controls.
+        self._parts: list[Any] = [
+            self.explain,
+            "About",
+            *self._data(upload),
+            *self._mechanism(),
+            *self._dice(actions["draw"]),
+            *self._view(),
+        ]
+        self.view = pn.Column(sizing_mode="stretch_width", margin=(8, 6, 24, 6))
+        self._arrange()
+        self._describe()
+
+    def _arrange(self) -> None:
+        """Put the controls one below the other, with or without the words for newcomers."""
+        for part in self._parts:
+            if isinstance(part, str) and self._state.explain and part not in self._helps:
+                self._helps[part] = help_pane(words("explore")[part])
+        shown = [p for p in self._parts if not isinstance(p, str) or self._state.explain]
+        self.view.objects = [self._helps[p] if isinstance(p, str) else p for p in shown]
+
+    def _data(self, upload: Any) -> list[Any]:
+        own = ui.Accordion(
+            ("Your own points", upload),
+            dynamic=True,
+            sizing_mode="stretch_width",
+            margin=(4, 10),
+            title_variant="body2",
+            elevation=0,
+            disable_gutters=True,
+        )
+        return [self.city, "City", self.side, "Grid", own, "Your own points"]
+
+    def _mechanism(self) -> list[Any]:
+        return [
+            _heading("Mechanism and privacy"),
+            self.mechanism,
+            self._about,
+            "Mechanism",
+            self.epsilon.view,
+            "Epsilon",
+            self.parameters.view,
+        ]
+
+    def _dice(self, draw: Callable[..., None]) -> list[Any]:
+        new = ui.Button(
+            label="New draw", variant="outlined", on_click=lambda _e: self._state.roll(), **_WIDE
+        )
+        release = ui.Button(
+            label="Draw a release", variant="outlined", on_click=lambda _e: draw(), **_WIDE
+        )
+        return [
+            _heading("Dice"),
+            self._switch("frozen", "Freeze the dice"),
+            pn.Row(new, release, sizing_mode="stretch_width", margin=0),
+            self.save,
+            "Dice",
+            "Draw a release",
+        ]
+
+    def _view(self) -> list[Any]:
+        plain = [
+            ("right", "Right map", ["private", "difference"]),
+            ("scale", "Colour scale", ["log", "linear"]),
+            ("palette", "Colours", ["cividis", "magma"]),
+            ("truth", "Truth shows", ["points", "counts"]),
+            ("scale_from", "Scale from", ["data", "release"]),
+            ("partition_over", "Partition over", ["private", "truth", "both"]),
+        ]
+        made = {name: self._choose(name, label, options) for name, label, options in plain}
+        return [
+            _heading("View"),
+            made["right"],
+            "Right map",
+            made["scale"],
+            "Colour scale",
+            made["palette"],
+            self._switch("partition", "Show partition"),
+            "Partition",
+            made["partition_over"],
+            made["truth"],
+            made["scale_from"],
+        ]
+
+    def _choose(self, name: str, label: str, options: Any) -> Any:
+        """A choice of the state, which it follows; the state's own watchers do the rest."""
+        return self._tied(ui.choice(label, options, getattr(self._state, name)), name)
+
+    def _switch(self, name: str, label: str) -> Any:
+        """A choice of the state that is on or off."""
+        widget = ui.Switch(label=label, value=getattr(self._state, name), **_SWITCH)
+        return self._tied(widget, name)
+
+    def _tied(self, widget: Any, name: str) -> Any:
+        def follow(event: Any) -> None:
+            if widget.value != event.new:
+                widget.value = event.new
+
+        self._state.param.watch(follow, name)
+        return ui.bind(widget, lambda value: self._state.put(**{name: value}), self._refused)
+
+    def _another_mechanism(self, _event: Any) -> None:
+        self.parameters.rebuild()
+        self._describe()
+
+    def _describe(self) -> None:
+        chosen = mechanism(self._state.mechanism)
+        self._about.object = f'<p class="quiet">{chosen.summary} <i>{chosen.paper}.</i></p>'
+
+    def _explain(self, event: Any) -> None:
+        self._arrange()
+        self.parameters.explain(event.new)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError as error:
+        raise InputError("Epsilon is not a number: type one such as 0.1.") from error
+
+
+def _heading(text: str) -> Any:
+    return _html(f'<h2 class="section">{text}</h2>', margin=(6, 10, 4, 10))
+
+
+def _html(text: str, margin: tuple[int, int, int, int]) -> Any:
+    return pn.pane.HTML(text, stylesheets=[CSS], margin=margin, sizing_mode="stretch_width")

@@ -1,0 +1,131 @@
+"""Numbers of one screen: errors against the truth, the strip of figures, the summary sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.queries import exact
+
+if TYPE_CHECKING:
+    from explorer.matrix import FrequencyMatrix
+    from explorer.release import Release
+    from explorer.views.partition import Leaves
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BoxAnswers:
+    """True and private answers to n rectangles, all (n,).
+
+    ``sd`` is the standard deviation of the noise part of ``private``; ``touched`` counts leaves.
+    """
+
+    true: Floats
+    private: Floats
+    sd: Floats
+    touched: NDArray[np.int64]
+
+    @property
+    def difference(self) -> Floats:
+        """Private minus true."""
+        return self.private - self.true
+
+    @property
+    def relative(self) -> Floats:
+        """Difference in percent of the truth; NaN where the truth is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share: Floats = np.where(self.true != 0, 100 * self.difference / self.true, np.nan)
+        return share
+
+
+def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> BoxAnswers:
+    """Ask both sides about ``boxes`` (n, 4) in grid units."""
+    answers = release.answer(boxes)
+    return BoxAnswers(exact(matrix, boxes), answers.value, answers.sd, release.touched(boxes))
+
+
+def map_error(matrix: FrequencyMatrix, release: Release, leaves: Leaves) -> float:
+    """Sum over all cells of |private - true|, divided by the number of points (L1 / N).
+
+    0 is perfect, 1 means as much error as there are points. Nothing in the data gives NaN.
+    """
+    if matrix.total == 0:
+        return float("nan")
+    if release.inside == "uniform":
+        wrong = _absolute_error(matrix.counts, leaves.lower, leaves.upper, leaves.density)
+    else:
+        wrong = np.abs(matrix.counts - release.density()).sum()
+    return float(wrong) / matrix.total
+
+
+@njit(cache=True, nogil=True)
+def _absolute_error(counts, lower, upper, density):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for leaf in range(density.size):
+        value = density[leaf]
+        for r in range(lower[leaf, 0], upper[leaf, 0]):
+            for c in range(lower[leaf, 1], upper[leaf, 1]):
+                total += abs(counts[r, c] - value)
+    return total
+
+
+def figures(
+    release: Release, answers: BoxAnswers, error: float, seconds: float
+) -> list[tuple[str, str]]:
+    """Label and value of the strip above the maps."""
+    return [
+        ("Leaves", f"{release.n_leaves:,}"),
+        ("Epsilon", f"{release.epsilon:.4g}"),
+        ("Median box error", percent(median_error(answers))),
+        ("Map error (L1/N)", "–" if np.isnan(error) else f"{error:.2f}"),
+        ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
+    ]
+
+
+def median_error(answers: BoxAnswers) -> float:
+    """Median of the boxes' absolute relative errors in percent; NaN without any."""
+    known = np.abs(answers.relative[np.isfinite(answers.relative)])
+    return float(np.median(known)) if known.size else float("nan")
+
+
+def percent(value: float) -> str:
+    """A percentage with as many digits as it deserves.
+
+    >>> [percent(v) for v in (0.004, 0.3, 12.345, 3400, float("nan"))]
+    ['0.004 %', '0.30 %', '12.3 %', '3,400 %', '–']
+    """
+    if not np.isfinite(value):
+        return "–"
+    if value == 0 or abs(value) >= 100:
+        return f"{value:,.0f} %"
+    digits = 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 else 3
+    return f"{value:.{digits}f} %"
+
+
+def summary(title: str, place: str, release: Release, answers: BoxAnswers) -> str:
+    """One sentence that states what the maps and the table show, in numbers."""
+    rows, cols = release.grid.shape
+    kind = "a preview by" if release.preview else "a release by"
+    unit = "point" if release.unit == "point" else "user"
+    said = (
+        f"{place}: {kind} {title} with epsilon {release.epsilon:.4g} per {unit} replaces "
+        f"{rows:,} × {cols:,} cells by {release.n_leaves:,} private "
+        f"{'count' if release.n_leaves == 1 else 'counts'} that add up to {release.total:,.0f}"
+    )
+    n = len(answers.true)
+    if n == 0:
+        return f"{said}; no box has been drawn."
+    worst = int(np.argmax(np.abs(answers.difference)))
+    said += (
+        f"; {'the box is' if n == 1 else f'the {n} boxes are'} off by "
+        f"{percent(median_error(answers))} in the median, at most by "
+        f"{abs(answers.difference[worst]):,.0f} "
+        f"(private {answers.private[worst]:,.0f}, true {answers.true[worst]:,.0f})."
+    )
+    return said

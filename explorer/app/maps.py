@@ -1,0 +1,214 @@
+"""The two maps with their titles, tools and colour bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import panel as pn
+from bokeh.core.property.descriptors import UnsetValueError
+
+from explorer.app import ui
+from explorer.app.screen import Screen
+from explorer.app.state import ExploreState
+from explorer.app.theme import CSS, SPOKEN_LABEL
+from explorer.grid import Grid
+from explorer.views import maps as figures
+from explorer.views import palette
+from explorer.views.markup import count_bar, difference_bar
+from explorer.views.viewport import Viewport
+
+CURATOR = "curator mode: this screen shows exact counts"
+PREVIEW = "Preview: reproducible dice, not private"
+DRAWN = "Release: drawn once with release-grade noise"
+
+_GAP = 20
+
+
+class MapPair:
+    """Truth at the left, private map or difference at the right, linked.
+
+    Parameters
+    ----------
+    state : ExploreState
+    grid : Grid
+    viewed : called after a pan, zoom or resize
+    drawn : called with each dragged rectangle (x0, y0, x1, y1) in grid units
+    """
+
+    def __init__(
+        self,
+        state: ExploreState,
+        grid: Grid,
+        viewed: Callable[[], None],
+        drawn: Callable[[tuple[float, float, float, float]], None],
+    ) -> None:
+        self._state, self.grid = state, grid
+        self.ranges = figures.LinkedRanges(grid.bounds)
+        self.boxes = figures.QueryBoxes()
+        self._leaves, self._edges = figures.partition_sources()
+        shared = (self.ranges, self.boxes, self._leaves, self._edges)
+        self.left = figures.MapView(*shared, unit=grid.unit, label="True map")
+        self.right = figures.MapView(*shared, unit=grid.unit, label="Private map")
+        self._shown: Screen | None = None
+        self._titles = [_html(), _html()]
+        self.bar = pn.pane.HTML(stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
+        for view in (self.left, self.right):
+            view.on_view(viewed)
+            view.on_box(drawn)
+            view.figure.aspect_ratio = grid.width / grid.height
+        self.panes = [
+            pn.pane.Bokeh(
+                view.figure,
+                sizing_mode="scale_width",
+                aspect_ratio=grid.width / grid.height,
+                margin=0,
+            )
+            for view in (self.left, self.right)
+        ]
+        # The maps share what the window leaves beside and below them; bar and maps end together.
+        widest = f"min(760px, max(340px, calc((100vh - 262px) * {grid.width / grid.height:.4f})))"
+        card = {"flex": "1 1 300px", "max-width": widest}
+        self.view = pn.Column(
+            ui.wrapping(
+                *(
+                    pn.Column(title, pane, styles=card, margin=0, sizing_mode="stretch_width")
+                    for title, pane in zip(self._titles, self.panes, strict=True)
+                ),
+                gap=f"8px {_GAP}px",
+            ),
+            self.bar,
+            sizing_mode="stretch_width",
+            margin=0,
+            styles={"max-width": f"calc(2 * {widest} + {_GAP}px)"},
+        )
+        self.restyle()
+
+    def viewport(self) -> Viewport:
+        """What the browser shows now; before it has answered, the whole grid at a usual size."""
+        try:
+            width, height = self.right.figure.inner_width, self.right.figure.inner_height
+        except UnsetValueError:
+            return Viewport.whole(self.grid)
+        return Viewport.of(self.ranges.bounds, width, height, self.grid)
+
+    def show(self, screen: Screen) -> None:
+        """Put a computed screen on the maps; what did not change is not sent again."""
+        old = self._shown
+        if old is None or old.left_bytes is not screen.left_bytes:
+            self.left.show_image(screen.left_bytes, screen.view)
+        if old is None or old.look.right != screen.look.right:
+            self.restyle()
+        self.right.show_image(screen.right_bytes, screen.view)
+        if old is None or old.partition is not screen.partition:
+            figures.show_partition(self._leaves, self._edges, screen.partition, screen.view)
+        self._shown = screen
+
+    def restyle(self) -> None:
+        """Apply palette, overlays and what a drag does; no picture is computed."""
+        state = self._state
+        colours = palette.PALETTES[state.palette]
+        self.left.recolour(colours)
+        difference = state.right == "difference"
+        self.right.recolour(palette.DIFFERENCE if difference else colours)
+        over = state.partition_over if state.partition else ""
+        self.left.show_partition(over in ("truth", "both"))
+        self.right.show_partition(over in ("private", "both"))
+        for view in (self.left, self.right):
+            view.drag(state.drag)
+
+    def caption(self, screen: Screen, busy: bool = False) -> None:
+        """Titles, colour bar and the spoken names of both maps."""
+        right = screen.look.right.capitalize()
+        kind = PREVIEW if screen.release.preview else DRAWN
+        _set(self._titles[0], _title("Truth", CURATOR))
+        _set(self._titles[1], _title(right, "computing …" if busy else kind))
+        _set(self.bar, _bars(screen, palette.PALETTES[self._state.palette]))
+        place = screen.data.title
+        self.left.describe(f"True map of {place}; {CURATOR}; the table of boxes tells its numbers")
+        self.right.describe(f"{right} map of {place}; the table of boxes tells its numbers")
+
+    def zoom(self, factor: float) -> None:
+        """Zoom about the centre, below 1 inwards; 0 shows the whole grid again."""
+        if factor:
+            self.ranges.zoom(factor)
+        else:
+            self.ranges.reset(self.grid.bounds)
+
+    def highlight(self, boxes: Any, names: Sequence[str], selected: Sequence[int]) -> None:
+        """Draw the rectangles on both maps."""
+        self.boxes.show(boxes, names, selected)
+
+
+class MapTools:
+    """Buttons above the maps: what a drag does, zoom in, zoom out, the whole map.
+
+    ``zoom`` is called with a factor: below 1 inwards, above 1 outwards, 0 for the whole map.
+    """
+
+    def __init__(
+        self,
+        state: ExploreState,
+        zoom: Callable[[float], None],
+        refused: Callable[[str], None],
+        *,
+        phone: bool,
+    ) -> None:
+        self._zoom = zoom
+        modes = {"Draw": "draw", "Move": "move"}
+        if phone:
+            # One finger scrolls the page until a person asks to draw.
+            modes["Scroll"] = "scroll"
+        self.mode = ui.RadioButtonGroup(
+            label="A drag on a map",
+            options=modes,
+            value=state.drag,
+            size="small",
+            margin=0,
+            stylesheets=[SPOKEN_LABEL],
+        )
+        ui.bind(self.mode, lambda value: state.put(drag=value), refused)
+        self.view = pn.Row(
+            self.mode,
+            self._button("Zoom in", 0.5),
+            self._button("Zoom out", 2.0),
+            self._button("Whole map", 0.0),
+            margin=0,
+        )
+
+    def _button(self, text: str, factor: float) -> Any:
+        return ui.Button(
+            label=text,
+            variant="text",
+            size="small",
+            margin=(0, 0, 0, 4),
+            on_click=lambda _event: self._zoom(factor),
+        )
+
+
+def _bars(screen: Screen, colours: Sequence[str]) -> str:
+    """One bar under both maps; in difference mode each map has its own."""
+    grid = screen.data.grid
+    cell = f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" else "cell"
+    source = "from the exact data" if screen.scale.source == "data" else "from the release"
+    kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
+    counts = count_bar(f"Points per {cell} ({kind}, scale {source})", screen.scale, colours)
+    if screen.look.right != "difference":
+        return counts
+    difference = difference_bar(
+        f"Private − true per {cell}: blue too few, orange too many", screen.scale
+    )
+    return f'<div class="bars">{counts}{difference}</div>'
+
+
+def _title(title: str, subtitle: str) -> str:
+    return f"<h2>{title}</h2><p>{subtitle}</p>"
+
+
+def _html() -> Any:
+    return pn.pane.HTML("", stylesheets=[CSS], sizing_mode="stretch_width", margin=(0, 0, 4, 0))
+
+
+def _set(pane: Any, text: str) -> None:
+    if pane.object != text:
+        pane.object = text

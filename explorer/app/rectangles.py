@@ -1,0 +1,130 @@
+"""The rectangles of one visitor: the only truth; table and maps are views of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid import Grid
+from explorer.views.markup import safe_text
+
+MOST_RECTANGLES = 200
+NAME_LENGTH = 40
+_NUMBERED = re.compile(r"Q\d+")
+EDGES = ("west", "south", "east", "north")
+
+
+class Rectangles:
+    """Named rectangles on a grid, in its unit (metres or cells).
+
+    Every change is checked and clipped to the grid; what cannot be used raises InputError and
+    changes nothing.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self._boxes = np.zeros((0, 4))
+        self.names: list[str] = []
+        self.selected: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def boxes(self) -> NDArray[np.float64]:
+        """A copy of the rectangles, (n, 4) x0, y0, x1, y1."""
+        return self._boxes.copy()
+
+    def reset(self, grid: Grid) -> None:
+        """Start anew on another grid, with two examples: a district and a fringe."""
+        self.__init__(grid)  # type: ignore[misc]
+        x0, y0 = grid.bounds[:2]
+        for fx0, fy0, fx1, fy1 in ((0.40, 0.45, 0.575, 0.575), (0.625, 0.60, 0.725, 0.70)):
+            w, h = grid.width, grid.height
+            self.add((x0 + fx0 * w, y0 + fy0 * h, x0 + fx1 * w, y0 + fy1 * h))
+
+    def add(self, box: Sequence[float], name: str = "") -> int:
+        """Add a rectangle (x0, y0, x1, y1); returns its row."""
+        if len(self) >= MOST_RECTANGLES:
+            raise InputError(
+                f"There are {MOST_RECTANGLES} boxes already: delete some before adding more."
+            )
+        checked = self._checked(box)
+        self._boxes = np.vstack([self._boxes, checked])
+        self.names.append(self._name(name))
+        return len(self) - 1
+
+    def add_many(self, boxes: NDArray[np.float64], names: Sequence[str]) -> int:
+        """Add all of (n, 4) ``boxes`` or none; returns how many."""
+        before = self._boxes, list(self.names)
+        try:
+            for box, name in zip(boxes, names, strict=True):
+                self.add(box, name)
+        except InputError:
+            self._boxes, self.names = before
+            raise
+        return len(boxes)
+
+    def add_middle(self, view: Sequence[float]) -> int:
+        """Add a rectangle in the middle of a view (x0, y0, x1, y1), a quarter of its sides."""
+        x0, y0, x1, y1 = view
+        cx, cy, w, h = (x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 8, (y1 - y0) / 8
+        return self.add((cx - w, cy - h, cx + w, cy + h))
+
+    def edit(self, row: int, edge: str, value: float) -> None:
+        """Move one edge ("west", "south", "east", "north") of a row to ``value``."""
+        self._known(row)
+        box = self._boxes[row].copy()
+        box[EDGES.index(edge)] = value
+        self._boxes = self._boxes.copy()
+        self._boxes[row] = self._checked(box)
+
+    def rename(self, row: int, name: str) -> None:
+        """Give a row another name."""
+        self._known(row)
+        self.names[row] = self._name(name, ignore=row)
+
+    def remove(self, row: int) -> None:
+        """Delete a row; the selection is cleared, since rows have moved."""
+        self._known(row)
+        self._boxes = np.delete(self._boxes, row, axis=0)
+        del self.names[row]
+        self.selected = []
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Highlight rows; rows that do not exist are ignored."""
+        self.selected = [int(row) for row in rows if 0 <= int(row) < len(self)]
+
+    def _known(self, row: int) -> None:
+        if not 0 <= row < len(self):
+            raise InputError("This row does not exist any more.")
+
+    def _name(self, name: str, ignore: int = -1) -> str:
+        clean = safe_text(name, NAME_LENGTH)
+        taken = {other for i, other in enumerate(self.names) if i != ignore}
+        # A file without names numbers its boxes from Q1, as this page does: number them on.
+        if clean and not (clean in taken and _NUMBERED.fullmatch(clean)):
+            return clean
+        return next(f"Q{k}" for k in range(1, MOST_RECTANGLES + 2) if f"Q{k}" not in taken)
+
+    def _checked(self, box: Sequence[float]) -> NDArray[np.float64]:
+        try:
+            x0, y0, x1, y1 = (float(edge) for edge in box)
+        except (TypeError, ValueError) as error:
+            raise InputError("The edges of a box are numbers: west, south, east, north.") from error
+        if not all(map(math.isfinite, (x0, y0, x1, y1))):
+            raise InputError("An edge of the box is not a finite number: type another one.")
+        if x0 >= x1:
+            raise InputError("West must be smaller than east: the box was left as it was.")
+        if y0 >= y1:
+            raise InputError("South must be smaller than north: the box was left as it was.")
+        gx0, gy0, gx1, gy1 = self.grid.bounds
+        clipped = (max(x0, gx0), max(y0, gy0), min(x1, gx1), min(y1, gy1))
+        if clipped[0] >= clipped[2] or clipped[1] >= clipped[3]:
+            raise InputError("This box lies outside the map: give edges within it.")
+        return np.array(clipped)

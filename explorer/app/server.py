@@ -1,0 +1,91 @@
+"""The server: one process, cities in memory once, everything compiled before the first visitor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from explorer.app.data import load_city
+from explorer.app.pages.explore import TITLE, Explore
+from explorer.cities import cities
+from explorer.errors import InputError
+
+
+def serve(
+    city: str | None = None,
+    port: int = 5006,
+    open: bool = True,
+    address: str = "127.0.0.1",
+    warm: bool = True,
+    start: bool = True,
+    say: Callable[[str], None] = print,
+    **choices: Any,
+) -> Any:
+    """Serve the app until it is interrupted. It shows exact counts: curator mode.
+
+    Parameters
+    ----------
+    city : a key of the catalogue; None is the bundled made-up city
+    port : 0 picks a free one
+    open : whether to open a browser
+    address : where to listen; 127.0.0.1 is this computer only
+    warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
+    start : False returns the server without running it
+    say : told where the page is
+    **choices : first settings of each visitor, see `ExploreState`
+
+    Returns
+    -------
+    The Bokeh server.
+
+    Raises
+    ------
+    InputError
+        For a city that is not in the catalogue, or a port that is taken or not a port.
+    """
+    key = city or next(iter(cities()))
+    if not 0 <= port <= 65535:
+        raise InputError(f"{port!r} is not a port: give a whole number from 0 to 65535.")
+    if warm:
+        warm_up(key, **choices)
+
+    def page() -> Any:
+        return Explore(key, **choices).page()
+
+    try:
+        server = pn.serve(
+            {"/": page, "explore": page},
+            port=port,
+            address=address,
+            show=open,
+            start=False,
+            title=TITLE,
+            admin=False,
+        )
+    except OSError as error:
+        raise InputError(
+            f"Port {port} cannot be used ({error.strerror or error}): give another one with --port."
+        ) from error
+    say(f"The explorer is at http://localhost:{server.port} (stop it with Ctrl-C)")
+    if start:
+        server.start()
+        try:
+            server.io_loop.start()
+        except KeyboardInterrupt:
+            say("The explorer has stopped.")
+    return server
+
+
+def warm_up(city: str, **choices: Any) -> float:
+    """Read ``city``, compile every kernel a page needs; returns the seconds it took."""
+    started = time.perf_counter()
+    side = choices.get("side", 1024)
+    load_city(city, side)
+    page = Explore(city, **choices)
+    for view in ("difference", "private"):
+        page.state.put(right=view)
+    page.page()
+    return time.perf_counter() - started

@@ -1,0 +1,204 @@
+"""The table of boxes: what the maps show of them, in numbers one can edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import panel as pn
+from bokeh.models.widgets.tables import NumberFormatter
+
+from explorer.app.figures import BoxAnswers
+from explorer.app.rectangles import EDGES, Rectangles
+from explorer.app.theme import TABLE_CSS
+from explorer.errors import InputError
+from explorer.grid import Grid
+
+DELETE = "delete"
+_CROSS = (
+    '<svg width="14" height="14" viewBox="0 0 14 14" role="img" aria-label="Delete this box">'
+    '<path d="M2 2 L12 12 M12 2 L2 12" stroke="currentColor" stroke-width="2"/></svg>'
+)
+_FIXED = ("true", "private", "difference", "error %", "95 % of the noise", "leaves")
+
+
+def edge_unit(grid: Grid) -> tuple[str, float]:
+    """Name of the unit in which edges are typed, and how many grid units it has."""
+    return ("km", 1000.0) if grid.unit == "m" else ("cells", 1.0)
+
+
+def table_frame(rectangles: Rectangles, answers: BoxAnswers) -> pd.DataFrame:
+    """Rows of the table: name, four edges (km or cells), and the two answers side by side.
+
+    The interval is private ± 1.96 standard deviations of its noise, approximate.
+    """
+    unit, size = edge_unit(rectangles.grid)
+    edges = rectangles.boxes / size
+    low, high = answers.private - 1.96 * answers.sd, answers.private + 1.96 * answers.sd
+    columns: dict[str, Any] = {"box": list(rectangles.names)}
+    columns |= {f"{edge} {unit}": edges[:, i].round(4) for i, edge in enumerate(EDGES)}
+    columns |= {
+        "true": answers.true.round(1),
+        "private": answers.private.round(1),
+        "difference": answers.difference.round(1),
+        "error %": answers.relative.round(3),
+        "95 % of the noise": [f"{a:,.0f} to {b:,.0f}" for a, b in zip(low, high, strict=True)],
+        "leaves": answers.touched,
+    }
+    return pd.DataFrame(columns)
+
+
+class BoxTable:
+    """Tabulator view of the rectangles; `Rectangles` stays the only truth.
+
+    Parameters
+    ----------
+    rectangles : Rectangles
+    moved : called after an edit or a deletion, to redraw and answer anew
+    highlighted : called after a change of selection
+    refused : shows a sentence when an edit cannot be used
+    """
+
+    def __init__(
+        self,
+        rectangles: Rectangles,
+        moved: Callable[[], None],
+        highlighted: Callable[[], None],
+        refused: Callable[[str], None],
+        *,
+        phone: bool = False,
+    ) -> None:
+        self._rectangles, self._moved = rectangles, moved
+        self._highlighted, self._refused = highlighted, refused
+        self._unit = edge_unit(rectangles.grid)[0]
+        self._quiet = False
+        none = np.zeros(0)
+        empty = table_frame(
+            Rectangles(rectangles.grid), BoxAnswers(none, none, none, none.astype(np.int64))
+        )
+        self.widget = pn.widgets.Tabulator(
+            empty,
+            show_index=False,
+            # On a phone twelve columns would shrink to two letters each: scroll sideways instead.
+            layout="fit_data_table" if phone else "fit_columns",
+            frozen_columns=["box"] if phone else [],
+            selectable=True,
+            buttons={DELETE: _CROSS},
+            titles={DELETE: "delete"},
+            configuration={"columnDefaults": {"headerSort": False}, "placeholder": "No boxes yet."},
+            sizing_mode="stretch_width",
+            min_height=120,
+            max_height=460,
+            margin=(4, 0),
+            stylesheets=[TABLE_CSS],
+            **self._columns(),
+        )
+        self.widget.on_edit(self._edited)
+        self.widget.on_click(self._clicked)
+        self.widget.param.watch(self._selected, "selection")
+
+    def reset(self) -> None:
+        """Show the rectangles of another grid, whose unit may differ."""
+        self._unit = edge_unit(self._rectangles.grid)[0]
+        self.widget.param.update(**self._columns())
+
+    def show(self, answers: BoxAnswers) -> None:
+        """Show rectangles and answers; only cells that changed are sent when rows stayed."""
+        frame, shown = table_frame(self._rectangles, answers), self.widget.value
+        if list(shown.columns) != list(frame.columns) or len(shown) != len(frame):
+            self.widget.value = frame
+        else:
+            self._patch(frame, shown)
+        if self.widget.selection != self._rectangles.selected:
+            self._quiet = True
+            self.widget.selection = list(self._rectangles.selected)
+            self._quiet = False
+
+    def _patch(self, frame: pd.DataFrame, shown: pd.DataFrame) -> None:
+        patches = {}
+        for name in frame.columns:
+            new, old = frame[name], shown[name]
+            moved = np.flatnonzero(~((new == old) | (new.isna() & old.isna())).to_numpy())
+            if len(moved):
+                patches[name] = [(int(i), _plain(new.iloc[i])) for i in moved]
+        if patches:
+            self.widget.patch(patches)
+
+    def _columns(self) -> dict[str, Any]:
+        """Editors, formats and alignment by column name."""
+        edges = [f"{edge} {self._unit}" for edge in EDGES]
+        place = NumberFormatter(format="0.00" if self._unit == "km" else "0.0")
+        whole = NumberFormatter(format="0,0", nan_format="–")
+        signed = NumberFormatter(format="+0,0", nan_format="–")
+        share = NumberFormatter(format="+0,0.00", nan_format="–")
+        sides = {**dict.fromkeys([*edges, *_FIXED], "right"), "box": "left", DELETE: "center"}
+        return {
+            "editors": {
+                "box": "input",
+                **{name: {"type": "number", "step": 0.1} for name in edges},
+                **dict.fromkeys(_FIXED),
+            },
+            "formatters": {
+                **dict.fromkeys(edges, place),
+                "true": whole,
+                "private": whole,
+                "difference": signed,
+                "error %": share,
+                "leaves": whole,
+            },
+            "text_align": sides,
+            "header_align": sides,
+            "widths": {
+                "box": 90,
+                **dict.fromkeys(edges, 80),
+                "difference": 92,
+                "95 % of the noise": 170,
+                "leaves": 70,
+                DELETE: 64,
+            },
+        }
+
+    def _edited(self, event: Any) -> None:
+        """Take an edited cell over, or put the old value back and say why."""
+        row, column = event.row, str(event.column)
+        edge = column.removesuffix(f" {self._unit}")
+        try:
+            if column == "box":
+                self._rectangles.rename(row, str(event.value or ""))
+            elif edge in EDGES:
+                size = edge_unit(self._rectangles.grid)[1]
+                self._rectangles.edit(row, edge, _number(event.value) * size)
+            else:
+                raise InputError("Only names and edges can be edited; answers follow from them.")
+        except InputError as error:
+            self._refused(str(error))
+        self._moved()
+
+    def _clicked(self, event: Any) -> None:
+        if event.column != DELETE:
+            return
+        try:
+            self._rectangles.remove(event.row)
+        except InputError as error:
+            self._refused(str(error))
+        self._moved()
+
+    def _selected(self, event: Any) -> None:
+        if self._quiet:
+            return
+        self._rectangles.select(event.new)
+        # Tabulator reports a selection without the document's lock.
+        pn.state.execute(self._highlighted, schedule=True)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError("An edge is a number: the old one was put back.") from error
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -27,31 +27,6 @@ MAX_EPSILON = float(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
 MIN_EPSILON = 1e-6
 
 
-INFERENCES = ["leaves", "least squares", "split"]
-
-
-def inference_option(default: str) -> param.Selector:
-    """The `inference` parameter of mechanisms that measure a tree."""
-    return param.Selector(
-        default=default,
-        objects=INFERENCES,
-        label="Inference",
-        doc="Leaves publishes the last draws alone; least squares makes all draws of the tree "
-        "agree; split does so without negative counts. Free: post-processing.",
-    )
-
-
-def inside_option(default: str = "uniform") -> param.Selector:
-    """The `inside` parameter: how a leaf's count lies inside it."""
-    return param.Selector(
-        default=default,
-        objects=["uniform", "interpolated"],
-        label="Inside leaves",
-        doc="Uniform spreads a leaf's count evenly; interpolated follows the private counts of "
-        "its neighbours. Free: post-processing.",
-    )
-
-
 class Mechanism(param.Parameterized):
     """Turns exact counts into an epsilon-differentially private map.
 

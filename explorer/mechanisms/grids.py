@@ -8,11 +8,16 @@ import numpy as np
 import param
 
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism, inference_option, inside_option
+from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.options import (
+    grid_size_option,
+    guideline_option,
+    inference_option,
+    inside_option,
+    total_share_option,
+)
 from explorer.privacy.curator import Curator
 from explorer.privacy.units import share, to_epsilon
-
-_SIDE = (1, 2048)
 
 
 def guideline_1(noisy_total: int, epsilon: float, c: float) -> float:
@@ -33,29 +38,13 @@ class UG(Mechanism):
     summary: ClassVar[str] = "A uniform grid whose cells are as large as the noise asks for."
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
 
-    grid_size = param.Integer(
-        default=None,
-        bounds=_SIDE,
-        allow_None=True,
-        label="Grid size",
-        doc="Cells along each side (m). Automatic: Guideline 1 on the noisy total.",
+    grid_size = grid_size_option(
+        "Cells along each side (m). Automatic: Guideline 1 on the noisy total."
     )
-    c = param.Number(
-        default=10.0,
-        bounds=(0.1, 1000.0),
-        softbounds=(1, 50),
-        step=1,
-        label="c",
-        doc="Constant of Guideline 1: larger for evenly spread data, giving fewer cells.",
+    c = guideline_option(
+        "c", 10.0, "Constant of Guideline 1: larger for evenly spread data, giving fewer cells."
     )
-    total_share = param.Number(
-        default=0.01,
-        bounds=(0.001, 0.5),
-        softbounds=(0.01, 0.1),
-        step=0.01,
-        label="Share for the total",
-        doc="Part of the budget that buys the noisy total behind the grid size.",
-    )
+    total_share = total_share_option()
 
     inference = inference_option("leaves")
     inside = inside_option()
@@ -94,12 +83,9 @@ class AG(Mechanism):
     summary: ClassVar[str] = "A coarse grid, divided again where a first noisy count is high."
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
 
-    first_size = param.Integer(
-        default=None,
-        bounds=_SIDE,
-        allow_None=True,
-        label="First grid size",
-        doc="Cells along each side of the coarse grid (m1). Automatic: from the noisy total.",
+    first_size = grid_size_option(
+        "Cells along each side of the coarse grid (m1). Automatic: from the noisy total.",
+        "First grid size",
     )
     alpha = param.Number(
         default=0.5,
@@ -108,30 +94,11 @@ class AG(Mechanism):
         label="Alpha",
         doc="Part of the budget that counts the coarse cells; the paper finds 0.2 to 0.6 alike.",
     )
-    c = param.Number(
-        default=10.0,
-        bounds=(0.1, 1000.0),
-        softbounds=(1, 50),
-        step=1,
-        label="c",
-        doc="Constant of Guideline 1, for the coarse grid.",
+    c = guideline_option("c", 10.0, "Constant of Guideline 1, for the coarse grid.")
+    c2 = guideline_option(
+        "c2", 5.0, "Constant of Guideline 2, for the fine cells: larger gives fewer of them."
     )
-    c2 = param.Number(
-        default=5.0,
-        bounds=(0.1, 1000.0),
-        softbounds=(1, 25),
-        step=1,
-        label="c2",
-        doc="Constant of Guideline 2, for the fine cells: larger gives fewer of them.",
-    )
-    total_share = param.Number(
-        default=0.01,
-        bounds=(0.001, 0.5),
-        softbounds=(0.01, 0.1),
-        step=0.01,
-        label="Share for the total",
-        doc="Part of the budget that buys the noisy total behind the coarse grid.",
-    )
+    total_share = total_share_option()
 
     inference = inference_option("least squares")
     inside = inside_option()

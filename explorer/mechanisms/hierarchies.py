@@ -9,8 +9,14 @@ import numpy as np
 import param
 
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism, inference_option, inside_option
+from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.grids import guideline_1
+from explorer.mechanisms.options import (
+    grid_size_option,
+    inference_option,
+    inside_option,
+    total_share_option,
+)
 from explorer.privacy.curator import Curator
 from explorer.privacy.units import share, to_epsilon
 
@@ -37,21 +43,10 @@ class Hierarchy(Mechanism):
     levels = param.Integer(
         default=3, bounds=(1, 12), softbounds=(1, 8), label="Levels", doc="Number of grids (d)."
     )
-    grid_size = param.Integer(
-        default=None,
-        bounds=(1, 2048),
-        allow_None=True,
-        label="Grid size",
-        doc="Cells along each side of the finest grid. Automatic: Guideline 1.",
+    grid_size = grid_size_option(
+        "Cells along each side of the finest grid. Automatic: Guideline 1."
     )
-    total_share = param.Number(
-        default=0.01,
-        bounds=(0.001, 0.5),
-        softbounds=(0.01, 0.1),
-        step=0.01,
-        label="Share for the total",
-        doc="Part of the budget that buys the noisy total behind the grid size.",
-    )
+    total_share = total_share_option()
 
     inference = inference_option("least squares")
     inside = inside_option()

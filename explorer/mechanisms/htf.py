@@ -10,7 +10,8 @@ import param
 
 from explorer import inference
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism, inference_option, inside_option
+from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.options import inference_option, inside_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
 from explorer.privacy.transcript import Transcript

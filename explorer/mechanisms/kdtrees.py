@@ -8,8 +8,14 @@ import numpy as np
 import param
 
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism, inference_option, inside_option
+from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.grids import guideline_1
+from explorer.mechanisms.options import (
+    inference_option,
+    inside_option,
+    level_budget_option,
+    structure_share_option,
+)
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
 from explorer.privacy.transcript import Transcript
@@ -40,19 +46,8 @@ class KDStandard(Mechanism):
         label="Height",
         doc="Cuts between the whole map and a leaf.",
     )
-    structure_share = param.Number(
-        default=0.15,
-        bounds=(0.01, 0.9),
-        step=0.01,
-        label="Share for medians",
-        doc="Part of the budget that chooses where to cut.",
-    )
-    budget = param.Selector(
-        default="geometric",
-        objects=["geometric", "uniform"],
-        label="Budget per level",
-        doc="Geometric gives the small nodes more, uniform gives every level the same.",
-    )
+    structure_share = structure_share_option()
+    budget = level_budget_option()
 
     inference = inference_option("least squares")
     inside = inside_option()
@@ -94,13 +89,7 @@ class KDHybrid(Mechanism):
         label="Quarter levels",
         doc="Levels cut in four in the middle.",
     )
-    structure_share = param.Number(
-        default=0.15,
-        bounds=(0.01, 0.9),
-        step=0.01,
-        label="Share for medians",
-        doc="Part of the budget that chooses where to cut.",
-    )
+    structure_share = structure_share_option()
 
     inference = inference_option("least squares")
     inside = inside_option()

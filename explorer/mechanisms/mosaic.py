@@ -8,7 +8,8 @@ import numpy as np
 
 from explorer import inference
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism, inference_option, inside_option
+from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.options import inference_option, inside_option
 from explorer.privacy.curator import Curator
 from explorer.privacy.transcript import Floats
 from explorer.privacy.units import UNITS_PER_EPSILON, share

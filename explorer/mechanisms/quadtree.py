@@ -8,7 +8,8 @@ import numpy as np
 import param
 
 from explorer.inference import Estimate
-from explorer.mechanisms.base import Mechanism, inference_option, inside_option
+from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.options import inference_option, inside_option, level_budget_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
 
@@ -33,12 +34,7 @@ class QuadTree(Mechanism):
         label="Height",
         doc="How often the map is quartered. Automatic: down to single cells.",
     )
-    budget = param.Selector(
-        default="geometric",
-        objects=["geometric", "uniform"],
-        label="Budget per level",
-        doc="Geometric gives the small nodes more, uniform gives every level the same.",
-    )
+    budget = level_budget_option()
     inference = inference_option("least squares")
     inside = inside_option()
 

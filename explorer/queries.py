@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.errors import InputError
+from explorer.interpolation import interpolate
 from explorer.matrix import FrequencyMatrix
 from explorer.rectangle_file import read_rectangles, write_rectangles
-from explorer.rectangle_sums import rectangle_sums
-from explorer.release import check_rectangles
+from explorer.rectangle_sums import rectangle_sums, summed
+from explorer.release import Release, check_rectangles
 
 __all__ = ["exact", "random_rectangles", "read_rectangles", "write_rectangles"]
 
@@ -34,6 +38,49 @@ def exact(matrix: FrequencyMatrix, rectangles: ArrayLike) -> Floats:
         For rectangles that are not (n, 4), not finite, or inside out.
     """
     return rectangle_sums(matrix.sums, check_rectangles(rectangles, matrix.grid))
+
+
+@dataclass(frozen=True)
+class ErrorSplit:
+    """Why private answers differ from true ones; both parts add up to the difference.
+
+    Attributes
+    ----------
+    noise : (n,) private answer minus the answer of the same partition with exact counts
+    uniformity : (n,) that answer minus the truth: people lie unevenly inside leaves cut through
+    """
+
+    noise: Floats
+    uniformity: Floats
+
+
+def error_split(matrix: FrequencyMatrix, release: Release, rectangles: ArrayLike) -> ErrorSplit:
+    """Split the error of each rectangle into its two causes; for the curator's screen.
+
+    Parameters
+    ----------
+    matrix : FrequencyMatrix
+        The one that the release was drawn from.
+    release : Release
+    rectangles : (n, 4) x0, y0, x1, y1
+
+    Raises
+    ------
+    InputError
+        For bad rectangles, or a release of another grid.
+    """
+    if release.grid.shape != matrix.grid.shape or release.grid.bounds != matrix.grid.bounds:
+        raise InputError("This release belongs to another grid: open the city it was drawn from.")
+    boxes = check_rectangles(rectangles, matrix.grid)
+    private, truth = release.answer(rectangles).value, exact(matrix, rectangles)
+    tree = release.tree
+    counted = replace(tree, value=matrix.count(tree.lower, tree.upper).astype(np.float64))
+    if release.inside == "uniform":
+        spread = counted.integrate(boxes[:, [1, 0, 3, 2]])[0]
+    else:
+        even = counted.paint(matrix.shape)
+        spread = rectangle_sums(summed(interpolate(even, tree.owners(matrix.shape))), boxes)
+    return ErrorSplit(private - spread, spread - truth)
 
 
 def random_rectangles(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from explorer import FrequencyMatrix, Grid, Identity, exact
-from explorer.queries import random_rectangles
+from explorer import HTF, FrequencyMatrix, Grid, Identity, InputError, exact
+from explorer.queries import error_split, random_rectangles
 from tests.helpers import NoNoise, city, run
 
 
@@ -40,3 +40,24 @@ def test_random_rectangles_lie_on_the_grid():
     assert boxes.min() == 0
     assert boxes[:, 2].max() == 80
     assert boxes[:, 3].max() == 30
+
+
+@pytest.mark.parametrize("inside", ["uniform", "interpolated"])
+def test_error_split_adds_up_and_names_the_cause(inside):
+    matrix = city()
+    boxes = [[0, 0, 64, 64], [3.5, 10, 41, 50.25], [20, 20, 30, 30]]
+    release = HTF(epsilon=0.3, inside=inside).release(matrix, rng=1)
+    split = error_split(matrix, release, boxes)
+    difference = release.answer(boxes).value - exact(matrix, boxes)
+    assert split.noise + split.uniformity == pytest.approx(difference)
+    # The whole map cuts through no leaf.
+    assert split.uniformity[0] == pytest.approx(0, abs=1e-6)
+    assert abs(split.uniformity[1]) > 1
+    quiet, _ = run(HTF(epsilon=0.3), matrix, NoNoise())
+    assert error_split(matrix, quiet, boxes).noise == pytest.approx(0, abs=1e-6)
+
+
+def test_error_split_wants_the_same_grid():
+    release = HTF().release(city((32, 32)), rng=1)
+    with pytest.raises(InputError, match="another grid"):
+        error_split(city(), release, [[0, 0, 1, 1]])

@@ -14,7 +14,14 @@ from explorer.rectangle_file import read_rectangles, write_rectangles
 from explorer.rectangle_sums import rectangle_sums, summed
 from explorer.release import Release, check_rectangles
 
-__all__ = ["exact", "random_rectangles", "read_rectangles", "write_rectangles"]
+__all__ = [
+    "ErrorSplit",
+    "error_split",
+    "exact",
+    "random_rectangles",
+    "read_rectangles",
+    "write_rectangles",
+]
 
 Floats = NDArray[np.float64]
 

@@ -1,10 +1,11 @@
 """The app: pages, state, server. `Explore` is the first page, `serve` opens it in a browser."""
 
 from explorer.app import delivery
+from explorer.app.pages.compare import Compare
 from explorer.app.pages.explore import Explore
 from explorer.app.server import serve
 
 # Before the first session: see there.
 delivery.install()
 
-__all__ = ["Explore", "serve"]
+__all__ = ["Compare", "Explore", "serve"]

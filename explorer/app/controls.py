@@ -19,14 +19,14 @@ from explorer.views.markup import safe_text
 FIRST = 5
 
 
-def number_slider(declared: param.Number, value: Any) -> Any:
+def number_slider(declared: param.Number, value: Any, label: str = "") -> Any:
     """A slider over the soft bounds of a number, with a mark at its recommended value."""
     low, high = declared.get_soft_bounds()
     whole = isinstance(declared, param.Integer)
     step = declared.step or (1 if whole else _nice_step((high - low) / 100))
     start = declared.default if value is None else value
     common = {
-        "label": declared.label,
+        "label": label or declared.label,
         "start": low,
         "end": high,
         "step": step,
@@ -58,16 +58,18 @@ class ParameterControl:
         self._panel = panel
         self._quiet = False
         value = panel.state.parameter(self.name)
+        label = f"{panel.of}: {declared.label}" if panel.of else declared.label
         self.switch: Any = None
         if isinstance(declared, param.Selector):
-            self.widget = ui.choice(declared.label, list(declared.objects), value)
+            self.widget = ui.choice(label, list(declared.objects), value)
         elif isinstance(declared, param.Boolean):
-            self.widget = ui.Switch(label=declared.label, value=value, size="small", margin=(2, 10))
+            self.widget = ui.Switch(label=label, value=value, size="small", margin=(2, 10))
         else:
-            self.widget = number_slider(declared, value)
+            self.widget = number_slider(declared, value, label)
             if declared.allow_None:
+                automatic = f"Automatic {_lower(declared.label)}"
                 self.switch = ui.Switch(
-                    label=f"Automatic {_lower(declared.label)}",
+                    label=f"{panel.of}: {_lower(automatic)}" if panel.of else automatic,
                     value=value is None,
                     size="small",
                     margin=(0, 10, 4, 10),
@@ -127,6 +129,8 @@ class MechanismPanel:
     state : ExploreState
     changed : called after each accepted change
     refused : shows a sentence when a value is refused
+    first : how many parameters stand in the open
+    of : whose they are, such as "A", where a page has several panels; part of every name
     """
 
     def __init__(
@@ -134,13 +138,16 @@ class MechanismPanel:
         state: ExploreState,
         changed: Callable[[], None],
         refused: Callable[[str], None],
+        first: int = FIRST,
+        of: str = "",
     ) -> None:
         self.state, self.refused, self._changed = state, refused, changed
+        self._first, self.of = first, of
         self.controls: dict[str, ParameterControl] = {}
         self._rest: list[param.Parameter] = []
         self._more = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._button = ui.Button(
-            label="More settings",
+            label=self._label(),
             variant="text",
             size="small",
             margin=(0, 5),
@@ -153,8 +160,9 @@ class MechanismPanel:
         """Make the controls of the mechanism that the state now names."""
         instance = self.state.instance()
         declared = [instance.param[name] for name in instance.tunables()]
-        self.controls = {each.name: ParameterControl(self, each) for each in declared[:FIRST]}
-        self._rest, self._more.objects = declared[FIRST:], []
+        shown, self._rest = declared[: self._first], declared[self._first :]
+        self.controls = {each.name: ParameterControl(self, each) for each in shown}
+        self._more.objects = []
         views = [control.view for control in self.controls.values()]
         self.view.objects = [*views, self._button, self._more] if self._rest else views
         if self._more.visible:
@@ -193,7 +201,11 @@ class MechanismPanel:
         if not self._more.objects:
             self._open()
         self._more.visible = not self._more.visible
-        self._button.label = "Fewer settings" if self._more.visible else "More settings"
+        self._button.label = self._label()
+
+    def _label(self) -> str:
+        more = "Fewer settings" if self._more.visible else "More settings"
+        return f"{more} of {self.of}" if self.of else more
 
 
 def help_pane(text: str) -> Any:

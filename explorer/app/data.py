@@ -134,5 +134,10 @@ def own_city(matrix: FrequencyMatrix, title: str = "your own counts") -> CityDat
     return CityData(safe_text(title), matrix)
 
 
+def same_extent(a: Grid, b: Grid) -> bool:
+    """Whether two grids cover the same ground; their cells may differ."""
+    return a.bounds == b.bounds and a.crs == b.crs
+
+
 def _name(key: str, side: int) -> str:
     return f"explorer-city-{key}-{side}"

@@ -24,7 +24,7 @@ def install() -> bool:
     if not all(hasattr(document, name) for name in names):
         return False
     send = document._dispatch_msgs
-    if getattr(send, "looks_back", False):
+    if hasattr(send, "original"):
         return False
 
     async def dispatch(doc: Any) -> None:
@@ -33,6 +33,6 @@ def install() -> bool:
             document._WRITE_BLOCK[doc] = True
             document._dispatch_write_task(doc, dispatch, doc)
 
-    dispatch.looks_back = True  # type: ignore[attr-defined]
+    dispatch.original = send  # type: ignore[attr-defined]
     document._dispatch_msgs = dispatch
     return True

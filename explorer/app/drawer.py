@@ -13,6 +13,7 @@ from explorer.app import ui
 from explorer.app.controls import MechanismPanel, help_pane
 from explorer.app.state import EPSILON_EXPONENTS, GRID_SIDES, ExploreState, epsilon_of
 from explorer.app.theme import CSS
+from explorer.app.tied import Tied
 from explorer.app.words import words
 from explorer.errors import InputError
 from explorer.mechanisms import mechanism, mechanisms
@@ -25,7 +26,6 @@ return String(Number(exact.toPrecision(grid ? 2 : 4)))
 """
 _WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": ui.MARGIN}
 _SMALL: dict[str, Any] = {"size": "small", "margin": ui.MARGIN}
-_SWITCH: dict[str, Any] = {"size": "small", "margin": (2, 10)}
 
 
 class EpsilonControl:
@@ -95,6 +95,7 @@ class Drawer:
         self._state = state
         self._changed, self._refused = actions["changed"], actions["refused"]
         self._helps: dict[str, Any] = {}
+        self._made = Tied(state, self._refused)
         self.save = ui.FileDownload(
             label="Save this release",
             filename="release.parquet",
@@ -103,18 +104,18 @@ class Drawer:
             visible=False,
             **_WIDE,
         )
-        self.city = self._choose("city", "City", cities)
-        self.side = self._choose("side", "Grid", {f"{n} × {n} cells": n for n in GRID_SIDES})
+        self.city = self._made.choose("city", "City", cities)
+        self.side = self._made.choose("side", "Grid", {f"{n} × {n} cells": n for n in GRID_SIDES})
         titles = {each.title: key for key, each in mechanisms().items()}
         self.mechanism = ui.Select(
             label="Mechanism", options=titles, value=state.mechanism, **_WIDE
         )
-        self._tied(self.mechanism, "mechanism")
+        self._made.tie(self.mechanism, "mechanism")
         state.param.watch(self._another_mechanism, "mechanism")
         self._about = _html("", margin=(0, 10, 6, 10))
         self.epsilon = EpsilonControl(state, self._refused)
         self.parameters = MechanismPanel(state, self._changed, self._refused)
-        self.explain = self._switch("explain", "Explain the controls")
+        self.explain = self._made.switch("explain", "Explain the controls")
         state.param.watch(self._explain, "explain")
         # A text in this list is a heading of words/explore.md; the rest are controls.
         self._parts: list[Any] = [
@@ -169,7 +170,7 @@ class Drawer:
         )
         return [
             _heading("Dice"),
-            self._switch("frozen", "Freeze the dice"),
+            self._made.switch("frozen", "Freeze the dice"),
             pn.Row(new, release, sizing_mode="stretch_width", margin=0),
             self.save,
             "Dice",
@@ -185,7 +186,7 @@ class Drawer:
             ("scale_from", "Scale from", ["data", "release"]),
             ("partition_over", "Partition over", ["private", "truth", "both"]),
         ]
-        made = {name: self._choose(name, label, options) for name, label, options in plain}
+        made = {name: self._made.choose(name, label, options) for name, label, options in plain}
         return [
             _heading("View"),
             made["right"],
@@ -193,29 +194,12 @@ class Drawer:
             made["scale"],
             "Colour scale",
             made["palette"],
-            self._switch("partition", "Show partition"),
+            self._made.switch("partition", "Show partition"),
             "Partition",
             made["partition_over"],
             made["truth"],
             made["scale_from"],
         ]
-
-    def _choose(self, name: str, label: str, options: Any) -> Any:
-        """A choice of the state, which it follows; the state's own watchers do the rest."""
-        return self._tied(ui.choice(label, options, getattr(self._state, name)), name)
-
-    def _switch(self, name: str, label: str) -> Any:
-        """A choice of the state that is on or off."""
-        widget = ui.Switch(label=label, value=getattr(self._state, name), **_SWITCH)
-        return self._tied(widget, name)
-
-    def _tied(self, widget: Any, name: str) -> Any:
-        def follow(event: Any) -> None:
-            if widget.value != event.new:
-                widget.value = event.new
-
-        self._state.param.watch(follow, name)
-        return ui.bind(widget, lambda value: self._state.put(**{name: value}), self._refused)
 
     def _another_mechanism(self, _event: Any) -> None:
         self.parameters.rebuild()

@@ -56,41 +56,12 @@ class MapPair:
         for view in (self.left, self.right):
             view.on_view(viewed)
             view.on_box(drawn)
-            view.figure.aspect_ratio = grid.width / grid.height
-        self.panes = [
-            pn.pane.Bokeh(
-                view.figure,
-                sizing_mode="scale_width",
-                aspect_ratio=grid.width / grid.height,
-                margin=0,
-            )
-            for view in (self.left, self.right)
-        ]
-        # The maps share what the window leaves beside and below them; bar and maps end together.
-        widest = f"min(760px, max(340px, calc((100vh - 262px) * {grid.width / grid.height:.4f})))"
-        card = {"flex": "1 1 300px", "max-width": widest}
-        self.view = pn.Column(
-            ui.wrapping(
-                *(
-                    pn.Column(title, pane, styles=card, margin=0, sizing_mode="stretch_width")
-                    for title, pane in zip(self._titles, self.panes, strict=True)
-                ),
-                gap=f"8px {_GAP}px",
-            ),
-            self.bar,
-            sizing_mode="stretch_width",
-            margin=0,
-            styles={"max-width": f"calc(2 * {widest} + {_GAP}px)"},
-        )
+        self.view = side_by_side((self.left, self.right), self._titles, self.bar, grid)
         self.restyle()
 
     def viewport(self) -> Viewport:
         """What the browser shows now; before it has answered, the whole grid at a usual size."""
-        try:
-            width, height = self.right.figure.inner_width, self.right.figure.inner_height
-        except UnsetValueError:
-            return Viewport.whole(self.grid)
-        return Viewport.of(self.ranges.bounds, width, height, self.grid)
+        return visible(self.right, self.ranges, self.grid)
 
     def show(self, screen: Screen) -> None:
         """Put a computed screen on the maps; what did not change is not sent again."""
@@ -103,6 +74,7 @@ class MapPair:
         if old is None or old.partition is not screen.partition:
             figures.show_partition(self._leaves, self._edges, screen.partition, screen.view)
         self._shown = screen
+        self._push()
 
     def restyle(self) -> None:
         """Apply palette, overlays and what a drag does; no picture is computed."""
@@ -116,6 +88,7 @@ class MapPair:
         self.right.show_partition(over in ("private", "both"))
         for view in (self.left, self.right):
             view.drag(state.drag)
+        self._push()
 
     def caption(self, screen: Screen, busy: bool = False) -> None:
         """Titles, colour bar and the spoken names of both maps."""
@@ -138,6 +111,49 @@ class MapPair:
     def highlight(self, boxes: Any, names: Sequence[str], selected: Sequence[int]) -> None:
         """Draw the rectangles on both maps."""
         self.boxes.show(boxes, names, selected)
+        self._push()
+
+    def _push(self) -> None:
+        """In a notebook, send what changed in the figures; a server does so by itself."""
+        if pn.state.curdoc is None:
+            pn.io.push_notebook(self.view)
+
+
+def visible(view: figures.MapView, ranges: figures.LinkedRanges, grid: Grid) -> Viewport:
+    """What the browser shows of a map; before it has answered, the whole grid at a usual size."""
+    try:
+        width, height = view.figure.inner_width, view.figure.inner_height
+    except UnsetValueError:
+        return Viewport.whole(grid)
+    # A map that is not laid out yet reports 0.
+    if not min(width or 0, height or 0) > 0:
+        return Viewport.whole(grid)
+    return Viewport.of(ranges.bounds, width, height, grid)
+
+
+def side_by_side(
+    views: Sequence[figures.MapView], heads: Sequence[Any], bar: Any, grid: Grid, taken: int = 262
+) -> Any:
+    """Two maps below their heads, one bar below both; on a narrow screen one map above the other.
+
+    The maps share what the window leaves beside and below them: ``taken`` pixels of its height go
+    to the rest. Bar and maps end together.
+    """
+    aspect = grid.width / grid.height
+    widest = f"min(760px, max(340px, calc((100vh - {taken}px) * {aspect:.4f})))"
+    cards = []
+    for view, head in zip(views, heads, strict=True):
+        view.figure.aspect_ratio = aspect
+        pane = pn.pane.Bokeh(view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0)
+        card = {"flex": "1 1 300px", "max-width": widest}
+        cards.append(pn.Column(head, pane, styles=card, margin=0, sizing_mode="stretch_width"))
+    return pn.Column(
+        ui.wrapping(*cards, gap=f"8px {_GAP}px"),
+        bar,
+        sizing_mode="stretch_width",
+        margin=0,
+        styles={"max-width": f"calc(2 * {widest} + {_GAP}px)"},
+    )
 
 
 class MapTools:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,20 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.views.markup import safe_text
+from explorer.views.viewport import Viewport
 
 MOST_RECTANGLES = 200
 NAME_LENGTH = 40
 _NUMBERED = re.compile(r"Q\d+")
 EDGES = ("west", "south", "east", "north")
+
+
+def was_dragged(box: Sequence[Any], view: Viewport) -> bool:
+    """Whether a browser's rectangle (x0, y0, x1, y1) is one: a click without a drag is not."""
+    if not all(isinstance(edge, int | float) for edge in box):
+        return False
+    x0, y0, x1, y1 = box
+    return bool((x1 - x0) * view.pixels_per_x >= 3 and (y1 - y0) * view.pixels_per_y >= 3)
 
 
 class Rectangles:
@@ -96,9 +106,9 @@ class Rectangles:
         del self.names[row]
         self.selected = []
 
-    def select(self, rows: Sequence[int]) -> None:
+    def select(self, rows: Sequence[Any]) -> None:
         """Highlight rows; rows that do not exist are ignored."""
-        self.selected = [int(row) for row in rows if 0 <= int(row) < len(self)]
+        self.selected = [row for row in rows if isinstance(row, int) and 0 <= row < len(self)]
 
     def _known(self, row: int) -> None:
         if not 0 <= row < len(self):

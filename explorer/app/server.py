@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import panel as pn
 
 from explorer.app.data import load_city
+from explorer.app.pages.compare import TITLE as COMPARE
+from explorer.app.pages.compare import Compare
 from explorer.app.pages.explore import TITLE, Explore
 from explorer.cities import cities
 from explorer.errors import InputError
@@ -52,18 +55,25 @@ def serve(
     if warm:
         warm_up(key, **choices)
 
-    def page() -> Any:
-        return Explore(key, **choices).page()
+    def explore() -> Any:
+        return Explore(key, **choices).page(links=True)
+
+    def compare() -> Any:
+        return Compare(key, **choices).page(links=True)
 
     try:
+        port = port or _free_port(address)
         server = pn.serve(
-            {"/": page, "explore": page},
+            {"/": explore, "explore": explore, "compare": compare},
             port=port,
             address=address,
+            # Both names of this computer, and no other site's page may open a session.
+            websocket_origin=[f"{host}:{port}" for host in ("localhost", "127.0.0.1", address)],
             show=open,
             start=False,
-            title=TITLE,
+            title={"/": TITLE, "explore": TITLE, "compare": COMPARE},
             admin=False,
+            verbose=False,
         )
     except OSError as error:
         raise InputError(
@@ -79,6 +89,14 @@ def serve(
     return server
 
 
+def _free_port(address: str) -> int:
+    """A port that nobody listens at; the server must know its name before it starts."""
+    with socket.socket() as probe:
+        probe.bind((address, 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
 def warm_up(city: str, **choices: Any) -> float:
     """Read ``city``, compile every kernel a page needs; returns the seconds it took."""
     started = time.perf_counter()
@@ -88,4 +106,5 @@ def warm_up(city: str, **choices: Any) -> float:
     for view in ("difference", "private"):
         page.state.put(right=view)
     page.page()
+    Compare(city, **choices).page()
     return time.perf_counter() - started

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 import panel as pn
 from bokeh.models.widgets.tables import NumberFormatter
 
+from explorer.app import ui
 from explorer.app.figures import BoxAnswers
 from explorer.app.rectangles import EDGES, Rectangles
 from explorer.app.theme import TABLE_CSS
@@ -61,6 +63,9 @@ class BoxTable:
     refused : shows a sentence when an edit cannot be used
     """
 
+    #: Names of the columns that are answers and cannot be edited.
+    answered: tuple[str, ...] = _FIXED
+
     def __init__(
         self,
         rectangles: Rectangles,
@@ -74,11 +79,10 @@ class BoxTable:
         self._highlighted, self._refused = highlighted, refused
         self._unit = edge_unit(rectangles.grid)[0]
         self._quiet = False
-        none = np.zeros(0)
-        empty = table_frame(
-            Rectangles(rectangles.grid), BoxAnswers(none, none, none, none.astype(np.int64))
-        )
-        self.widget = pn.widgets.Tabulator(
+        # Row and moment of the last deletion, see `_selected`.
+        self._deleted = (-1, 0.0)
+        empty = self._frame(Rectangles(rectangles.grid), self._nothing())
+        self.widget = ui.Table(
             empty,
             show_index=False,
             # On a phone twelve columns would shrink to two letters each: scroll sideways instead.
@@ -95,6 +99,7 @@ class BoxTable:
             stylesheets=[TABLE_CSS],
             **self._columns(),
         )
+        self.widget.refused = refused
         self.widget.on_edit(self._edited)
         self.widget.on_click(self._clicked)
         self.widget.param.watch(self._selected, "selection")
@@ -104,9 +109,9 @@ class BoxTable:
         self._unit = edge_unit(self._rectangles.grid)[0]
         self.widget.param.update(**self._columns())
 
-    def show(self, answers: BoxAnswers) -> None:
+    def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
-        frame, shown = table_frame(self._rectangles, answers), self.widget.value
+        frame, shown = self._frame(self._rectangles, answers), self.widget.value
         if list(shown.columns) != list(frame.columns) or len(shown) != len(frame):
             self.widget.value = frame
         else:
@@ -126,36 +131,49 @@ class BoxTable:
         if patches:
             self.widget.patch(patches)
 
+    def _frame(self, rectangles: Rectangles, answers: Any) -> pd.DataFrame:
+        """The rows to show."""
+        return table_frame(rectangles, answers)
+
+    def _nothing(self) -> Any:
+        """Answers to no rectangle."""
+        none = np.zeros(0)
+        return BoxAnswers(none, none, none, none.astype(np.int64))
+
+    def _formats(self) -> dict[str, Any]:
+        """Formats of the answers."""
+        whole = NumberFormatter(format="0,0", nan_format="–")
+        return {
+            "true": whole,
+            "private": whole,
+            "difference": NumberFormatter(format="+0,0", nan_format="–"),
+            "error %": NumberFormatter(format="+0,0.00", nan_format="–"),
+            "leaves": whole,
+        }
+
+    def _answer_widths(self) -> dict[str, int]:
+        """Pixels of the answers that need a width of their own."""
+        return {"difference": 92, "95 % of the noise": 170, "leaves": 70}
+
     def _columns(self) -> dict[str, Any]:
         """Editors, formats and alignment by column name."""
         edges = [f"{edge} {self._unit}" for edge in EDGES]
         place = NumberFormatter(format="0.00" if self._unit == "km" else "0.0")
-        whole = NumberFormatter(format="0,0", nan_format="–")
-        signed = NumberFormatter(format="+0,0", nan_format="–")
-        share = NumberFormatter(format="+0,0.00", nan_format="–")
-        sides = {**dict.fromkeys([*edges, *_FIXED], "right"), "box": "left", DELETE: "center"}
+        right = dict.fromkeys([*edges, *self.answered], "right")
+        sides = {**right, "box": "left", DELETE: "center"}
         return {
             "editors": {
                 "box": "input",
                 **{name: {"type": "number", "step": 0.1} for name in edges},
-                **dict.fromkeys(_FIXED),
+                **dict.fromkeys(self.answered),
             },
-            "formatters": {
-                **dict.fromkeys(edges, place),
-                "true": whole,
-                "private": whole,
-                "difference": signed,
-                "error %": share,
-                "leaves": whole,
-            },
+            "formatters": {**dict.fromkeys(edges, place), **self._formats()},
             "text_align": sides,
             "header_align": sides,
             "widths": {
                 "box": 90,
                 **dict.fromkeys(edges, 80),
-                "difference": 92,
-                "95 % of the noise": 170,
-                "leaves": 70,
+                **self._answer_widths(),
                 DELETE: 64,
             },
         }
@@ -179,6 +197,7 @@ class BoxTable:
     def _clicked(self, event: Any) -> None:
         if event.column != DELETE:
             return
+        self._deleted = (event.row, time.monotonic())
         try:
             self._rectangles.remove(event.row)
         except InputError as error:
@@ -187,6 +206,14 @@ class BoxTable:
 
     def _selected(self, event: Any) -> None:
         if self._quiet:
+            return
+        row, moment = self._deleted
+        if event.new == [row] and time.monotonic() - moment < 1:
+            # The click that deleted a row also selects it; by now another row stands there.
+            self._deleted = (-1, 0.0)
+            self._quiet = True
+            self.widget.selection = []
+            self._quiet = False
             return
         self._rectangles.select(event.new)
         # Tabulator reports a selection without the document's lock.

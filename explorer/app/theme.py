@@ -81,7 +81,7 @@ THEME: dict[str, Any] = {
 
 #: Styles of the HTML pieces of `views.markup`; colours follow the theme through currentColor.
 CSS = f"""
-:host {{ font-family: {FONT}; color: inherit; }}
+:host {{ font-family: {FONT}; color: inherit; min-width: 0; max-width: 100%; }}
 h2 {{ font-size: 16px; line-height: 22px; font-weight: 600; margin: 0; }}
 h2.section {{ font-size: 13px; line-height: 18px; font-weight: 700; margin: 8px 0 0; }}
 p {{ font-size: 13px; line-height: 18px; margin: 0; }}
@@ -94,6 +94,8 @@ p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .figures dt {{ font-size: 13px; line-height: 18px; opacity: .78; white-space: nowrap; }}
 .figures dd {{ font-size: 22px; line-height: 28px; font-weight: 600; margin: 0;
   font-variant-numeric: tabular-nums; white-space: nowrap; }}
+.figures.four {{ grid-template-columns: repeat(4, 1fr); gap: 0 10px; margin-top: 4px; }}
+.figures.four dd {{ font-size: 19px; line-height: 25px; }}
 .bar .caption {{ font-size: 13px; line-height: 18px; opacity: .85; }}
 .bar .gradient {{ height: 10px; border-radius: 2px; margin: 3px 0 2px; }}
 .bar .ticks {{ position: relative; height: 18px; }}
@@ -109,6 +111,35 @@ p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .ledger li i {{ display: inline-block; width: 10px; height: 10px; border-radius: 2px;
   margin-right: 6px; }}
 .ledger li span {{ opacity: .7; }}
+h3 {{ font-size: 14px; line-height: 20px; font-weight: 600; margin: 0; }}
+h3 + p {{ opacity: .78; }}
+.beside {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr));
+  gap: 8px 24px; }}
+.pages {{ display: flex; gap: 4px; }}
+.pages a {{ color: #ffffff; font-size: 14px; line-height: 20px; padding: 4px 10px;
+  border-radius: 4px; text-decoration: none; opacity: .85; }}
+.pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
+.pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
+.progress {{ display: flex; align-items: center; gap: 12px; font-size: 14px; line-height: 20px; }}
+.progress progress {{ flex: 1 1 120px; max-width: 420px; height: 10px; accent-color: #3b8fd6; }}
+.scroll {{ overflow-x: auto; }}
+.numbers {{ border-collapse: collapse; font-size: 13px; line-height: 18px;
+  font-variant-numeric: tabular-nums; }}
+.numbers caption {{ text-align: left; opacity: .78; padding: 2px 0 4px; }}
+.numbers th, .numbers td {{ padding: 4px 12px 4px 0; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid rgba(128, 140, 152, .35); font-weight: 400; }}
+.numbers thead th {{ font-weight: 600; }}
+.numbers th:first-child {{ text-align: left; font-weight: 600; }}
+.numbers small {{ opacity: .7; font-size: 12px; font-weight: 400; }}
+.numbers .best {{ font-weight: 700; }}
+.numbers .place {{ display: inline-block; min-width: 18px; padding: 0 4px; margin-right: 6px;
+  border-radius: 9px; text-align: center; font-size: 12px; line-height: 18px;
+  box-sizing: border-box;
+  background: rgba(128, 140, 152, .22); }}
+.numbers .best .place {{ background: #0b5394; color: #ffffff; }}
+.turns {{ margin: 2px 0 8px; padding-left: 18px; font-size: 14px; line-height: 20px; }}
+.numbers .swatch {{ vertical-align: -1px; margin-right: 8px; }}
+details summary {{ font-size: 13px; line-height: 24px; cursor: pointer; }}
 .badge {{ display: inline-block; font-size: 12px; line-height: 18px; font-weight: 600;
   padding: 1px 8px; border-radius: 9px; border: 1px solid currentColor; }}
 .notice {{ border-left: 4px solid #d96a00; background: rgba(217, 106, 0, .14);

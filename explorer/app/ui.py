@@ -73,6 +73,10 @@ class RadioButtonGroup(_Checked, pmui.RadioButtonGroup):
     _debounce = 0
 
 
+class CheckBoxGroup(_Checked, pmui.CheckBoxGroup):
+    """Boxes to tick, any number of them."""
+
+
 class Switch(_Checked, pmui.Switch):
     """On or off."""
 
@@ -107,6 +111,40 @@ class Page(pmui.Page):
         super().__init__(**params)
         with pn.util.edit_readonly(self):
             self.busy = False
+
+
+class Table(pn.widgets.Tabulator):
+    """A table that refuses cells and events which no browser sends by itself."""
+
+    refused: Callable[[str], None] | None = None
+
+    def _process_data(self, data: Any) -> None:
+        try:
+            super()._process_data(data)
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError):
+            self._refuse()
+
+    def _process_events(self, events: dict[str, Any]) -> None:
+        chosen = events.get("indices", [])
+        if isinstance(chosen, list) and all(type(row) is int for row in chosen):
+            super()._process_events(events)
+        else:
+            self._refuse()
+
+    def _process_event(self, event: Any) -> None:
+        columns = {*self.value.columns, *self.buttons}
+        row = getattr(event, "row", 0)
+        known = isinstance(row, int) and 0 <= row < len(self.value)
+        if known and getattr(event, "column", None) in columns:
+            super()._process_event(event)
+        elif event.event_name in ("table-edit", "cell-click"):
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """Send the rows that count, and say why."""
+        self.param.trigger("value")
+        if self.refused is not None:
+            self.refused("The table did not take that: type a number, or a name in its column.")
 
 
 class Upload(_Checked, pmui.FileInput):
@@ -155,12 +193,20 @@ def bind(
 ) -> Any:
     """Send every new value of ``widget`` through ``apply``; an InputError is shown and undone."""
 
+    undoing = False
+
     def changed(event: Any) -> None:
+        nonlocal undoing
+        if undoing:
+            # Going back is no choice: it must not switch "automatic" off.
+            return
         try:
             apply(event.new)
         except InputError as error:
             refused(str(error))
+            undoing = True
             widget.param.update(**{name: event.old})
+            undoing = False
 
     widget.refused = refused
     widget.param.watch(changed, name)

@@ -135,7 +135,11 @@ class LatestWorker(Generic[Job, Result]):
 def held(doc: Any, action: Callable[[], None]) -> None:
     """Do ``action`` and send everything it changed in one message.
 
-    Without it each source is a message and each map paints twice.
+    Without it each source is a message and each map paints twice. While a page is still loading
+    Panel drops what is held, since it takes the page for not yet sent: then nothing is held.
     """
+    if doc is not None and not pn.state.loaded:
+        action()
+        return
     with pn.io.hold(doc):
         action()

@@ -210,7 +210,9 @@ class MapView:
     def on_view(self, changed: Callable[[], None]) -> None:
         """Call ``changed`` after a pan, a zoom or a change of size."""
         self.figure.on_event(RangesUpdate, lambda _event: changed())
-        self.figure.on_change("inner_width", lambda _attr, _old, _new: changed())
+        # The browser tells the size in two steps, and either may come last.
+        for side in ("inner_width", "inner_height"):
+            self.figure.on_change(side, lambda _attr, _old, _new: changed())
 
 
 def partition_sources() -> tuple[ColumnDataSource, ColumnDataSource]:

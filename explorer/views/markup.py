@@ -33,13 +33,16 @@ def safe_text(text: object, limit: int = 80) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def figures_strip(figures: Iterable[tuple[str, str]]) -> str:
-    """A strip of labelled figures: pairs of label and value, as a definition list."""
+def figures_strip(figures: Iterable[tuple[str, str]], look: str = "") -> str:
+    """A strip of labelled figures: pairs of label and value, as a definition list.
+
+    ``look`` "four" keeps four of them in one row whatever the room.
+    """
     pairs = "".join(
         f"<div><dt>{html.escape(label)}</dt><dd>{html.escape(value)}</dd></div>"
         for label, value in figures
     )
-    return f'<dl class="figures">{pairs}</dl>'
+    return f'<dl class="{f"figures {look}".strip()}">{pairs}</dl>'
 
 
 def gradient(colours: Sequence[str], steps: int = 32) -> str:

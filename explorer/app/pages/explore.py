@@ -17,13 +17,21 @@ import panel as pn
 from explorer import cities
 from explorer.app import ui
 from explorer.app.background import Background
-from explorer.app.data import CityData, is_loaded, load_city, own_city, prepared
+from explorer.app.data import (
+    CityData,
+    is_loaded,
+    load_city,
+    own_city,
+    prepared,
+    same_extent,
+)
 from explorer.app.drawer import Drawer
 from explorer.app.exchange import BoxExchange
 from explorer.app.figures import answer_boxes, figures, summary
-from explorer.app.maps import CURATOR, MapPair, MapTools
+from explorer.app.maps import MapPair, MapTools
 from explorer.app.message import MessageArea
-from explorer.app.rectangles import Rectangles
+from explorer.app.navigation import header
+from explorer.app.rectangles import Rectangles, was_dragged
 from explorer.app.screen import Job, Look, Screen, compute
 from explorer.app.state import ExploreState
 from explorer.app.table import BoxTable
@@ -104,14 +112,11 @@ class Explore(pn.viewable.Viewer):
         self._drawing = self._drawings
         self.worker.request()
 
-    def page(self) -> Any:
-        """The page with bar, drawer and theme toggle, as a server shows it."""
-        badge = pn.pane.HTML(
-            f'<span class="badge">{CURATOR.capitalize()}</span>', stylesheets=[CSS], margin=(0, 8)
-        )
+    def page(self, links: bool = False) -> Any:
+        """The page with bar, drawer and theme toggle; ``links`` to the server's other pages."""
         return ui.Page(
-            title=TITLE,
-            header=[] if self.phone else [badge],
+            title="Explore" if self.phone and links else TITLE,
+            header=header("Explore", links, self.phone),
             sidebar=[self.drawer.view],
             main=[self.body],
             sidebar_width=288,
@@ -224,11 +229,7 @@ class Explore(pn.viewable.Viewer):
 
     def _drawn(self, box: tuple[float, float, float, float]) -> None:
         """A dragged rectangle; a click without a drag is not one."""
-        if self.maps is None or not all(isinstance(edge, int | float) for edge in box):
-            return
-        view = self.maps.viewport()
-        x0, y0, x1, y1 = box
-        if (x1 - x0) * view.pixels_per_x < 3 or (y1 - y0) * view.pixels_per_y < 3:
+        if self.maps is None or not was_dragged(box, self.maps.viewport()):
             return
         try:
             self.rectangles.add(box)
@@ -243,14 +244,17 @@ class Explore(pn.viewable.Viewer):
 
     def _boxes_changed(self) -> None:
         """Maps first, then the numbers; both in one message."""
-        with pn.io.hold(pn.state.curdoc):
+
+        def show() -> None:
             self._highlight()
             self._numbers()
+
+        held(pn.state.curdoc, show)
 
     def _highlight(self) -> None:
         if self.maps is not None:
             chosen = self.rectangles
-            self.maps.boxes.show(chosen.boxes, chosen.names, chosen.selected)
+            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
 
     # From choices to a picture.
 
@@ -287,8 +291,7 @@ class Explore(pn.viewable.Viewer):
             return
         self.screen = screen
         doc = pn.state.curdoc
-        with pn.io.hold(doc):
-            self.maps.show(screen)
+        held(doc, partial(self.maps.show, screen))
         if doc is None or doc.session_context is None:
             self._rest()
         else:
@@ -351,7 +354,7 @@ class Explore(pn.viewable.Viewer):
     def _use(self, data: CityData) -> None:
         """Show a city; another extent gets new maps and starts with the two example boxes."""
         self._data = data
-        if self.maps is None or not _same_extent(self.maps.grid, data.grid):
+        if self.maps is None or not same_extent(self.maps.grid, data.grid):
             self.rectangles.reset(data.grid)
             self.maps = MapPair(self.state, data.grid, self._viewed, self._drawn)
             self._map_holder.objects = [self.maps.view]
@@ -379,10 +382,6 @@ def _count_own(own: OwnPoints | None, side: int) -> CityData:
     data = prepared(own.title, own.points, grid.count(own.points))
     data.city = (OWN, side)
     return data
-
-
-def _same_extent(a: Grid, b: Grid) -> bool:
-    return a.bounds == b.bounds and a.crs == b.crs
 
 
 def _section(title: str, text: str) -> Any:

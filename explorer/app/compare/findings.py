@@ -1,0 +1,215 @@
+"""From finished runs to what the charts, tables and sentences of a sweep show: a pure function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from explorer.app.compare.kept import Kept, Result
+from explorer.app.compare.measures import COMPARED, SHORT, quantile_metric
+from explorer.app.compare.series import Series
+from explorer.evaluate import Task, Workload, plan, scores, verdict
+from explorer.evaluate.metrics import QUANTILES
+from explorer.evaluate.ranking import Score
+from explorer.matrix import FrequencyMatrix
+from explorer.views.charts import Curve, Stick
+
+#: Results of one series: by (epsilon, seed).
+Results = dict[tuple[float, int], Result]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the visitor looks at.
+
+    Attributes
+    ----------
+    series : all that may have results
+    epsilons, seeds : of the sweep; seeds are 0 .. seeds - 1
+    workload : None when nothing can be asked (no box has been drawn)
+    metric : of the curves
+    at : epsilon of candlesticks and ranking
+    """
+
+    matrix: FrequencyMatrix
+    series: Sequence[Series]
+    epsilons: Sequence[float]
+    seeds: int
+    workload: Workload | None
+    metric: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One row of the ranking: scores and places by metric, in the order of `SHORT`."""
+
+    series: Series
+    scores: dict[str, Score]
+    places: dict[str, int]
+    leaves: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is known so far.
+
+    Attributes
+    ----------
+    curves : median and quartiles over seeds, in the order of the series
+    sticks : at one epsilon, best first
+    ranks : at that epsilon, best by the chosen metric first
+    here, overall : sentences about the ranking at that epsilon, and over all of them
+    seeds : how many seeds every curve has at every epsilon
+    """
+
+    question: Question
+    curves: list[Curve]
+    sticks: list[Stick]
+    ranks: list[Rank]
+    here: str
+    overall: str
+    seeds: int
+
+
+def find(question: Question, kept: Kept) -> Findings:
+    """Gather what ``kept`` has for a question."""
+    results = {each.name: _results(question, each, kept) for each in question.series}
+    known = [each for each in question.series if results[each.name]]
+    at = {each.name: _at(results[each.name], question.at) for each in known}
+    present = [each for each in known if at[each.name]]
+    seeds = _common(at, present)
+    ranks = _ranks(question, present, at, seeds)
+    every = _complete(question, known, results)
+    overall = _overall(question, known, results, every) if every else ""
+    return Findings(
+        question,
+        [_curve(question, each, results[each.name]) for each in known],
+        sorted(
+            (_stick(question.metric, each, at[each.name]) for each in present),
+            key=lambda stick: stick.mean,
+        ),
+        ranks,
+        _verdict(_table(present, at, [question.at], seeds), [question.at]) if seeds else "",
+        overall,
+        len(every),
+    )
+
+
+def _results(question: Question, series: Series, kept: Kept) -> Results:
+    if question.workload is None:
+        return {}
+    tasks: list[Task] = plan([series.mechanism], question.epsilons, question.seeds)
+    found = {
+        (task.epsilon, task.seed): kept.find(question.matrix, task, question.workload)
+        for task in tasks
+    }
+    return {place: result for place, result in found.items() if result is not None}
+
+
+def _at(results: Results, epsilon: float) -> Results:
+    return {place: result for place, result in results.items() if place[0] == epsilon}
+
+
+def _common(results: dict[str, Results], series: Sequence[Series]) -> list[int]:
+    """The seeds that every series has."""
+    sets = [{seed for _, seed in results[each.name]} for each in series]
+    return sorted(set.intersection(*sets)) if sets else []
+
+
+def _complete(
+    question: Question, series: Sequence[Series], results: dict[str, Results]
+) -> list[int]:
+    """The seeds that every series has at every epsilon."""
+    return [
+        seed
+        for seed in range(question.seeds)
+        if series
+        and all((e, seed) in results[each.name] for each in series for e in question.epsilons)
+    ]
+
+
+def _curve(question: Question, series: Series, results: Results) -> Curve:
+    rows = []
+    for epsilon in sorted({place[0] for place in results}):
+        values = [r.figures[question.metric] for r in _at(results, epsilon).values()]
+        rows.append((epsilon, *np.quantile(values, [0.5, 0.25, 0.75])))
+    x, middle, low, high = np.array(rows, dtype=np.float64).T
+    return Curve(series.name, series.style, x, middle, low, high)
+
+
+def _stick(metric: str, series: Series, results: Results) -> Stick:
+    """Quantiles over the queries, averaged over the seeds."""
+    base = quantile_metric(metric)
+    mean = {
+        part: float(np.mean([r.figures[name] for r in results.values()]))
+        for part, name in {"mean": base, **{q: f"{base} {q}" for q in QUANTILES}}.items()
+    }
+    return Stick(series.name, series.style, **mean)
+
+
+def _ranks(
+    question: Question, series: Sequence[Series], results: dict[str, Results], seeds: list[int]
+) -> list[Rank]:
+    if not seeds:
+        return []
+    table = _table(series, results, [question.at], seeds)
+    orders = {metric: scores(table, metric) for metric in SHORT}
+    own = {metric: {score.label: score for score in order} for metric, order in orders.items()}
+    places = {
+        metric: {score.label: i for i, score in enumerate(order, 1)}
+        for metric, order in orders.items()
+    }
+    rows = [
+        Rank(
+            each,
+            {metric: own[metric][each.name] for metric in SHORT},
+            {metric: places[metric][each.name] for metric in SHORT},
+            float(np.median([r.leaves for r in results[each.name].values()])),
+            float(np.median([r.seconds for r in results[each.name].values()])),
+        )
+        for each in series
+    ]
+    return sorted(rows, key=lambda row: row.places[question.metric])
+
+
+def _table(
+    series: Sequence[Series], results: dict[str, Results], epsilons: list[float], seeds: list[int]
+) -> pd.DataFrame:
+    """The columns that a ranking reads, under the names of the page."""
+    rows = [
+        (each.name, epsilon, seed, metric, results[each.name][epsilon, seed].figures[metric])
+        for each in series
+        for epsilon in epsilons
+        for seed in seeds
+        for metric in SHORT
+    ]
+    table = pd.DataFrame(rows, columns=["mechanism", "epsilon", "seed", "metric", "value"])
+    return table.assign(parameters="{}", city="", workload="")
+
+
+def _overall(
+    question: Question, series: Sequence[Series], results: dict[str, Results], seeds: list[int]
+) -> str:
+    """The ranking over all epsilons where nobody is exact: an error of 0 has no geometric mean."""
+    table = _table(series, results, list(question.epsilons), seeds)
+    compared = table[table.metric.isin(COMPARED)]
+    exact = set(compared[compared.value <= 0].epsilon)
+    left = [each for each in question.epsilons if each not in exact]
+    return _verdict(table[table.epsilon.isin(left)], left) if len(left) > 1 else ""
+
+
+def _verdict(table: pd.DataFrame, epsilons: Sequence[float]) -> str:
+    """Who is first, and whether that turns round with the metric, at some epsilons."""
+    said = verdict(table, COMPARED)
+    if len(epsilons) == 1:
+        where = f"At epsilon {epsilons[0]:g}"
+    else:
+        where = f"Over epsilon {epsilons[0]:g} to {epsilons[-1]:g}"
+    if said.startswith("By "):
+        return f"{where}, b{said[1:]}"
+    return f"{where}: {said}"

@@ -1,0 +1,165 @@
+"""What the charts of a sweep show, in one sentence each that states the numbers, and as tables."""
+
+from __future__ import annotations
+
+import html
+import itertools
+
+import numpy as np
+
+from explorer.app.compare.findings import Findings
+from explorer.app.compare.measures import METRICS, SHORT, WORKLOADS, quantile_metric
+from explorer.views.charts import Curve
+from explorer.views.series import swatch
+from explorer.views.tables import Cell, number, table
+
+#: How `explorer.evaluate.verdict` begins the list of those who change places.
+_TURNS = " The ranking turns round with the metric: "
+NOTHING = "Nothing has been drawn yet: start the sweep."
+
+
+def about_curves(found: Findings) -> str:
+    """Who is lowest where, with the figures."""
+    curves = found.curves
+    if not curves:
+        return NOTHING
+    question = found.question
+    asked = WORKLOADS[question.workload.name] if question.workload is not None else "nothing"
+    said = []
+    for epsilon in question.epsilons:
+        order = _order(curves, epsilon)
+        if order:
+            said.append((epsilon, order))
+    parts = []
+    for epsilon, order in _turning(said):
+        best, worst = order[0], order[-1]
+        text = f"at epsilon {epsilon:g} {best[1]} is lowest with {number(best[0])}"
+        if len(order) > 1:
+            text += f" and {worst[1]} highest with {number(worst[0])}"
+        parts.append(text)
+    seeds = f"{found.seeds} dice" if found.seeds else "the first dice"
+    return f"{METRICS[question.metric]}, {asked}, {seeds}: {'; '.join(parts)}."
+
+
+def about_sticks(found: Findings) -> str:
+    """The best and the worst at one epsilon: half of the answers, most of them, and the mean."""
+    sticks = found.sticks
+    if not sticks:
+        return f"Nothing has been drawn at epsilon {found.question.at:g} yet."
+    best, worst = sticks[0], sticks[-1]
+    said = (
+        f"At epsilon {found.question.at:g}, half of the answers by {best.name} are within "
+        f"{number(best.median)} and 95 % within {number(best.p95)}, the mean is {number(best.mean)}"
+    )
+    if len(sticks) > 1:
+        said += (
+            f"; by {worst.name} half are within {number(worst.median)}, 95 % within "
+            f"{number(worst.p95)}, mean {number(worst.mean)}"
+        )
+    return f"{said}."
+
+
+def curve_title(found: Findings) -> str:
+    """Label of the axis of errors."""
+    return METRICS[found.question.metric].split(" (")[0]
+
+
+def stick_title(found: Findings) -> str:
+    """Label of the axis of errors of single answers."""
+    base = quantile_metric(found.question.metric)
+    return "Absolute error of an answer, points" if base == "mae" else "Relative error of an answer"
+
+
+def curve_table(found: Findings) -> str:
+    """Median over the dice and quartiles, mechanism by epsilon."""
+    epsilons = found.question.epsilons
+    columns = [("mechanism", ""), *((f"epsilon {each:g}", "") for each in epsilons)]
+    rows = []
+    for curve in found.curves:
+        at = {float(x): i for i, x in enumerate(curve.x)}
+        row = [_name(curve)]
+        for epsilon in epsilons:
+            i = at.get(epsilon)
+            if i is None:
+                row.append(Cell("–"))
+            else:
+                band = f"{number(curve.low[i])}–{number(curve.high[i])}"
+                row.append(Cell(number(curve.middle[i]), band))
+        rows.append(row)
+    caption = f"{METRICS[found.question.metric]}: median over the dice, quartiles beside it"
+    return table(caption, columns, rows)
+
+
+def stick_table(found: Findings) -> str:
+    """The numbers of the candlesticks."""
+    columns = [(name, "") for name in ("mechanism", "25 %", "median", "75 %", "95 %", "mean")]
+    rows = [
+        [
+            Cell(each.name, before=swatch(each.style)),
+            *(Cell(number(v)) for v in (each.p25, each.median, each.p75, each.p95, each.mean)),
+        ]
+        for each in found.sticks
+    ]
+    caption = f"{stick_title(found)} at epsilon {found.question.at:g}: quantiles over the answers"
+    return table(caption, columns, rows)
+
+
+def ranking_table(found: Findings) -> str:
+    """Score, standard error and place of every mechanism by every metric."""
+    columns = [("mechanism", "best by the chosen metric first")]
+    columns += [(short, METRICS[metric]) for metric, short in SHORT.items()]
+    columns += [("leaves", "median over the dice"), ("seconds", "processor time of one map")]
+    rows = []
+    for rank in found.ranks:
+        row = [Cell(rank.series.name, rank.series.settings, swatch(rank.series.style))]
+        for metric, score in rank.scores.items():
+            error = f"±{number(score.error)}" if np.isfinite(score.error) else ""
+            place = rank.places[metric]
+            badge = f'<span class="place">{place}</span>'
+            row.append(Cell(number(score.value), error, badge, best=place == 1))
+        row += [Cell(f"{rank.leaves:,.0f}"), Cell(f"{rank.seconds:.2f}")]
+        rows.append(row)
+    caption = f"Places and scores at epsilon {found.question.at:g}; smaller is better"
+    return table(caption, columns, rows)
+
+
+def about_ranking(found: Findings) -> str:
+    """Who is first and who changes places with the metric, as HTML: sentences and a list."""
+    parts = []
+    for said in filter(None, (found.here, found.overall)):
+        leader, _, turned = said.partition(_TURNS)
+        text = html.escape(leader if not turned else f"{leader}{_TURNS.rstrip()}")
+        parts.append(f'<p class="summary">{text}</p>')
+        if turned:
+            items = "".join(f"<li>{html.escape(each)}</li>" for each in turned.split("; "))
+            parts.append(f'<ul class="turns">{items}</ul>')
+    return "".join(parts) or f'<p class="summary">{NOTHING}</p>'
+
+
+def _name(curve: Curve) -> Cell:
+    return Cell(curve.name, before=swatch(curve.style))
+
+
+def _order(curves: list[Curve], epsilon: float) -> list[tuple[float, str]]:
+    """(error, name) at an epsilon, lowest first."""
+    found = []
+    for curve in curves:
+        at = np.flatnonzero(curve.x == epsilon)
+        if at.size:
+            found.append((float(curve.middle[at[0]]), curve.name))
+    return sorted(found)
+
+
+Said = list[tuple[float, list[tuple[float, str]]]]
+
+
+def _turning(said: Said) -> Said:
+    """The first epsilon, each where another one becomes lowest (at most two), and the last."""
+    if len(said) < 3:
+        return said
+    turns = [
+        later
+        for earlier, later in itertools.pairwise(said[:-1])
+        if later[1][0][1] != earlier[1][0][1]
+    ]
+    return [said[0], *turns[:2], said[-1]]

@@ -1,0 +1,67 @@
+"""Which mechanisms a sweep draws, with which settings, and how each is named and drawn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from explorer.app.compare.state import CompareState
+from explorer.evaluate import Task
+from explorer.mechanisms import Mechanism, mechanisms
+from explorer.views.series import SeriesStyle, style_of
+
+#: What tells two series apart: mechanism and parameters as JSON.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of the charts.
+
+    Attributes
+    ----------
+    name : as shown; unique on a page
+    key : mechanism and parameters
+    mechanism : with its settings; its epsilon does not matter
+    settings : parameters that differ from the defaults, to read; empty for the defaults
+    """
+
+    name: str
+    key: Key
+    mechanism: Mechanism
+    style: SeriesStyle
+    settings: str = ""
+
+
+def key_of(made: Mechanism) -> Key:
+    """Mechanism and parameters of an instance."""
+    task = Task.of(made, 0)
+    return task.mechanism, task.parameters
+
+
+def series_of(state: CompareState) -> list[Series]:
+    """The chosen mechanisms as they come, then A and B where they have settings of their own.
+
+    A and B are always there: as they come if that is how they are set, else as "A: HTF".
+    """
+    sides = {"A": state.instance(), "B": state.b.instance()}
+    as_they_come = {key: kind() for key, kind in mechanisms().items()}
+    usual = {made.key for made in sides.values() if not changed(made)}
+    found = [
+        Series(made.title, key_of(made), made, style_of(key))
+        for key, made in as_they_come.items()
+        if key in state.chosen or key in usual
+    ]
+    for variant, (letter, made) in enumerate(sides.items(), 1):
+        if key_of(made) not in {series.key for series in found}:
+            style = style_of(made.key, variant)
+            name = f"{letter}: {made.title}"
+            found.append(Series(name, key_of(made), made, style, changed(made)))
+    return found
+
+
+def changed(made: Mechanism) -> str:
+    """The settings of an instance that differ from the defaults, such as "T=5, height=12"."""
+    own = json.loads(key_of(made)[1])
+    usual = json.loads(key_of(type(made)())[1])
+    return ", ".join(f"{name}={value}" for name, value in own.items() if value != usual[name])

@@ -1,0 +1,132 @@
+"""A server of our own in its own process, and a page that fails on anything unexpected."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+# Machines that run tests are busy; a passing test never waits this long.
+expect.set_options(timeout=30_000)
+
+
+class Server:
+    """``explorer.app.serve`` on a free port; ``log`` holds all it printed."""
+
+    def __init__(self, call: str) -> None:
+        code = f"from explorer.app import serve; serve({call}, port=0, open=False)"
+        self.process = subprocess.Popen(
+            [sys.executable, "-u", "-c", code],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.log: list[str] = []
+        self._ready = threading.Event()
+        self.url = ""
+        threading.Thread(target=self._read, daemon=True).start()
+        if not self._ready.wait(180) or not self.url:
+            pytest.fail("the server did not start:\n" + "".join(self.log), pytrace=False)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.log.append(line)
+            found = re.search(r"explorer is at (http://\S+)", line)
+            if found:
+                self.url = found[1]
+                self._ready.set()
+        self._ready.set()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """The made-up city on a small grid, so that every picture is quick."""
+    running = Server("'madeup', side=256, epsilon=1.0")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as play:
+        one = play.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield one
+        one.close()
+
+
+class Watch:
+    """Notes whatever a page must not do."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.found: list[str] = []
+        page.on("pageerror", lambda error: self.found.append(f"page error: {error}"))
+        page.on(
+            "console",
+            lambda said: said.type == "error" and self.found.append(f"console: {said.text}"),
+        )
+        inside = (url, "data:", "blob:", f"blob:{url}")
+        page.on(
+            "request",
+            lambda asked: (
+                asked.url.startswith(inside) or self.found.append(f"asks elsewhere: {asked.url}")
+            ),
+        )
+
+
+def open_page(browser: Browser, server: Server, **context: object) -> tuple[Page, Watch]:
+    """A page with its maps painted, and its watch."""
+    options = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True, **context}
+    page = browser.new_context(**options).new_page()  # type: ignore[arg-type]
+    watch = Watch(page, server.url)
+    page.goto(server.url)
+    page.get_by_role("img", name="Private map").wait_for(timeout=60_000)
+    page.locator(".tabulator-row").first.wait_for()
+    settle(page)
+    return page, watch
+
+
+def settle(page: Page) -> None:
+    """Wait until the maps have kept their place for a while: the layout comes in steps."""
+    places: list[object] = []
+    for _ in range(100):
+        places.append(page.get_by_role("img", name="Private map").bounding_box())
+        if len(places) > 4 and all(place == places[-1] for place in places[-4:]):
+            return
+        page.wait_for_timeout(200)
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    """A fresh visit; fails on page errors, console errors, foreign requests, server tracebacks."""
+    before = len(server.log)
+    one, watch = open_page(browser, server)
+    yield one
+    one.wait_for_timeout(100)
+    one.context.close()
+    assert not watch.found, "\n".join(watch.found)
+    logged = "".join(server.log[before:])
+    assert not re.search(r"Traceback|Error|ERROR|RuntimeError", logged), logged

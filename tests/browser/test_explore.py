@@ -1,0 +1,218 @@
+"""The main job in a browser: slide, draw a box, read true and private, compare with Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer import HTF, UG, exact
+from explorer.cities import cities
+from tests.browser.visit import (
+    cell,
+    colours,
+    drag,
+    figure,
+    names,
+    number,
+    pick,
+    picture,
+    rows,
+    wait_until,
+)
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="session")
+def matrix():
+    """The city that the server shows, on the same cells."""
+    return cities()["madeup"].load(256)[1]
+
+
+def boxes_of(page: Page) -> np.ndarray:
+    """The rectangles of the table in metres, as typed there (to ten metres)."""
+    edges = ("west km", "south km", "east km", "north km")
+    return np.array([[number(row[edge]) * 1000 for edge in edges] for row in rows(page)])
+
+
+def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(page) -> None:
+    assert colours(page, "True map") > 50
+    assert colours(page, "Private map") > 50
+    assert names(page) == ["Q1", "Q2"]
+    expect(page.get_by_role("heading", level=1)).to_have_text("Private map explorer")
+    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+    expect(page.get_by_text("curator mode: this screen shows exact counts").last).to_be_visible()
+    leaves = number(figure(page, "Leaves"))
+    assert f"{leaves:,.0f} private counts" in page.locator(".summary").inner_text()
+
+
+def test_the_table_says_what_the_python_api_says(page, matrix) -> None:
+    release = HTF(epsilon=1.0).release(matrix, rng=1)
+    boxes = boxes_of(page)
+    true, answers = exact(matrix, boxes), release.answer(boxes)
+    assert number(figure(page, "Leaves")) == release.n_leaves
+    for row, t, value, sd in zip(rows(page), true, answers.value, answers.sd, strict=True):
+        # The examples lie on whole ten metres, so the table holds their exact edges.
+        assert number(row["true"]) == pytest.approx(t, abs=0.51)
+        assert number(row["private"]) == pytest.approx(value, abs=0.51)
+        low, high = (number(part) for part in row["95 % of the noise"].split(" to "))
+        assert high - low == pytest.approx(2 * 1.96 * sd, abs=1.1)
+
+
+def test_sliding_epsilon_by_keyboard_changes_the_numbers(page, matrix) -> None:
+    before = figure(page, "Leaves"), rows(page)[0]["private"]
+    slider = page.get_by_role("slider", name="Epsilon", exact=True)
+    slider.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowLeft")
+    wait_until(page, lambda: figure(page, "Epsilon") == "0.63")
+    assert slider.get_attribute("aria-valuetext") == "0.63"
+    assert (figure(page, "Leaves"), rows(page)[0]["private"]) != before
+    expected = HTF(epsilon=0.63).release(matrix, rng=1).answer(boxes_of(page)).value
+    wait_until(page, lambda: abs(number(rows(page)[0]["private"]) - expected[0]) < 0.51)
+
+
+def test_epsilon_can_be_typed_and_a_wrong_one_is_refused_in_a_sentence(page) -> None:
+    box = page.get_by_role("textbox", name="Exact epsilon")
+    box.fill("0.137")
+    box.press("Enter")
+    wait_until(page, lambda: figure(page, "Epsilon") == "0.137")
+    for wrong in ("0", "-1", "nan", "inf", "11", "much"):
+        box.fill(wrong)
+        box.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("Epsilon is")
+        expect(box).to_have_value("0.137")
+        page.get_by_role("button", name="Close", exact=True).click()
+    assert figure(page, "Epsilon") == "0.137"
+
+
+def test_a_box_is_one_plain_drag_and_its_answers_are_those_of_python(page, matrix) -> None:
+    drag(page, "Private map", (0.30, 0.35), (0.55, 0.60))
+    wait_until(page, lambda: len(rows(page)) == 3)
+    west, south, east, north = boxes_of(page)[2]
+    # A fifth of a percent of 20 km: a pixel of the map and the rounding of the table.
+    assert [west, north] == pytest.approx([-4000, 3000], abs=60)
+    assert [east, south] == pytest.approx([1000, -2000], abs=60)
+    # The table rounds edges to 10 m: bound the answers by boxes 10 m smaller and larger.
+    inner = [[west + 10, south + 10, east - 10, north - 10]]
+    outer = [[west - 10, south - 10, east + 10, north + 10]]
+    true = number(rows(page)[2]["true"])
+    assert exact(matrix, inner)[0] - 1 <= true <= exact(matrix, outer)[0] + 1
+    release = HTF(epsilon=1.0).release(matrix, rng=1)
+    private = number(rows(page)[2]["private"])
+    close = release.answer([[west, south, east, north]]).value[0]
+    assert private == pytest.approx(close, abs=exact(matrix, outer)[0] - exact(matrix, inner)[0])
+    drag(page, "True map", (0.7, 0.7), (0.8, 0.8))
+    wait_until(page, lambda: names(page) == ["Q1", "Q2", "Q3", "Q4"])
+
+
+def test_a_cell_can_be_edited_and_an_impossible_edit_goes_back(page, matrix) -> None:
+    def edit(value: str, key: str) -> None:
+        entry = cell(page, 0, "east km").locator("input")
+        # A refresh of the numbers that arrives just now closes the editor: click again then.
+        for _ in range(10):
+            cell(page, 0, "east km").click()
+            page.wait_for_timeout(300)
+            if entry.count():
+                break
+        entry.fill(value)
+        entry.press(key)
+
+    before = rows(page)[0]["true"]
+    edit("2.5", "Enter")
+    wait_until(page, lambda: rows(page)[0]["true"] != before)
+    assert number(rows(page)[0]["true"]) == pytest.approx(
+        exact(matrix, boxes_of(page)[:1])[0], abs=0.51
+    )
+    edit("-9", "Tab")
+    expect(page.get_by_role("alert")).to_contain_text("West must be smaller than east")
+    wait_until(page, lambda: number(rows(page)[0]["east km"]) == 2.5)
+
+
+def test_boxes_are_selected_deleted_and_added_without_a_mouse(page) -> None:
+    cell(page, 1, "true").click()
+    expect(page.locator(".tabulator-row").nth(1)).to_contain_class("tabulator-selected")
+    page.get_by_role("img", name="Delete this box").first.click()
+    wait_until(page, lambda: names(page) == ["Q2"])
+    page.get_by_role("button", name="Add box").press("Enter")
+    wait_until(page, lambda: names(page) == ["Q2", "Q1"])
+    page.get_by_role("button", name="Delete box").press("Enter")
+    wait_until(page, lambda: names(page) == ["Q2"])
+
+
+@pytest.mark.parametrize("format", ["CSV", "GeoJSON"])
+def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
+    before = boxes_of(page)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"Save as {format}").click()
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    page.get_by_role("button", name="Delete box").click()
+    page.get_by_role("button", name="Delete box").click()
+    wait_until(page, lambda: not rows(page))
+    page.locator("input[type=file]").last.set_input_files(path)
+    wait_until(page, lambda: len(rows(page)) == 2)
+    np.testing.assert_allclose(boxes_of(page), before, atol=10)
+
+
+def test_another_mechanism_brings_its_own_controls_and_keeps_the_boxes(page, matrix) -> None:
+    drag(page, "Private map", (0.2, 0.2), (0.3, 0.3))
+    wait_until(page, lambda: len(rows(page)) == 3)
+    pick(page, "Mechanism", "UG")
+    expect(page.get_by_role("slider", name="Grid size")).to_be_visible()
+    expect(page.get_by_role("slider", name="T", exact=True)).to_have_count(0)
+    wait_until(page, lambda: "by UG" in page.locator(".summary").inner_text())
+    # The automatic control shows what the mechanism chose.
+    chosen = UG(epsilon=1.0).release(matrix, rng=1).facts["grid size"]
+    slider = page.get_by_role("slider", name="Grid size")
+    wait_until(page, lambda: slider.get_attribute("aria-valuenow") == f"{chosen:.0f}")
+    assert len(rows(page)) == 3
+
+
+def test_the_difference_has_its_own_title_bar_and_colours(page) -> None:
+    page.get_by_role("button", name="difference", exact=True).click()
+    expect(page.get_by_role("heading", name="Difference")).to_be_visible()
+    expect(page.get_by_role("img", name="blue too few, orange too many")).to_be_visible()
+    expect(page.get_by_role("img", name="Points per")).to_be_visible()
+    assert colours(page, "Difference map") > 30
+
+
+def test_quick_changes_one_after_the_other_all_arrive(page) -> None:
+    # Two publishes in a row once left the second one in Panel's queue.
+    for _ in range(6):
+        for choice in ("difference", "private"):
+            page.get_by_role("button", name=choice, exact=True).first.click()
+            title = page.get_by_role("heading", name=choice.capitalize(), level=2)
+            expect(title).to_be_visible()
+
+
+def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
+    from explorer import Release
+
+    page.get_by_role("button", name="Draw a release").click()
+    expect(page.get_by_text("Release: drawn once with release-grade noise")).to_be_visible()
+    private = rows(page)[0]["private"]
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="linear").click()
+    page.wait_for_timeout(500)
+    assert rows(page)[0]["private"] == private
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save this release").click()
+    path = tmp_path / "release.parquet"
+    waiting.value.save_as(path)
+    release = Release.load(path)
+    assert not release.preview
+    assert release.answer(boxes_of(page)).value[0] == pytest.approx(number(private), abs=0.51)
+    page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
+    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+
+
+def test_zooming_shows_more_and_the_whole_map_comes_back(page) -> None:
+    whole = picture(page, "True map")
+    for _ in range(3):
+        page.get_by_role("button", name="Zoom in").click()
+        page.wait_for_timeout(250)
+    assert picture(page, "True map") != whole
+    page.get_by_role("button", name="Whole map").click()
+    wait_until(page, lambda: picture(page, "True map") == whole)

@@ -1,0 +1,163 @@
+"""The page itself: themes, widths, names for screen readers, words, uploads, strings of files."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import open_page
+from tests.browser.visit import colours, figure, number, pick, rows, wait_until
+
+pytestmark = pytest.mark.browser
+
+
+def background(page) -> list[int]:
+    """Red, green, blue of the page behind the text."""
+    text = page.locator("main").evaluate("e => getComputedStyle(e).backgroundColor")
+    return [int(part) for part in re.findall(r"\d+", text)[:3]]
+
+
+def test_light_and_dark(page) -> None:
+    dark = background(page)
+    assert max(dark) < 60
+    page.get_by_role("button", name="Toggle theme").click()
+    wait_until(page, lambda: min(background(page)) > 240)
+    # The maps keep their ground, so colours read the same in both themes.
+    assert colours(page, "Private map") > 50
+    ink = page.locator(".summary").evaluate("e => getComputedStyle(e).color")
+    assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 80
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1366, 768), (1920, 1080)])
+def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
+    phone = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
+    size = {"viewport": {"width": width, "height": height}}
+    page, watch = open_page(browser, server, **size, **(phone if width < 500 else {}))
+    try:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for name in ("True map", "Private map"):
+            box = page.get_by_role("img", name=name).bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width + 1
+            assert box["width"] > 0.4 * min(width, 760)
+        if width < 500:
+            # One finger scrolls until somebody asks to draw, and the drawer is closed.
+            pressed = page.get_by_role("button", name="Scroll", exact=True)
+            assert pressed.get_attribute("aria-pressed") == "true"
+            expect(page.get_by_role("slider", name="Epsilon", exact=True)).not_to_be_visible()
+        assert not watch.found
+    finally:
+        page.context.close()
+
+
+def test_every_control_has_its_name(page) -> None:
+    for name in ("Epsilon", "Height", "T", "Stop count"):
+        expect(page.get_by_role("slider", name=name, exact=True)).to_be_visible()
+    for name in ("City", "Grid", "Mechanism"):
+        expect(page.get_by_role("combobox", name=name, exact=True)).to_be_visible()
+    for name in ("Right map", "Colour scale", "Colours", "Stop rule", "A drag on a map"):
+        expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()
+    for name in ("Explain the controls", "Automatic height", "Freeze the dice", "Show partition"):
+        expect(page.get_by_role("switch", name=name)).to_be_attached()
+    nameless = [
+        each.evaluate("e => e.outerHTML")
+        for each in page.get_by_role("button").all()
+        if not (each.inner_text().strip() or each.get_attribute("aria-label"))
+        # A file input takes the name of the label around it.
+        and each.evaluate("e => e.tagName") != "INPUT"
+    ]
+    assert not nameless
+    titles = page.get_by_role("heading", level=2).all_inner_texts()
+    assert titles[-4:] == ["Truth", "Private", "Boxes", "Ledger"]
+
+
+def test_the_ledger_adds_up_to_epsilon(page) -> None:
+    parts = [number(each) for each in page.locator(".ledger li b").all_inner_texts()]
+    # Each number has four digits.
+    assert sum(parts) == pytest.approx(number(figure(page, "Epsilon")), rel=1e-3)
+    expect(page.get_by_role("img", name="Budget spent by stage")).to_be_visible()
+
+
+def test_words_stand_next_to_the_controls_when_wanted(page) -> None:
+    sentence = page.get_by_text("The privacy budget.")
+    expect(sentence).to_have_count(0)
+    page.get_by_role("switch", name="Explain the controls").click()
+    expect(sentence).to_be_visible()
+    expect(page.get_by_text("Rounds of the search for a cut")).to_be_visible()
+    page.get_by_role("switch", name="Explain the controls").click()
+    expect(sentence).to_have_count(0)
+
+
+def test_settings_of_the_mechanism_appear_when_they_matter(page) -> None:
+    expect(page.get_by_role("slider", name="Stop factor")).not_to_be_visible()
+    page.get_by_role("button", name="per epsilon").click()
+    expect(page.get_by_role("slider", name="Stop factor")).to_be_visible()
+    expect(page.get_by_role("slider", name="Stop count")).not_to_be_visible()
+    page.get_by_role("button", name="More settings").click()
+    expect(page.get_by_role("slider", name="Split budget", exact=True)).to_be_visible()
+    pick(page, "Split rule", "middle")
+    expect(page.get_by_role("slider", name="Split budget", exact=True)).not_to_be_visible()
+    page.get_by_role("slider", name="Height", exact=True).press("ArrowLeft")
+    expect(page.get_by_role("switch", name="Automatic height")).not_to_be_checked()
+
+
+def test_another_grid_keeps_the_boxes(page) -> None:
+    before = rows(page)
+    pick(page, "Grid", "512 × 512 cells")
+    wait_until(page, lambda: "512 × 512 cells" in page.locator(".summary").inner_text(), 30)
+    after = rows(page)
+    assert [row["west km"] for row in after] == [row["west km"] for row in before]
+
+
+EVIL = "<img src=x onerror=document.title='taken'>"
+
+
+def test_own_points_need_a_declared_extent_and_columns_when_ambiguous(page, tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    lon, lat = rng.normal(2.35, 0.02, 4000), rng.normal(48.85, 0.015, 4000)
+    columns = {"o_lon": lon, "o_lat": lat, "d_lon": lon + 0.01, "d_lat": lat, EVIL: 1}
+    path = tmp_path / f"{EVIL.replace('/', '')}.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    page.get_by_role("button", name="Your own points").click()
+    load = page.get_by_role("button", name="Load these points")
+    expect(load).to_be_visible()
+    page.locator("input[type=file]").first.set_input_files(path)
+    expect(page.get_by_text("File received")).to_be_visible()
+    load.click()
+    expect(page.get_by_role("alert")).to_contain_text("Declare the map first")
+    page.get_by_role("textbox", name="Centre longitude").fill("2.35")
+    page.get_by_role("textbox", name="Centre latitude").fill("48.85")
+    page.get_by_role("textbox", name="Centre latitude").press("Tab")
+    load.click()
+    expect(page.get_by_role("textbox", name="Longitude column")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("o_lon")
+    page.get_by_role("textbox", name="Longitude column").fill("d_lon")
+    page.get_by_role("textbox", name="Latitude column").fill("d_lat")
+    page.get_by_role("textbox", name="Latitude column").press("Tab")
+    load.click()
+    wait_until(page, lambda: page.locator(".summary").inner_text().startswith("Your points"), 30)
+    assert number(rows(page)[0]["true"]) > 0
+    assert page.title() == "Private map explorer"
+
+
+def test_a_file_of_boxes_cannot_bring_markup(page, tmp_path) -> None:
+    path = tmp_path / "boxes.csv"
+    path.write_text(f'west,south,east,north,name\n0,0,900,900,"{EVIL}"\n')
+    page.locator("input[type=file]").last.set_input_files(path)
+    wait_until(page, lambda: len(rows(page)) == 3)
+    assert "‹img" in rows(page)[2]["box"]
+    page.wait_for_timeout(300)
+    assert page.title() == "Private map explorer"
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_a_wrong_file_of_boxes_is_one_sentence(page, tmp_path) -> None:
+    path = tmp_path / "boxes.csv"
+    path.write_bytes(b"\x00\xff not a table")
+    page.locator("input[type=file]").last.set_input_files(path)
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert len(rows(page)) == 2

@@ -1,0 +1,120 @@
+"""Values that no widget would send: each is a visible sentence, and the server goes on.
+
+They are set on the models behind the widgets, which is what a hand-made websocket client does:
+the message to the server is the same.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import open_page
+from tests.browser.visit import figure, number, rows, wait_until
+
+pytestmark = pytest.mark.browser
+
+SEND = """([label, name, value]) => {
+  const special = {nan: NaN, inf: Infinity}
+  for (const model of Bokeh.documents[0]._all_models.values())
+    if (model.data && model.data.label === label) {
+      model.data.setv({[name]: typeof value === "string" && value in special
+        ? special[value] : value})
+      return true
+    }
+  return false
+}"""
+
+
+def send(page: Page, label: str, value: object, name: str = "value") -> None:
+    assert page.evaluate(SEND, [label, name, value]), f"no model is labelled {label}"
+
+
+@pytest.mark.parametrize(
+    ("label", "values"),
+    [
+        ("T", [0, -5, 10**9]),
+        ("Height", [30, -1, 10**9]),
+        ("Stop count", [-1, 1e300, "nan", "inf"]),
+        ("Epsilon", [99, -99, "nan", "inf", 1e308]),
+    ],
+)
+def test_a_slider_beyond_its_bounds(page, label, values) -> None:
+    before = figure(page, "Leaves"), figure(page, "Epsilon")
+    for value in values:
+        send(page, label, value)
+        alert = page.get_by_role("alert")
+        expect(alert).to_be_visible()
+        assert len(alert.inner_text()) < 200
+        page.get_by_role("button", name="Close", exact=True).click()
+        expect(alert).to_have_count(0)
+    assert (figure(page, "Leaves"), figure(page, "Epsilon")) == before
+    # And the slider still works.
+    page.get_by_role("slider", name=label, exact=True).press("ArrowRight")
+    wait_until(page, lambda: (figure(page, "Leaves"), figure(page, "Epsilon")) != before)
+
+
+@pytest.mark.parametrize(
+    ("label", "value"),
+    [
+        ("City", "atlantis"),
+        ("Grid", "16384 × 16384 cells"),
+        ("Mechanism", "<b>x</b>"),
+        ("Right map", "truth"),
+        ("Exact epsilon", "9" * 5000),
+    ],
+)
+def test_a_choice_that_does_not_exist(page, label, value) -> None:
+    before = page.locator(".summary").inner_text()
+    send(page, label, value)
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert page.locator(".summary").inner_text() == before
+
+
+def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> None:
+    # Bokeh refuses these itself, before our code sees them: nothing changes, the page goes on.
+    page, _watch = open_page(browser, server)
+    try:
+        before = page.locator(".summary").inner_text()
+        for label, value in [("T", 2.5), ("T", "abc"), ("T", None), ("Show partition", "yes")]:
+            send(page, label, value)
+        page.wait_for_timeout(500)
+        assert page.locator(".summary").inner_text() == before
+        page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
+        wait_until(page, lambda: page.locator(".summary").inner_text() != before)
+    finally:
+        page.context.close()
+
+
+def test_cells_and_rows_that_do_not_exist(page) -> None:
+    before = rows(page)
+    page.evaluate(
+        """() => {
+          for (const model of Bokeh.documents[0]._all_models.values())
+            if (model.type?.endsWith("DataTabulator")) {
+              const data = {...model.source.data}
+              data["west km"] = ["far", {}]
+              model.source.data = data
+              model.source.selected.indices = [10 ** 9]
+            }
+        }"""
+    )
+    expect(page.get_by_role("alert")).to_be_visible()
+    wait_until(page, lambda: rows(page) == before)
+
+
+def test_a_view_beyond_everything_shows_the_whole_map(page) -> None:
+    for start, end in ((-1e300, 1e300), ("nan", "nan"), (5, 5), (9e9, 9.1e9)):
+        page.evaluate(
+            """([start, end]) => {
+              for (const model of Bokeh.documents[0]._all_models.values())
+                if (model.type === "Range1d") model.setv(
+                  {start: start === "nan" ? NaN : start, end: end === "nan" ? NaN : end})
+            }""",
+            [start, end],
+        )
+        page.wait_for_timeout(150)
+    page.get_by_role("slider", name="T", exact=True).press("ArrowRight")
+    page.get_by_role("button", name="Whole map").click()
+    page.wait_for_timeout(300)
+    assert number(figure(page, "Leaves")) > 1

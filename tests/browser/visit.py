@@ -1,0 +1,92 @@
+"""What a visitor does and reads, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Locator, Page
+
+
+def number(text: str) -> float:
+    """A number as the page writes it: ``1,861,586``, ``+0.43``, ``−12``."""
+    return float(re.sub(r"[^\d.eE-]", "", text.replace("−", "-")))
+
+
+def figure(page: Page, label: str) -> str:
+    """The value below a label of the strip above the maps."""
+    return page.locator("dl.figures div", has_text=label).locator("dd").inner_text()
+
+
+def wait_until(page: Page, true: Callable[[], Any], seconds: float = 30) -> None:
+    """Wait until ``true()`` is; the last state is in the error."""
+    for _ in range(int(seconds * 20)):
+        if true():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"not within {seconds} s: {page.locator('.summary').inner_text()}")
+
+
+def rows(page: Page) -> list[dict[str, str]]:
+    """The table as text, a dict from column title to cell."""
+    titles = page.locator(".tabulator-col-title").all_inner_texts()
+    return [
+        dict(zip(titles, each.locator(".tabulator-cell").all_inner_texts(), strict=False))
+        for each in page.locator(".tabulator-row").all()
+    ]
+
+
+def names(page: Page) -> list[str]:
+    """The names of the boxes in the table."""
+    return [row.get("box", "") for row in rows(page)]
+
+
+def cell(page: Page, row: int, title: str) -> Locator:
+    """One cell of the table."""
+    titles = page.locator(".tabulator-col-title").all_inner_texts()
+    return (
+        page.locator(".tabulator-row").nth(row).locator(".tabulator-cell").nth(titles.index(title))
+    )
+
+
+def pick(page: Page, menu: str, option: str) -> None:
+    """Choose from a menu."""
+    page.get_by_role("combobox", name=menu, exact=True).click()
+    page.get_by_role("menuitem", name=option, exact=True).click()
+
+
+def drag(page: Page, name: str, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Drag on a map, from and to parts of its width and height (0, 0 is the upper left)."""
+    box = page.get_by_role("img", name=name).bounding_box()
+    assert box is not None
+    places = [(box["x"] + box["width"] * x, box["y"] + box["height"] * y) for x, y in (start, end)]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    page.mouse.move(*[(a + b) / 2 for a, b in zip(*places, strict=True)])
+    page.mouse.move(*places[1])
+    page.mouse.up()
+
+
+_CANVASES = """
+const find = root => [...root.querySelectorAll("*")].flatMap(e => [
+  ...(e.tagName === "CANVAS" ? [e] : []), ...(e.shadowRoot ? find(e.shadowRoot) : [])])
+const part = c => c.getContext("2d").getImageData(2, 2, c.width - 4, c.height / 2).data
+const pixels = map => find(map.shadowRoot ?? map).filter(c => c.width).map(
+  c => new Uint32Array(part(c).buffer))
+"""
+
+
+def colours(page: Page, name: str) -> int:
+    """How many different colours the upper half of a map shows."""
+    count = f"map => {{ {_CANVASES} return new Set(pixels(map).flatMap(p => [...p])).size }}"
+    return int(page.get_by_role("img", name=name).evaluate(count))
+
+
+def picture(page: Page, name: str) -> int:
+    """A number that is equal for equal upper halves of a map: no edge pixels, no scale bar."""
+    total = (
+        f"map => {{ {_CANVASES} return pixels(map).reduce("
+        "(all, p) => p.reduce((sum, v, i) => (sum * 31 + v + i) % 2147483647, all), 7) }"
+    )
+    return int(page.get_by_role("img", name=name).evaluate(total))

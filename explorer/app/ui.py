@@ -192,7 +192,6 @@ def bind(
     widget: Any, apply: Callable[[Any], None], refused: Callable[[str], None], name: str = "value"
 ) -> Any:
     """Send every new value of ``widget`` through ``apply``; an InputError is shown and undone."""
-
     undoing = False
 
     def changed(event: Any) -> None:

@@ -10,6 +10,7 @@ alone, as the page says it. CPU: of the server process, compute included. Sent: 
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import shutil
 import statistics
@@ -153,7 +154,9 @@ def boxes(page: Page, make: Any, times: int) -> list[Row]:
         assert place is not None
         at = 0.1 + 0.05 * i
         drawn.measure(
-            page, lambda at=at: drag(page, place, (at, at), (at + 0.1, at + 0.12)), computed=False
+            page,
+            lambda at=at, place=place: drag(page, place, (at, at), (at + 0.1, at + 0.12)),
+            computed=False,
         )
         last = table.last
         last.scroll_into_view_if_needed()
@@ -191,8 +194,8 @@ def continuous(page: Page, seconds: float = 4.0) -> str:
         page.wait_for_timeout(30)
     page.mouse.up()
     frames = page.evaluate("seen.paints")
-    distinct = [b for a, b in zip(frames, frames[1:], strict=False) if b - a > 25]
-    gaps = [b - a for a, b in zip(distinct, distinct[1:], strict=False)]
+    distinct = [b for a, b in itertools.pairwise(frames) if b - a > 25]
+    gaps = [b - a for a, b in itertools.pairwise(distinct)]
     return f"{len(distinct) / seconds:.1f} frames/s, median gap {statistics.median(gaps):.0f} ms"
 
 

@@ -122,10 +122,32 @@ class City:
         parts = [_read(path, self.columns, self.title) for path in paths]
         if len(parts) == 1:
             return parts[0]
-        x = np.concatenate([part.x for part in parts])
-        y = np.concatenate([part.y for part in parts])
-        notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-        return Points(x, y, parts[0].crs, name=self.title, notes=notes)
+        return _joined(parts, self.title)
+
+
+def _joined(parts: list[Points], title: str) -> Points:
+    """Files of one city one after the other, with every column."""
+    if any(part.crs != parts[0].crs for part in parts):
+        raise InputError(f"The files of {title} have different CRSs: give them the same.")
+    joined: dict[str, Any] = {}
+    for name in ("user", "weight", "time"):
+        columns = [getattr(part, name) for part in parts]
+        there = [column is not None for column in columns]
+        if any(there) and not all(there):
+            raise InputError(f"Only some files of {title} have a column for {name}: mend them.")
+        if name == "user" and all(there):
+            # Codes count from 0 in each file and their names are gone, so that one user of two
+            # files could pass a contribution bound twice.
+            raise InputError(f"Users of {title} cannot be matched across files: use one file.")
+        joined[name] = np.concatenate(columns) if all(there) else None
+    return Points(
+        np.concatenate([part.x for part in parts]),
+        np.concatenate([part.y for part in parts]),
+        parts[0].crs,
+        name=title,
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        **joined,
+    )
 
 
 def _read(path: Path, columns: Mapping[str, Any], title: str) -> Points:

@@ -173,7 +173,10 @@ def _solve(
         sharing.downwards(transcript.parent, z, variance, value)
     else:
         _downwards(transcript.parent, z, variance, below, below_variance, value)
-    return Estimate(transcript, value, precision, linear=not non_negative)
+    # Held-back shares make the stated noise an upper bound, split inference has no closed form.
+    return Estimate(
+        transcript, value, precision, linear=not non_negative and bool(np.all(shares == 1))
+    )
 
 
 @njit(cache=True, nogil=True)

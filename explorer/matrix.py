@@ -55,8 +55,16 @@ class FrequencyMatrix:
                 f"The counts have shape {self.counts.shape} but the grid has {grid.shape}: "
                 "give a grid of the same rows and columns."
             )
-        if contribution_bound < 1:
-            raise InputError(f"The contribution bound is {contribution_bound}: give 1 or more.")
+        whole = isinstance(contribution_bound, int | np.integer)
+        if not whole or isinstance(contribution_bound, bool) or contribution_bound < 1:
+            raise InputError(
+                f"The contribution bound is {contribution_bound!r}: give a whole number, 1 or more."
+            )
+        if unit not in ("point", "user") or (unit == "point" and contribution_bound > 1):
+            raise InputError(
+                f"The unit of privacy is {unit!r} with {contribution_bound} records: a point gives "
+                "1 record, a user any number."
+            )
         self.grid = grid
         self.contribution_bound = int(contribution_bound)
         self.unit = unit

@@ -76,7 +76,8 @@ def error_split(matrix: FrequencyMatrix, release: Release, rectangles: ArrayLike
     InputError
         For bad rectangles, or a release of another grid.
     """
-    if release.grid.shape != matrix.grid.shape or release.grid.bounds != matrix.grid.bounds:
+    ours, theirs = matrix.grid, release.grid
+    if (ours.shape, ours.bounds, ours.crs) != (theirs.shape, theirs.bounds, theirs.crs):
         raise InputError("This release belongs to another grid: open the city it was drawn from.")
     boxes = check_rectangles(rectangles, matrix.grid)
     private, truth = release.answer(rectangles).value, exact(matrix, rectangles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ class Release:
     preview : bool
         True for reproducible dice: such a map is not private and must not be published.
     unit, contribution_bound : the unit of privacy and how many records it may have given
-    ledger : what was measured, in order
+    ledger : one row a stage; what a leaf's path spent on each, averaged, adds up to epsilon
     facts : choices made from noisy figures, such as the height
     elsewhere : what passes over the domain before this tree cost, as (stage, epsilon)
     inside : how a leaf's count lies inside it, "uniform" or "interpolated" from released neighbours
@@ -107,7 +107,7 @@ class Release:
             record.spent,
             draws,
         )
-        return cls(
+        release = cls(
             tree=tree,
             facts=dict(estimate.facts),
             elsewhere=record.elsewhere,
@@ -115,6 +115,7 @@ class Release:
             haar_variance=estimate.haar_variance,
             **about,
         )
+        return replace(release, ledger=_by_stage(release))
 
     @property
     def epsilon(self) -> float:
@@ -265,24 +266,8 @@ class Release:
         """
         tree, about = release_file.read(path)
         try:
-            return cls(
-                tree=tree,
-                grid=Grid.from_dict(about["grid"]),
-                mechanism=str(about["mechanism"]),
-                parameters=dict(about["parameters"]),
-                units=int(about["units"]),
-                preview=bool(about["preview"]),
-                unit=str(about["unit_of_privacy"]),
-                contribution_bound=int(about["contribution_bound"]),
-                ledger=tuple(LedgerRow(**row) for row in about["ledger"]),
-                facts=dict(about["facts"]),
-                elsewhere=tuple((str(s), float(e)) for s, e in about["elsewhere"]),
-                inside=str(about["inside"]),
-                linear=bool(about["linear"]),
-                haar_variance=about["haar_variance"],
-                version=str(about["software"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
+            return cls(tree=tree, grid=Grid.from_dict(about["grid"]), **_known(about))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(
                 f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
             ) from error
@@ -293,6 +278,57 @@ class Release:
     def _cells(self, rectangles: ArrayLike) -> Floats:
         """Rectangles as row0, column0, row1, column1 in cells."""
         return check_rectangles(rectangles, self.grid)[:, [1, 0, 3, 2]]
+
+
+def _by_stage(release: Release) -> tuple[LedgerRow, ...]:
+    """The rows of single measurements summed by stage, so that their epsilons add up."""
+    rows = []
+    for stage, epsilon in release.stages():
+        of = [row for row in release.ledger if row.stage == stage]
+        draws, sensitivity = sum(row.draws for row in of), max(row.sensitivity for row in of)
+        why = ", ".join(dict.fromkeys(row.composition for row in of))
+        rows.append(LedgerRow(stage, epsilon, draws, sensitivity, why))
+    return tuple(rows)
+
+
+def _known(about: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a release file in their own types; raises where one is impossible."""
+    units, bound, variance = about["units"], about["contribution_bound"], about["haar_variance"]
+    facts = {str(name): float(value) for name, value in about["facts"].items()}
+    elsewhere = tuple((str(stage), float(part)) for stage, part in about["elsewhere"])
+    ledger = tuple(
+        LedgerRow(str(r["stage"]), float(r["epsilon"]), int(r["draws"]), float(r["sensitivity"]),
+                  str(r["composition"]))
+        for r in about["ledger"]
+    )  # fmt: skip
+    possible = (
+        isinstance(units, int)
+        and 0 < units <= 10**6 * UNITS_PER_EPSILON
+        and isinstance(bound, int)
+        and bound >= 1
+        and about["inside"] in ("uniform", "interpolated")
+        and about["unit_of_privacy"] in ("point", "user")
+        and all(isinstance(about[name], bool) for name in ("preview", "linear"))
+        and (variance is None or (isinstance(variance, float) and 0 < variance < np.inf))
+        and np.isfinite([*facts.values(), *(part for _, part in elsewhere)]).all()
+    )
+    if not possible:
+        raise ValueError("a fact of the release is impossible")
+    return {
+        "mechanism": str(about["mechanism"]),
+        "parameters": dict(about["parameters"]),
+        "units": units,
+        "preview": about["preview"],
+        "unit": about["unit_of_privacy"],
+        "contribution_bound": bound,
+        "ledger": ledger,
+        "facts": facts,
+        "elsewhere": elsewhere,
+        "inside": about["inside"],
+        "linear": about["linear"],
+        "haar_variance": variance,
+        "version": str(about["software"]),
+    }
 
 
 def check_rectangles(rectangles: ArrayLike, grid: Grid) -> Floats:

@@ -6,6 +6,7 @@ import base64
 import binascii
 import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,20 @@ from explorer.tree import Tree
 
 FORMAT = 1
 _KEY = b"dp-explorer"
+# What reading nonsense can raise, somewhere in Arrow, numpy, zip or base64.
+_DAMAGE = (
+    pa.ArrowException,
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    EOFError,
+    AttributeError,
+    OverflowError,
+    zipfile.BadZipFile,
+    binascii.Error,
+)
 _ARRAYS = ("lower", "upper", "parent", "value", "precision", "spent", "draws")
 
 
@@ -106,13 +121,14 @@ def read(path: str | Path) -> tuple[Tree, dict[str, Any]]:
             "open it with the version that wrote it, or release again."
         )
     # The footer says how much would be unpacked, so a bomb is refused before it is read.
-    if file.metadata.num_rows > MAX_CELLS or not 0 < facts.get("nodes", 0) <= 2 * MAX_CELLS:
+    nodes = facts.get("nodes")
+    plausible = isinstance(nodes, int) and 0 < nodes <= 2 * MAX_CELLS
+    if file.metadata.num_rows > MAX_CELLS or not plausible:
         raise InputError(f"{path} claims more leaves than a grid can have: it is damaged.")
     try:
         tree = _tree(file, facts)
         _check(tree, Grid.from_dict(facts["grid"]).shape)
-    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError, TypeError, EOFError,
-            binascii.Error) as error:  # fmt: skip
+    except _DAMAGE as error:
         raise InputError(
             f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
         ) from error
@@ -140,6 +156,11 @@ def _tree(file: pq.ParquetFile, facts: dict[str, Any]) -> Tree:
         "draws": draws,
     }
     raw = io.BytesIO(base64.b64decode(facts["inner"], validate=True))
+    # Sizes stand in the archive's directory: look before unpacking.
+    with zipfile.ZipFile(raw) as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > 4096 + 8 * (8 + 2 * len(stages)) * facts["nodes"]:
+        raise ValueError("the inner nodes unpack to more than there can be")
     merged: dict[str, Any] = {}
     with np.load(raw, allow_pickle=False) as inner:
         place = np.concatenate([inner["node"], table["node"]])
@@ -165,7 +186,10 @@ def _check(tree: Tree, shape: tuple[int, int]) -> None:
         raise ValueError("a box leaves the grid")
     leaves = tree.leaves
     area = np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1).sum()
-    if area != shape[0] * shape[1] or np.any(tree.precision[leaves] <= 0):
+    # As many cells as the grid has, and none of them left out: then none is covered twice.
+    if area != shape[0] * shape[1] or tree.owners(shape).min() < 0:
         raise ValueError("the leaves do not tile the grid")
+    if np.any(tree.precision < 0) or np.any(tree.precision[leaves] == 0):
+        raise ValueError("a leaf was never measured")
     if not np.isfinite(tree.value).all() or not np.isfinite(tree.precision).all():
         raise ValueError("a count is not a number")

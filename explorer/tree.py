@@ -142,8 +142,8 @@ class Tree:
         return image
 
     def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
-        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`."""
-        image = np.empty(shape, dtype=np.int32)
+        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`; else -1."""
+        image = np.full(shape, -1, dtype=np.int32)
         leaves = self.leaves
         numbers = np.arange(len(leaves), dtype=np.int32)
         _paint(self.lower[leaves], self.upper[leaves], numbers, image)

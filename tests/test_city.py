@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from explorer.city import City
+from explorer.city import City, _joined
 from explorer.downloads import Download
 from explorer.errors import InputError
+from explorer.points import LONLAT, Points
 
 EXTENT = {"around": [10.0, 50.0], "size_km": 10}
 
@@ -135,3 +137,26 @@ def test_downloads_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert points is not None
     assert points.x.tolist() == [10.0, 10.01]
     assert (matrix.total, len(points.notes)) == (2, 1)
+
+
+def _part(**columns):
+    return Points(np.array([1.0, 2.0]), np.array([3.0, 4.0]), LONLAT, **columns)
+
+
+def test_files_of_one_city_keep_their_weights():
+    joined = _joined([_part(weight=np.array([5, 1])), _part(weight=np.array([7, 2]))], "two")
+    assert joined.weight.tolist() == [5, 1, 7, 2]
+    assert len(joined) == 4
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ([_part(weight=np.array([5, 1])), _part()], "Only some files"),
+        ([_part(user=np.array([0, 1])), _part(user=np.array([0, 0]))], "across files"),
+        ([_part(), replace(_part(), crs=None)], "different CRSs"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_refused(parts, words):
+    with pytest.raises(InputError, match=words):
+        _joined(parts, "two")

@@ -50,7 +50,13 @@ def test_worked_example_of_figure_2():
     unit = 1 << homogeneity.LATTICE_BITS
     assert one_cost(matrix, (0, 0), (3, 2), 0, 1) == 0
     assert one_cost(matrix, (0, 0), (3, 2), 0, 2) == 6 * unit
-    assert spread(b1) == 8
+    whole = homogeneity._spread(matrix.counts, matrix.sums, matrix.excess, 0, 0, 3, 2)
+    assert whole == 8 * unit
+    costs, _ = homogeneity.all_split_costs(
+        matrix, np.array([[0, 0]]), np.array([[3, 2]]), np.array([0])
+    )
+    # k* = 2 in the paper's counting: the second row begins the lower node.
+    assert np.argmin(costs) + 2 == 2
 
 
 @given(st.data())

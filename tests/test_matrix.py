@@ -67,5 +67,17 @@ def test_counts_cannot_be_written_and_the_key_follows_them():
     assert renamed.key == matrix.key
 
 
+@pytest.mark.parametrize("bound", [1.9, float("nan"), "3", 0, True])
+def test_a_contribution_bound_is_a_whole_number(bound):
+    with pytest.raises(InputError, match="contribution bound"):
+        FrequencyMatrix([[1]], Grid.cells((1, 1)), bound, "user")
+
+
+@pytest.mark.parametrize(("unit", "bound"), [("household", 1), ("point", 3)])
+def test_unit_and_bound_belong_together(unit, bound):
+    with pytest.raises(InputError, match="unit of privacy"):
+        FrequencyMatrix([[1]], Grid.cells((1, 1)), bound, unit)
+
+
 def test_repr_shows_no_count():
     assert "4711" not in repr(FrequencyMatrix.from_array([[4711]]))

@@ -6,22 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from explorer.privacy.laws import laplace_p_value
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise, _safe_scale, noise_source
 from explorer.privacy.units import laplace_variance, to_units
 
 KEYS = np.arange(400_000, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-
-
-def chi_square(draws: np.ndarray, epsilon: float, sensitivity: int) -> float:
-    """p-value of draws against discrete Laplace, in bins that expect at least 20 draws each."""
-    q = np.exp(-epsilon / sensitivity)
-    reach = int(np.ceil(np.log(20 / len(draws) * (1 + q)) / np.log(q))) - 1
-    inner = np.arange(-reach, reach + 1)
-    law = (1 - q) / (1 + q) * q ** np.abs(inner)
-    tail = q ** (reach + 1) / (1 + q)
-    expected = np.concatenate([[tail], law, [tail]]) * len(draws)
-    edges = np.concatenate([[-np.inf], inner - 0.5, [reach + 0.5, np.inf]])
-    return float(stats.chisquare(np.histogram(draws, edges)[0], expected).pvalue)
 
 
 @pytest.mark.statistical
@@ -31,7 +20,7 @@ def test_preview_noise_follows_discrete_laplace(epsilon, sensitivity):
     zero = np.zeros(len(KEYS), dtype=np.int64)
     draws = PreviewNoise(5).laplace(zero, sensitivity, units, KEYS, "test")
     # A fixed seed: this either holds always or never; one in a thousand right samplers would fail.
-    assert chi_square(draws, epsilon, sensitivity) > 1e-3
+    assert laplace_p_value(draws, epsilon / sensitivity) > 1e-3
 
 
 @pytest.mark.statistical
@@ -42,7 +31,7 @@ def test_release_noise_follows_discrete_laplace(epsilon, sensitivity):
     units = np.full(n, to_units(epsilon))
     draws = ReleaseNoise().laplace(zero, sensitivity, units, KEYS[:n], "test")
     # These draws cannot be seeded; a right sampler fails once in a million runs.
-    assert chi_square(draws, epsilon, sensitivity) > 1e-6
+    assert laplace_p_value(draws, epsilon / sensitivity) > 1e-6
 
 
 @pytest.mark.statistical
@@ -126,3 +115,5 @@ def test_rng_argument_chooses_the_source():
     assert not noise_source(None).preview
     assert noise_source(7).preview
     assert noise_source(np.random.default_rng(1)).preview
+    source = ReleaseNoise()
+    assert noise_source(source) is source

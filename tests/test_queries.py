@@ -61,3 +61,7 @@ def test_error_split_wants_the_same_grid():
     release = HTF().release(city((32, 32)), rng=1)
     with pytest.raises(InputError, match="another grid"):
         error_split(city(), release, [[0, 0, 1, 1]])
+    here, there = (Grid.around(lon, 37.7, 6400, shape=64) for lon in (-122.4, -30))
+    release = HTF().release(FrequencyMatrix(city().counts, here), rng=1)
+    with pytest.raises(InputError, match="another grid"):
+        error_split(FrequencyMatrix(city().counts, there), release, [[0, 0, 1, 1]])

@@ -99,7 +99,7 @@ def test_every_parameter_of_every_mechanism_has_a_flag_with_its_help(
             assert f" {flags.flag(name)} " in shown
             told = " ".join(flags.described(each.param[name]).split()).replace("- ", "-")
             assert told in shown, (each.key, name)
-    assert "No exact count is printed" in shown
+    assert "No exact count of the points" in shown
 
 
 @pytest.mark.parametrize("key", mechanisms())

@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Draw a private map of points and save it. The extent is public and declared here, never "
         "taken from the points. Each release costs epsilon, which is booked in a ledger before it "
-        "is drawn. No exact count is printed, of the points, of the map or of rows left out."
+        "is drawn. No exact count of the points or the map is printed; a sentence about rows that "
+        "cannot be used is for you, the curator."
     )
     parser.add_argument(
         "points", nargs="?", metavar="POINTS", help="CSV, Parquet, GeoJSON, GeoPackage, Shapefile"

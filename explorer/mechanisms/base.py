@@ -17,14 +17,28 @@ from explorer.inference import Estimate
 from explorer.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import noise_source
+from explorer.privacy.noise import ReleaseNoise, noise_source
 from explorer.privacy.transcript import Transcript
 from explorer.privacy.units import to_units
 from explorer.release import Release
 
-MAX_EPSILON = float(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
-"""Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
 MIN_EPSILON = 1e-6
+
+
+def _largest_epsilon(setting: str) -> float:
+    try:
+        largest = float(setting)
+    except ValueError:
+        largest = math.nan
+    if not (math.isfinite(largest) and largest >= 0.1):
+        raise InputError(
+            f"EXPLORER_MAX_EPSILON is {setting!r}: set it to a number of 0.1 or more, or leave it."
+        )
+    return largest
+
+
+MAX_EPSILON = _largest_epsilon(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
+"""Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
 
 
 class Mechanism(param.Parameterized):
@@ -107,7 +121,8 @@ class Mechanism(param.Parameterized):
             mechanism=self.key,
             parameters={name: getattr(self, name) for name in self.tunables()},
             units=curator.units,
-            preview=source.preview,
+            # Only OpenDP makes a release; whatever else drew the noise made a preview.
+            preview=not isinstance(source, ReleaseNoise),
             grid=matrix.grid,
             unit=matrix.unit,
             contribution_bound=matrix.contribution_bound,
@@ -145,7 +160,7 @@ class Mechanism(param.Parameterized):
             raise InputError(f"{cls.title} has no parameter {name!r}: it has {known}.")
         declared = cls.param[name]
         if isinstance(declared, param.Selector):
-            if value not in declared.objects:
+            if not any(type(value) is type(each) and value == each for each in declared.objects):
                 choices = ", ".join(repr(choice) for choice in declared.objects)
                 raise InputError(f"{declared.label} is {value!r}: choose one of {choices}.")
             return value
@@ -167,7 +182,11 @@ def _checked_number(declared: param.Number, value: Any) -> float | int:
     kind = "a whole number" if whole else "a number"
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"{declared.label} is {value!r}: give {kind}, {allowed}.")
-    if not math.isfinite(value) or (whole and value != int(value)) or not low <= value <= high:
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        finite, value = False, math.inf
+    if not finite or (whole and value != int(value)) or not low <= value <= high:
         reason = ""
         if declared.name == "epsilon" and math.isfinite(value) and value > high:
             reason = f" (a budget above {high:g} protects nobody)"

@@ -39,7 +39,7 @@ class UG(Mechanism):
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
 
     grid_size = grid_size_option(
-        "Cells along each side (m). Automatic: Guideline 1 on the noisy total."
+        "Cells along each side. Automatic: as many as a noisy count is worth (Guideline 1)."
     )
     c = guideline_option(
         "c", 10.0, "Constant of Guideline 1: larger for evenly spread data, giving fewer cells."

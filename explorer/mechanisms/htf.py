@@ -45,7 +45,8 @@ class HTF(Mechanism):
         softbounds=(0, 20),
         allow_None=True,
         label="Height",
-        doc="Most cuts between the whole map and a leaf. Automatic: from the noisy total (Eq. 15).",
+        doc="Most cuts between the whole map and a leaf. Automatic: as many as a noisy count of "
+        "all points is worth (Eq. 15).",
     )
     T = param.Integer(
         default=3,
@@ -58,8 +59,8 @@ class HTF(Mechanism):
         default="count",
         objects=["count", "optimal", "per epsilon"],
         label="Stop rule",
-        doc="When a node becomes a leaf: below a fixed count, below Algorithm 4's thresholds, or "
-        "below a count in proportion to 1/epsilon.",
+        doc="When a piece is not cut any more: below a fixed count, below the best count for its "
+        "size (Algorithm 4), or below a count that grows as epsilon shrinks.",
     )
     stop_count = param.Number(
         default=10,
@@ -88,8 +89,8 @@ class HTF(Mechanism):
         default="search",
         objects=RULES,
         label="Split rule",
-        doc="How a cut is chosen: the paper's search, the same kept to the middle half or quarter, "
-        "permute-and-flip over all cuts, or always the middle (no budget).",
+        doc="How a cut is chosen: by the paper's search, by the same kept to the middle half or "
+        "quarter, among all cuts at once, or always in the middle, which costs nothing.",
     )
     split_budget = param.Number(
         default=1e-3,
@@ -214,6 +215,6 @@ def paper_height(noisy_total: int, epsilon: float, domain: Regions) -> int:
 
     3.5 million records give 15, 16 and 17 at epsilon .1, .3 and .5 (section 7.4).
     """
-    most = math.ceil(math.log2(int(domain.cells[0])))
+    most = math.floor(math.log2(int(domain.cells[0])))
     wanted = noisy_total * epsilon / 10
     return min(max(math.floor(math.log2(wanted)), 0), most) if wanted >= 1 else 0

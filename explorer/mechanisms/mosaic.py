@@ -59,7 +59,7 @@ class Mosaic(Mechanism):
         worth = noisy_counts * (curator.units - path) / (ENOUGH * UNITS_PER_EPSILON)
         near = (precision > 0) & (worth < DOUBT) & (transcript.depth >= BASE)
         shares = inference.balanced_shares(transcript, curator.units, "levels", "", near)
-        return self.infer(transcript, ["leaves", "levels"], None, shares)
+        return self.infer(transcript, ["leaves"], None, shares)
 
     @staticmethod
     def _quarter(
@@ -95,9 +95,11 @@ class Mosaic(Mechanism):
                 parents = group
                 group = group.grid(np.array([2, 2]))
                 owner = owner[np.searchsorted(parents.ids, group.parent)]
-            noisy = curator.count(group, paid[owner], "levels")
-            going = curator.remaining(group) > 0
-            if going.any():
-                pending.setdefault(level + int(step), []).append(
-                    (group.select(going), noisy[going])
-                )
+            # Children that take all that is left are leaves already: one draw, no decision.
+            final = (paid == rest[chosen])[owner]
+            if final.any():
+                curator.count(group.select(final), paid[owner][final], "leaves")
+            going = group.select(~final)
+            if len(going):
+                later = going, curator.count(going, paid[owner][~final], "levels")
+                pending.setdefault(level + int(step), []).append(later)

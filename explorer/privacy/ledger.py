@@ -3,7 +3,8 @@
 Releases of one data set add up (sequential composition), whoever draws them. So a spend is booked
 in a file that all processes share, inside a transaction, before any noise is drawn; what would pass
 the cap is refused. A release that fails after its booking stays booked: some of its noise may have
-been seen. The file holds budgets and the hash of the data, no count.
+been seen. The file holds budgets and a hash of the counts, no count; but whoever can guess all the
+counts can confirm the guess by that hash, so keep the file with the data, for the curator.
 """
 
 from __future__ import annotations

@@ -1,0 +1,262 @@
+"""dp-explorer evaluate: mechanisms measured on a map, ranked, and kept as a table."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.files import output_path, write_whole
+from explorer.commands.terminal import note, paragraph, progress, table
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from explorer.evaluate import Store
+    from explorer.matrix import FrequencyMatrix
+
+HELP = "compare mechanisms on a map"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare map, mechanisms, budgets, questions and where the results go."""
+    parser.usage = (
+        "dp-explorer evaluate CITY_OR_FILE --mechanisms htf,ag,privtree,mosaic --epsilon 0.1 0.5 "
+        "[--seeds 5] [--workload random] [--sweep NAME VALUE ...] [-o FILE] [--resume] [--jobs 2]"
+    )
+    parser.description = (
+        "Draw previews of mechanisms on a map again and again, ask them the questions of a "
+        "workload, and rank them by their errors. It costs no budget and publishes nothing: the "
+        "results compare with exact counts and are the data holder's own."
+    )
+    parser.add_argument(
+        "map", metavar="CITY_OR_FILE", help="a city of the catalogue, or a .npy matrix of counts"
+    )
+    parser.add_argument(
+        "--mechanisms", required=True, metavar="NAMES", help="such as htf,ag,privtree; or all"
+    )
+    parser.add_argument(
+        "--epsilon", nargs="+", required=True, metavar="EPSILON", help="privacy budgets"
+    )
+    parser.add_argument("--seeds", default="5", metavar="N", help="repetitions (default 5)")
+    parser.add_argument(
+        "--workload",
+        nargs="+",
+        default=["random"],
+        metavar="NAME",
+        help="random, sq2, sq6, sq10 (or htf), q1 to q6 (or ag), cells, total (default random)",
+    )
+    parser.add_argument(
+        "--metric",
+        nargs="+",
+        default=["mre20", "mreRho", "mae"],
+        metavar="NAME",
+        help="what to rank by (default mre20 mreRho mae)",
+    )
+    parser.add_argument(
+        "--sweep",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("NAME", "VALUE"),
+        help="values of a parameter, such as stop_count 10 50 100; can be repeated",
+    )
+    parser.add_argument("--shape", help="cells along each side, or rows x columns")
+    parser.add_argument("--jobs", metavar="N", help="processes (default one for each processor)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write the table here: .parquet, .csv"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="begin anew if FILE exists")
+    parser.add_argument(
+        "--resume", action="store_true", help="take finished runs from FILE, do and add the others"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Plan, carry out, rank, write."""
+    from explorer.evaluate import metrics, plan, ranking, runs, tidy, verdict, workloads
+    from explorer.mechanisms import mechanism, mechanisms
+
+    names = arguments.mechanisms.split(",")
+    chosen = list(mechanisms()) if names == ["all"] else [name.strip() for name in names]
+    for name in arguments.metric:
+        metrics.check(name)
+    kinds = [mechanism(name) for name in chosen]
+    epsilons = [flags.value_of(kinds[0].param["epsilon"], text) for text in arguments.epsilon]
+    tasks = plan(chosen, epsilons, whole(arguments.seeds, "--seeds"), _sweep(arguments, kinds))
+    jobs = None if arguments.jobs is None else whole(arguments.jobs, "--jobs")
+    path = _output(arguments)
+    matrix, title = load(arguments.map, arguments.shape)
+    asked = workloads(arguments.workload, matrix.shape)
+    store, before = _store(arguments, path)
+    done = []
+    try:
+        with progress(f"{len(tasks):,} runs on {title}") as tell:
+            for finished in runs(
+                matrix, tasks, asked, city=title, jobs=jobs, store=store, progress=tell
+            ):
+                done.append(finished)
+    except KeyboardInterrupt:
+        if store is not None:
+            note(f"{len(done):,} of {len(tasks):,} runs are kept; go on with --resume.")
+        raise
+    results = tidy(done)
+    for metric in arguments.metric:
+        if metric == "bias":
+            _print_biases(results)
+        else:
+            _print_ranking(ranking(results, metric), metric)
+    ranked = tuple(metric for metric in arguments.metric if metric != "bias")
+    if len(ranked) > 1:
+        print(paragraph(verdict(results, ranked)))
+    if path is not None and store is not None:
+        _write(path, results, before)
+        store.remove()
+        print(f"{len(done):,} runs are in {path}.")
+
+
+def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
+    """The matrix of a city of the catalogue or of a .npy file, and its name.
+
+    Raises
+    ------
+    InputError
+        For something else, or a city whose points are not here.
+    """
+    from explorer.cities import City, cities
+
+    known = cities()
+    path = Path(text).expanduser()
+    if text in known:
+        city = known[text]
+        if not city.present:
+            raise InputError(
+                f"{city.title} is not here yet; run: dp-explorer cities --download {city.key}"
+            )
+    elif path.suffix == ".npy" and path.is_file():
+        city = City(key=path.stem, title=path.stem, file=path)
+    elif path.exists():
+        raise InputError(
+            f"{text} is not a .npy matrix of counts; describe points in a .city.toml (see "
+            "data/README.md), which gives them a public extent and a place in the catalogue."
+        )
+    else:
+        raise InputError(
+            f"There is no city or file {text!r}; choose one of {', '.join(known)}, or a .npy file."
+        )
+    wanted = None if shape is None else flags.shape(shape)
+    city.grid(wanted)  # refuses a shape before anything is read
+    with progress(f"Reading {city.title}") as tell:
+        return city.load(wanted, progress=tell)[1], city.key
+
+
+def whole(text: str, name: str) -> int:
+    """A whole number of 1 or more, as typed."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 10**6):
+        raise InputError(f"{name} is {text!r}; give a whole number of 1 or more.")
+    return int(text)
+
+
+def _sweep(arguments: argparse.Namespace, kinds: list[Any]) -> dict[str, list[Any]]:
+    axes: dict[str, list[Any]] = {}
+    for name, *texts in arguments.sweep:
+        name = name.removeprefix("--").replace("-", "_")
+        owners = [kind for kind in kinds if name in kind.tunables()]
+        if not owners:
+            raise InputError(
+                f"None of these mechanisms has a parameter {name!r}; see `dp-explorer mechanisms`."
+            )
+        if not texts:
+            raise InputError(f"--sweep {name} has no values; give some.")
+        axes[name] = [flags.value_of(owners[0].param[name], text) for text in texts]
+    return axes
+
+
+def _output(arguments: argparse.Namespace) -> Path | None:
+    if arguments.output is None:
+        if arguments.resume:
+            raise InputError("--resume needs the file to go on with; give it with -o FILE.")
+        return None
+    if Path(arguments.output).suffix not in (".parquet", ".csv"):
+        raise InputError(
+            f"{arguments.output} is no table; name it with the ending .parquet or .csv."
+        )
+    path = output_path(arguments.output, arguments.overwrite or arguments.resume)
+    if _folder(path).exists() and not (arguments.overwrite or arguments.resume):
+        raise InputError(
+            f"{_folder(path)} holds the runs of an interrupted evaluation; go on with --resume, or "
+            "begin anew with --overwrite."
+        )
+    return path
+
+
+def _store(
+    arguments: argparse.Namespace, path: Path | None
+) -> tuple[Store | None, pd.DataFrame | None]:
+    """Where finished runs are kept meanwhile, and the table of an earlier evaluation."""
+    from explorer.evaluate import Store, results
+
+    if path is None:
+        return None, None
+    store = Store(_folder(path))
+    if not arguments.resume:
+        store.remove()
+        return Store(_folder(path)), None
+    if not path.exists():
+        return store, None
+    before = results.read(path)
+    for run in results.runs_of(before):
+        store.add(run)
+    return store, before
+
+
+def _folder(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.runs")
+
+
+def _write(path: Path, new: pd.DataFrame, before: pd.DataFrame | None) -> None:
+    """Write the new runs, and those of before that are not among them."""
+    import pandas as pd
+
+    from explorer.evaluate import results
+
+    if before is not None:
+        new = pd.concat([before[~before.task.isin(new.task)], new], ignore_index=True)
+    write_whole(path, lambda part: results.write(new, part, path.suffix))
+
+
+def _print_ranking(found: pd.DataFrame, metric: str) -> None:
+    """One table: who comes first, by epsilon and over all."""
+    from explorer.evaluate.results import figure
+
+    epsilons = [column for column in found.columns if isinstance(column, float)]
+    header = [metric, *(f"epsilon {each:g}" for each in epsilons), "all", "+-", "times best"]
+    rows = [
+        [str(name)]
+        + [figure(row[each], 4) for each in epsilons]
+        + [figure(row["score"], 4), figure(row["error"], 1), f"{row['times_best']:.2f}"]
+        for name, row in found.iterrows()
+    ]
+    print(table(header, rows) + "\n")
+
+
+def _print_biases(results: pd.DataFrame) -> None:
+    """Mean signed errors with their standard errors."""
+    from explorer.evaluate import biases
+    from explorer.evaluate.results import figure
+
+    header = ["bias", "workload", "epsilon", "mean", "+-", "in sd"]
+    rows = [
+        [
+            row.label,
+            row.workload,
+            f"{row.epsilon:g}",
+            f"{row.bias:,.1f}",
+            figure(row.error, 1),
+            f"{row.bias_in_sd:.2f}",
+        ]
+        for row in biases(results).itertuples()
+    ]
+    print(table(header, rows, left=2) + "\n")

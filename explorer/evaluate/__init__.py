@@ -1,0 +1,41 @@
+"""Evaluation: mechanisms compared on fixed workloads, with repetitions on paired dice.
+
+`evaluate` gives a table at the end; `plan` and `runs` give finished runs one after the other, with
+progress and a flag to stop. Everything here compares with exact counts: it is the curator's.
+"""
+
+from explorer.evaluate.bias import bias_of_large_regions, biases
+from explorer.evaluate.evaluation import evaluate
+from explorer.evaluate.metrics import measure
+from explorer.evaluate.profiles import profiles
+from explorer.evaluate.ranking import ranking, scores, verdict
+from explorer.evaluate.results import Run, label, parameter, tidy
+from explorer.evaluate.runs import runs
+from explorer.evaluate.simulation import Simulated, simulated_sd
+from explorer.evaluate.store import Store
+from explorer.evaluate.tasks import Task, plan
+from explorer.evaluate.workloads import Workload, workload, workloads
+
+__all__ = [
+    "Run",
+    "Simulated",
+    "Store",
+    "Task",
+    "Workload",
+    "bias_of_large_regions",
+    "biases",
+    "evaluate",
+    "label",
+    "measure",
+    "parameter",
+    "plan",
+    "profiles",
+    "ranking",
+    "runs",
+    "scores",
+    "simulated_sd",
+    "tidy",
+    "verdict",
+    "workload",
+    "workloads",
+]

@@ -1,0 +1,16 @@
+"""The claims of two papers, checked on the data at hand.
+
+htf-2022 is Shaham et al., "HTF: Homogeneous Tree Framework for Differentially Private Release of
+Large Geospatial Datasets", ACM TSAS 2022; grids-2013 is Qardaji, Yang and Li, "Differentially
+Private Grids for Geospatial Data", ICDE 2013. Each claim is put in our words, with its place in
+the paper, a figure of ours with its standard error over the dice, and a verdict.
+
+`claims.CLAIMS` is the table of claims, `htf` and `grids` compute them, `bench.check` runs them.
+"""
+
+from explorer.evaluate.papers.bench import Bench, check
+from explorer.evaluate.papers.claims import CLAIMS, Claim, claims
+from explorer.evaluate.papers.report import Report
+from explorer.evaluate.papers.verdicts import Cell, Finding
+
+__all__ = ["CLAIMS", "Bench", "Cell", "Claim", "Finding", "Report", "check", "claims"]

@@ -1,0 +1,146 @@
+"""The bench: where the claims' computations get their errors from.
+
+A computation is ordinary code that asks for errors and compares them. It is gone through twice:
+first to learn what it asks for (every error is 1 then), so that all runs on a map can be done
+together and in parallel; then with the true figures. Hence what it asks for must not depend on
+the answers it gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.evaluate.papers.data import Maps
+from explorer.evaluate.papers.report import Report, Row
+from explorer.evaluate.results import Run
+from explorer.evaluate.runs import runs
+from explorer.evaluate.store import Store
+from explorer.evaluate.tasks import Task
+from explorer.evaluate.workloads import AG_SIZES
+from explorer.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from explorer.evaluate.papers.claims import Claim
+
+SEEDS, QUICK_SEEDS = 10, 3
+_FEW = 64
+
+
+class Bench:
+    """Errors of mechanisms on the maps.
+
+    Parameters
+    ----------
+    quick : whether to use coarse maps and few seeds
+    seeds : repetitions, by default 10, quick 3
+    """
+
+    def __init__(self, quick: bool = False, seeds: int | None = None) -> None:
+        self.quick = quick
+        self.seeds = (QUICK_SEEDS if quick else SEEDS) if seeds is None else seeds
+        if self.seeds < 2:
+            raise InputError(
+                f"The number of seeds is {seeds}: give 2 or more, for standard errors."
+            )
+        self.maps = Maps(quick)
+        self.asked: dict[str, dict[Task, None]] = {}
+        self._runs: dict[tuple[str, Task], Run] = {}
+        self._planning = False
+
+    def errors(
+        self, data: str, made: Mechanism, workload: str = "random", metric: str = "mre20"
+    ) -> NDArray[np.float64]:
+        """One figure for each seed, (seeds,).
+
+        Parameters
+        ----------
+        data : key of a map
+        made : the mechanism, its epsilon included
+        workload : name, or "ag" for the mean over q1 to q6
+        metric : name, or "seconds" for processor time
+        """
+        tasks = [Task.of(made, seed) for seed in range(self.seeds)]
+        if self._planning:
+            self.asked.setdefault(data, {}).update(dict.fromkeys(tasks))
+            return np.ones(self.seeds)
+        names = AG_SIZES if workload == "ag" else (workload,)
+        found = [self._runs[data, task] for task in tasks]
+        if metric == "seconds":
+            return np.array([run.seconds for run in found])
+        return np.array([np.mean([run.figures[n][metric] for n in names]) for run in found])
+
+    def plan(self, claims: Sequence[Claim]) -> int:
+        """Learn what the claims ask for; returns the number of runs that are not done yet."""
+        self._planning = True
+        try:
+            for claim in claims:
+                claim.judge(self)
+        finally:
+            self._planning = False
+        return sum(
+            (data, task) not in self._runs for data, tasks in self.asked.items() for task in tasks
+        )
+
+    def run(
+        self,
+        jobs: int | None = None,
+        folder: str | Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Do everything that has been asked for."""
+        store = None if folder is None else Store(folder)
+        todo = {
+            data: [task for task in tasks if (data, task) not in self._runs]
+            for data, tasks in self.asked.items()
+        }
+        asked, done = sum(map(len, todo.values())), 0
+        for data, tasks in todo.items():
+            if not tasks:
+                continue
+            maps = self.maps.of(data)
+            # A pool takes seconds to start: not for few runs or, unless asked for, small ones.
+            here = 1 if len(tasks) < _FEW or (self.quick and jobs is None) else jobs
+            found = runs(maps.matrix, tasks, maps.workloads, city=data, jobs=here, store=store)
+            for run in found:
+                self._runs[data, run.task] = run
+                done += 1
+                if progress is not None:
+                    progress(done / asked)
+
+
+def check(
+    claims: Sequence[Claim],
+    quick: bool = False,
+    seeds: int | None = None,
+    *,
+    jobs: int | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Report:
+    """Check claims.
+
+    Parameters
+    ----------
+    claims : as `claims.claims` gives them
+    quick : coarse maps and few seeds: a minute, and figures to learn from rather than to quote
+    seeds : repetitions, by default 10, quick 3
+    jobs : processes, by default one for each processor; quick, by default this one
+    folder : where finished runs are kept and found again
+    progress : told the finished part (0 to 1)
+
+    Returns
+    -------
+    Report
+    """
+    bench = Bench(quick, seeds)
+    bench.plan(claims)
+    bench.run(jobs, folder, progress)
+    rows = [Row.of(claim, claim.judge(bench)) for claim in claims]
+    maps = {data: bench.maps.of(data).title for data in bench.asked}
+    return Report(tuple(rows), maps, quick, bench.seeds)

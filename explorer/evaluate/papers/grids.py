@@ -1,0 +1,277 @@
+"""What grids-2013 claims of UG and AG, computed; see `claims` for the sentences.
+
+The error is its mean relative error with a smallest denominator of 0.001 N, over 200 queries of
+each of its six sizes, at its epsilons 0.1 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.verdicts import (
+    Cell,
+    Finding,
+    Floats,
+    alike,
+    between,
+    hollow,
+    lowest,
+    near_best,
+    smaller,
+)
+from explorer.evaluate.results import figure
+from explorer.evaluate.workloads import AG_SIZES
+from explorer.mechanisms import AG, UG, Hierarchy, KDHybrid, Mosaic, Privlet, PrivTree
+from explorer.mechanisms.base import Mechanism
+
+EPSILONS = (0.1, 1.0)
+METRIC = "mreRho"
+SIZES = (8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+FIRST_SIZES = (8, 12, 16, 24, 32, 48, 64, 96, 128)
+QUITE_SMALL = 0.25  # our reading of "the benefit is quite small" and "about the same"
+
+
+def _places(bench: Bench) -> Iterator[tuple[str, float, str]]:
+    """Map, epsilon, and both in words."""
+    for data in bench.maps.all:
+        for epsilon in EPSILONS:
+            yield data, epsilon, f"{data}, epsilon {epsilon:g}"
+
+
+def _errors(bench: Bench, data: str, made: Mechanism, metric: str = METRIC) -> Floats:
+    return bench.errors(data, made, "ag", metric)
+
+
+def _side(bench: Bench, data: str) -> int:
+    return int(min(bench.maps.of(data).matrix.shape))
+
+
+def _uniform(bench: Bench, data: str, epsilon: float, metric: str = METRIC) -> dict[int, Floats]:
+    sizes = [size for size in SIZES if size <= _side(bench, data)]
+    return {
+        size: _errors(bench, data, UG(epsilon=epsilon, grid_size=size), metric) for size in sizes
+    }
+
+
+def _hybrids(epsilon: float) -> list[Mechanism]:
+    """KD-hybrid both ways round and of several depths; the best one counts (erratum 21)."""
+    return [
+        KDHybrid(epsilon=epsilon, order=order, kd_levels=kd, quad_levels=quad)
+        for order in ("quad first", "kd first")
+        for quad, kd in ((3, 6), (4, 8), (5, 8))
+    ]
+
+
+def _best_hybrid(bench: Bench, data: str, epsilon: float, metric: str = METRIC) -> Floats:
+    return lowest([_errors(bench, data, each, metric) for each in _hybrids(epsilon)])
+
+
+def guideline_1(bench: Bench) -> Finding:
+    """UG of the suggested size against every size."""
+    cells = []
+    for data, epsilon, what in _places(bench):
+        errors = _uniform(bench, data, epsilon)
+        best = min(errors, key=lambda size: float(errors[size].mean()))
+        total = bench.maps.of(data).matrix.total
+        said = f"{what}: {np.sqrt(total * epsilon / 10):.0f} suggested, {best} best"
+        own = _errors(bench, data, UG(epsilon=epsilon))
+        cells.append(near_best(said, own, list(errors.values())))
+    return Finding(
+        "error of UG with Guideline 1 over that with the best size", tuple(cells), sense=0
+    )
+
+
+def uniform_like_hybrid(bench: Bench) -> Finding:
+    """UG of the suggested size against KD-hybrid."""
+    cells = [
+        between(
+            what,
+            _errors(bench, data, UG(epsilon=epsilon)),
+            _best_hybrid(bench, data, epsilon),
+            1 / (1 + QUITE_SMALL),
+            1 + QUITE_SMALL,
+        )
+        for data, epsilon, what in _places(bench)
+    ]
+    return Finding("error of UG over that of KD-hybrid", tuple(cells), sense=0)
+
+
+def middle_sizes(bench: Bench) -> Finding:
+    """Errors of UG and AG along the size of the queries, upside down."""
+    cells = []
+    for data, epsilon, what in _places(bench):
+        for made in (UG(epsilon=epsilon), AG(epsilon=epsilon)):
+            # A largest error between is a smallest inverse between.
+            inverse = [1 / bench.errors(data, made, size, METRIC) for size in AG_SIZES]
+            cells.append(hollow(f"{what}, {made.title}", range(1, 7), inverse))
+    meaning = "largest error between q2 and q5 over the larger of those of q1 and q6"
+    return Finding(meaning, tuple(cells), sense=1)
+
+
+def hierarchies_help_little(bench: Bench) -> Finding:
+    """Hierarchies of the paper above a grid near 360 against that grid alone."""
+    cells = []
+    for data, epsilon, what in _places(bench):
+        # 360 has many divisors; so has 240, which fits the smaller maps.
+        size = 360 if _side(bench, data) >= 360 else 240
+        shapes = ((2, 2), (2, 3), (2, 4), (3, 2), (4, 2), (5, 2), (6, 2))
+        best = lowest(
+            [
+                _errors(
+                    bench,
+                    data,
+                    Hierarchy(epsilon=epsilon, grid_size=size, branching=b, levels=d),
+                )
+                for b, d in shapes
+            ]
+        )
+        alone = _errors(bench, data, UG(epsilon=epsilon, grid_size=size))
+        said = f"{what}: {size} x {size}"
+        cells.append(between(said, best, alone, 1 - QUITE_SMALL, 1.0))
+    return Finding(
+        "error of the best hierarchy over that of its finest grid alone", tuple(cells), sense=0
+    )
+
+
+def _privlet(bench: Bench, sides: Sequence[int]) -> Iterator[tuple[str, Floats, Floats]]:
+    """Errors of Privlet and of UG on the same grids, and what they are."""
+    for data, epsilon, what in _places(bench):
+        for side in sides:
+            if side > _side(bench, data):
+                continue
+            # Privlet transforms all cells that there are: a coarser grid is a coarser map.
+            name = data if side == _side(bench, data) else f"{data} in {side}"
+            ours = _errors(bench, name, Privlet(epsilon=epsilon))
+            theirs = _errors(bench, data, UG(epsilon=epsilon, grid_size=side))
+            yield f"{what}: {side} x {side}", ours, theirs
+
+
+def privlet_on_fine_grids(bench: Bench) -> Finding:
+    """Privlet against UG on grids of 256 and 512."""
+    cells = [smaller(*each) for each in _privlet(bench, (256, 512))]
+    return Finding("error of Privlet over that of UG on the same grid", tuple(cells))
+
+
+def privlet_on_coarse_grids(bench: Bench) -> Finding:
+    """UG against Privlet on grids of 64 and 128."""
+    cells = [smaller(what, ug, wave) for what, wave, ug in _privlet(bench, (64, 128))]
+    return Finding("error of UG over that of Privlet on the same grid", tuple(cells))
+
+
+def _adaptive(bench: Bench, data: str, epsilon: float) -> dict[int, Floats]:
+    return {
+        size: _errors(bench, data, AG(epsilon=epsilon, first_size=size)) for size in FIRST_SIZES
+    }
+
+
+def guideline_2(bench: Bench) -> Finding:
+    """AG of the suggested size against every size."""
+    cells = []
+    for data, epsilon, what in _places(bench):
+        errors = _adaptive(bench, data, epsilon)
+        best = min(errors, key=lambda size: float(errors[size].mean()))
+        total = bench.maps.of(data).matrix.total
+        size = max(10, np.ceil(np.ceil(np.sqrt(total * epsilon / 10)) / 4))
+        own = _errors(bench, data, AG(epsilon=epsilon))
+        said = f"{what}: {size:.0f} suggested, {best} best"
+        cells.append(near_best(said, own, list(errors.values())))
+    return Finding(
+        "error of AG with Guideline 2 over that with the best size", tuple(cells), sense=0
+    )
+
+
+def adaptive_is_less_sensitive(bench: Bench) -> Finding:
+    """Worst over best size, within a factor of four around the suggested one."""
+    cells = []
+    for data, epsilon, what in _places(bench):
+        spreads = []
+        for errors, suggested in (
+            (_adaptive(bench, data, epsilon), _suggested(bench, data, epsilon) / 4),
+            (_uniform(bench, data, epsilon), _suggested(bench, data, epsilon)),
+        ):
+            near = [each for size, each in errors.items() if 0.25 <= size / suggested <= 4]
+            worst = max(near, key=lambda each: float(each.mean()))
+            spreads.append(worst / lowest(near).mean())
+        cells.append(smaller(what, *spreads))
+    meaning = "worst over best error of AG, sizes up to 4 times off, over the same of UG"
+    return Finding(meaning, tuple(cells))
+
+
+def _suggested(bench: Bench, data: str, epsilon: float) -> float:
+    return float(np.sqrt(bench.maps.of(data).matrix.total * epsilon / 10))
+
+
+def _with(bench: Bench, data: str, epsilon: float, **settings: float) -> Floats:
+    return _errors(bench, data, AG(epsilon=epsilon, **settings))
+
+
+def alpha_is_flat(bench: Bench) -> Finding:
+    """AG with alpha from 0.2 to 0.6."""
+    cells = _flat(bench, "alpha", (0.2, 0.3, 0.4, 0.5, 0.6))
+    return Finding("worst over best error for alpha from 0.2 to 0.6", cells, sense=0)
+
+
+def _flat(bench: Bench, name: str, values: Sequence[float]) -> tuple[Cell, ...]:
+    cells = []
+    for data, epsilon, what in _places(bench):
+        errors = [_with(bench, data, epsilon, **{name: value}) for value in values]
+        best = values[int(np.argmin([each.mean() for each in errors]))]
+        cells.append(alike(f"{what}: best at {best:g}", errors))
+    return tuple(cells)
+
+
+def large_alpha_hurts(bench: Bench) -> Finding:
+    """AG with alpha 0.5 against 0.75."""
+    cells = [
+        smaller(what, *(_with(bench, data, eps, alpha=a) for a in (0.5, 0.75)))
+        for data, eps, what in _places(bench)
+    ]
+    return Finding("error with alpha 0.5 over that with 0.75", tuple(cells))
+
+
+def c2_is_flat(bench: Bench) -> Finding:
+    """AG with c2 from 3 to 7."""
+    cells = _flat(bench, "c2", (3, 4, 5, 6, 7))
+    return Finding("worst over best error for c2 from 3 to 7", cells, sense=0)
+
+
+def large_c2_hurts(bench: Bench) -> Finding:
+    """AG with c2 5 against 10 and 15."""
+    cells = [
+        smaller(f"{what}: 5 against {c}", *(_with(bench, data, eps, c2=each) for each in (5, c)))
+        for data, eps, what in _places(bench)
+        for c in (10, 15)
+    ]
+    return Finding("error with c2 = 5 over that with 10 or 15", tuple(cells))
+
+
+def adaptive_wins(bench: Bench) -> Finding:
+    """AG against UG of the best size, Privlet and KD-hybrid, by relative error."""
+    return _wins(bench, METRIC)
+
+
+def adaptive_wins_absolutely(bench: Bench) -> Finding:
+    """AG against UG of the best size, Privlet and KD-hybrid, by absolute error."""
+    return _wins(bench, "mae")
+
+
+def _wins(bench: Bench, metric: str) -> Finding:
+    cells, newer = [], []
+    for data, epsilon, what in _places(bench):
+        ours = _errors(bench, data, AG(epsilon=epsilon), metric)
+        others = {
+            "UG of the best size": lowest(list(_uniform(bench, data, epsilon, metric).values())),
+            "KD-hybrid": _best_hybrid(bench, data, epsilon, metric),
+            "Privlet": _errors(bench, data, Privlet(epsilon=epsilon), metric),
+        }
+        cells += [smaller(f"{what}: {name}", ours, each) for name, each in others.items()]
+        newer += [
+            smaller(each.title, ours, _errors(bench, data, each, metric))
+            for each in (PrivTree(epsilon=epsilon), Mosaic(epsilon=epsilon))
+        ]
+    later = Finding("", tuple(newer)).value
+    aside = f"Against PrivTree and Mosaic, which are newer than the paper, it is {figure(later)}."
+    return Finding("error of AG over that of the other", tuple(cells), aside)

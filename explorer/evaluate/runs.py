@@ -1,0 +1,232 @@
+"""Runs: tasks carried out, in this process or in several, one finished run after the other.
+
+A release is drawn as a preview with the task's seed and answered from a summed-area table of its
+density. Each worker process gets the matrix once and works out the true answers once. Nothing
+exact touches the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from multiprocessing import get_context, parent_process
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import explorer
+from explorer.errors import InputError
+from explorer.evaluate.metrics import measure
+from explorer.evaluate.results import Run
+from explorer.evaluate.store import Store
+from explorer.evaluate.tasks import Task
+from explorer.evaluate.workloads import Workload
+from explorer.matrix import FrequencyMatrix
+from explorer.rectangle_sums import rectangle_sums, summed
+
+_LOOK = 0.1  # seconds between looks at the cancel flag while runs are under way
+
+
+class Flag(Protocol):
+    """What tells that the rest is not wanted any more; a threading.Event is one."""
+
+    def is_set(self) -> bool:
+        """Whether to stop."""
+        ...
+
+
+class Desk:
+    """Matrix, workloads and true answers: all that a task needs. It holds exact counts."""
+
+    def __init__(
+        self, matrix: FrequencyMatrix, workloads: Sequence[Workload], city: str = ""
+    ) -> None:
+        names = [workload.name for workload in workloads]
+        if not names or len(set(names)) < len(names):
+            raise InputError(f"The workloads are {names}: give at least one, each name once.")
+        self.matrix = matrix.prepare()
+        self.workloads = workloads
+        self.city = city
+        self.truths = {each.name: _truth(matrix, each) for each in workloads}
+        # One look-up for all workloads: for the small ones the calls would cost more than the sums.
+        boxes = [np.asarray(each.boxes, dtype=np.float64) for each in workloads]
+        self._boxes = np.concatenate(boxes)
+        self._ends = np.cumsum([len(each) for each in boxes])[:-1]
+        self._warm: set[str] = set()
+
+    def do(self, task: Task) -> Run:
+        """Draw, answer, measure."""
+        made = task.build()
+        if task.mechanism not in self._warm:
+            # What is compiled or loaded at the first call must not count as the mechanism's time.
+            small = FrequencyMatrix.from_array(np.full((16, 16), 50))
+            type(made)(epsilon=1.0).release(small, rng=0).density()
+            self._warm.add(task.mechanism)
+        start = time.thread_time()
+        release = made.release(self.matrix, rng=task.seed)
+        table = summed(release.density())
+        seconds = time.thread_time() - start
+        private = np.split(rectangle_sums(table, self._boxes), self._ends)
+        figures = {
+            name: measure(true, answers, self.matrix.total)
+            for (name, true), answers in zip(self.truths.items(), private, strict=True)
+        }
+        key = task.key(self.matrix, self.workloads)
+        about = (self.city, self.matrix.key[:12], explorer.__version__)
+        return Run(task, key, figures, release.n_leaves, seconds, *about)
+
+
+def runs(
+    matrix: FrequencyMatrix,
+    tasks: Sequence[Task],
+    workloads: Sequence[Workload],
+    *,
+    city: str = "",
+    jobs: int | None = None,
+    store: Store | None = None,
+    cancel: Flag | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Run]:
+    """Carry out tasks; yields each run as it is finished.
+
+    Parameters
+    ----------
+    matrix : FrequencyMatrix
+    tasks, workloads : what to draw and what to ask
+    city : name of the map, for the table
+    jobs : processes to use, by default one for each processor; 1 works in this process
+    store : Store, optional
+        Runs found there come first and are not done again; new ones are added.
+    cancel : optional
+        Looked at between runs and every tenth of a second; once set, runs under way are let go and
+        no more are yielded. Closing the generator does the same.
+    progress : callable, optional
+        Told the finished part (0 to 1) after every run.
+
+    Raises
+    ------
+    InputError
+        When a worker process dies, or for workloads without or with equal names.
+    """
+    asked = len(tasks)
+    done = 0
+
+    def finished(run: Run) -> Run:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done / asked)
+        return run
+
+    missing = []
+    for task in tasks:
+        kept = None if store is None else store.find(task.key(matrix, workloads))
+        if kept is None:
+            missing.append(task)
+        else:
+            yield finished(replace(kept, city=city))
+    workers = min(jobs or processors(), len(missing))
+    if workers <= 1:
+        new = _here(matrix, missing, workloads, city, cancel)
+    else:
+        new = _in_processes(matrix, missing, workloads, city, cancel, workers)
+    for run in new:
+        if store is not None:
+            store.add(run)
+        yield finished(run)
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _here(
+    matrix: FrequencyMatrix,
+    tasks: Sequence[Task],
+    workloads: Sequence[Workload],
+    city: str,
+    cancel: Flag | None,
+) -> Iterator[Run]:
+    desk = Desk(matrix, workloads, city)
+    for task in tasks:
+        if cancel is not None and cancel.is_set():
+            return
+        yield desk.do(task)
+
+
+def _in_processes(
+    matrix: FrequencyMatrix,
+    tasks: Sequence[Task],
+    workloads: Sequence[Workload],
+    city: str,
+    cancel: Flag | None,
+    workers: int,
+) -> Iterator[Run]:
+    # "spawn" is the one way that is the same everywhere and safe beside an app's threads. The
+    # matrix goes through a pipe, once for each worker: unlike a file, a pipe leaves nothing behind.
+    matrix_parts = (matrix.counts, matrix.grid, matrix.contribution_bound, matrix.unit)
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=get_context("spawn"),
+        initializer=_start,
+        initargs=(matrix_parts, tuple(workloads), city),
+    )
+    waiting = iter(tasks)
+    under_way: set[Future[Run]] = set()
+    try:
+        while True:
+            # Two tasks a worker keep it busy; more would only be in the way of a cancel.
+            while len(under_way) < 2 * workers and (task := next(waiting, None)) is not None:
+                under_way.add(pool.submit(_do, task))
+            if not under_way:
+                return
+            ready, under_way = wait(under_way, timeout=_LOOK, return_when=FIRST_COMPLETED)
+            if cancel is not None and cancel.is_set():
+                return
+            for future in ready:
+                yield future.result()
+    except BrokenProcessPool as error:
+        raise InputError(
+            "A worker process ended before its time, for want of memory or because the script that "
+            'started it has no `if __name__ == "__main__":`; use one job instead.'
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_HELD: list[Desk] = []  # the one desk of a worker process
+
+
+def _start(matrix_parts: tuple[Any, ...], workloads: tuple[Workload, ...], city: str) -> None:
+    """Prepare a worker process."""
+    # Ctrl-C is the parent's to handle; its end is this process's end too.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _HELD.append(Desk(FrequencyMatrix(*matrix_parts), workloads, city))
+
+
+def _do(task: Task) -> Run:
+    return _HELD[0].do(task)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _truth(matrix: FrequencyMatrix, workload: Workload) -> NDArray[Any]:
+    if workload.truth is not None:
+        return workload.truth
+    return rectangle_sums(matrix.sums, np.asarray(workload.boxes, dtype=np.float64))

@@ -1,0 +1,119 @@
+"""Metrics against figures worked out by hand, and their bounds."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer import InputError
+from explorer.evaluate import metrics
+
+# Five queries: empty and wrong, small, at the smoothing, large, exact. Errors 10, 5, 4, 30, 0.
+TRUE = [0, 10, 20, 100, 50]
+PRIVATE = [10, 5, 24, 70, 50]
+
+
+def test_smoothed_relative_errors_by_hand():
+    # 10/20, 5/20, 4/20, 30/100, 0/50
+    assert metrics.relative_errors(TRUE, PRIVATE, 20) == pytest.approx([0.5, 0.25, 0.2, 0.3, 0])
+    assert metrics.mre(TRUE, PRIVATE) == pytest.approx(1.25 / 5)
+    # 0.001 N = 40: 10/40, 5/40, 4/40, 30/100, 0
+    assert metrics.mre_rho(TRUE, PRIVATE, total=40_000) == pytest.approx(0.775 / 5)
+
+
+def test_rho_of_an_empty_map_smooths_with_a_thousandth_of_a_record():
+    assert metrics.mre_rho([0], [1], total=0) == pytest.approx(1000)
+
+
+def test_absolute_metrics_by_hand():
+    assert metrics.mae(TRUE, PRIVATE) == pytest.approx(49 / 5)
+    assert metrics.l1(TRUE, PRIVATE) == pytest.approx(49)
+    assert metrics.mse(TRUE, PRIVATE) == pytest.approx((100 + 25 + 16 + 900) / 5)
+    assert metrics.rmse(TRUE, PRIVATE) == pytest.approx(math.sqrt(1041 / 5))
+    assert metrics.bias(TRUE, PRIVATE) == pytest.approx((10 - 5 + 4 - 30) / 5)
+
+
+def test_l1_is_entrywise_and_not_a_matrix_norm():
+    true, private = np.zeros((2, 3)), np.array([[1, 2, 3], [4, 5, 6]])
+    assert metrics.l1(true, private) == 21
+    assert np.linalg.norm(private, 1) == 9  # the largest column
+
+
+def test_percentage_metrics_by_hand():
+    # The empty query is left out: 5/10, 4/20, 30/100, 0/50.
+    assert metrics.mape(TRUE, PRIVATE) == pytest.approx(1.0 / 4)
+    # 2*10/10, 2*5/15, 2*4/44, 2*30/170, 0
+    assert metrics.smape(TRUE, PRIVATE) == pytest.approx((2 + 2 / 3 + 2 / 11 + 6 / 17) / 5)
+    angles = [math.pi / 2, math.atan(0.5), math.atan(0.2), math.atan(0.3), 0]
+    assert metrics.maape(TRUE, PRIVATE) == pytest.approx(sum(angles) / 5)
+
+
+def test_nothing_true_and_nothing_private_is_no_error():
+    assert metrics.smape([0, 0], [0, 0]) == 0
+    assert metrics.maape([0, 0], [0, 0]) == 0
+    assert math.isnan(metrics.mape([0, 0], [1, 2]))
+
+
+def test_quantiles_by_hand():
+    found = metrics.measure(TRUE, PRIVATE, total=40_000)
+    # Sorted errors 0, 4, 5, 10, 30: quartiles at 1, 2, 3 of 0..4, 95 % between the last two.
+    assert found["mae p25"] == 4
+    assert found["mae median"] == 5
+    assert found["mae p75"] == 10
+    assert found["mae p95"] == pytest.approx(10 + 0.8 * 20)
+    # 0, 0.2, 0.25, 0.3, 0.5
+    assert found["mre20 median"] == pytest.approx(0.25)
+    # 0, 0.1, 0.125, 0.25, 0.3
+    assert found["mreRho p75"] == pytest.approx(0.25)
+
+
+def test_measure_says_what_the_single_functions_say():
+    found = metrics.measure(TRUE, PRIVATE, total=40_000)
+    assert set(found) == set(metrics.names())
+    alone = {
+        "mre20": metrics.mre(TRUE, PRIVATE),
+        "mreRho": metrics.mre_rho(TRUE, PRIVATE, 40_000),
+        "mae": metrics.mae(TRUE, PRIVATE),
+        "mse": metrics.mse(TRUE, PRIVATE),
+        "rmse": metrics.rmse(TRUE, PRIVATE),
+        "l1": metrics.l1(TRUE, PRIVATE),
+        "mape": metrics.mape(TRUE, PRIVATE),
+        "smape": metrics.smape(TRUE, PRIVATE),
+        "maape": metrics.maape(TRUE, PRIVATE),
+        "bias": metrics.bias(TRUE, PRIVATE),
+    }
+    assert set(alone) == set(metrics.AVERAGES)
+    assert {name: found[name] for name in alone} == pytest.approx(alone)
+
+
+counts = st.lists(st.tuples(st.integers(0, 10**6), st.floats(-1e5, 1e6)), min_size=1, max_size=30)
+
+
+@given(counts)
+def test_bounds_and_order(pairs):
+    true, private = np.array(pairs).T
+    found = metrics.measure(true, private, total=true.sum())
+    assert 0 <= found["smape"] <= 2 + 1e-12
+    assert 0 <= found["maape"] <= math.pi / 2
+    assert abs(found["bias"]) <= found["mae"] * (1 + 1e-12)
+    assert found["mae"] <= found["rmse"] * (1 + 1e-12)
+    assert found["l1"] == pytest.approx(found["mae"] * len(pairs))
+    for name in metrics.PROFILED:
+        order = [found[f"{name} {q}"] for q in ("p25", "median", "p75", "p95")]
+        assert order == sorted(order)
+
+
+@pytest.mark.parametrize("pair", [([], []), ([1], [1, 2]), ([[1, 2]], [1, 2])])
+def test_answers_that_do_not_match_are_refused(pair):
+    with pytest.raises(InputError, match="as many of one as of the other"):
+        metrics.measure(*pair, total=1)
+
+
+def test_names_and_smoothing_are_checked():
+    assert metrics.check("mreRho p95") == "mreRho p95"
+    with pytest.raises(InputError, match="no metric 'mre'"):
+        metrics.check("mre")
+    with pytest.raises(InputError, match="above 0"):
+        metrics.mre([1], [2], smoothing=0)

@@ -11,7 +11,7 @@ import argparse
 from importlib import import_module
 from typing import Protocol, cast
 
-COMMANDS = ("serve", "release", "answer", "cities", "mechanisms")
+COMMANDS = ("serve", "release", "answer", "evaluate", "papers", "audit", "cities", "mechanisms")
 
 
 class Command(Protocol):

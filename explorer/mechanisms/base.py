@@ -107,6 +107,11 @@ class Mechanism(param.Parameterized):
         -------
         Release
             It holds no exact count.
+
+        Raises
+        ------
+        InputError
+            For counts or an `rng` that cannot be used, or a draw over the ledger's cap.
         """
         if not isinstance(matrix, FrequencyMatrix):
             matrix = FrequencyMatrix.from_array(matrix)

@@ -174,7 +174,7 @@ def _grow(curator: Curator, kinds: list[str], part: float, budget: str) -> Trans
     data = curator.units - structure
     height = len(kinds)
     geometric = allocation.geometric(data, height)
-    shares = geometric if budget == "geometric" else allocation.uniform(data, height + 1)
+    shares = geometric if budget == "geometric" else allocation.uniform(data, height)
     for level, kind in enumerate([*kinds, "end"]):
         ends = (nodes.cells == 1) | (kind == "end")
         leaves, nodes = nodes.select(ends), nodes.select(~ends)

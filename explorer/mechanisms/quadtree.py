@@ -43,7 +43,7 @@ class QuadTree(Mechanism):
         nodes = curator.open()
         deepest = int(np.ceil(np.log2(max(curator.shape))))
         height = deepest if self.height is None else min(self.height, deepest)
-        split = allocation.geometric if self.budget == "geometric" else _uniform
+        split = allocation.geometric if self.budget == "geometric" else allocation.uniform
         shares = split(curator.units, height)
         for level in range(height, -1, -1):
             last = (nodes.cells == 1) | (level == 0)
@@ -54,7 +54,3 @@ class QuadTree(Mechanism):
                 curator.count(nodes, shares[level], "inner nodes")
                 nodes = nodes.grid(np.array([2, 2]))
         return self.infer(curator.transcript(), ["leaves"])
-
-
-def _uniform(units: int, height: int) -> np.ndarray:
-    return allocation.uniform(units, height + 1)

@@ -23,9 +23,9 @@ def proportional(units: int, weights: ArrayLike) -> NDArray[np.int64]:
     return shares
 
 
-def uniform(units: int, levels: int) -> NDArray[np.int64]:
-    """The same share for every level, (levels,)."""
-    return np.full(levels, units // levels, dtype=np.int64)
+def uniform(units: int, height: int) -> NDArray[np.int64]:
+    """The same share for the heights 0 to `height`, (height + 1,)."""
+    return np.full(height + 1, units // (height + 1), dtype=np.int64)
 
 
 def geometric(units: int, height: int) -> NDArray[np.int64]:

@@ -132,6 +132,11 @@ class Curator:
         Returns
         -------
         (n,) first cell of the upper half
+
+        Raises
+        ------
+        BudgetExceeded
+            If any region cannot pay; nothing is drawn then.
         """
         rows = np.arange(len(regions))
         start = regions.lower[rows, axis]
@@ -188,6 +193,11 @@ class Curator:
         Returns
         -------
         (n,) first cell of the upper half
+
+        Raises
+        ------
+        BudgetExceeded
+            If any region cannot pay; nothing is drawn then.
         """
         rows = np.arange(len(regions))
         position = regions.lower[rows, axis] + 1
@@ -223,6 +233,11 @@ class Curator:
         -------
         Regions
             The leaves. Their scores are not released: counts need a budget of their own.
+
+        Raises
+        ------
+        BudgetExceeded
+            If any region cannot pay; nothing is drawn then.
         """
         self._charge(root, units, stage)
         one = (1 << homogeneity.LATTICE_BITS) * self.__matrix.contribution_bound
@@ -254,6 +269,11 @@ class Curator:
         Returns
         -------
         (rows, cols) int64 coefficients of the padded matrix, and the noise variance of each
+
+        Raises
+        ------
+        BudgetExceeded
+            If nothing is left; nothing is drawn then.
         """
         exact = haar.forward(self.__matrix.counts)
         levels = math.prod(1 + int(math.log2(side)) for side in exact.shape)

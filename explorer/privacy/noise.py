@@ -11,18 +11,20 @@ from __future__ import annotations
 import hashlib
 import math
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
 from explorer.privacy.units import UNITS_PER_EPSILON
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 
+@runtime_checkable
 class NoiseSource(Protocol):
     """What the curator asks of a source of noise."""
 
@@ -162,13 +164,26 @@ class PreviewNoise:
         return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
 
-def noise_source(rng: int | np.random.Generator | None) -> NoiseSource:
-    """The source for an `rng` argument: OpenDP for None, keyed dice for a seed or a Generator."""
+def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
+    """The source for an `rng` argument: OpenDP for None, keyed dice for a seed or a Generator.
+
+    A source stands for itself; the audit comes in by the front door with one that records. What it
+    draws counts as a preview, see `Mechanism.release`.
+
+    Raises
+    ------
+    InputError
+        For anything else, fractions and truth values included.
+    """
     if rng is None:
         return ReleaseNoise()
+    if isinstance(rng, NoiseSource):
+        return rng
     if isinstance(rng, np.random.Generator):
         return PreviewNoise(int(rng.integers(2**63)))
-    return PreviewNoise(rng)
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
+        raise InputError(f"rng is {rng!r}: give None for a release or a whole number as a seed.")
+    return PreviewNoise(int(rng))
 
 
 def _safe_scale(sensitivity: int, units: int) -> float:

@@ -52,3 +52,19 @@ def test_without_an_event_loop_it_happens_at_once() -> None:
     used = []
     Background(MessageArea()).run(lambda: 5, used.append)
     assert used == [5]
+
+
+def test_cancelled_work_is_not_used_and_a_refusal_stays() -> None:
+    async def visit():
+        message, used = MessageArea(), []
+        background = Background(message)
+        background.run(lambda: "late", used.append)
+        background.cancel()
+        assert not message.view.visible
+        message.refuse("Something else.")
+        await finish(background)
+        return message, used
+
+    message, used = asyncio.run(visit())
+    assert used == []
+    assert "Something else." in message._text.object

@@ -20,6 +20,7 @@ class Visit:
             "changed": self.change,
             "draw": self.draw,
             "save": lambda: None,
+            "again": lambda: None,
             "refused": self.said.append,
         }
         cities = {"Port Amber": "madeup", "Elsewhere": "elsewhere"}
@@ -32,8 +33,7 @@ class Visit:
         self.drawn += 1
 
     def find(self, label):
-        kinds = pn.widgets.Widget
-        return next(each for each in self.drawer.view.select(kinds) if each.label == label)
+        return self.drawer.view.select(lambda each: getattr(each, "label", None) == label)[0]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_words_appear_beside_every_section_and_go_again() -> None:
     shown = " ".join(
         pane.object for pane in visit.drawer.view.objects if isinstance(pane, pn.pane.HTML)
     )
-    for key in ("City", "Epsilon", "Dice", "Draw a release", "Right map"):
+    for key in ("Figures", "City", "Epsilon", "Dice", "Draw a release", "Right map"):
         assert words("explore")[key][:40] in shown
     visit.state.put(explain=False)
     assert len(visit.drawer.view.objects) == without

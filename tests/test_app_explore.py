@@ -71,7 +71,7 @@ def test_frozen_dice_repeat_and_new_draws_differ(matrix) -> None:
 def test_a_release_is_drawn_once_and_saved_and_the_next_change_is_a_preview(matrix) -> None:
     page = Explore(matrix, epsilon=1.0)
     with pytest.raises(InputError, match="draw a release"):
-        page._saved()
+        page.desk.saved()
     page.draw_release()
     drawn = page.screen.release
     assert not drawn.preview
@@ -80,18 +80,19 @@ def test_a_release_is_drawn_once_and_saved_and_the_next_change_is_a_preview(matr
     page._zoom(0.5)
     page.state.put(palette="magma", right="difference")
     assert page.screen.release is drawn
-    saved = page._saved()
+    saved = page.desk.saved()
     assert isinstance(saved, io.BytesIO)
     page.state.put(epsilon=0.9)
     assert page.screen.release.preview
-    assert not page.drawer.save.visible
+    assert page.drawer.save.visible
+    assert page.desk.saved().getvalue() == saved.getvalue()
 
 
 def test_the_saved_file_is_the_release_on_screen(matrix, tmp_path: Path) -> None:
     page = Explore(matrix, epsilon=1.0)
     page.draw_release()
     path = tmp_path / "release.parquet"
-    path.write_bytes(page._saved().getvalue())
+    path.write_bytes(page.desk.saved().getvalue())
     loaded = Release.load(path)
     np.testing.assert_allclose(loaded.counts, page.screen.release.counts)
     assert not loaded.preview
@@ -117,12 +118,13 @@ def test_a_setting_that_cannot_be_computed_is_said_and_the_picture_stays(matrix)
     def broken(_job, _progress=None):
         raise InputError("This matrix is too small for that.")
 
-    compute = page.worker._compute
-    page.worker._compute = broken
+    worker = page.flow._worker
+    compute = worker._compute
+    worker._compute = broken
     page.state.put(epsilon=1.0)
     assert page.screen is good
     assert "too small" in page.message._text.object
-    page.worker._compute = compute
+    worker._compute = compute
     page.state.put(epsilon=2.0)
     assert page.screen is not good
 

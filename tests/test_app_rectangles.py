@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from explorer.app.rectangles import MOST_RECTANGLES, Rectangles
+from explorer.app.rectangles import MOST_RECTANGLES, Rectangles, was_dragged
 from explorer.errors import InputError
 from explorer.grid import Grid
+from explorer.views.viewport import Viewport
 
 
 @pytest.fixture
@@ -113,3 +114,18 @@ def test_the_array_handed_out_is_a_copy(chosen) -> None:
 def test_a_box_by_keyboard_lies_in_the_middle_of_the_view(chosen) -> None:
     row = chosen.add_middle((0, 0, 40, 20))
     assert chosen.boxes[row].tolist() == [15, 7.5, 25, 12.5]
+
+
+@pytest.mark.parametrize(
+    "huge", [10**400, -(10**400), pytest.param(10**5000, id="huge"), math.nan, math.inf]
+)
+def test_edges_that_no_float_holds_are_one_sentence(chosen, huge) -> None:
+    before = chosen.boxes
+    with pytest.raises(InputError, match="edge"):
+        chosen.add((1, 2, huge, 6))
+    with pytest.raises(InputError, match="edge"):
+        chosen.edit(0, "west", huge)
+    np.testing.assert_array_equal(chosen.boxes, before)
+    view = Viewport.whole(chosen.grid, 100)
+    assert not was_dragged((0, 0, huge, 10), view)
+    assert was_dragged((0, 0, 10, 10), view)

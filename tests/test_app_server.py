@@ -7,6 +7,7 @@ from threading import Thread
 import pytest
 
 from explorer.app import serve
+from explorer.cli import main
 from explorer.errors import InputError
 
 
@@ -51,3 +52,50 @@ def test_a_number_that_is_no_port_is_refused(port) -> None:
 def test_an_unknown_city_is_refused_before_anything_starts() -> None:
     with pytest.raises(InputError, match="no city"):
         serve("atlantis", port=0, open=False, start=False)
+
+
+def test_only_the_hosts_that_were_named_are_allowed() -> None:
+    hosts = ["maps.example.org", "192.0.2.7:8080"]
+    server = serve("madeup", port=0, open=False, warm=False, start=False, origins=hosts)
+    try:
+        port = server.port
+        assert server._tornado.websocket_origins == {
+            f"localhost:{port}",
+            f"127.0.0.1:{port}",
+            f"maps.example.org:{port}",
+            "maps.example.org:80",
+            "192.0.2.7:8080",
+        }
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "*:5006",
+        "*.example.org",
+        "192.0.*.*",
+        "https://a.example",
+        "a.example/x",
+        "a b",
+        "",
+        ":",
+    ],
+)
+def test_an_origin_that_is_not_one_host_is_refused(origin) -> None:
+    with pytest.raises(InputError, match=r"any site|not a host"):
+        serve("madeup", port=0, open=False, start=False, origins=[origin])
+
+
+def test_the_command_passes_origins_on(monkeypatch) -> None:
+    passed: dict = {}
+    monkeypatch.setattr("explorer.app.server.serve", lambda **given: passed.update(given))
+    main(["serve", "--no-open", "--allow-origin", "a.example", "--allow-origin", "b.example:81"])
+    assert passed["origins"] == ["a.example", "b.example:81"]
+
+
+def test_the_command_refuses_every_site_in_one_sentence(capsys) -> None:
+    assert main(["serve", "--no-open", "--no-warm", "--port", "0", "--allow-origin", "*"]) != 0
+    assert "any site" in capsys.readouterr().err

@@ -99,3 +99,50 @@ def test_every_place_of_the_epsilon_slider_is_a_valid_epsilon() -> None:
     for place in (math.nan, math.inf, 1e9):
         with pytest.raises(InputError):
             epsilon_of(place)
+
+
+@pytest.mark.parametrize(
+    "name", ["epsilon", "name", 5, None, ["T"], "T" * 5000, pytest.param(10**5000, id="huge")]
+)
+def test_only_settings_of_the_mechanism_can_be_set_by_name(name) -> None:
+    state = ExploreState(mechanism="htf", epsilon=0.3)
+    with pytest.raises(InputError, match="no setting called") as refused:
+        state.set_parameter(name, 5)
+    assert len(str(refused.value)) < 400
+    assert state.instance().epsilon == 0.3
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        10**400,
+        -(10**400),
+        pytest.param(10**5000, id="huge"),
+        pytest.param([10**5000], id="list"),
+        math.inf,
+        math.nan,
+    ],
+)
+@pytest.mark.parametrize("name", ["epsilon", "side", "seed", "height", "T", "stop_rule", "city"])
+def test_numbers_that_no_float_holds_are_one_sentence(name, value) -> None:
+    state = ExploreState(mechanism="htf")
+    set_it = state.put if name in state.param else lambda **new: state.set_parameter(*new.popitem())
+    before = dict(state.param.values()), repr(state.instance())
+    with pytest.raises(InputError) as refused:
+        set_it(**{name: value})
+    assert len(str(refused.value)) < 300
+    assert (dict(state.param.values()), repr(state.instance())) == before
+
+
+@pytest.mark.parametrize("place", [10**400, None, "x", math.nan, -301])
+def test_a_place_of_the_slider_that_is_no_number_is_one_sentence(place) -> None:
+    with pytest.raises(InputError):
+        epsilon_of(place)
+
+
+def test_a_mechanism_is_taken_over_with_all_its_settings() -> None:
+    drawn = ExploreState(mechanism="ug", grid_size=9, epsilon=0.7).instance()
+    state = ExploreState(mechanism="ug", grid_size=4)
+    state.put(mechanism="htf")
+    state.take(drawn)
+    assert repr(state.instance()) == repr(drawn)

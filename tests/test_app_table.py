@@ -71,6 +71,7 @@ def test_an_edit_moves_the_box_and_its_answers(visit) -> None:
         ("north km", None),
         ("west km", "far"),
         ("south km", float("nan")),
+        ("west km", 10**400),
         ("true", 5),
         ("index", 1),
     ],
@@ -150,6 +151,13 @@ def test_when_rows_stay_only_changed_cells_are_sent(visit, monkeypatch) -> None:
     sent.clear()
     visit.show()
     assert not sent
+
+
+def test_texts_stay_texts_in_a_table_that_began_without_rows(visit) -> None:
+    # The formats are chosen before there is a row, when a column of names has no type yet.
+    formats = visit.table.widget.formatters
+    for name in ("box", "95 % of the noise"):
+        assert type(formats[name]).__name__ == "StringFormatter"
 
 
 def test_a_matrix_without_a_place_is_typed_in_cells() -> None:

@@ -67,8 +67,14 @@ def test_a_refused_choice_is_said_and_undone() -> None:
 
 
 def test_sliders_do_not_wait_before_they_answer() -> None:
-    for kind in (ui.FloatSlider, ui.IntSlider, ui.Select, ui.RadioButtonGroup, ui.Switch):
+    for kind in (ui.Select, ui.RadioButtonGroup, ui.Switch):
         assert kind._debounce == 0
+    for slider in (ui.FloatSlider(), ui.IntSlider()):
+        assert slider._debounce == 0
+        # The next changes follow within a tenth of a second: a drag.
+        assert slider._debounce == slider._debounce == slider.gather
+        slider._changed_at -= 200
+        assert slider._debounce == 0
 
 
 def test_the_page_does_not_mirror_the_work_of_other_visitors() -> None:

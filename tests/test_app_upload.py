@@ -112,3 +112,22 @@ def test_nothing_stays_on_disk(places) -> None:
     with pytest.raises(InputError):
         read_upload(b"junk", "x.parquet")
     assert set(Path(tempfile.gettempdir()).glob("explorer-*")) == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_too_many_rows_are_one_sentence(places, ending, monkeypatch) -> None:
+    frame = pd.DataFrame(places)
+    data = csv(**places) if ending == "csv" else frame.to_parquet(index=False)
+    monkeypatch.setattr("explorer.app.upload.MOST_ROWS", 500)
+    assert len(read_upload(data, f"points.{ending}")) == 500
+    monkeypatch.setattr("explorer.app.upload.MOST_ROWS", 499)
+    with pytest.raises(InputError, match="499") as refused:
+        read_upload(data, f"points.{ending}")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_declared_extent_that_no_float_holds_is_one_sentence(places) -> None:
+    visit = Visit()
+    visit.load(csv(**places), place=(10**400, 48.85, 8.0))
+    assert "longitude" in visit.said[0]
+    assert not visit.used

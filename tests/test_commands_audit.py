@@ -69,8 +69,9 @@ def test_what_can_be_mended_is_one_sentence(
 
 def test_cases_are_taken_in_turn_and_end_with_the_pairs() -> None:
     tasks = list(audit._tasks(["a", "b"], 500, 1, 2.0, lambda key: key == "a"))
-    assert [what for what, _ in tasks[:4]] == ["noise", "noise", "black box", "black box"]
+    assert [task.what for task in tasks[:4]] == ["noise", "noise", "replay", "black box"]
+    assert [task.must for task in tasks[:4]] == [True, True, True, False]
     # "b" has failed already: nothing more is tried on it.
-    numbers = [details[2] for what, details in tasks[4:] if details[0] == "a"]
-    assert len(numbers) == len(tasks) - 4
+    assert not any("b" in task.details for task in tasks)
+    numbers = [task.details[1] for task in tasks if task.what == "replay"]
     assert np.array_equal(np.concatenate(numbers), np.arange(-(-500 // NEIGHBOURS)))

@@ -93,7 +93,7 @@ print(booked)
 
 
 def test_parallel_processes_never_pass_the_cap(tmp_path: Path) -> None:
-    path, go, keys = tmp_path / "ledger.sqlite3", tmp_path / "go", 60
+    path, go, keys = tmp_path / "ledger.sqlite3", tmp_path / "go", 200
     run = [sys.executable, "-c", _RIVAL, str(path), str(go), str(keys)]
     rivals = [
         subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -15,9 +15,11 @@ def test_texts_are_escaped_and_swatches_are_not() -> None:
 
 def test_progress_has_a_name_a_value_and_words() -> None:
     shown = progress("Progress", 3, 10, "3 of 10")
-    assert 'aria-label="Progress" max="10" value="3"' in shown
+    assert 'role="progressbar" aria-valuemin="0" aria-label="Progress"' in shown
+    assert 'aria-valuemax="10" aria-valuenow="3" aria-valuetext="3 of 10"' in shown
+    assert "width:30.0%" in shown
     assert "<span>3 of 10</span>" in shown
-    assert 'max="1"' in progress("Progress", 0, 0, "")
+    assert 'aria-valuemax="1" aria-valuenow="0"' in progress("Progress", 0, 0, "")
 
 
 def test_details_open_with_a_line() -> None:

@@ -51,6 +51,11 @@ class Background:
         self._message.inform(saying)
         self._task = loop.create_task(self._do(self._number, work, done, failed, pn.state.curdoc))
 
+    def cancel(self) -> None:
+        """Use no result of work that still runs: something else has been chosen meanwhile."""
+        self._number += 1
+        self._message.done()
+
     async def _do(
         self,
         number: int,

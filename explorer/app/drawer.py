@@ -77,8 +77,8 @@ class Drawer:
     ----------
     state : ExploreState
     actions : mapping
-        ``changed`` (something a release depends on), ``draw`` and ``save`` (a release),
-        ``refused``.
+        ``changed`` (something a release depends on), ``draw``, ``save`` and ``again`` (a release
+        is drawn, saved, shown again), ``refused``.
     cities : dict
         Title of each city to its key.
     upload : viewable
@@ -97,11 +97,18 @@ class Drawer:
         self._helps: dict[str, Any] = {}
         self._made = Tied(state, self._refused)
         self.save = ui.FileDownload(
-            label="Save this release",
+            label="Save the release",
             filename="release.parquet",
             callback=actions["save"],
             variant="outlined",
             visible=False,
+            **_WIDE,
+        )
+        self.again = ui.Button(
+            label="Show the release again",
+            variant="outlined",
+            visible=False,
+            on_click=lambda _e: actions["again"](),
             **_WIDE,
         )
         self.city = self._made.choose("city", "City", cities)
@@ -121,6 +128,7 @@ class Drawer:
         self._parts: list[Any] = [
             self.explain,
             "About",
+            "Figures",
             *self._data(upload),
             *self._mechanism(),
             *self._dice(actions["draw"]),
@@ -173,6 +181,7 @@ class Drawer:
             self._made.switch("frozen", "Freeze the dice"),
             pn.Row(new, release, sizing_mode="stretch_width", margin=0),
             self.save,
+            self.again,
             "Dice",
             "Draw a release",
         ]

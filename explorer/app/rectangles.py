@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.numbers import finite
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.views.markup import safe_text
@@ -25,7 +25,10 @@ def was_dragged(box: Sequence[Any], view: Viewport) -> bool:
     """Whether a browser's rectangle (x0, y0, x1, y1) is one: a click without a drag is not."""
     if not all(isinstance(edge, int | float) for edge in box):
         return False
-    x0, y0, x1, y1 = box
+    try:
+        x0, y0, x1, y1 = (finite(edge, "An edge") for edge in box)
+    except InputError:
+        return False
     return bool((x1 - x0) * view.pixels_per_x >= 3 and (y1 - y0) * view.pixels_per_y >= 3)
 
 
@@ -89,7 +92,7 @@ class Rectangles:
     def edit(self, row: int, edge: str, value: float) -> None:
         """Move one edge ("west", "south", "east", "north") of a row to ``value``."""
         self._known(row)
-        box = self._boxes[row].copy()
+        box = list(self._boxes[row])
         box[EDGES.index(edge)] = value
         self._boxes = self._boxes.copy()
         self._boxes[row] = self._checked(box)
@@ -124,11 +127,10 @@ class Rectangles:
 
     def _checked(self, box: Sequence[float]) -> NDArray[np.float64]:
         try:
-            x0, y0, x1, y1 = (float(edge) for edge in box)
+            west, south, east, north = box
         except (TypeError, ValueError) as error:
-            raise InputError("The edges of a box are numbers: west, south, east, north.") from error
-        if not all(map(math.isfinite, (x0, y0, x1, y1))):
-            raise InputError("An edge of the box is not a finite number: type another one.")
+            raise InputError("A box has four edges: west, south, east, north.") from error
+        x0, y0, x1, y1 = (finite(edge, "An edge of the box") for edge in (west, south, east, north))
         if x0 >= x1:
             raise InputError("West must be smaller than east: the box was left as it was.")
         if y0 >= y1:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app import booking
 from explorer.app.data import CityData
 from explorer.app.figures import BoxAnswers, answer_boxes, map_error
 from explorer.mechanisms import Mechanism
@@ -58,7 +59,10 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """Everything the page shows; arrays of bytes are (height, width), row 0 south."""
+    """Everything the page shows; arrays of bytes are (height, width), row 0 south.
+
+    ``booked`` says what a drawn release has cost its data set; it is empty for a preview.
+    """
 
     data: CityData
     key: tuple[Any, ...]
@@ -75,6 +79,7 @@ class Screen:
     boxes: NDArray[np.float64]
     answers: BoxAnswers
     error: float
+    booked: str = ""
 
     @property
     def view(self) -> Viewport:
@@ -88,14 +93,15 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen
     Raises
     ------
     InputError
-        When the mechanism refuses the settings for this matrix.
+        When the mechanism refuses the settings for this matrix, or the ledger a draw.
     """
     old = job.previous if job.previous is not None and job.previous.data is job.data else None
     if old is not None and old.key == job.key:
         release, leaves, seconds, error = old.release, old.leaves, old.seconds, old.error
+        booked = old.booked
     else:
         started = time.perf_counter()
-        release = job.mechanism.release(job.data.matrix, rng=job.seed, progress=progress)
+        release, booked = booking.draw(job.mechanism, job.data.matrix, job.seed, progress)
         seconds = time.perf_counter() - started
         leaves = Leaves.of(release)
         error = map_error(job.data.matrix, release, leaves)
@@ -121,6 +127,7 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen
         boxes=job.boxes,
         answers=answer_boxes(release, job.data.matrix, job.boxes),
         error=error,
+        booked=booked,
     )
 
 

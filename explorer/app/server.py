@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -16,12 +17,16 @@ from explorer.app.pages.explore import TITLE, Explore
 from explorer.cities import cities
 from explorer.errors import InputError
 
+_HOST = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
+_WITH_PORT = re.compile(r":[0-9]+$")
+
 
 def serve(
     city: str | None = None,
     port: int = 5006,
     open: bool = True,
     address: str = "127.0.0.1",
+    origins: Sequence[str] = (),
     warm: bool = True,
     start: bool = True,
     say: Callable[[str], None] = print,
@@ -35,6 +40,8 @@ def serve(
     port : 0 picks a free one
     open : whether to open a browser
     address : where to listen; 127.0.0.1 is this computer only
+    origins : further hosts in whose pages a browser may use the server, such as "maps.example.org"
+        or "192.0.2.7:8080"; a host without a port may have the server's port or the usual one
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
     say : told where the page is
@@ -47,11 +54,13 @@ def serve(
     Raises
     ------
     InputError
-        For a city that is not in the catalogue, or a port that is taken or not a port.
+        For a city that is not in the catalogue, a port that is taken or not a port, or an origin
+        that is not one host.
     """
     key = city or next(iter(cities()))
     if not 0 <= port <= 65535:
         raise InputError(f"{port!r} is not a port: give a whole number from 0 to 65535.")
+    hosts = [_host(each) for each in origins]
     if warm:
         warm_up(key, **choices)
 
@@ -68,7 +77,7 @@ def serve(
             port=port,
             address=address,
             # Both names of this computer, and no other site's page may open a session.
-            websocket_origin=[f"{host}:{port}" for host in ("localhost", "127.0.0.1", address)],
+            websocket_origin=_allowed(("localhost", "127.0.0.1", address), hosts, port),
             show=open,
             start=False,
             title={"/": TITLE, "explore": TITLE, "compare": COMPARE},
@@ -87,6 +96,28 @@ def serve(
         except KeyboardInterrupt:
             say("The explorer has stopped.")
     return server
+
+
+def _host(origin: str) -> str:
+    """A host with or without a port; a pattern would open the exact counts to any site's page."""
+    if "*" in origin:
+        raise InputError(
+            f"{origin[:60]!r} would let the page of any site read the exact counts: name each host "
+            "with its own --allow-origin."
+        )
+    if not _HOST.fullmatch(origin):
+        raise InputError(
+            f"{origin[:60]!r} is not a host: give a name such as maps.example.org or "
+            "maps.example.org:8080, without http:// and without a path."
+        )
+    return origin.lower()
+
+
+def _allowed(own: Sequence[str], further: Sequence[str], port: int) -> list[str]:
+    """Origins of websockets: the server's own names at its port, and the hosts that were named."""
+    # A name without a port stands for ports 80 and 443: a proxy in front has one of them.
+    bare = [host for host in further if not _WITH_PORT.search(host)]
+    return [*(f"{host}:{port}" for host in (*own, *bare)), *further]
 
 
 def _free_port(address: str) -> int:

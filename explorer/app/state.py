@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import param
 
+from explorer.app.numbers import finite, shown
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, mechanism, mechanisms
 from explorer.mechanisms.base import MAX_EPSILON
@@ -69,10 +71,27 @@ class ExploreState(param.Parameterized):
         self.param.update(**choices)
 
     def set_parameter(self, name: str, value: Any) -> None:
-        """Set a parameter of the present mechanism, checked by the mechanism itself."""
+        """Set a parameter of the present mechanism, checked by the mechanism itself.
+
+        Raises
+        ------
+        InputError
+            For a name that is not one of its `tunables`, or a value that it refuses.
+        """
+        known = mechanism(self.mechanism).tunables()
+        if name not in known:
+            raise InputError(
+                f"{mechanism(self.mechanism).title} has no setting called {shown(name)}: it has "
+                f"{', '.join(known)}."
+            )
         settings = {**self._settings[self.mechanism], name: value}
         self._build(self.mechanism, settings, self.epsilon)
         self._settings[self.mechanism] = settings
+
+    def take(self, made: Mechanism) -> None:
+        """Choose a mechanism with all settings that ``made`` has."""
+        self._settings[made.key] = {name: getattr(made, name) for name in made.tunables()}
+        self.put(mechanism=made.key, epsilon=made.epsilon)
 
     def parameter(self, name: str) -> Any:
         """The present value of a parameter of the present mechanism."""
@@ -91,14 +110,12 @@ class ExploreState(param.Parameterized):
             self._build(self.mechanism, {}, value)
             return
         if name not in self.param or name == "name":
-            raise InputError(f"There is no choice called {str(name)[:40]!r}.")
+            raise InputError(f"There is no choice called {shown(name)}.")
         declared = self.param[name]
         if isinstance(declared, param.Selector):
             if not _one_of(value, declared.objects):
                 choices = ", ".join(str(choice) for choice in declared.objects)
-                raise InputError(
-                    f"{declared.label} cannot be {str(value)[:40]!r}: choose {choices}."
-                )
+                raise InputError(f"{declared.label} cannot be {shown(value)}: choose {choices}.")
             return
         if name == "seed" and not (
             isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEED
@@ -107,11 +124,17 @@ class ExploreState(param.Parameterized):
         try:
             declared._validate(value)
         except (ValueError, TypeError) as error:
-            raise InputError(f"{declared.label} cannot be {str(value)[:40]!r}.") from error
+            raise InputError(f"{declared.label} cannot be {shown(value)}.") from error
 
     @staticmethod
     def _build(key: str, settings: dict[str, Any], epsilon: Any) -> Mechanism:
-        return mechanism(key)(epsilon=epsilon, **settings)
+        made = mechanism(key)
+        for name, value in {"epsilon": epsilon, **settings}.items():
+            if isinstance(value, int | float):
+                finite(value, str(made.param[name].label))
+            elif not (value is None or isinstance(value, str | np.number)):
+                raise InputError(f"{made.param[name].label} cannot be {shown(value)}.")
+        return made(epsilon=epsilon, **settings)
 
 
 def _one_of(value: Any, choices: list[Any]) -> bool:
@@ -129,6 +152,6 @@ def epsilon_of(exponent: float) -> float:
     >>> [epsilon_of(x) for x in (-2, -1, -0.95, 0, 0.3)]
     [0.01, 0.1, 0.11, 1.0, 2.0]
     """
-    if not math.isfinite(exponent) or abs(exponent) > 300:
+    if abs(finite(exponent, "Epsilon")) > 300:
         raise InputError("Epsilon is not a finite number: give a number above 0.")
     return float(f"{10**exponent:.2g}")

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import panel as pn
-from bokeh.models.widgets.tables import NumberFormatter
+from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
 
 from explorer.app import ui
 from explorer.app.figures import BoxAnswers
+from explorer.app.numbers import finite
 from explorer.app.rectangles import EDGES, Rectangles
 from explorer.app.theme import TABLE_CSS
 from explorer.errors import InputError
@@ -148,6 +149,7 @@ class BoxTable:
             "private": whole,
             "difference": NumberFormatter(format="+0,0", nan_format="–"),
             "error %": NumberFormatter(format="+0,0.00", nan_format="–"),
+            "95 % of the noise": StringFormatter(),
             "leaves": whole,
         }
 
@@ -167,7 +169,12 @@ class BoxTable:
                 **{name: {"type": "number", "step": 0.1} for name in edges},
                 **dict.fromkeys(self.answered),
             },
-            "formatters": {**dict.fromkeys(edges, place), **self._formats()},
+            # Texts are said to be texts: a table without rows takes an empty column for numbers.
+            "formatters": {
+                "box": StringFormatter(),
+                **dict.fromkeys(edges, place),
+                **self._formats(),
+            },
             "text_align": sides,
             "header_align": sides,
             "widths": {
@@ -187,7 +194,7 @@ class BoxTable:
                 self._rectangles.rename(row, str(event.value or ""))
             elif edge in EDGES:
                 size = edge_unit(self._rectangles.grid)[1]
-                self._rectangles.edit(row, edge, _number(event.value) * size)
+                self._rectangles.edit(row, edge, finite(event.value, "An edge") * size)
             else:
                 raise InputError("Only names and edges can be edited; answers follow from them.")
         except InputError as error:
@@ -218,13 +225,6 @@ class BoxTable:
         self._rectangles.select(event.new)
         # Tabulator reports a selection without the document's lock.
         pn.state.execute(self._highlighted, schedule=True)
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError) as error:
-        raise InputError("An edge is a number: the old one was put back.") from error
 
 
 def _plain(value: Any) -> Any:

@@ -121,7 +121,9 @@ h3 + p {{ opacity: .78; }}
 .pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
 .pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
 .progress {{ display: flex; align-items: center; gap: 12px; font-size: 14px; line-height: 20px; }}
-.progress progress {{ flex: 1 1 120px; max-width: 420px; height: 10px; accent-color: #3b8fd6; }}
+.progress .rail {{ flex: 1 1 120px; max-width: 420px; height: 10px; border-radius: 5px;
+  overflow: hidden; background: rgba(128, 140, 152, .35); }}
+.progress .rail i {{ display: block; height: 100%; background: #3b8fd6; }}
 .scroll {{ overflow-x: auto; }}
 .numbers {{ border-collapse: collapse; font-size: 13px; line-height: 18px;
   font-variant-numeric: tabular-nums; }}

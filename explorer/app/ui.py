@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -39,16 +40,29 @@ class _Checked:
         super()._process_events(events)  # type: ignore[misc]
 
 
-class FloatSlider(_Checked, pmui.FloatSlider):
-    """A slider of numbers that answers a key press at once (Panel waits 50 ms otherwise)."""
+class _Quick:
+    """Answers a single change at once, and gathers the many changes of a drag.
 
-    _debounce = 0
+    Panel waits 50 ms after every change. For a key press that is pure delay; for a drag some delay
+    is right, since handling thirty events a second costs the picture two frames a second.
+    """
+
+    #: ms after which a change counts as a single one, and ms to gather otherwise.
+    single, gather = 150, 40
+    _changed_at = 0.0
+
+    @property
+    def _debounce(self) -> int:
+        before, self._changed_at = self._changed_at, time.monotonic() * 1000
+        return 0 if self._changed_at - before > self.single else self.gather
 
 
-class IntSlider(_Checked, pmui.IntSlider):
+class FloatSlider(_Checked, _Quick, pmui.FloatSlider):
+    """A slider of numbers that answers a key press at once."""
+
+
+class IntSlider(_Checked, _Quick, pmui.IntSlider):
     """A slider of whole numbers that answers a key press at once."""
-
-    _debounce = 0
 
 
 class FloatInput(_Checked, pmui.FloatInput):
@@ -111,6 +125,10 @@ class Page(pmui.Page):
         super().__init__(**params)
         with pn.util.edit_readonly(self):
             self.busy = False
+        # Every layout is limited to its parent's height, and that one to the window's: on a phone
+        # the rest of the page would lie over the second map. Without a limit the page scrolls.
+        for part in self.main:
+            part.styles = {**part.styles, "max-height": "none"}
 
 
 class Table(pn.widgets.Tabulator):

@@ -11,12 +11,15 @@ from typing import Any
 import panel as pn
 
 from explorer.app import ui
+from explorer.app.numbers import finite
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.points import Points, read_points
 from explorer.views.markup import safe_text
 
 MOST_BYTES = 200_000_000
+#: A compressed file of that size can hold billions of rows; these take about 1 GB.
+MOST_ROWS = 20_000_000
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json", ".gpkg")
 
 
@@ -44,7 +47,7 @@ def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "") -> Poi
     Raises
     ------
     InputError
-        For an unknown ending, and for everything that `read_points` refuses.
+        For an unknown ending, more than `MOST_ROWS` rows, and all that `read_points` refuses.
     """
     ending = Path(str(filename)).suffix.lower()
     if ending not in ENDINGS:
@@ -55,7 +58,7 @@ def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "") -> Poi
     with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
         path = Path(folder) / f"upload{ending}"
         path.write_bytes(data)
-        return read_points(path, lon=lon or None, lat=lat or None)
+        return read_points(path, lon=lon or None, lat=lat or None, max_rows=MOST_ROWS)
 
 
 class UploadForm:
@@ -124,7 +127,7 @@ class UploadForm:
         columns = (self.lon_column.value.strip(), self.lat_column.value.strip())
 
         def work() -> OwnPoints:
-            lon, lat, width = place
+            lon, lat, width = map(finite, place, ("The longitude", "The latitude", "The width"))
             # The extent is checked before the file is opened.
             Grid.around(lon, lat, width * 1000, shape=2)
             try:

@@ -143,3 +143,12 @@ def held(doc: Any, action: Callable[[], None]) -> None:
         return
     with pn.io.hold(doc):
         action()
+
+
+def soon(action: Callable[[], None]) -> None:
+    """Do ``action`` in the next turn of the loop, in one message of its own."""
+    doc = pn.state.curdoc
+    if doc is None or doc.session_context is None:
+        action()
+    else:
+        doc.add_next_tick_callback(partial(held, doc, action))

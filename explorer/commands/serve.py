@@ -29,6 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--address", default="127.0.0.1", help="address to listen at (default 127.0.0.1)"
     )
     parser.add_argument(
+        "--allow-origin",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="host under which browsers reach the app, such as maps.example.org, where that is not "
+        "this computer's own name (may be given several times)",
+    )
+    parser.add_argument(
         "--warm",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -51,5 +59,6 @@ def run(arguments: argparse.Namespace) -> None:
         port=int(arguments.port),
         open=arguments.open,
         address=arguments.address,
+        origins=arguments.allow_origin,
         warm=arguments.warm,
     )

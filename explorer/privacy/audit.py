@@ -46,7 +46,7 @@ class Finding:
     seconds : how long that took
     largest : the largest loss, as a part of epsilon; 1 is the most that is allowed
     dice : (n,) what should be uniform, see `laws.uniforms`
-    black_box : the largest lower bound on epsilon, as a part of the claim
+    black_box : the largest lower bound on epsilon, as a part of the claim; None if there was none
     fault : where a replay failed
     """
 
@@ -55,7 +55,7 @@ class Finding:
     seconds: float = 0.0
     largest: float = 0.0
     dice: Floats = field(default_factory=lambda: np.zeros(0))
-    black_box: float = 0.0
+    black_box: float | None = None
     fault: str | None = None
 
     @property
@@ -68,7 +68,7 @@ class Finding:
         """Where the claim does not hold, or None."""
         if self.fault is not None:
             return self.fault
-        if self.black_box > 1.0:
+        if self.black_box is not None and self.black_box > 1.0:
             return f"two canaries differ by {self.black_box:.2f} epsilon at least"
         p_value = self.p_value
         return f"noise does not follow its law, p = {p_value:.1e}" if p_value < DOUBT else None
@@ -81,7 +81,7 @@ class Finding:
             self.seconds + other.seconds,
             max(self.largest, other.largest),
             np.concatenate([self.dice, other.dice])[:_MOST_DICE],
-            max(self.black_box, other.black_box),
+            max((b for b in (self.black_box, other.black_box) if b is not None), default=None),
             self.fault or other.fault,
         )
 

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -54,21 +56,28 @@ def details(summary: str, body: str) -> str:
 
 def progress(label: str, done: int, asked: int, text: str) -> str:
     """A progress bar with the same said in words beside it."""
+    said = html.escape(text)
     return (
-        f'<div class="progress"><progress aria-label="{html.escape(label)}" max="{max(asked, 1)}" '
-        f'value="{done}"></progress><span>{html.escape(text)}</span></div>'
+        f'<div class="progress"><div class="rail" role="progressbar" aria-valuemin="0" '
+        f'aria-label="{html.escape(label)}" aria-valuemax="{max(asked, 1)}" aria-valuenow="{done}" '
+        f'aria-valuetext="{said}"><i style="width:{100 * done / max(asked, 1):.1f}%"></i></div>'
+        f"<span>{said}</span></div>"
     )
 
 
-def number(value: float) -> str:
-    """Three significant digits, thousands with commas.
+def number(value: float, digits: int = 3) -> str:
+    """So many significant digits, thousands with commas.
 
-    >>> [number(v) for v in (0.012345, 1.5, 98.76, 12345.6, float("nan"))]
-    ['0.0123', '1.5', '98.8', '12,346', '–']
+    >>> [number(v) for v in (0.0000123456, 1.5, 98.76, 12345.6, 0.0, float("nan"))]
+    ['0.0000123', '1.50', '98.8', '12,346', '0', '–']
     """
     if math.isnan(value):
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    if abs(value) >= 100 or value == 0:
+        return f"{value:,.0f}"
+    return np.format_float_positional(
+        value, precision=digits, unique=False, fractional=False, trim="k"
+    ).rstrip(".")
 
 
 def _title(about: str) -> str:

@@ -198,7 +198,7 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     page.wait_for_timeout(500)
     assert rows(page)[0]["private"] == private
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save this release").click()
+        page.get_by_role("button", name="Save the release").click()
     path = tmp_path / "release.parquet"
     waiting.value.save_as(path)
     release = Release.load(path)

@@ -44,6 +44,13 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width + 1
             assert box["width"] > 0.4 * min(width, 760)
+        maps = [page.get_by_role("img", name=name) for name in ("True map", "Private map")]
+        below = [page.get_by_role("img", name="Points per"), page.locator(".summary")]
+        tops = [each.bounding_box()["y"] for each in [*maps, *below]]
+        last = maps[1].bounding_box()
+        # What comes below a map lies below it, and nothing over anything else.
+        assert tops[2] >= last["y"] + last["height"]
+        assert tops[3] >= tops[2] + below[0].bounding_box()["height"]
         if width < 500:
             # One finger scrolls until somebody asks to draw, and the drawer is closed.
             pressed = page.get_by_role("button", name="Scroll", exact=True)

@@ -73,7 +73,6 @@ class CompareDrawer:
     ----------
     state : CompareState
     changed : called after a change of a mechanism's setting
-    swap : called by "Swap A and B"
     refused : shows a sentence
     cities : title of each city to its key
     """
@@ -85,7 +84,7 @@ class CompareDrawer:
         refused: Callable[[str], None],
         cities: dict[str, str],
     ) -> None:
-        self._state = state
+        self._state, self._changed = state, changed
         tied = Tied(state, refused)
         self._helps: dict[str, Any] = {}
         self.city = tied.choose("city", "City", cities)
@@ -133,6 +132,7 @@ class CompareDrawer:
         self._state.swap()
         for each in self.sides:
             each.rebuild()
+        self._changed()
 
     def _explain(self, event: Any) -> None:
         self._arrange()

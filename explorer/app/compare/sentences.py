@@ -113,9 +113,9 @@ def ranking_table(found: Findings) -> str:
     for rank in found.ranks:
         row = [Cell(rank.series.name, rank.series.settings, swatch(rank.series.style))]
         for metric, score in rank.scores.items():
-            error = f"±{number(score.error)}" if np.isfinite(score.error) else ""
+            error = f"±{number(score.error, 2)}" if np.isfinite(score.error) else ""
             place = rank.places[metric]
-            badge = f'<span class="place">{place}</span>'
+            badge = f'<span class="place">{place}</span> '
             row.append(Cell(number(score.value), error, badge, best=place == 1))
         row += [Cell(f"{rank.leaves:,.0f}"), Cell(f"{rank.seconds:.2f}")]
         rows.append(row)
@@ -127,6 +127,8 @@ def about_ranking(found: Findings) -> str:
     """Who is first and who changes places with the metric, as HTML: sentences and a list."""
     parts = []
     for said in filter(None, (found.here, found.overall)):
+        # The names that the columns have.
+        said = said.replace("mreRho median", "median").replace(" mae", " MAE")
         leader, _, turned = said.partition(_TURNS)
         text = html.escape(leader if not turned else f"{leader}{_TURNS.rstrip()}")
         parts.append(f'<p class="summary">{text}</p>')

@@ -70,8 +70,10 @@ def compute_small(job: SmallJob, progress: Callable[[float], None] | None = None
     view = Viewport.whole(job.data.grid, PIXELS)
     old = {} if job.previous is None else job.previous.kept
     kept = {}
-    for made in job.mechanisms:
+    for i, made in enumerate(job.mechanisms):
         place = (id(job.data), repr(made), job.seed)
+        if progress is not None:
+            progress(i / len(job.mechanisms))
         kept[place] = old.get(place) or _thumbnail(job, made, view, progress)
     thumbnails = [kept[id(job.data), repr(made), job.seed] for made in job.mechanisms]
     scale = ColourScale(job.look.scale, job.data.top(job.look.scale), "data")
@@ -105,7 +107,7 @@ class SmallMaps:
             SmallMap(grid.bounds, f"Small map {letter}") for letter in "AB" for _ in range(n)
         ]
         self._captions = [html_pane(margin=(2, 0, 0, 0)) for _ in self.views]
-        self._titles = [html_pane(margin=(4, 0, 2, 0)) for _ in "AB"]
+        self._titles = [html_pane(margin=(12, 0, 2, 0)) for _ in "AB"]
         aspect = grid.width / grid.height
         rows: list[Any] = []
         for side in range(2):
@@ -131,7 +133,7 @@ class SmallMaps:
         self.restyle()
         for i, made in enumerate(screen.mechanisms):
             thumbnail, letter = screen.thumbnails[i], "AB"[i // self._n]
-            error = "" if np.isnan(thumbnail.error) else f", map error {thumbnail.error:.2f}"
+            error = "" if np.isnan(thumbnail.error) else f", error {thumbnail.error:.2f}"
             count = f"{thumbnail.leaves:,} {'leaf' if thumbnail.leaves == 1 else 'leaves'}{error}"
             put(self._captions[i], f"<p><b>epsilon {made.epsilon:g}</b>: {count}</p>")
             spoken = f"Small map {letter}, {made.title} at epsilon {made.epsilon:g}: {count}"

@@ -83,9 +83,8 @@ def _side(given: Side) -> dict[str, Any]:
 
 
 def _set_side(state: ExploreState, given: Side) -> None:
-    """Give a state a mechanism with its settings; epsilon stays."""
-    choices = _side(given)
-    choices.pop("epsilon", None)
-    state.put(mechanism=choices.pop("mechanism"))
-    for name, value in choices.items():
-        state.set_parameter(name, value)
+    """Give a state a mechanism, with all its settings where an instance is given."""
+    if isinstance(given, str):
+        state.put(mechanism=given)
+    else:
+        state.take(given)

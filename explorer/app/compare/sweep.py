@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -111,16 +114,17 @@ class Sweep:
 
     async def _watch(self, work: Callable[[], None], doc: Any) -> None:
         """Tell the page about progress while ``work`` runs in a thread."""
-        working = asyncio.ensure_future(asyncio.to_thread(work))
-        seen: tuple[Any, ...] = ()
-        while True:
-            finished, _ = await asyncio.wait({working}, timeout=LOOK)
-            now = (self.phase, self.done)
-            if now != seen:
-                seen = now
-                self._tell(doc)
-            if finished:
-                return
+        # A thread of its own: the shared ones must not keep the low priority it takes.
+        with ThreadPoolExecutor(1, "sweep", _step_back) as own:
+            working = asyncio.get_running_loop().run_in_executor(own, work)
+            seen: tuple[Any, ...] = ()
+            finished: set[Any] = set()
+            while not finished:
+                finished, _ = await asyncio.wait({working}, timeout=LOOK)
+                now = (self.phase, self.done)
+                if now != seen:
+                    seen = now
+                    self._tell(doc)
 
     def _tell(self, doc: Any) -> None:
         if doc is None or doc.session_context is None:
@@ -162,3 +166,10 @@ class Sweep:
                 self.done += 1
         finally:
             _TURN.release()
+
+
+def _step_back() -> None:
+    """Let the page's own work go first; processes started from here inherit it."""
+    # Elsewhere the call would slow the whole server down, not this thread.
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, 0, 10)

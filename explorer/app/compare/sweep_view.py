@@ -1,4 +1,4 @@
-"""The lower half of Compare: controls of a sweep, error curves, candlesticks, ranking."""
+"""The lower half of Compare: a sweep's controls, error curves, candlesticks, ranking."""
 
 from __future__ import annotations
 
@@ -16,27 +16,23 @@ from explorer.app import ui
 from explorer.app.compare import sentences
 from explorer.app.compare.findings import Findings, Question, find
 from explorer.app.compare.kept import KEPT, Kept
-from explorer.app.compare.measures import DRAWN, FIXED, METRICS, WORKLOADS, asked
+from explorer.app.compare.measures import DRAWN, FIXED, asked
 from explorer.app.compare.saved import saved_table
 from explorer.app.compare.series import series_of
-from explorer.app.compare.state import EPSILONS, MOST_SEEDS, CompareState
+from explorer.app.compare.state import EPSILONS, CompareState
 from explorer.app.compare.sweep import Order, Sweep
+from explorer.app.compare.sweep_controls import SweepControls
 from explorer.app.data import CityData
 from explorer.app.pieces import html_pane, put, section
-from explorer.app.tied import Tied
 from explorer.app.words import words
 from explorer.app.worker import LatestWorker, held
 from explorer.errors import InputError
-from explorer.evaluate import Workload, plan
-from explorer.mechanisms import mechanisms
+from explorer.evaluate import plan
 from explorer.views.charts import Candlesticks, ErrorCurves
-from explorer.views.tables import details, progress
+from explorer.views.tables import details
 
 #: What the visitor looks at: the city on screen and the boxes (n, 4) of the table.
 Source = Callable[[], tuple[CityData, NDArray[np.float64]]]
-_SMALL: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
-_FIELD: dict[str, Any] = {"sizing_mode": "fixed", "margin": (4, 16, 4, 0)}
-_CARD = {"flex": "1 1 440px", "min-width": "0"}
 
 
 class SweepView:
@@ -61,17 +57,15 @@ class SweepView:
         self.sweep = Sweep(self._swept, kept)
         self.findings: Findings | None = None
         self.worker = LatestWorker(
-            self._question, partial(_find, kept), self._publish, refused, lambda _busy: None
+            self._question, self._find, self._publish, refused, lambda _busy: None
         )
         self.curves, self.sticks = ErrorCurves(EPSILONS), Candlesticks()
+        self.controls = SweepControls(state, refused, self.start, self._cancelled, self._saved)
         self._said = {name: html_pane(margin=(4, 0)) for name in ("curves", "sticks", "rank")}
         self._twins = {name: html_pane(margin=(2, 0, 0, 0)) for name in ("curves", "sticks")}
         self._ranking = html_pane()
-        self._progress = html_pane(margin=(4, 0, 8, 0))
-        self.view = pn.Column(
-            section("Error against epsilon", words("compare")["Sweep"]),
-            self._controls(Tied(state, refused)),
-            self._progress,
+        # Empty axes say nothing: they appear with the first results.
+        self._results = pn.Column(
             ui.wrapping(
                 self._card("Curves", "curves", self.curves.figure),
                 self._card("Candlesticks", "sticks", self.sticks.figure),
@@ -82,10 +76,18 @@ class SweepView:
             self._ranking,
             sizing_mode="stretch_width",
             margin=0,
+            visible=False,
+        )
+        self.view = pn.Column(
+            section("Error against epsilon", words("compare")["Sweep"]),
+            self.controls.view,
+            self._results,
+            sizing_mode="stretch_width",
+            margin=0,
         )
         watched = ["chosen", "workload", "metric", "at", "seeds"]
         state.param.watch(lambda *_: self.refresh(), watched)
-        self._show_phase()
+        self.controls.show(self.sweep)
 
     def refresh(self) -> None:
         """Show what is known for the present choices; nothing is drawn."""
@@ -108,80 +110,18 @@ class SweepView:
         self.sweep.cancel()
         self.worker.close()
 
-    # Building.
-
-    def _controls(self, tied: Tied) -> Any:
-        state = self._state
-        titles = {each.title: key for key, each in mechanisms().items()}
-        self.chosen = tied.tie(
-            ui.CheckBoxGroup(
-                label="Mechanisms in the sweep",
-                options=titles,
-                value=list(state.chosen),
-                inline=True,
-                size="small",
-                sizing_mode="stretch_width",
-                margin=(0, 0, 4, 0),
-            ),
-            "chosen",
-        )
-        fields = [
-            tied.choose("workload", "Questions", _turned(WORKLOADS), width=230, **_FIELD),
-            tied.choose("metric", "Error measured as", _turned(METRICS), width=330, **_FIELD),
-            tied.choose(
-                "at", "At epsilon", {f"{each:g}": each for each in EPSILONS}, width=110, **_FIELD
-            ),
-            tied.tie(
-                ui.IntSlider(
-                    label="Dice per point",
-                    start=2,
-                    end=MOST_SEEDS,
-                    value=state.seeds,
-                    size="small",
-                    width=150,
-                    **_FIELD,
-                ),
-                "seeds",
-            ),
-        ]
-        self.begin = ui.Button(
-            label="Start the sweep", on_click=lambda _e: self.start(), color="primary", **_SMALL
-        )
-        self.cancel = ui.Button(
-            label="Cancel",
-            variant="outlined",
-            on_click=lambda _e: self._cancelled(),
-            disabled=True,
-            **_SMALL,
-        )
-        self.save = ui.FileDownload(
-            label="Save the results",
-            filename="sweep.csv",
-            callback=self._saved,
-            variant="outlined",
-            **_SMALL,
-        )
-        return pn.Column(
-            self.chosen,
-            ui.wrapping(*fields),
-            ui.wrapping(self.begin, self.cancel, self.save),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-
     def _card(self, title: str, name: str, figure: Any) -> Any:
-        head = html_pane(f"<h3>{title}</h3>", margin=(4, 0, 4, 0))
-        about = html_pane(f'<p class="help">{words("compare")[title]}</p>', visible=False)
-        self._state.param.watch(lambda event: about.param.update(visible=event.new), "explain")
+        """A chart with its words; the sentence and the numbers stand below it."""
+        about = html_pane(f'<p class="help">{words("compare")[title]}</p>')
         about.visible = self._state.explain
-        chart = pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0)
+        self._state.param.watch(lambda event: about.param.update(visible=event.new), "explain")
         return pn.Column(
-            head,
+            html_pane(f"<h3>{title}</h3>", margin=(4, 0, 4, 0)),
             about,
-            chart,
+            pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0),
             self._said[name],
             self._twins[name],
-            styles=_CARD,
+            styles={"flex": "1 1 440px", "min-width": "0"},
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -202,6 +142,9 @@ class SweepView:
             state.at,
         )
 
+    def _find(self, question: Question) -> Findings:
+        return find(question, self._kept)
+
     def _order(self) -> Order:
         data, boxes = self._source()
         state = self._state
@@ -209,7 +152,7 @@ class SweepView:
             raise InputError("There is no box to ask about: draw one on a map first.")
         made = [each.mechanism for each in series_of(state)]
         # All questions are asked at once: a release costs more than its answers.
-        workloads: list[Workload] = asked(data.grid, boxes, [*FIXED, DRAWN])
+        workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
         wanted = [each for each in workloads if each.name in (*FIXED, state.workload)]
         return Order(data.matrix, plan(made, EPSILONS, state.seeds), workloads, wanted)
 
@@ -218,47 +161,31 @@ class SweepView:
         held(pn.state.curdoc, partial(self._show, found))
 
     def _show(self, found: Findings) -> None:
-        said = {
-            "curves": sentences.about_curves(found),
-            "sticks": sentences.about_sticks(found),
-        }
+        said = {"curves": sentences.about_curves(found), "sticks": sentences.about_sticks(found)}
         self.curves.show(found.curves, sentences.curve_title(found), said["curves"])
         self.sticks.show(found.sticks, sentences.stick_title(found), said["sticks"])
         for name, text in said.items():
             put(self._said[name], f'<p class="summary">{html.escape(text)}</p>')
         put(self._said["rank"], sentences.about_ranking(found))
-        self.save.disabled = not found.curves
-        tables = {
-            "curves": sentences.curve_table(found) if found.curves else "",
-            "sticks": sentences.stick_table(found) if found.sticks else "",
-        }
-        for name, table in tables.items():
-            title = "Numbers of the curves" if name == "curves" else "Numbers of the candlesticks"
-            put(self._twins[name], details(title, table) if table else "")
+        put(self._twins["curves"], details("Numbers of the curves", sentences.curve_table(found)))
+        sticks = sentences.stick_table(found)
+        put(self._twins["sticks"], details("Numbers of the candlesticks", sticks))
         put(self._ranking, sentences.ranking_table(found) if found.ranks else "")
+        self._results.visible = bool(found.curves)
+        self.controls.save.disabled = not found.curves
 
     # The sweep.
 
     def _swept(self) -> None:
         """Something is new in the sweep."""
-        held(pn.state.curdoc, self._show_phase)
+        held(pn.state.curdoc, partial(self.controls.show, self.sweep))
+        if self.sweep.phase == "failed":
+            self._refused(self.sweep.sentence)
         self.refresh()
 
     def _cancelled(self) -> None:
         self.sweep.cancel()
-        self._show_phase()
-
-    def _show_phase(self) -> None:
-        sweep = self.sweep
-        self.begin.disabled = sweep.running
-        self.cancel.disabled = not sweep.running or sweep.phase == "stopping"
-        if sweep.phase == "failed":
-            self._refused(sweep.sentence)
-        text = phase_text(sweep)
-        if sweep.running:
-            put(self._progress, progress("Progress of the sweep", sweep.done, sweep.asked, text))
-        else:
-            put(self._progress, f'<p class="quiet" role="status">{text}</p>')
+        self.controls.show(self.sweep)
 
     def _saved(self) -> io.BytesIO:
         """All results of the present choices, as `evaluate` writes them."""
@@ -267,27 +194,3 @@ class SweepView:
         workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
         table = saved_table(self._kept, data, tasks, workloads)
         return io.BytesIO(table.to_csv(index=False).encode())
-
-
-def phase_text(sweep: Sweep) -> str:
-    """What the sweep is doing, in words."""
-    count = f"{sweep.done:,} of {sweep.asked:,} releases"
-    left = sweep.seconds_left()
-    return {
-        "idle": "No sweep has been started. Its results are compared with the truth: curator mode.",
-        "waiting": "Waiting for its turn, or starting …",
-        "running": count + ("" if left is None else f", about {left:,.0f} s left"),
-        "stopping": f"{count}; stopping …",
-        "finished": f"Finished: {count}. Previews, compared with the truth: curator mode.",
-        "cancelled": f"Cancelled after {count}; what is finished stays.",
-        "failed": f"Stopped after {count}.",
-    }[sweep.phase]
-
-
-def _find(kept: Kept, question: Question) -> Findings:
-    return find(question, kept)
-
-
-def _turned(names: dict[str, str]) -> dict[str, str]:
-    """Titles to values, as a menu takes them."""
-    return {title: name for name, title in names.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from bokeh.models.widgets.tables import NumberFormatter
+from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
 
 from explorer.app.compare.pair import nearer
 from explorer.app.figures import BoxAnswers
@@ -48,7 +48,11 @@ class BothTable(BoxTable):
     def _formats(self) -> dict[str, Any]:
         whole = NumberFormatter(format="0,0", nan_format="–")
         share = NumberFormatter(format="+0,0.00", nan_format="–")
-        return {**dict.fromkeys(("true", "A", "B"), whole), ERROR_A: share, ERROR_B: share}
+        return {
+            **dict.fromkeys(("true", "A", "B"), whole),
+            **dict.fromkeys((ERROR_A, ERROR_B), share),
+            "nearer": StringFormatter(),
+        }
 
     def _answer_widths(self) -> dict[str, int]:
         return {ERROR_A: 108, ERROR_B: 108, "nearer": 76}

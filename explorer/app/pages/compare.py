@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,13 +15,12 @@ from explorer import cities
 from explorer.app import ui
 from explorer.app.background import Background
 from explorer.app.compare.drawer import CompareDrawer
-from explorer.app.compare.maps import PrivatePair
-from explorer.app.compare.pair import Pair, compute_pair, score, why
-from explorer.app.compare.small import SmallJob, SmallMaps, SmallScreen, compute_small
-from explorer.app.compare.state import FOUR, CompareState, Side
+from explorer.app.compare.pair import Pair, score, why
+from explorer.app.compare.stage import Box, Stage
+from explorer.app.compare.state import CompareState, Side
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.compare.table import BothTable
-from explorer.app.data import CityData, is_loaded, load_city, own_city, same_extent
+from explorer.app.data import CityData, is_loaded, load_city, own_city
 from explorer.app.exchange import BoxExchange
 from explorer.app.figures import answer_boxes
 from explorer.app.maps import CURATOR, MapTools
@@ -30,17 +28,16 @@ from explorer.app.message import MessageArea
 from explorer.app.navigation import header
 from explorer.app.pieces import html_pane, put, section
 from explorer.app.rectangles import Rectangles, was_dragged
-from explorer.app.screen import Job, Look
 from explorer.app.theme import THEME
 from explorer.app.words import words
-from explorer.app.worker import LatestWorker, Superseded, held
+from explorer.app.worker import soon
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.matrix import FrequencyMatrix
 from explorer.views.markup import ledger_bar
-from explorer.views.viewport import Viewport
 
 TITLE = "Compare mechanisms"
+#: The city key of what a notebook brought along.
 OWN = "yours"
 
 
@@ -77,32 +74,21 @@ class Compare(pn.viewable.Viewer):
         if self.phone:
             choices = {"drag": "scroll", **choices}
         catalogue = {each.title: key for key, each in cities.cities().items()}
-        own = isinstance(city, FrequencyMatrix)
-        key = OWN if own else str(city or next(iter(catalogue.values())))
-        if own:
+        self._own = own_city(city) if isinstance(city, FrequencyMatrix) else None
+        key = str(city or next(iter(catalogue.values()))) if self._own is None else OWN
+        if self._own is not None:
             catalogue["Your own counts"] = OWN
         elif key not in catalogue.values():
             raise InputError(
                 f"There is no city {key[:40]!r}: choose one of {', '.join(catalogue)}."
             )
         self.state = CompareState(a, b, city=key, **choices)
-        self.rectangles = Rectangles(Grid.cells((1, 1)))
-        self.pair: Pair | None = None
-        self.maps: PrivatePair | None = None
-        self.small: SmallMaps | None = None
-        self._own = own_city(city) if isinstance(city, FrequencyMatrix) else None
-        self._data: CityData | None = None
-        self._computed: Pair | None = None
-        self._small_screen: SmallScreen | None = None
-        self._asked: Viewport | None = None
-        self._version = 0
+        # Until the city has been read, its public extent says what boxes are measured in.
+        first = Grid.cells((1, 1)) if self._own is not None else cities.cities()[key].grid()
+        self.rectangles = Rectangles(first)
+        self._going_back = False
         self.message = MessageArea()
         self.background = Background(self.message)
-        refuse = self.message.refuse
-        self.worker = LatestWorker(self._jobs, self._compute, self._publish, refuse, self._slow)
-        self.small_worker = LatestWorker(
-            self._small_job, self._compute_small, self._publish_small, refuse, lambda _busy: None
-        )
         self._build(catalogue)
         self._watch()
         pn.state.on_session_destroyed(lambda _context: self._close())
@@ -112,6 +98,11 @@ class Compare(pn.viewable.Viewer):
             self._use(load_city(key, self.state.side))
         else:
             pn.state.onload(self._load)
+
+    @property
+    def pair(self) -> Pair | None:
+        """What is on the two maps."""
+        return self.stage.pair
 
     def page(self, links: bool = False) -> Any:
         """The page with bar, drawer and theme toggle; ``links`` to the server's other pages."""
@@ -142,33 +133,30 @@ class Compare(pn.viewable.Viewer):
     # Building the page once.
 
     def _build(self, catalogue: dict[str, str]) -> None:
-        refuse = self.message.refuse
+        refuse, text = self.message.refuse, words("compare")
+        self.stage = Stage(
+            self.state, lambda: self.rectangles.boxes, self._drawn, self._rest, refuse
+        )
         self.drawer = CompareDrawer(self.state, self._settings_changed, refuse, catalogue)
-        tools = MapTools(self.state, self._zoom, refuse, phone=self.phone)
+        tools = MapTools(self.state, self.stage.zoom, refuse, phone=self.phone)
         self.table = BothTable(
             self.rectangles, self._boxes_changed, self._highlight, refuse, phone=self.phone
         )
         self.exchange = BoxExchange(self.rectangles, self._add_box, self._boxes_changed, refuse)
         self.sweep = SweepView(self.state, self._source, refuse)
         about = f"The same city, epsilon, dice and boxes; {CURATOR}."
-        head = html_pane(f'<h1 class="visually-hidden">{TITLE}</h1><p class="summary">{about}</p>')
-        self._maps, self._small = (
-            pn.Column(sizing_mode="stretch_width", margin=0) for _ in range(2)
+        head = pn.Column(
+            html_pane(f'<h1 class="visually-hidden">{TITLE}</h1><p class="summary">{about}</p>'),
+            styles={"flex": "1 1 380px"},
+            sizing_mode="stretch_width",
+            margin=0,
         )
         self._why, self._score = html_pane(margin=(8, 0, 6, 0)), html_pane(margin=(4, 0))
         self._ledgers = html_pane(margin=(4, 0, 0, 0))
-        text = words("compare")
         self.body = pn.Column(
             self.message.view,
-            ui.wrapping(
-                pn.Column(
-                    head, styles={"flex": "1 1 380px"}, sizing_mode="stretch_width", margin=0
-                ),
-                tools.view,
-                gap="6px 16px",
-                margin=(0, 0, 6, 0),
-            ),
-            self._maps,
+            ui.wrapping(head, tools.view, gap="6px 16px", margin=(0, 0, 6, 0)),
+            self.stage.view,
             self._why,
             section("Boxes", text["Boxes"]),
             self._score,
@@ -177,7 +165,7 @@ class Compare(pn.viewable.Viewer):
             section("Budget", text["Budget"]),
             self._ledgers,
             section("Four epsilons", text["Four epsilons"]),
-            self._small,
+            self.stage.small_view,
             self.sweep.view,
             sizing_mode="stretch_width",
             margin=(10, 16, 24, 16),
@@ -187,48 +175,24 @@ class Compare(pn.viewable.Viewer):
         state, watch = self.state, self.state.param.watch
         watch(self._settings_changed, ["mechanism", "epsilon"])
         state.b.param.watch(self._settings_changed, ["mechanism"])
-        watch(self._new_dice, ["seed"])
-        watch(lambda *_: self._request(), ["right", "scale"])
-        watch(self._restyle, ["palette", "partition", "drag"])
+        watch(lambda *_: self.stage.outdated(), ["seed"])
+        watch(lambda *_: self.stage.request(), ["right", "scale"])
+        watch(lambda *_: self.stage.restyle(), ["palette", "partition", "drag"])
         watch(lambda *_: self._load(), ["city", "side"])
 
     # What a visitor does.
 
     def _settings_changed(self, *_events: Any) -> None:
-        """Something a map depends on; with dice that are not frozen they are thrown again."""
+        """Something a map depends on; dice that are not frozen are thrown again."""
         if self.state.frozen:
-            self._new_dice()
+            self.stage.outdated()
         else:
             self.state.roll()
-
-    def _new_dice(self, *_events: Any) -> None:
-        self._version += 1
-        self._request()
         self.sweep.refresh()
 
-    def _request(self) -> None:
-        self.worker.request()
-        self.small_worker.request()
-
-    def _restyle(self, *_events: Any) -> None:
-        if self.maps is not None and self.small is not None and self.pair is not None:
-            self.maps.restyle()
-            self.maps.caption(self.pair)
-            self.small.restyle()
-
-    def _zoom(self, factor: float) -> None:
-        if self.maps is not None:
-            self.maps.zoom(factor)
-            self.worker.request()
-
-    def _viewed(self) -> None:
-        """A pan, zoom or resize; both maps report it, and loading reports it several times."""
-        if self.maps is not None and self.maps.viewport() != self._asked:
-            self.worker.request()
-
-    def _drawn(self, box: tuple[float, float, float, float]) -> None:
+    def _drawn(self, box: Box) -> None:
         """A dragged rectangle; a click without a drag is not one."""
-        if self.maps is None or not was_dragged(box, self.maps.viewport()):
+        if self.stage.maps is None or not was_dragged(box, self.stage.maps.viewport()):
             return
         try:
             self.rectangles.add(box)
@@ -237,91 +201,43 @@ class Compare(pn.viewable.Viewer):
         self._boxes_changed()
 
     def _add_box(self) -> None:
-        if self.maps is not None:
-            self.rectangles.add_middle(self.maps.ranges.bounds)
+        if self.stage.maps is not None:
+            self.rectangles.add_middle(self.stage.maps.ranges.bounds)
             self._boxes_changed()
 
     def _boxes_changed(self) -> None:
-        """Maps first, then the numbers; both in one message."""
-
-        def show() -> None:
-            self._highlight()
-            self._numbers()
-
-        held(pn.state.curdoc, show)
+        """Maps first; the table, which takes a browser longer, in the next message."""
+        self._highlight()
+        soon(self._numbers)
         self.sweep.boxes_changed()
 
     def _highlight(self) -> None:
-        if self.maps is not None:
+        if self.stage.maps is not None:
             chosen = self.rectangles
-            self.maps.boxes.show(chosen.boxes, chosen.names, chosen.selected)
+            self.stage.maps.boxes.show(chosen.boxes, chosen.names, chosen.selected)
 
     def _source(self) -> tuple[CityData, NDArray[np.float64]]:
-        return self._known(), self.rectangles.boxes
+        return self.stage.known(), self.rectangles.boxes
 
-    def _known(self) -> CityData:
-        if self._data is None or self.maps is None:
-            raise InputError("The city is still being read: wait a moment.")
-        return self._data
-
-    # From choices to pictures.
-
-    def _jobs(self) -> tuple[Job, Job]:
-        data, state = self._known(), self.state
-        assert self.maps is not None
-        self._asked = self.maps.viewport()
-        job = Job(
-            data=data,
-            mechanism=state.instance(),
-            seed=state.seed,
-            draw=0,
-            view=self._asked,
-            look=Look(state.right, state.scale, "data", points=False),
-            boxes=self.rectangles.boxes,
-            previous=None if self._computed is None else self._computed.a,
-        )
-        last = None if self._computed is None else self._computed.b
-        return job, replace(job, mechanism=state.b.instance(), previous=last)
-
-    def _compute(self, jobs: tuple[Job, Job]) -> Pair:
-        """In the worker's thread; a picture that is not wanted any more stops half-way."""
-        self._computed = compute_pair(jobs, self._still_wanted(self._version))
-        return self._computed
-
-    def _still_wanted(self, version: int) -> Callable[[float], None]:
-        def progress(_done: float) -> None:
-            if version != self._version:
-                raise Superseded
-
-        return progress
-
-    def _publish(self, pair: Pair) -> None:
-        if pair.a.data is not self._data or self.maps is None:
-            return
-        self.pair = pair
-        doc = pn.state.curdoc
-        held(doc, partial(self.maps.show, pair))
-        if doc is None or doc.session_context is None:
-            self._rest()
-        else:
-            doc.add_next_tick_callback(partial(held, doc, self._rest))
+    # What is read beside the maps.
 
     def _rest(self) -> None:
-        """What is read after the maps: titles, figures, sentences, table, ledgers."""
-        if self.maps is None or self.pair is None:
+        """Ledgers, facts, titles, sentences, table."""
+        pair = self.pair
+        if pair is None:
             return
         bars = [
             f"<div><h3>{letter}: {screen.title}</h3>{ledger_bar(screen.release.stages())}</div>"
-            for letter, screen in (("A", self.pair.a), ("B", self.pair.b))
+            for letter, screen in (("A", pair.a), ("B", pair.b))
         ]
         put(self._ledgers, f'<div class="beside">{"".join(bars)}</div>')
-        for side, screen in zip(self.drawer.sides, (self.pair.a, self.pair.b), strict=True):
+        for side, screen in zip(self.drawer.sides, (pair.a, pair.b), strict=True):
             side.settings.show_facts(screen.release.facts)
         self._numbers()
 
     def _numbers(self) -> None:
-        pair = self.pair
-        if pair is None or self.maps is None:
+        pair, maps = self.pair, self.stage.maps
+        if pair is None or maps is None:
             return
         boxes = self.rectangles.boxes
         if not np.array_equal(pair.a.boxes, boxes):
@@ -329,74 +245,60 @@ class Compare(pn.viewable.Viewer):
                 replace(s, answers=answer_boxes(s.release, s.data.matrix, boxes), boxes=boxes)
                 for s in (pair.a, pair.b)
             )
-            self.pair = pair = Pair(a, b)
-        self.maps.caption(pair)
+            self.stage.pair = pair = Pair(a, b)
+        maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
         put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
         self.table.show(pair.answers)
 
-    def _slow(self, busy: bool) -> None:
-        if self.maps is not None and self.pair is not None:
-            self.maps.caption(self.pair, busy=busy)
-
-    def _small_job(self) -> SmallJob:
-        data, state = self._known(), self.state
-        made = [
-            type(each)(epsilon=epsilon, **{name: getattr(each, name) for name in each.tunables()})
-            for each in (state.instance(), state.b.instance())
-            for epsilon in FOUR
-        ]
-        look = Look(state.right, state.scale, "data", points=False)
-        return SmallJob(data, made, state.seed, look, self._small_screen)
-
-    def _compute_small(self, job: SmallJob) -> SmallScreen:
-        return compute_small(job, self._still_wanted(self._version))
-
-    def _publish_small(self, screen: SmallScreen) -> None:
-        self._small_screen = screen
-        if screen.data is self._data and self.small is not None:
-            held(pn.state.curdoc, partial(self.small.show, screen))
-
     # Cities.
 
     def _load(self) -> None:
+        if self._going_back:
+            self.background.cancel()
+            return
         key, side = self.state.city, self.state.side
-        if self._own is not None and key == OWN:
-            self._use(self._own)
-        elif is_loaded(key, side):
-            self._use(load_city(key, side))
-        else:
-            title = next((t for t, k in self.drawer.city.options.items() if k == key), key)
-            work = partial(load_city, key, side)
-            self.background.run(work, self._use, f"Reading {title} …", self._back)
+        own = self._own if key == OWN else None
+        if own is not None or is_loaded(key, side):
+            # Whatever is still being read was chosen before this.
+            self.background.cancel()
+            data = own or load_city(key, side)
+            if data is not self.stage.data:
+                self._use(data)
+            return
+        title = next((t for t, k in self.drawer.city.options.items() if k == key), key)
+        done = partial(self._arrived, key, side)
+        self.background.run(partial(load_city, key, side), done, f"Reading {title} …", self._back)
+
+    def _arrived(self, key: str, side: int, data: CityData) -> None:
+        """Use what was read, unless something else has been chosen meanwhile."""
+        if (key, side) == (self.state.city, self.state.side):
+            self._use(data)
 
     def _use(self, data: CityData) -> None:
-        """Show a city; another extent gets new maps and starts with the two example boxes."""
-        self._data = data
-        self._version += 1
-        if self.maps is None or not same_extent(self.maps.grid, data.grid):
+        """Show a city; another extent starts with the two example boxes."""
+        # Counts without points have the cells they have.
+        self.drawer.side.visible = data.heat is not None
+        if self.stage.use(data):
             self.rectangles.reset(data.grid)
-            self.maps = PrivatePair(self.state, data.grid, self._viewed, self._drawn)
-            self.small = SmallMaps(self.state, data.grid, len(FOUR))
-            self._maps.objects, self._small.objects = [self.maps.view], [self.small.view]
             self.table.reset()
             self.exchange.reset()
         else:
-            self.maps.grid = self.rectangles.grid = data.grid
+            self.rectangles.grid = data.grid
         self._highlight()
-        if self.pair is None:
-            self.worker.run_now()
-        else:
-            self.worker.request()
-        self.small_worker.request()
+        self.stage.begin()
         self.sweep.refresh()
 
     def _back(self) -> None:
         """A city could not be read: the choice goes back to the one on screen."""
-        if self._data is not None:
-            self.drawer.city.value, self.drawer.side.value = self._data.city
+        if self.stage.data is None:
+            return
+        key, side = self.stage.data.city
+        self._going_back = True
+        # Both at once: city by city and side by side would name a third map in between.
+        self.state.put(city=key, **({"side": side} if side else {}))
+        self._going_back = False
 
     def _close(self) -> None:
-        self.worker.close()
-        self.small_worker.close()
+        self.stage.close()
         self.sweep.close()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import html
-import io
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,25 +22,26 @@ from explorer.app.data import (
     prepared,
     same_extent,
 )
+from explorer.app.desk import Desk
 from explorer.app.drawer import Drawer
 from explorer.app.exchange import BoxExchange
 from explorer.app.figures import answer_boxes, figures, summary
+from explorer.app.flow import Flow
 from explorer.app.maps import MapPair, MapTools
 from explorer.app.message import MessageArea
 from explorer.app.navigation import header
 from explorer.app.rectangles import Rectangles, was_dragged
-from explorer.app.screen import Job, Look, Screen, compute
+from explorer.app.screen import Screen
 from explorer.app.state import ExploreState
 from explorer.app.table import BoxTable
 from explorer.app.theme import CSS, THEME
 from explorer.app.upload import OwnPoints, UploadForm
 from explorer.app.words import words
-from explorer.app.worker import LatestWorker, Superseded, held
+from explorer.app.worker import held
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.matrix import FrequencyMatrix
 from explorer.views.markup import figures_strip, ledger_bar, safe_text
-from explorer.views.viewport import Viewport
 
 TITLE = "Private map explorer"
 #: The city key of what a visitor or a notebook brought along.
@@ -82,35 +80,37 @@ class Explore(pn.viewable.Viewer):
                 f"There is no city {key[:40]!r}: choose one of {', '.join(catalogue)}."
             )
         self.state = ExploreState(city=key, **choices)
-        self.rectangles = Rectangles(Grid.cells((1, 1)))
+        # Until the city has been read, its public extent says what boxes are measured in.
+        first = Grid.cells((1, 1)) if own else cities.cities()[key].grid()
+        self.rectangles = Rectangles(first)
         self.screen: Screen | None = None
         self.maps: MapPair | None = None
         self._data: CityData | None = None
         self._own: OwnPoints | None = None
-        self._computed: Screen | None = None
-        self._asked: Viewport | None = None
-        # A release-grade drawing has a number; 0 stands for a preview.
-        self._drawing = self._drawings = self._version = 0
+        self._going_back = False
+        self._brought = own_city(city) if isinstance(city, FrequencyMatrix) else None
         self.message = MessageArea()
         self.background = Background(self.message)
-        self.worker = LatestWorker(
-            self._job, self._compute, self._publish, self.message.refuse, self._slow
+        self.flow = Flow(
+            self.state, self.rectangles, self._publish, self.message.refuse, self._slow
         )
+        self.desk = Desk(self.state, self.flow, self.message)
         self._build(catalogue)
         self._watch()
-        pn.state.on_session_destroyed(lambda _context: self.worker.close())
-        if isinstance(city, FrequencyMatrix):
-            self._use(own_city(city))
+        pn.state.on_session_destroyed(lambda _context: self.flow.close())
+        if self._brought is not None:
+            self._use(self._brought)
         elif pn.state.curdoc is None or is_loaded(key, self.state.side):
             self._use(load_city(key, self.state.side))
         else:
             pn.state.onload(self._load)
 
     def draw_release(self) -> None:
-        """Draw once with release-grade noise; the picture stays until a setting changes."""
-        self._drawings += 1
-        self._drawing = self._drawings
-        self.worker.request()
+        """Draw once with release-grade noise, and book it in the ledger.
+
+        The picture stays until a setting changes; the release is kept until the next draw.
+        """
+        self.flow.draw()
 
     def page(self, links: bool = False) -> Any:
         """The page with bar, drawer and theme toggle; ``links`` to the server's other pages."""
@@ -145,8 +145,9 @@ class Explore(pn.viewable.Viewer):
         upload = UploadForm(self.background.run, self._use_own, refuse)
         actions: dict[str, Callable[..., Any]] = {
             "changed": self._settings_changed,
-            "draw": self.draw_release,
-            "save": self._saved,
+            "draw": self.desk.press,
+            "save": self.desk.saved,
+            "again": self._again,
             "refused": refuse,
         }
         self.drawer = Drawer(self.state, actions, catalogue, upload.view)
@@ -184,8 +185,8 @@ class Explore(pn.viewable.Viewer):
     def _watch(self) -> None:
         watch = self.state.param.watch
         watch(self._settings_changed, ["mechanism", "epsilon"])
-        watch(self._new_dice, ["seed"])
-        watch(lambda *_: self.worker.request(), ["right", "scale", "scale_from", "truth"])
+        watch(lambda *_: self.flow.preview(), ["seed"])
+        watch(lambda *_: self.flow.request(), ["right", "scale", "scale_from", "truth"])
         watch(self._restyle, ["palette", "partition", "partition_over", "drag"])
         watch(lambda *_: self._load(), ["city", "side"])
 
@@ -194,23 +195,23 @@ class Explore(pn.viewable.Viewer):
     def _settings_changed(self, *_events: Any) -> None:
         """Something a release depends on: back to a preview, with new dice unless frozen."""
         if self.state.frozen:
-            self._new_dice()
+            self.flow.preview()
         else:
             self.state.roll()
 
-    def _new_dice(self, *_events: Any) -> None:
-        self._drawing = 0
-        self._version += 1
-        self.worker.request()
+    def _again(self) -> None:
+        """Show the kept release with the city and the settings that it was drawn from."""
 
-    def _saved(self) -> io.BytesIO:
-        """The release on screen as a GeoParquet file; a preview is not handed out."""
-        if self.screen is None or self.screen.release.preview:
-            raise InputError("A preview is not private: draw a release first.")
-        with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
-            path = Path(folder) / "release.parquet"
-            self.screen.release.save(path)
-            return io.BytesIO(path.read_bytes())
+        def use(data: CityData) -> None:
+            if data is not self._data:
+                self._use(data)
+            self._back()
+
+        try:
+            self.desk.show_again(use)
+        except InputError as error:
+            self.message.refuse(str(error))
+        self.drawer.parameters.rebuild()
 
     def _restyle(self, *_events: Any) -> None:
         if self.maps is not None and self.screen is not None:
@@ -220,12 +221,7 @@ class Explore(pn.viewable.Viewer):
     def _zoom(self, factor: float) -> None:
         if self.maps is not None:
             self.maps.zoom(factor)
-            self.worker.request()
-
-    def _viewed(self) -> None:
-        """A pan, zoom or resize; both maps report it, and loading reports it several times."""
-        if self.maps is not None and self.maps.viewport() != self._asked:
-            self.worker.request()
+            self.flow.request()
 
     def _drawn(self, box: tuple[float, float, float, float]) -> None:
         """A dragged rectangle; a click without a drag is not one."""
@@ -243,13 +239,9 @@ class Explore(pn.viewable.Viewer):
             self._boxes_changed()
 
     def _boxes_changed(self) -> None:
-        """Maps first, then the numbers; both in one message."""
-
-        def show() -> None:
-            self._highlight()
-            self._numbers()
-
-        held(pn.state.curdoc, show)
+        """Maps first; the table, which takes a browser longer, in the next message."""
+        self._highlight()
+        self._soon(self._numbers)
 
     def _highlight(self) -> None:
         if self.maps is not None:
@@ -258,44 +250,29 @@ class Explore(pn.viewable.Viewer):
 
     # From choices to a picture.
 
-    def _job(self) -> Job:
-        if self._data is None or self.maps is None:
-            raise InputError("The city is still being read: wait a moment.")
-        state = self.state
-        self._asked = self.maps.viewport()
-        return Job(
-            data=self._data,
-            mechanism=state.instance(),
-            seed=None if self._drawing else state.seed,
-            draw=self._drawing,
-            view=self._asked,
-            look=Look(state.right, state.scale, state.scale_from, state.truth == "points"),
-            boxes=self.rectangles.boxes,
-            previous=self._computed,
-        )
-
-    def _compute(self, job: Job) -> Screen:
-        """In the worker's thread. A preview that is not wanted any more stops half-way."""
-        version = self._version
-
-        def progress(_done: float) -> None:
-            if job.draw == 0 and version != self._version:
-                raise Superseded
-
-        # Kept here and not when shown: a drawing must not be repeated because a zoom came between.
-        self._computed = compute(job, progress)
-        return self._computed
-
     def _publish(self, screen: Screen) -> None:
+        self.desk.arrived(screen)
+        self._offer(screen)
         if screen.data is not self._data or self.maps is None:
             return
         self.screen = screen
+        held(pn.state.curdoc, partial(self.maps.show, screen))
+        self._soon(self._rest)
+
+    def _offer(self, screen: Screen) -> None:
+        """Offer to save the kept release, and to show it where a preview is on screen."""
+        kept = self.flow.drawn is not None
+        self.drawer.save.visible = kept
+        self.drawer.again.visible = kept and screen.release.preview
+
+    @staticmethod
+    def _soon(action: Callable[[], None]) -> None:
+        """Do ``action`` in the next turn of the loop, in one message of its own."""
         doc = pn.state.curdoc
-        held(doc, partial(self.maps.show, screen))
         if doc is None or doc.session_context is None:
-            self._rest()
+            action()
         else:
-            doc.add_next_tick_callback(partial(held, doc, self._rest))
+            doc.add_next_tick_callback(partial(held, doc, action))
 
     def _rest(self) -> None:
         """What is read after the maps: titles, figures, table, ledger."""
@@ -303,7 +280,6 @@ class Explore(pn.viewable.Viewer):
             return
         self.maps.caption(self.screen)
         _set(self._ledger, ledger_bar(self.screen.release.stages()))
-        self.drawer.save.visible = not self.screen.release.preview
         self.drawer.parameters.show_facts(self.screen.release.facts)
         self._numbers()
 
@@ -329,16 +305,30 @@ class Explore(pn.viewable.Viewer):
     # Cities.
 
     def _load(self) -> None:
+        if self._going_back:
+            self.background.cancel()
+            return
         key, side = self.state.city, self.state.side
-        if key != OWN and is_loaded(key, side):
-            self._use(load_city(key, side))
+        brought = self._brought if key == OWN and self._own is None else None
+        if brought is not None or (key != OWN and is_loaded(key, side)):
+            # Whatever is still being read was chosen before this.
+            self.background.cancel()
+            data = brought or load_city(key, side)
+            if data is not self._data:
+                self._use(data)
             return
         if key == OWN:
             work = partial(_count_own, self._own, side)
         else:
             work = partial(load_city, key, side)
         title = next((t for t, k in self.drawer.city.options.items() if k == key), key)
-        self.background.run(work, self._use, f"Reading {title} …", self._back)
+        done = partial(self._arrived, key, side)
+        self.background.run(work, done, f"Reading {title} …", self._back)
+
+    def _arrived(self, key: str, side: int, data: CityData) -> None:
+        """Use what was read, unless something else has been chosen meanwhile."""
+        if (key, side) == (self.state.city, self.state.side):
+            self._use(data)
 
     def _use_own(self, own: OwnPoints) -> None:
         """Show points that were uploaded; they exist in this session only."""
@@ -354,25 +344,32 @@ class Explore(pn.viewable.Viewer):
     def _use(self, data: CityData) -> None:
         """Show a city; another extent gets new maps and starts with the two example boxes."""
         self._data = data
+        # Counts without points have the cells they have.
+        self.drawer.side.visible = data.heat is not None
         if self.maps is None or not same_extent(self.maps.grid, data.grid):
             self.rectangles.reset(data.grid)
-            self.maps = MapPair(self.state, data.grid, self._viewed, self._drawn)
+            self.maps = MapPair(self.state, data.grid, self.flow.viewed, self._drawn)
             self._map_holder.objects = [self.maps.view]
             self.table.reset()
             self.exchange.reset()
         else:
             self.maps.grid = self.rectangles.grid = data.grid
-        self._drawing = 0
+        self.flow.use(data, self.maps.viewport)
         self._highlight()
         if self.screen is None:
-            self.worker.run_now()
+            self.flow.run_now()
         else:
-            self.worker.request()
+            self.flow.request()
 
     def _back(self) -> None:
-        """A city could not be read: the choice goes back to the one on screen."""
-        if self._data is not None:
-            self.drawer.city.value, self.drawer.side.value = self._data.city
+        """The choice goes back to the city on screen, such as when another cannot be read."""
+        if self._data is None:
+            return
+        key, side = self._data.city
+        self._going_back = True
+        # Both at once: city by city and side by side would name a third map in between.
+        self.state.put(city=key, **({"side": side} if side else {}))
+        self._going_back = False
 
 
 def _count_own(own: OwnPoints | None, side: int) -> CityData:

@@ -1,0 +1,182 @@
+"""The pictures of Compare: two large maps and eight small ones, computed beside the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import panel as pn
+from numpy.typing import NDArray
+
+from explorer.app.compare.maps import PrivatePair
+from explorer.app.compare.pair import Pair, compute_pair
+from explorer.app.compare.small import SmallJob, SmallMaps, SmallScreen, compute_small
+from explorer.app.compare.state import FOUR, CompareState
+from explorer.app.data import CityData, same_extent
+from explorer.app.screen import Job, Look
+from explorer.app.worker import LatestWorker, Superseded, held, soon
+from explorer.errors import InputError
+from explorer.views.viewport import Viewport
+
+Box = tuple[float, float, float, float]
+
+
+class Stage:
+    """From choices to maps.
+
+    Parameters
+    ----------
+    state : CompareState
+    boxes : returns the rectangles (n, 4)
+    drawn : called with each dragged rectangle
+    shown : called after both maps were shown, in the next tick
+    refused : shows a sentence
+    """
+
+    def __init__(
+        self,
+        state: CompareState,
+        boxes: Callable[[], NDArray[Any]],
+        drawn: Callable[[Box], None],
+        shown: Callable[[], None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._state, self._boxes = state, boxes
+        self._drawn, self._shown = drawn, shown
+        self.data: CityData | None = None
+        self.pair: Pair | None = None
+        self.maps: PrivatePair | None = None
+        self.small: SmallMaps | None = None
+        self._computed: Pair | None = None
+        self._small_screen: SmallScreen | None = None
+        self._asked: Viewport | None = None
+        self._version = 0
+        self.worker = LatestWorker(self._jobs, self._compute, self._publish, refused, self._slow)
+        self.small_worker = LatestWorker(
+            self._small_job, self._compute_small, self._publish_small, refused, lambda _busy: None
+        )
+        self.view, self.small_view = (
+            pn.Column(sizing_mode="stretch_width", margin=0) for _ in range(2)
+        )
+
+    def known(self) -> CityData:
+        """The city on screen; an InputError before there is one."""
+        if self.data is None:
+            raise InputError("The city is still being read: wait a moment.")
+        return self.data
+
+    def use(self, data: CityData) -> bool:
+        """Take another city; returns whether it lies elsewhere, so that there are new maps."""
+        self.data = data
+        self._version += 1
+        if self.maps is not None and same_extent(self.maps.grid, data.grid):
+            self.maps.grid = data.grid
+            return False
+        self.maps = PrivatePair(self._state, data.grid, self._viewed, self._drawn)
+        self.small = SmallMaps(self._state, data.grid, len(FOUR))
+        self.view.objects, self.small_view.objects = [self.maps.view], [self.small.view]
+        return True
+
+    def begin(self) -> None:
+        """Compute the first picture here and now, the next ones in the background."""
+        if self.pair is None:
+            self.worker.run_now()
+        else:
+            self.worker.request()
+        self.small_worker.request()
+
+    def outdated(self) -> None:
+        """The settings are other ones: what is being computed for the old ones can stop."""
+        self._version += 1
+        self.request()
+
+    def request(self) -> None:
+        """All pictures, as they are set now."""
+        self.worker.request()
+        self.small_worker.request()
+
+    def restyle(self) -> None:
+        """Colours, partition, and what a drag does."""
+        if self.maps is not None and self.small is not None and self.pair is not None:
+            self.maps.restyle()
+            self.maps.caption(self.pair)
+            self.small.restyle()
+
+    def zoom(self, factor: float) -> None:
+        """Zoom both large maps, below 1 inwards; 0 shows the whole grid again."""
+        if self.maps is not None:
+            self.maps.zoom(factor)
+            self.worker.request()
+
+    def close(self) -> None:
+        """The session has ended."""
+        self.worker.close()
+        self.small_worker.close()
+
+    def _viewed(self) -> None:
+        """A pan, zoom or resize; both maps report it, and loading reports it several times."""
+        if self.maps is not None and self.maps.viewport() != self._asked:
+            self.worker.request()
+
+    def _look(self) -> Look:
+        return Look(self._state.right, self._state.scale, "data", points=False)
+
+    def _jobs(self) -> tuple[Job, Job]:
+        data, state, last = self.known(), self._state, self._computed
+        self._asked = Viewport.whole(data.grid) if self.maps is None else self.maps.viewport()
+        job = Job(
+            data=data,
+            mechanism=state.instance(),
+            seed=state.seed,
+            draw=0,
+            view=self._asked,
+            look=self._look(),
+            boxes=self._boxes(),
+            previous=None if last is None else last.a,
+        )
+        previous = None if last is None else last.b
+        return job, replace(job, mechanism=state.b.instance(), previous=previous)
+
+    def _compute(self, jobs: tuple[Job, Job]) -> Pair:
+        """In the worker's thread; a picture that is not wanted any more stops half-way."""
+        self._computed = compute_pair(jobs, self._still_wanted())
+        return self._computed
+
+    def _still_wanted(self) -> Callable[[float], None]:
+        version = self._version
+
+        def progress(_done: float) -> None:
+            if version != self._version:
+                raise Superseded
+
+        return progress
+
+    def _publish(self, pair: Pair) -> None:
+        if pair.a.data is not self.data or self.maps is None:
+            return
+        self.pair = pair
+        held(pn.state.curdoc, partial(self.maps.show, pair))
+        soon(self._shown)
+
+    def _slow(self, busy: bool) -> None:
+        if self.maps is not None and self.pair is not None:
+            self.maps.caption(self.pair, busy=busy)
+
+    def _small_job(self) -> SmallJob:
+        data, state = self.known(), self._state
+        made = [
+            type(each)(epsilon=epsilon, **{name: getattr(each, name) for name in each.tunables()})
+            for each in (state.instance(), state.b.instance())
+            for epsilon in FOUR
+        ]
+        return SmallJob(data, made, state.seed, self._look(), self._small_screen)
+
+    def _compute_small(self, job: SmallJob) -> SmallScreen:
+        return compute_small(job, self._still_wanted())
+
+    def _publish_small(self, screen: SmallScreen) -> None:
+        self._small_screen = screen
+        if screen.data is self.data and self.small is not None:
+            held(pn.state.curdoc, partial(self.small.show, screen))

@@ -1,0 +1,128 @@
+"""What a visitor sets for a sweep, and the buttons that start, stop and save it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from explorer.app import ui
+from explorer.app.compare.measures import METRICS, WORKLOADS
+from explorer.app.compare.state import EPSILONS, MOST_SEEDS, CompareState
+from explorer.app.compare.sweep import Sweep
+from explorer.app.pieces import html_pane, put
+from explorer.app.tied import Tied
+from explorer.mechanisms import mechanisms
+from explorer.views.tables import progress
+
+_SMALL: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
+
+
+class SweepControls:
+    """Mechanisms, questions, metric, epsilon, dice; start, cancel, save; progress.
+
+    Parameters
+    ----------
+    state : CompareState
+    refused : shows a sentence
+    start, cancel : called by the buttons
+    saved : returns the file of results
+    """
+
+    def __init__(
+        self,
+        state: CompareState,
+        refused: Callable[[str], None],
+        start: Callable[[], None],
+        cancel: Callable[[], None],
+        saved: Callable[[], io.BytesIO],
+    ) -> None:
+        tied = Tied(state, refused)
+        self.chosen = ui.CheckBoxGroup(
+            label="Mechanisms in the sweep",
+            options={each.title: key for key, each in mechanisms().items()},
+            value=list(state.chosen),
+            inline=True,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(0, 0, 4, 0),
+        )
+        dice = ui.IntSlider(
+            label="Dice per point",
+            start=2,
+            end=MOST_SEEDS,
+            value=state.seeds,
+            size="small",
+            **_field(150),
+        )
+        epsilons = {f"{each:g}": each for each in EPSILONS}
+        self.begin = ui.Button(
+            label="Start the sweep", on_click=lambda _e: start(), color="primary", **_SMALL
+        )
+        self.cancel = ui.Button(
+            label="Cancel", variant="outlined", on_click=lambda _e: cancel(), **_SMALL
+        )
+        self.save = ui.FileDownload(
+            label="Save the results",
+            filename="sweep.csv",
+            callback=saved,
+            variant="outlined",
+            disabled=True,
+            **_SMALL,
+        )
+        self._progress = html_pane(margin=(4, 0, 8, 0))
+        self.view = pn.Column(
+            tied.tie(self.chosen, "chosen"),
+            ui.wrapping(
+                tied.choose("workload", "Questions", _turned(WORKLOADS), **_field(230)),
+                tied.choose("metric", "Error measured as", _turned(METRICS), **_field(330)),
+                tied.choose("at", "At epsilon", epsilons, **_field(110)),
+                tied.tie(dice, "seeds"),
+            ),
+            ui.wrapping(self.begin, self.cancel, self.save),
+            self._progress,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def show(self, sweep: Sweep) -> None:
+        """Show how far the sweep is, and offer what can be done now."""
+        self.begin.disabled = sweep.running
+        self.cancel.disabled = not sweep.running or sweep.phase == "stopping"
+        text = phase_text(sweep)
+        if sweep.running:
+            put(self._progress, progress("Progress of the sweep", sweep.done, sweep.asked, text))
+        else:
+            put(self._progress, f'<p class="quiet" role="status">{text}</p>')
+
+
+def phase_text(sweep: Sweep) -> str:
+    """What the sweep is doing, in words."""
+    count = f"{sweep.done:,} of {sweep.asked:,} releases"
+    left = sweep.seconds_left()
+    running = "; starting …" if not sweep.done else "" if left is None else f", about {left:,.0f} s"
+    return {
+        "idle": "No sweep has been started. Its results are compared with the truth: curator mode.",
+        "waiting": "Waiting for its turn …",
+        "running": count + running + (" left" if left is not None and sweep.done else ""),
+        "stopping": f"{count}; stopping …",
+        "finished": f"Finished: {count}. Previews, compared with the truth: curator mode.",
+        "cancelled": f"Cancelled after {count}; what is finished stays.",
+        "failed": f"Stopped after {count}.",
+    }[sweep.phase]
+
+
+def _field(width: int) -> dict[str, Any]:
+    """Size of a field that shrinks on a phone; a fixed width would push the whole page wider."""
+    return {
+        "sizing_mode": "stretch_width",
+        "styles": {"flex": f"1 1 {width}px", "max-width": f"{width}px"},
+        "margin": (4, 16, 4, 0),
+    }
+
+
+def _turned(names: dict[str, str]) -> dict[str, str]:
+    """Titles to values, as a menu takes them."""
+    return {title: name for name, title in names.items()}

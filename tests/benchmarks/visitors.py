@@ -1,0 +1,144 @@
+"""How many visitors one server bears, with bare websocket clients. A script, not a test:
+
+    .venv/bin/python tests/benchmarks/visitors.py --city san-francisco --visitors 12
+
+Each visitor opens the page and moves the epsilon slider about every four seconds. Latency is from
+sending the change to the arrival of the picture (a message above 100 kB); no browser takes part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import re
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+# Run as a script, beside its sibling and without a package around them.
+sys.path.insert(0, str(Path(__file__).parent))
+from browser_latency import start
+
+PICTURE = 100_000
+
+
+class Visitor:
+    """One websocket session, without a browser."""
+
+    def __init__(self, port: int) -> None:
+        self._base = f"localhost:{port}"
+        self._socket: WebSocketClientConnection | None = None
+        self._slider = ""
+        self.picture = asyncio.Event()
+        self.took: list[float] = []
+
+    async def open(self) -> None:
+        """Get the page, connect, pull the document, say that it is ready."""
+        page = await AsyncHTTPClient().fetch(f"http://{self._base}/", request_timeout=120)
+        found = re.search(r'"token":\s*"([^"]+)"', page.body.decode())
+        assert found is not None, "the page holds no token"
+        request = HTTPRequest(f"ws://{self._base}/ws", headers={"Origin": f"http://{self._base}"})
+        self._socket = await websocket_connect(
+            request, subprotocols=["bokeh", found[1]], max_message_size=50_000_000
+        )
+        await self._message()
+        self._send("PULL-DOC-REQ", {})
+        reply = await self._message()
+        label = r'"id":"(p\d+)","attributes":\{(?:(?!"id":).)*?"label":"Epsilon"'
+        slider = re.search(label, json.dumps(reply, separators=(",", ":")))
+        assert slider is not None, "the document holds no epsilon slider"
+        self._slider = slider[1]
+        ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
+        event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}
+        self._send("PATCH-DOC", {"events": [event]})
+
+    async def listen(self) -> None:
+        """Note each picture that arrives."""
+        assert self._socket is not None
+        while (part := await self._socket.read_message()) is not None:
+            if isinstance(part, bytes) and len(part) > PICTURE:
+                self.picture.set()
+
+    async def visit(self, seconds: float, pause: float) -> None:
+        """Move the slider to and fro; a change that is not answered within 10 s counts as 10 s."""
+        until = time.monotonic() + seconds
+        place = 0.0
+        await asyncio.sleep(random.uniform(0, pause))
+        while time.monotonic() < until:
+            place = -place if place else 0.05 * random.randint(1, 9)
+            self.picture.clear()
+            sent = time.monotonic()
+            change = {"kind": "ModelChanged", "model": {"id": self._slider}, "attr": "value"}
+            self._send("PATCH-DOC", {"events": [{**change, "new": place}]})
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.picture.wait(), 10)
+            self.took.append((time.monotonic() - sent) * 1000)
+            await asyncio.sleep(random.uniform(0.7, 1.3) * pause)
+
+    def _send(self, kind: str, content: dict[str, Any]) -> None:
+        assert self._socket is not None
+        header = {"msgid": f"{random.getrandbits(64):x}", "msgtype": kind}
+        for part in (header, {}, content):
+            self._socket.write_message(json.dumps(part))
+
+    async def _message(self) -> Any:
+        """The content of the next message; its buffers are read and dropped."""
+        assert self._socket is not None
+        header = json.loads(await self._socket.read_message() or "{}")
+        await self._socket.read_message()
+        content = json.loads(await self._socket.read_message() or "{}")
+        for _ in range(header.get("num_buffers", 0)):
+            await self._socket.read_message()
+            await self._socket.read_message()
+        return content
+
+
+async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process) -> None:
+    """Open all visits, let them change settings for a while, print what they saw."""
+    everyone = [Visitor(port) for _ in range(visitors)]
+    begun = time.monotonic()
+    for one in everyone:
+        await one.open()
+    opened = (time.monotonic() - begun) / visitors
+    listening = [asyncio.create_task(one.listen()) for one in everyone]
+    await asyncio.sleep(2)
+    cpu, begun = sum(server.cpu_times()[:2]), time.monotonic()
+    await asyncio.gather(*(one.visit(seconds, 4.0) for one in everyone))
+    cores = (sum(server.cpu_times()[:2]) - cpu) / (time.monotonic() - begun)
+    took = sorted(value for one in everyone for value in one.took)
+    print(
+        f"{visitors} visitors, {len(took)} changes: median {statistics.median(took):.0f} ms, "
+        f"95 % {took[int(0.95 * (len(took) - 1))]:.0f} ms, server {cores:.2f} cores, "
+        f"{opened * 1000:.0f} ms to open one, {server.memory_info().rss / 1e6:.0f} MB"
+    )
+    for task in listening:
+        task.cancel()
+
+
+def main() -> None:
+    """Measure and print."""
+    ask = argparse.ArgumentParser(description=__doc__)
+    ask.add_argument("--city", default="madeup")
+    ask.add_argument("--settings", default="epsilon=1.0, height=15, stop_count=50")
+    ask.add_argument("--visitors", type=int, default=12)
+    ask.add_argument("--seconds", type=float, default=20.0)
+    given = ask.parse_args()
+    server, port = start(given.city, given.settings)
+    try:
+        asyncio.run(crowd(port, given.visitors, given.seconds, psutil.Process(server.pid)))
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+if __name__ == "__main__":
+    main()

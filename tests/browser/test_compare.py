@@ -1,0 +1,334 @@
+"""Compare in a browser: choose two mechanisms, read both answers, run and cancel a sweep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from explorer import AG, HTF, Mosaic, exact
+from explorer.cities import cities
+from explorer.evaluate import evaluate, workload
+from tests.browser.conftest import Server, Watch
+from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until
+
+pytestmark = pytest.mark.browser
+PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    """The city that the server shows, on the same cells."""
+    return cities()["madeup"].load(256)[1]
+
+
+def visit(browser: Browser, server: Server, path: str, **context: object) -> tuple[Page, Watch]:
+    """A page with both maps and its table."""
+    options = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True, **context}
+    page = browser.new_context(**options).new_page()  # type: ignore[arg-type]
+    watch = Watch(page, server.url)
+    page.goto(server.url + path)
+    page.get_by_role("img", name="Private map A").wait_for(timeout=60_000)
+    page.locator(".tabulator-row").first.wait_for()
+    steady(page)
+    return page, watch
+
+
+def steady(page: Page) -> None:
+    """Wait until the layout, which comes in steps, has kept its place for a while."""
+    places: list[object] = []
+    for _ in range(100):
+        places.append(page.get_by_role("img", name="Private map B").bounding_box())
+        if len(places) > 4 and all(place == places[-1] for place in places[-4:]):
+            return
+        page.wait_for_timeout(200)
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    """A fresh visit; fails on page errors, console errors, foreign requests, server tracebacks."""
+    before = len(server.log)
+    one, watch = visit(browser, server, "/compare")
+    yield one
+    one.wait_for_timeout(100)
+    one.context.close()
+    assert not watch.found, "\n".join(watch.found)
+    logged = "".join(server.log[before:])
+    assert not re.search(r"Traceback|Error|ERROR|RuntimeError", logged), logged
+
+
+def boxes_of(page: Page) -> np.ndarray:
+    """The rectangles of the table in metres, as typed there (to ten metres)."""
+    edges = ("west km", "south km", "east km", "north km")
+    return np.array([[number(row[edge]) * 1000 for edge in edges] for row in rows(page)])
+
+
+def sentence(page: Page, begins: str) -> str:
+    """The sentence of the page that begins so."""
+    return page.locator(".summary", has_text=begins).first.inner_text()
+
+
+def choose_mechanisms(page: Page, *names: str) -> None:
+    """Tick exactly these boxes of the sweep."""
+    group = page.get_by_role("radiogroup", name="Mechanisms in the sweep")
+    for box in group.get_by_role("checkbox").all():
+        wanted = box.locator("xpath=ancestor::label").inner_text().strip() in names
+        if box.is_checked() != wanted:
+            box.set_checked(wanted)
+
+
+def ranking(page: Page) -> list[dict[str, str]]:
+    """The ranking table as text."""
+    table = page.locator("table.numbers", has_text="Places and scores")
+    titles = table.locator("thead th").all_inner_texts()
+    return [
+        dict(zip(titles, row.locator("th, td").all_inner_texts(), strict=True))
+        for row in table.locator("tbody tr").all()
+    ]
+
+
+def test_both_maps_and_the_table_say_what_the_python_api_says(page, matrix) -> None:
+    for letter in "AB":
+        assert colours(page, f"Private map {letter}") > 50
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare mechanisms")
+    expect(page.get_by_text("curator mode: this screen shows exact counts").last).to_be_visible()
+    expect(page.get_by_text("Preview: reproducible dice, not private")).to_have_count(2)
+    boxes = boxes_of(page)
+    true = exact(matrix, boxes)
+    both = [kind(epsilon=1.0).release(matrix, rng=1) for kind in (HTF, Mosaic)]
+    answers = [release.answer(boxes).value for release in both]
+    for row, t, *values in zip(rows(page), true, *answers, strict=True):
+        assert number(row["true"]) == pytest.approx(t, abs=0.51)
+        for letter, value in zip("AB", values, strict=True):
+            assert number(row[letter]) == pytest.approx(value, abs=0.51)
+            shown = number(row[f"error of {letter} %"])
+            assert shown == pytest.approx(100 * (value - t) / t, abs=0.0051)
+        near = "A" if abs(values[0] - t) < abs(values[1] - t) else "B"
+        assert row["nearer"] == near
+    why = sentence(page, "Why they differ")
+    for release in both:
+        assert f"{release.n_leaves:,} leaves" in why
+
+
+def test_another_mechanism_with_a_setting_of_its_own(page, matrix) -> None:
+    pick(page, "Mechanism A", "AG")
+    expect(page.get_by_role("heading", name="A: AG").first).to_be_visible()
+    pick(page, "Mechanism B", "HTF")
+    expect(page.get_by_role("heading", name="B: HTF").first).to_be_visible()
+    expect(page.get_by_role("slider", name="B: T", exact=True)).to_have_count(0)
+    page.get_by_role("button", name="More settings of B").click()
+    slider = page.get_by_role("slider", name="B: T", exact=True)
+    expect(slider).to_be_visible()
+    slider.press("ArrowRight")
+    expect(page.get_by_role("slider", name="A: T", exact=True)).to_have_count(0)
+    boxes = boxes_of(page)
+    a = AG(epsilon=1.0).release(matrix, rng=1).answer(boxes).value
+    b = HTF(epsilon=1.0, T=4).release(matrix, rng=1).answer(boxes).value
+    wait_until(page, lambda: abs(number(rows(page)[0]["B"]) - b[0]) < 0.51)
+    assert number(rows(page)[0]["A"]) == pytest.approx(a[0], abs=0.51)
+    page.get_by_role("button", name="Swap A and B").click()
+    wait_until(page, lambda: abs(number(rows(page)[0]["A"]) - b[0]) < 0.51)
+    expect(page.get_by_role("heading", name="B: AG").first).to_be_visible()
+
+
+def test_epsilon_moves_both_and_a_drag_asks_both(page, matrix) -> None:
+    page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowLeft")
+    boxes = boxes_of(page)
+    b = Mosaic(epsilon=0.89).release(matrix, rng=1).answer(boxes).value
+    wait_until(page, lambda: abs(number(rows(page)[0]["B"]) - b[0]) < 0.51)
+    drag(page, "Private map B", (0.30, 0.35), (0.55, 0.60))
+    wait_until(page, lambda: len(rows(page)) == 3)
+    new = rows(page)[2]
+    assert number(new["true"]) > 0
+    assert new["nearer"] in ("A", "B", "both")
+    assert sentence(page, "A (HTF) is nearer").count(" of 3 boxes") == 1
+    cell(page, 2, "true").click()
+    page.get_by_role("button", name="Delete box").click()
+    wait_until(page, lambda: len(rows(page)) == 2)
+
+
+def test_the_difference_is_on_both_maps_with_one_bar(page) -> None:
+    page.get_by_role("button", name="difference", exact=True).click()
+    bar = page.get_by_role("img", name="on both maps: blue too few, orange too many")
+    expect(bar).to_be_visible()
+    expect(page.get_by_text("Private minus true counts")).to_have_count(2)
+    for letter in "AB":
+        assert colours(page, f"Private map {letter}") > 30
+    assert page.locator(".bar").count() == 1
+
+
+def test_four_epsilons_of_each_have_their_pictures(page, matrix) -> None:
+    for letter, kind in (("A", HTF), ("B", Mosaic)):
+        for epsilon in (0.01, 0.1, 1, 10):
+            leaves = kind(epsilon=epsilon).release(matrix, rng=1).n_leaves
+            name = f"Small map {letter}, {kind.title} at epsilon {epsilon:g}: {leaves:,} leaves"
+            picture = page.get_by_role("img", name=name)
+            expect(picture).to_be_attached(timeout=20_000)
+            picture.scroll_into_view_if_needed()
+            assert colours(page, name) > 20
+
+
+def test_a_small_sweep_grows_to_curves_candlesticks_and_a_ranking(page, matrix, tmp_path) -> None:
+    choose_mechanisms(page, "UG")
+    page.get_by_role("slider", name="Dice per point").press("Home")
+    page.get_by_role("button", name="Start the sweep").click()
+    expect(page.get_by_role("progressbar", name="Progress of the sweep")).to_be_visible()
+    # The page answers meanwhile.
+    page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
+    wait_until(page, lambda: "of epsilon 1.1" in sentence(page, "Why they differ"))
+    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible(timeout=120_000)
+    curves = page.get_by_role("img", name="Mean relative error (floor 0.1 % of all), 2,000")
+    expect(curves).to_be_visible()
+    curves.scroll_into_view_if_needed()
+    wait_until(page, lambda: colours(page, "Mean relative error (floor 0.1 % of all), 2,000") > 30)
+    expect(page.get_by_role("img", name="At epsilon 0.1, half of the answers")).to_be_visible()
+    questions = [workload("random", matrix.shape)]
+    table = evaluate(matrix, ["ug", "htf", "mosaic"], [0.1], questions, 2, jobs=1)
+    scores = table[table.metric == "mreRho"].groupby("mechanism").value.mean()
+    wait_until(page, lambda: len(ranking(page)) == 3)
+    shown = {row["mechanism"].lower(): row["mreRho"].split() for row in ranking(page)}
+    for place, name in enumerate(scores.sort_values().index, 1):
+        assert int(shown[name][0]) == place
+        assert float(shown[name][1]) == pytest.approx(scores[name], rel=6e-3)
+    assert sentence(page, "At epsilon 0.1, by").count("comes first") >= 1
+    # Another metric is there at once, without a sweep.
+    pick(page, "Error measured as", "Mean absolute error, points")
+    expect(page.get_by_role("img", name="Mean absolute error, points, 2,000")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
+    page.get_by_text("Numbers of the curves").click()
+    expect(page.get_by_role("table", name="Mean absolute error, points: median")).to_be_visible()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save the results").click()
+    path = tmp_path / "sweep.csv"
+    waiting.value.save_as(path)
+    assert path.read_text().count("mreRho median") == 42 * 5
+
+
+def test_a_sweep_can_be_cancelled_and_keeps_what_is_there(page) -> None:
+    choose_mechanisms(page, "AG", "PrivTree", "QuadTree", "HB")
+    page.get_by_role("slider", name="Dice per point").press("End")
+    page.get_by_role("button", name="Start the sweep").click()
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled after")).to_be_visible(timeout=30_000)
+    done, asked = map(
+        number, re.findall(r"[\d,]+", page.get_by_text("Cancelled after").inner_text())[:2]
+    )
+    assert 0 < done < asked
+    expect(page.get_by_role("button", name="Start the sweep")).to_be_enabled()
+    assert page.get_by_role("img", name="Mean relative error").is_visible()
+
+
+def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
+    before = len(server.log)
+    page, watch = visit(browser, server, "/compare")
+    choose_mechanisms(page, "HTF", "Hierarchy", "KD-cell")
+    page.get_by_role("slider", name="Dice per point").press("End")
+    page.get_by_role("button", name="Start the sweep").click()
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=60_000)
+    page.context.close()
+    # The next visitor's sweep is not kept waiting by it, once the server has seen them leave.
+    page, watch = visit(browser, server, "/compare")
+    choose_mechanisms(page, "Uniform")
+    page.get_by_role("slider", name="Dice per point").press("Home")
+    page.get_by_role("button", name="Start the sweep").click()
+    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible(timeout=120_000)
+    page.context.close()
+    assert not watch.found
+    assert not re.search(r"Traceback|Error|ERROR", "".join(server.log[before:]))
+
+
+def test_the_pages_lead_to_each_other(page) -> None:
+    links = page.get_by_role("navigation", name="Pages")
+    expect(links.get_by_role("link", name="Compare")).to_have_attribute("aria-current", "page")
+    links.get_by_role("link", name="Explore").click()
+    page.get_by_role("img", name="True map").wait_for(timeout=60_000)
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare").click()
+    page.get_by_role("img", name="Private map A").wait_for(timeout=60_000)
+    assert page.title() == "Compare mechanisms"
+
+
+def test_every_control_has_its_name(page) -> None:
+    names = ("City", "Grid", "Mechanism A", "Mechanism B", "Questions", "Error measured as")
+    for name in (*names, "At epsilon"):
+        expect(page.get_by_role("combobox", name=name, exact=True)).to_be_attached()
+    for name in ("Epsilon", "Dice per point"):
+        expect(page.get_by_role("slider", name=name, exact=True)).to_be_attached()
+    for name in ("Maps show", "Colour scale", "Colours", "A drag on a map"):
+        expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()
+    group = page.get_by_role("radiogroup", name="Mechanisms in the sweep")
+    expect(group.get_by_role("checkbox", name="PrivTree")).to_be_checked()
+    nameless = [
+        each.evaluate("button => button.outerHTML")
+        for each in page.get_by_role("button").all()
+        if not (each.inner_text().strip() or each.get_attribute("aria-label"))
+        # The file field lies inside the button that names it.
+        and each.get_attribute("type") != "file"
+    ]
+    assert not nameless
+    titles = page.get_by_role("heading", level=2).all_inner_texts()
+    parts = ["A: HTF", "B: Mosaic", "Boxes", "Budget", "Four epsilons", "Error against epsilon"]
+    start = titles.index(parts[0])
+    assert titles[start : start + len(parts)] == parts
+
+
+def test_words_stand_next_to_the_controls_when_wanted(page) -> None:
+    expect(page.get_by_text("Choose A and B.")).to_have_count(0)
+    page.get_by_role("switch", name="Explain the controls").click()
+    expect(page.get_by_text("Choose A and B.")).to_be_visible()
+    page.get_by_role("button", name="More settings of A").click()
+    expect(page.get_by_text("Rounds of the search for a cut")).to_be_visible()
+
+
+def test_a_wrong_epsilon_is_refused_in_a_sentence(page) -> None:
+    box = page.get_by_role("textbox", name="Exact epsilon")
+    box.fill("11")
+    box.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Epsilon is")
+    expect(box).to_have_value("1")
+
+
+def test_light_and_dark(page) -> None:
+    def ground() -> list[int]:
+        text = page.locator("main").evaluate("e => getComputedStyle(e).backgroundColor")
+        return [int(part) for part in re.findall(r"\d+", text)[:3]]
+
+    assert max(ground()) < 60
+    page.get_by_role("button", name="Toggle theme").click()
+    wait_until(page, lambda: min(ground()) > 240)
+    assert colours(page, "Private map A") > 50
+    ink = page.locator(".summary").first.evaluate("e => getComputedStyle(e).color")
+    assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 80
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
+def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
+    size = {"viewport": {"width": width, "height": height}}
+    page, watch = visit(browser, server, "/compare", **size, **(PHONE if width < 500 else {}))
+    try:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        # What the page cuts off does not count as its width: look at the parts themselves.
+        parts = [page.get_by_role("img", name=f"Private map {letter}") for letter in "AB"]
+        parts += [page.locator(".summary").first, page.get_by_role("button", name="Cancel")]
+        parts += [page.get_by_role("combobox", name="Error measured as")]
+        parts += page.get_by_role("img", name="Small map").all()
+        parts += page.locator("h2:visible").all()
+        for part in parts:
+            box = part.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width + 1
+        a, b = (page.get_by_role("img", name=f"Private map {each}").bounding_box() for each in "AB")
+        if width > 500:
+            assert abs(a["y"] - b["y"]) < 2
+            # Both maps and their bar are on the first screen.
+            bar = page.locator(".bar").bounding_box()
+            assert bar["y"] + bar["height"] <= height
+        else:
+            assert b["y"] > a["y"] + a["height"]
+        assert not watch.found
+    finally:
+        page.context.close()

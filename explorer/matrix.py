@@ -123,9 +123,8 @@ class FrequencyMatrix:
 
     def count(self, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.int64]:
         """Exact counts of n boxes, rows and columns half open: `lower`, `upper` are (n, 2)."""
-        table = self.sums
-        r0, c0, r1, c1 = lower[:, 0], lower[:, 1], upper[:, 0], upper[:, 1]
-        counted: NDArray[np.int64] = table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
+        counted = np.empty(len(lower), dtype=np.int64)
+        _count_boxes(self.sums, lower, upper, counted)
         return counted
 
     def __repr__(self) -> str:
@@ -155,6 +154,13 @@ def _whole_counts(counts: ArrayLike) -> NDArray[np.int64]:
     if float(array.sum(dtype=np.float64)) > 1e11:
         raise InputError("The counts add up to more than 100 billion: give a smaller data set.")
     return np.array(array, dtype=np.int64, order="C")
+
+
+@njit(cache=True, nogil=True)
+def _count_boxes(table, lower, upper, counted):  # type: ignore[no-untyped-def]
+    for i in range(len(counted)):
+        r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
+        counted[i] = table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
 
 
 @njit(cache=True, nogil=True)

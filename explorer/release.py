@@ -211,7 +211,7 @@ class Release:
 
     def stages(self) -> list[tuple[str, float]]:
         """What a leaf's path spent on each stage, averaged over leaves; adds up to epsilon."""
-        mean = self.tree.path_spent[self.tree.leaves].mean(axis=0) / UNITS_PER_EPSILON
+        mean = self.tree.mean_path_spent / UNITS_PER_EPSILON
         here = [(stage, float(part)) for stage, part in zip(self.tree.stages, mean, strict=True)]
         return [*self.elsewhere, *here]
 

@@ -79,6 +79,16 @@ class Tree:
             add_down(self.parent, self.spent[:, stage], total[:, stage])
         return total
 
+    @property
+    def mean_path_spent(self) -> Floats:
+        """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
+        below = np.zeros(len(self))
+        below[self.leaves] = 1.0
+        _add_up(self.parent, below)
+        total = np.zeros(len(self.stages))
+        _weigh(below, self.spent, total)
+        return total / len(self.leaves)
+
     @cached_property
     def variances(self) -> tuple[Floats, Floats, Ints]:
         """Per node: variance of its best estimate from its own subtree, the sum of that over its
@@ -148,6 +158,21 @@ class Tree:
         numbers = np.arange(len(leaves), dtype=np.int32)
         _paint(self.lower[leaves], self.upper[leaves], numbers, image)
         return image
+
+
+@njit(cache=True, nogil=True)
+def _add_up(parent, total):  # type: ignore[no-untyped-def]
+    """Add every node's total to its parent's, leaves first."""
+    for i in range(len(parent) - 1, 0, -1):
+        total[parent[i]] += total[i]
+
+
+@njit(cache=True, nogil=True)
+def _weigh(weights, columns, total):  # type: ignore[no-untyped-def]
+    """Weighted sums of columns (n, m) into `total` (m,)."""
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            total[j] += weights[i] * columns[i, j]
 
 
 @njit(cache=True, nogil=True)

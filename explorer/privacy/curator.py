@@ -322,7 +322,10 @@ class Curator:
         stages = tuple(dict.fromkeys(stage for _, stage, _, _ in charges))
         spent = np.zeros((len(book), len(stages)), dtype=np.int64)
         for _, stage, ids, units in charges:
-            spent[ids, stages.index(stage)] += units
+            # A region pays a stage once a call, so plain adding by position is right.
+            column = spent[:, stages.index(stage)]
+            whole = ids[-1] - ids[0] + 1 == len(ids)
+            column[slice(ids[0], ids[-1] + 1) if whole else ids] += units
         return stages, spent
 
     def _charge(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from explorer.regions import Ints
@@ -84,8 +85,15 @@ class Transcript:
         weighted, precision = np.zeros(len(self)), np.zeros(len(self))
         for measured in self.measurements:
             if stages is None or measured.stage in stages:
-                weight = 1.0 / np.maximum(measured.variances, 1e-300)
-                precision[measured.ids] += weight
-                weighted[measured.ids] += weight * measured.values
+                _collect(measured.ids, measured.values, measured.variances, weighted, precision)
         value = np.divide(weighted, precision, out=np.zeros(len(self)), where=precision > 0)
         return value, precision
+
+
+@njit(cache=True, nogil=True)
+def _collect(ids, values, variances, weighted, precision):  # type: ignore[no-untyped-def]
+    """Add draws, weighted by their precision, to the nodes they belong to."""
+    for k in range(len(ids)):
+        weight = 1.0 / max(variances[k], 1e-300)
+        precision[ids[k]] += weight
+        weighted[ids[k]] += weight * values[k]

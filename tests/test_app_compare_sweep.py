@@ -143,6 +143,22 @@ def test_a_failure_is_a_sentence_and_frees_the_turn(matrix, monkeypatch) -> None
     assert not module._TURN.locked()
 
 
+def test_without_processes_it_goes_on_in_a_thread(monkeypatch) -> None:
+    real = module.runs
+    asked_for = []
+
+    def without(matrix, tasks, workloads, *, jobs, cancel):
+        asked_for.append(jobs)
+        if jobs != 1:
+            raise InputError("A worker process ended before its time.")
+        yield from real(matrix, tasks, workloads, jobs=jobs, cancel=cancel)
+
+    monkeypatch.setattr(module, "runs", without)
+    sweep = Sweep(lambda: None, Kept())
+    sweep.start(order(city((160, 160), 4000)))
+    assert (sweep.phase, sweep.done, asked_for) == ("finished", 8, [None, 1])
+
+
 @pytest.mark.slow
 def test_larger_maps_run_in_processes(monkeypatch) -> None:
     matrix = city((160, 160), 4000)

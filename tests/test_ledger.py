@@ -92,8 +92,10 @@ print(booked)
 """
 
 
-def test_parallel_processes_never_pass_the_cap(tmp_path: Path) -> None:
-    path, go, keys = tmp_path / "ledger.sqlite3", tmp_path / "go", 200
+def _race(folder: Path, keys: int) -> list[int]:
+    """Four processes book every data set at the same moment; how many bookings each got in."""
+    folder.mkdir()
+    path, go = folder / "ledger.sqlite3", folder / "go"
     run = [sys.executable, "-c", _RIVAL, str(path), str(go), str(keys)]
     rivals = [
         subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -109,8 +111,15 @@ def test_parallel_processes_never_pass_the_cap(tmp_path: Path) -> None:
     assert [ledger.spent(f"data set {turn}") for turn in range(keys)] == [10**12] * keys
     booked = [int(end[0]) for end in ends]
     assert sum(booked) == len(ledger.rows()) == keys
-    # They did run at the same time, or the test would show nothing.
-    assert sum(count > 0 for count in booked) >= 2, booked
+    return booked
+
+
+def test_parallel_processes_never_pass_the_cap(tmp_path: Path) -> None:
+    # They have to run at the same time, or the test shows nothing; a busy machine may not let them.
+    races = [_race(tmp_path / "first", 60)]
+    while sum(count > 0 for count in races[-1]) < 2 and len(races) < 4:
+        races.append(_race(tmp_path / f"again {len(races)}", 60))
+    assert sum(count > 0 for count in races[-1]) >= 2, races
 
 
 def test_parallel_threads_share_one_ledger(tmp_path: Path) -> None:

@@ -89,8 +89,9 @@ p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .help {{ font-size: 12.5px; line-height: 17px; opacity: .82; margin: 0 0 6px;
   border-left: 2px solid currentColor; padding-left: 8px; }}
 .summary {{ font-size: 14px; line-height: 20px; max-width: 110ch; }}
-.figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(112px, 1fr));
-  gap: 8px 16px; margin: 0; max-width: 860px; }}
+.figures {{ display: flex; flex-wrap: wrap; gap: 8px 28px; margin: 0; }}
+.figures div {{ min-width: 88px; }}
+@media (max-width: 600px) {{ .figures {{ gap: 8px 0; }} .figures div {{ width: 50%; }} }}
 .figures dt {{ font-size: 13px; line-height: 18px; opacity: .78; white-space: nowrap; }}
 .figures dd {{ font-size: 22px; line-height: 28px; font-weight: 600; margin: 0;
   font-variant-numeric: tabular-nums; white-space: nowrap; }}

@@ -152,3 +152,15 @@ def soon(action: Callable[[], None]) -> None:
         action()
     else:
         doc.add_next_tick_callback(partial(held, doc, action))
+
+
+def when_loaded(action: Callable[[], None]) -> None:
+    """Do ``action`` once the page stands in the browser; without a page, or after it, at once.
+
+    What a thread publishes while a page is loading may be lost: Panel takes the browser's copy for
+    the newer one.
+    """
+    if pn.state.curdoc is None or pn.state.loaded:
+        action()
+    else:
+        pn.state.onload(action)

@@ -324,6 +324,8 @@ class Curator:
         for _, stage, ids, units in charges:
             # A region pays a stage once a call, so plain adding by position is right.
             column = spent[:, stages.index(stage)]
+            if len(ids) == 0:
+                continue
             whole = ids[-1] - ids[0] + 1 == len(ids)
             column[slice(ids[0], ids[-1] + 1) if whole else ids] += units
         return stages, spent

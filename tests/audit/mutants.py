@@ -159,9 +159,10 @@ class EmptyLeavesDropped(Exact):
         full = (self.truth(regions) > 0) | (stage != "leaves")
         noisy = np.zeros(len(regions), dtype=np.int64)
         paid = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions))
-        nothing = Measurement(stage, regions.ids[~full], noisy[~full], np.ones((~full).sum()))
-        self._measured.append((regions.book, nothing))
-        self._charge(regions.select(~full), paid[~full], stage)
+        if not full.all():
+            nothing = Measurement(stage, regions.ids[~full], noisy[~full], np.ones((~full).sum()))
+            self._measured.append((regions.book, nothing))
+            self._enter(stage, self._charge(regions.select(~full), paid[~full], stage), 1, 1)
         if full.any():
             noisy[full] = super().count(regions.select(full), paid[full], stage)
         return noisy
@@ -183,6 +184,7 @@ class OccupiedCoordinates(Exact):
                 ends, name = np.array([0, len(cuts)]), regions.keys[i : i + 1]
                 index = self._noise.lowest(costs, ends, 1, paid[i : i + 1], name, stage)
                 position[i] = low[axis[i]] + cuts[index[0]]
+        self._enter(stage, paid, len(regions), 1)
         return position
 
 
@@ -197,6 +199,7 @@ class BiasedScores(Exact):
         for depth in range(20):
             score = np.maximum(self.truth(nodes) - depth * delta, -delta)
             paid = np.full(len(nodes), units * 3 // 7)
+            self._enter(stage, paid, len(nodes), bound)
             noisy = self._noise.laplace(score, bound, paid, nodes.keys, stage)
             self._measured.append(
                 (root.book, Measurement(stage, nodes.ids, noisy, laplace_variance(paid, bound)))

@@ -25,7 +25,7 @@ FLAGS = [
 
 
 # Machines that run tests are busy; a passing test never waits this long.
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 
 class Server:

@@ -31,7 +31,7 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
     page = browser.new_context(**options).new_page()  # type: ignore[arg-type]
     watch = Watch(page, server.url)
     page.goto(server.url + path)
-    page.get_by_role("img", name="Private map A").wait_for(timeout=60_000)
+    page.get_by_role("img", name="Private map A").wait_for(timeout=120_000)
     page.locator(".tabulator-row").first.wait_for()
     steady(page)
     return page, watch
@@ -166,7 +166,7 @@ def test_four_epsilons_of_each_have_their_pictures(page, matrix) -> None:
             leaves = kind(epsilon=epsilon).release(matrix, rng=1).n_leaves
             name = f"Small map {letter}, {kind.title} at epsilon {epsilon:g}: {leaves:,} leaves"
             picture = page.get_by_role("img", name=name)
-            expect(picture).to_be_attached(timeout=20_000)
+            expect(picture).to_be_attached(timeout=60_000)
             picture.scroll_into_view_if_needed()
             assert colours(page, name) > 20
 
@@ -211,9 +211,9 @@ def test_a_sweep_can_be_cancelled_and_keeps_what_is_there(page) -> None:
     choose_mechanisms(page, "AG", "PrivTree", "QuadTree", "HB")
     page.get_by_role("slider", name="Dice per point").press("End")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled after")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Cancelled after")).to_be_visible(timeout=60_000)
     done, asked = map(
         number, re.findall(r"[\d,]+", page.get_by_text("Cancelled after").inner_text())[:2]
     )
@@ -228,7 +228,7 @@ def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
     choose_mechanisms(page, "HTF", "Hierarchy", "KD-cell")
     page.get_by_role("slider", name="Dice per point").press("End")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=120_000)
     page.context.close()
     # The next visitor's sweep is not kept waiting by it, once the server has seen them leave.
     page, watch = visit(browser, server, "/compare")
@@ -245,9 +245,9 @@ def test_the_pages_lead_to_each_other(page) -> None:
     links = page.get_by_role("navigation", name="Pages")
     expect(links.get_by_role("link", name="Compare")).to_have_attribute("aria-current", "page")
     links.get_by_role("link", name="Explore").click()
-    page.get_by_role("img", name="True map").wait_for(timeout=60_000)
+    page.get_by_role("img", name="True map").wait_for(timeout=120_000)
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare").click()
-    page.get_by_role("img", name="Private map A").wait_for(timeout=60_000)
+    page.get_by_role("img", name="Private map A").wait_for(timeout=120_000)
     assert page.title() == "Compare mechanisms"
 
 

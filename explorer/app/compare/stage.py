@@ -16,7 +16,7 @@ from explorer.app.compare.small import SmallJob, SmallMaps, SmallScreen, compute
 from explorer.app.compare.state import FOUR, CompareState
 from explorer.app.data import CityData, same_extent
 from explorer.app.screen import Job, Look
-from explorer.app.worker import LatestWorker, Superseded, held, soon
+from explorer.app.worker import LatestWorker, Superseded, held, soon, when_loaded
 from explorer.errors import InputError
 from explorer.views.viewport import Viewport
 
@@ -85,7 +85,7 @@ class Stage:
             self.worker.run_now()
         else:
             self.worker.request()
-        self.small_worker.request()
+        when_loaded(self.small_worker.request)
 
     def outdated(self) -> None:
         """The settings are other ones: what is being computed for the old ones can stop."""

@@ -160,12 +160,23 @@ class Sweep:
             self._started = time.monotonic()
             self.phase = "running"
             small = order.matrix.counts.size <= SMALL
-            jobs = 1 if small else order.jobs
-            for run in runs(order.matrix, missing, order.workloads, jobs=jobs, cancel=cancel):
-                self._kept.add(order.matrix, run, order.workloads)
-                self.done += 1
+            try:
+                self._draw(order, missing, cancel, 1 if small else order.jobs)
+            except InputError:
+                # Where processes cannot be started, such as in a script without the usual guard,
+                # it goes on in this thread.
+                if small or self.done > self._found:
+                    raise
+                self._draw(order, missing, cancel, 1)
         finally:
             _TURN.release()
+
+    def _draw(
+        self, order: Order, tasks: list[Task], cancel: threading.Event, jobs: int | None
+    ) -> None:
+        for run in runs(order.matrix, tasks, order.workloads, jobs=jobs, cancel=cancel):
+            self._kept.add(order.matrix, run, order.workloads)
+            self.done += 1
 
 
 def _step_back() -> None:

@@ -25,7 +25,7 @@ from explorer.app.compare.sweep_controls import SweepControls
 from explorer.app.data import CityData
 from explorer.app.pieces import html_pane, put, section
 from explorer.app.words import words
-from explorer.app.worker import LatestWorker, held
+from explorer.app.worker import LatestWorker, held, when_loaded
 from explorer.errors import InputError
 from explorer.evaluate import plan
 from explorer.views.charts import Candlesticks, ErrorCurves
@@ -91,7 +91,7 @@ class SweepView:
 
     def refresh(self) -> None:
         """Show what is known for the present choices; nothing is drawn."""
-        self.worker.request()
+        when_loaded(self.worker.request)
 
     def boxes_changed(self) -> None:
         """The boxes of the table are other ones."""

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from explorer.app.compare import sentences
+from explorer.app.compare import findings, sentences
 from explorer.app.compare.findings import Question, find
 from explorer.app.compare.kept import Kept
 from explorer.app.compare.series import series_of
@@ -94,6 +94,25 @@ def test_a_sweep_that_is_half_done_ranks_on_the_dice_that_all_have() -> None:
     assert found.seeds == 2
     # Dice 0 and 1 alone: UG's other two would raise the mean.
     assert found.ranks[0].scores["mreRho"].value == pytest.approx(10 * 1.005)
+
+
+def test_another_metric_and_another_release_take_the_ranking_over(monkeypatch) -> None:
+    asked = question()
+    half = kept(asked, lambda task: task.seed == 3)
+    first = find(asked, half)
+    ranked = []
+    real = findings.scores
+    monkeypatch.setattr(findings, "scores", lambda *args: ranked.append(args) or real(*args))
+    again = find(question(metric="mae"), half, first)
+    assert not ranked
+    assert [row.series.name for row in again.ranks] == ["AG", "UG"]
+    assert (again.here, again.overall) == (first.here, first.overall)
+    # One dice more at another epsilon leaves the ranking at this one as it is.
+    more = kept(asked, lambda task: task.seed == 3 and (task.epsilon, task.mechanism) != (1, "ug"))
+    assert find(asked, more, first).ranks == first.ranks
+    assert not ranked
+    assert find(asked, kept(asked), first).here != first.here
+    assert ranked
 
 
 def test_epsilons_that_are_missing_are_left_out_of_a_curve() -> None:

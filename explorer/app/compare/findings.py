@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from explorer.views.charts import Curve, Stick
 
 #: Results of one series: by (epsilon, seed).
 Results = dict[tuple[float, int], Result]
+Basis = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Findings:
     ranks : at that epsilon, best by the chosen metric first
     here, overall : sentences about the ranking at that epsilon, and over all of them
     seeds : how many seeds every curve has at every epsilon
+    basis, basis_overall : what the ranking and ``overall`` were worked out from
     """
 
     question: Question
@@ -74,18 +77,34 @@ class Findings:
     here: str
     overall: str
     seeds: int
+    basis: Basis
+    basis_overall: Basis
 
 
-def find(question: Question, kept: Kept) -> Findings:
-    """Gather what ``kept`` has for a question."""
+def find(question: Question, kept: Kept, last: Findings | None = None) -> Findings:
+    """Gather what ``kept`` has for a question.
+
+    Rankings take most of the time. They are taken over from the ``last`` findings where they rest
+    on the same releases: another metric, or a release more, need not wait for them.
+    """
     results = {each.name: _results(question, each, kept) for each in question.series}
     known = [each for each in question.series if results[each.name]]
     at = {each.name: _at(results[each.name], question.at) for each in known}
     present = [each for each in known if at[each.name]]
     seeds = _common(at, present)
-    ranks = _ranks(question, present, at, seeds)
     every = _complete(question, known, results)
-    overall = _overall(question, known, results, every) if every else ""
+    basis = _basis(question, present, seeds, question.at)
+    basis_overall = _basis(question, known, every, None)
+    if last is not None and last.basis == basis:
+        ranks, here = last.ranks, last.here
+    else:
+        ranks = _ranks(question, present, at, seeds)
+        table = _table(present, at, [question.at], seeds)
+        here = _verdict(table, [question.at]) if seeds else ""
+    if last is not None and last.basis_overall == basis_overall:
+        overall = last.overall
+    else:
+        overall = _overall(question, known, results, every) if every else ""
     return Findings(
         question,
         [_curve(question, each, results[each.name]) for each in known],
@@ -93,11 +112,23 @@ def find(question: Question, kept: Kept) -> Findings:
             (_stick(question.metric, each, at[each.name]) for each in present),
             key=lambda stick: stick.mean,
         ),
-        ranks,
-        _verdict(_table(present, at, [question.at], seeds), [question.at]) if seeds else "",
+        sorted(ranks, key=lambda rank: rank.places[question.metric]),
+        here,
         overall,
         len(every),
+        basis,
+        basis_overall,
     )
+
+
+def _basis(
+    question: Question, series: Sequence[Series], seeds: Sequence[int], at: float | None
+) -> Basis:
+    """The releases and questions that a ranking rests on; errors follow from them."""
+    asked = None if question.workload is None else question.workload.key
+    named = [(each.name, each.key) for each in series]
+    matrix = question.matrix
+    return matrix.key, matrix.contribution_bound, asked, at, tuple(named), tuple(seeds)
 
 
 def _results(question: Question, series: Series, kept: Kept) -> Results:
@@ -164,17 +195,17 @@ def _ranks(
         metric: {score.label: i for i, score in enumerate(order, 1)}
         for metric, order in orders.items()
     }
-    rows = [
+    drawn = {(each.name, s): results[each.name][question.at, s] for each in series for s in seeds}
+    return [
         Rank(
             each,
             {metric: own[metric][each.name] for metric in SHORT},
             {metric: places[metric][each.name] for metric in SHORT},
-            float(np.median([r.leaves for r in results[each.name].values()])),
-            float(np.median([r.seconds for r in results[each.name].values()])),
+            float(np.median([drawn[each.name, seed].leaves for seed in seeds])),
+            float(np.median([drawn[each.name, seed].seconds for seed in seeds])),
         )
         for each in series
     ]
-    return sorted(rows, key=lambda row: row.places[question.metric])
 
 
 def _table(

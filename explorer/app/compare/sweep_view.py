@@ -143,7 +143,7 @@ class SweepView:
         )
 
     def _find(self, question: Question) -> Findings:
-        return find(question, self._kept)
+        return find(question, self._kept, self.findings)
 
     def _order(self) -> Order:
         data, boxes = self._source()

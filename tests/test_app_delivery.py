@@ -1,8 +1,13 @@
-"""Panel's queue of messages: none is left lying after the one before it was written."""
+"""Panel leaves no message lying, and handles no event without the document's lock."""
 
 import asyncio
+from functools import partial
+from unittest.mock import Mock
 
+import panel as pn
+import pytest
 from panel.io import document
+from panel.reactive import Syncable
 
 from explorer.app import delivery
 
@@ -67,3 +72,27 @@ def test_installing_twice_changes_nothing() -> None:
 def test_a_panel_with_other_internals_is_left_alone(monkeypatch) -> None:
     monkeypatch.delattr(document, "_WRITE_BLOCK")
     assert delivery.install() is False
+
+
+def scheduled_by(monkeypatch, handler: str) -> object:
+    """What Panel schedules when it puts this handler of a button off."""
+    button, doc = pn.widgets.Button(), Mock()
+    monkeypatch.setattr(type(pn.state), "curdoc", doc)
+    pn.state.execute(partial(getattr(button, handler), doc, None), schedule=True)
+    monkeypatch.undo()
+    return doc.add_next_tick_callback.call_args.args[0]
+
+
+@pytest.mark.parametrize("handler", ["_event_coroutine", "_change_coroutine"])
+def test_what_is_put_off_runs_with_the_lock(monkeypatch, handler) -> None:
+    assert not hasattr(scheduled_by(monkeypatch, handler), "nolock")
+
+
+@pytest.mark.parametrize("handler", ["_event_coroutine", "_change_coroutine"])
+def test_without_the_cure_it_runs_without(monkeypatch, handler) -> None:
+    # When this fails, Panel locks by itself: remove `lock_handlers` and these two tests.
+    getattr(Syncable, handler).lock = False
+    try:
+        assert scheduled_by(monkeypatch, handler).nolock
+    finally:
+        delivery.lock_handlers()

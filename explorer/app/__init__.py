@@ -7,5 +7,6 @@ from explorer.app.server import serve
 
 # Before the first session: see there.
 delivery.install()
+delivery.lock_handlers()
 
 __all__ = ["Compare", "Explore", "serve"]

@@ -1,10 +1,14 @@
-"""A cure for messages that Panel 1.9 leaves lying in its queue.
+"""Cures for two faults of Panel 1.9: messages left lying in its queue, and changes without lock.
 
 While one message is being written, Panel queues the next and marks the document as busy. When the
 first is written, ``panel.io.document._dispatch_msgs`` takes the mark away without looking into the
 queue; the task that was to send the queued message finds no mark and returns. The message then
 waits for the next change: two publishes in quick succession, and the second is not on screen.
 (Seen on about every third click; ``tests/test_app_delivery.py`` shows it without a browser.)
+
+An event that arrives while a change still waits, such as a click right after a key press, is handled
+by ``panel.reactive.Reactive._event_coroutine`` without the document's lock. A plain change of a Bokeh
+model in it then ends as a RuntimeError in the server's log, and the click does nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from panel.io import document
+from panel.reactive import Syncable
 
 
 def install() -> bool:
@@ -36,3 +41,14 @@ def install() -> bool:
     dispatch.original = send  # type: ignore[attr-defined]
     document._dispatch_msgs = dispatch
     return True
+
+
+def lock_handlers() -> None:
+    """Let handlers of events and changes run with the document's lock, also those put off.
+
+    Panel schedules a coroutine with the lock when its function says ``lock``.
+    """
+    for name in ("_event_coroutine", "_change_coroutine"):
+        handler = getattr(Syncable, name, None)
+        if handler is not None:
+            handler.lock = True

@@ -26,12 +26,12 @@ class Shelf:
         self.found = {}
         for side in (256, 512):
             data = own_city(FrequencyMatrix.from_array(np.full((8, 8), 9)), f"side {side}")
-            self.found[side] = replace(data, city=("madeup", side))
+            self.found[side] = replace(data, city=("madeup", side, 0))
 
-    def is_loaded(self, _key: str, side: int) -> bool:
+    def is_loaded(self, _key: str, side: int, _bound: int) -> bool:
         return side == 256
 
-    def load_city(self, _key: str, side: int):
+    def load_city(self, _key: str, side: int, _bound: int):
         if side == 512:
             assert self.gate.wait(20)
         if side == 1024:
@@ -83,7 +83,7 @@ def test_a_grid_that_is_waited_for_is_shown(shelf) -> None:
 
 def test_a_result_for_another_choice_is_not_used(shelf) -> None:
     page = Explore("madeup", side=256, mechanism="uniform")
-    page._arrived("madeup", 512, shelf.found[512])
+    page._arrived(("madeup", 512, 0), shelf.found[512])
     assert page._data is shelf.found[256]
 
 
@@ -133,3 +133,20 @@ def test_uploaded_points_have_a_menu_of_grids() -> None:
     assert page._data.grid.shape == (256, 256)
     page.state.put(side=512)
     assert page._data.grid.shape == (512, 512)
+
+
+def test_a_record_can_be_a_user_where_users_are_known() -> None:
+    page = Explore("madeup", side=256, mechanism="uniform")
+    assert not page.drawer.bound.visible
+    frame = pd.DataFrame(
+        {"lon": [1.0, 1.001, 1.002], "lat": [1.0, 1.0, 1.0], "who": ["a", "a", "b"]}
+    )
+    page._use_own(OwnPoints(read_points(frame, user="who"), "Yours", 1.0, 1.0, 2000.0))
+    assert page.drawer.bound.visible
+    assert page.screen.release.unit == "point"
+    page.state.put(bound=1)
+    assert page.screen.data.matrix.total == 2
+    assert page.screen.release.unit == "user"
+    assert "per user" in page._summary.object
+    page.state.put(bound=0)
+    assert page.screen.data.matrix.total == 3

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import panel as pn
-
 from explorer import cities
+from explorer.app.shelf import Shelf
 from explorer.errors import InputError
 from explorer.matrix import FrequencyMatrix
 from explorer.views.heat import PointHeat
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
 #: So many true maps are kept for a city, about 2 MB each.
 MOST_TRUTHS = 12
-_LOADED: set[str] = set()
 
 
 @dataclass(eq=False)
@@ -41,15 +38,18 @@ class CityData:
         The points themselves for the true map; None when only counts exist.
     notes : tuple of str
         Sentences about how the points were read.
-    city : (key, side)
-        Where it stands in the catalogue.
+    city : (key, side, bound)
+        Where it stands in the catalogue; ``bound`` as for `load_city`.
+    has_users : bool
+        Whether records know their user, so that a record can be a person.
     """
 
     title: str
     matrix: FrequencyMatrix
     heat: PointHeat | None = None
     notes: tuple[str, ...] = ()
-    city: tuple[str, int] = ("yours", 0)
+    city: tuple[str, int, int] = ("yours", 0, 0)
+    has_users: bool = False
     _tops: dict[str, float] = field(default_factory=dict)
     _truths: dict[tuple[Viewport, bool], Truth] = field(default_factory=dict)
 
@@ -60,7 +60,8 @@ class CityData:
 
     def truth(self, view: Viewport, points: bool) -> Truth:
         """The true map of ``view``; visitors with windows of one size share the last few."""
-        key = view, points and self.heat is not None
+        # The points beyond a bound count nowhere, so that a map of all points would mislead.
+        key = view, points and self.heat is not None and not self.city[2]
         found = self._truths.get(key)
         if found is None:
             heat = self.heat if key[1] else None
@@ -77,8 +78,16 @@ class CityData:
         return self._tops[kind]
 
 
-def load_city(key: str, side: int, progress: Callable[[str], None] | None = None) -> CityData:
+#: So many cities are kept, about 0.1 to 0.3 GB each, with the points behind so many of them.
+_CITIES: Shelf[CityData] = Shelf(8)
+_HEATS: Shelf[PointHeat] = Shelf(4)
+
+
+def load_city(key: str, side: int, bound: int = 0) -> CityData:
     """The city ``key`` of the catalogue on ``side`` x ``side`` cells, from memory if it is there.
+
+    With a ``bound`` above 0 at most so many points of each user count, and a record is a user; a
+    city without users has none.
 
     Raises
     ------
@@ -90,28 +99,24 @@ def load_city(key: str, side: int, progress: Callable[[str], None] | None = None
         raise InputError(f"There is no city {key[:40]!r}: choose one of {', '.join(known)}.")
 
     def load() -> CityData:
-        if progress is not None:
-            progress(f"Reading the points of {known[key].title} …")
         # A matrix without points has the cells it has.
-        points, matrix = known[key].load(None if known[key].is_matrix else side)
+        shape = None if known[key].is_matrix else side
+        points, matrix = known[key].load(shape, contribution_bound=bound or None)
         if points is None:
             data = own_city(matrix, known[key].title)
         else:
-            heat = pn.state.as_cached(
-                f"explorer-heat-{key}", lambda: PointHeat(points, matrix.grid)
-            )
+            heat = _HEATS.get(key, lambda: PointHeat(points, matrix.grid))
             data = prepared(known[key].title, points, matrix, heat)
-        data.city = (key, side)
-        _LOADED.add(_name(key, side))
+        data.city = (key, side, bound)
         return data
 
-    data: CityData = pn.state.as_cached(_name(key, side), load)
-    return data
+    bound = bound if known[key].has_users else 0
+    return _CITIES.get((key, side, bound), load)
 
 
-def is_loaded(key: str, side: int) -> bool:
+def is_loaded(key: str, side: int, bound: int = 0) -> bool:
     """Whether `load_city` would answer at once."""
-    return _name(key, side) in _LOADED
+    return (key, side, bound) in _CITIES
 
 
 def prepared(
@@ -120,9 +125,8 @@ def prepared(
     """A city whose tables are built and whose strings are safe to show."""
     matrix.prepare()
     heat = PointHeat(points, matrix.grid) if heat is None else heat
-    data = CityData(
-        safe_text(title), matrix, heat, tuple(safe_text(note, 300) for note in points.notes)
-    )
+    notes = tuple(safe_text(note, 300) for note in points.notes)
+    data = CityData(safe_text(title), matrix, heat, notes, has_users=points.user is not None)
     for kind in ("log", "linear"):
         data.top(kind)
     return data
@@ -137,7 +141,3 @@ def own_city(matrix: FrequencyMatrix, title: str = "your own counts") -> CityDat
 def same_extent(a: Grid, b: Grid) -> bool:
     """Whether two grids cover the same ground; their cells may differ."""
     return a.bounds == b.bounds and a.crs == b.crs
-
-
-def _name(key: str, side: int) -> str:
-    return f"explorer-city-{key}-{side}"

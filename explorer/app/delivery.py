@@ -6,9 +6,9 @@ queue; the task that was to send the queued message finds no mark and returns. T
 waits for the next change: two publishes in quick succession, and the second is not on screen.
 (Seen on about every third click; ``tests/test_app_delivery.py`` shows it without a browser.)
 
-An event that arrives while a change still waits, such as a click right after a key press, is handled
-by ``panel.reactive.Reactive._event_coroutine`` without the document's lock. A plain change of a Bokeh
-model in it then ends as a RuntimeError in the server's log, and the click does nothing.
+An event that arrives while a change still waits, such as a click right after a key press, is
+handled by ``panel.reactive.Syncable._event_coroutine`` without the document's lock. A plain change
+of a Bokeh model in it then ends as a RuntimeError in the server's log, and the click does nothing.
 """
 
 from __future__ import annotations

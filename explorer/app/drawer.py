@@ -11,7 +11,7 @@ from bokeh.models import CustomJSTickFormatter
 
 from explorer.app import ui
 from explorer.app.controls import MechanismPanel, help_pane
-from explorer.app.state import EPSILON_EXPONENTS, GRID_SIDES, ExploreState, epsilon_of
+from explorer.app.state import BOUNDS, EPSILON_EXPONENTS, GRID_SIDES, ExploreState, epsilon_of
 from explorer.app.theme import CSS
 from explorer.app.tied import Tied
 from explorer.app.words import words
@@ -25,6 +25,10 @@ const grid = Math.abs(tick * 20 - Math.round(tick * 20)) < 1e-6
 return String(Number(exact.toPrecision(grid ? 2 : 4)))
 """
 _WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": ui.MARGIN}
+#: What one record is, in a person's words, with the bound on a user's points.
+RECORDS = {
+    "one point" if not k else f"one user, at most {k} point{'s' * (k > 1)}": k for k in BOUNDS
+}
 _SMALL: dict[str, Any] = {"size": "small", "margin": ui.MARGIN}
 
 
@@ -113,6 +117,7 @@ class Drawer:
         )
         self.city = self._made.choose("city", "City", cities)
         self.side = self._made.choose("side", "Grid", {f"{n} × {n} cells": n for n in GRID_SIDES})
+        self.bound = self._made.choose("bound", "A record is", RECORDS, visible=False)
         titles = {each.title: key for key, each in mechanisms().items()}
         self.mechanism = ui.Select(
             label="Mechanism", options=titles, value=state.mechanism, **_WIDE
@@ -156,7 +161,10 @@ class Drawer:
             elevation=0,
             disable_gutters=True,
         )
-        return [self.city, "City", self.side, "Grid", own, "Your own points"]
+        return [
+            *(self.city, "City", self.side, "Grid", self.bound, "A record is"),
+            *(own, "Your own points"),
+        ]
 
     def _mechanism(self) -> list[Any]:
         return [

@@ -14,9 +14,11 @@ from explorer.mechanisms import Mechanism, mechanism, mechanisms
 from explorer.mechanisms.base import MAX_EPSILON
 
 GRID_SIDES = (256, 512, 1024, 2048)
+#: What a record is: 0 is each point, k is a user of whom at most k points count.
+BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
 MAX_SEED = 2**31 - 1
 #: Where the mechanism's settings live; all other names are plain parameters of the state.
-DRAW = {"mechanism", "epsilon", "seed", "city", "side"}
+DRAW = {"mechanism", "epsilon", "seed", "city", "side", "bound"}
 
 
 class ExploreState(param.Parameterized):
@@ -34,6 +36,7 @@ class ExploreState(param.Parameterized):
 
     city = param.String(default="madeup", label="City")
     side = param.Selector(default=1024, objects=list(GRID_SIDES), label="Grid")
+    bound = param.Selector(default=0, objects=list(BOUNDS), label="A record is")
     mechanism = param.Selector(default="htf", objects=list(mechanisms()), label="Mechanism")
     epsilon = param.Number(default=0.1, label="Epsilon")
     seed = param.Integer(default=1, bounds=(0, MAX_SEED), label="Dice number")
@@ -101,6 +104,11 @@ class ExploreState(param.Parameterized):
         """The mechanism with everything that was chosen, ready to release."""
         return self._build(self.mechanism, self._settings[self.mechanism], self.epsilon)
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """City, side of the grid and bound on a user's points: what is counted."""
+        return self.city, self.side, self.bound
+
     def roll(self) -> None:
         """Take the next dice."""
         self.seed = (self.seed + 1) % MAX_SEED
@@ -135,6 +143,13 @@ class ExploreState(param.Parameterized):
             elif not (value is None or isinstance(value, str | np.number)):
                 raise InputError(f"{made.param[name].label} cannot be {shown(value)}.")
         return made(epsilon=epsilon, **settings)
+
+
+def put_place(state: ExploreState, place: tuple[str, int, int]) -> None:
+    """Choose city, grid and bound at once: one by one would name other maps in between."""
+    city, side, bound = place
+    # Counts without points have the cells they have, which no choice of the grid names.
+    state.put(city=city, bound=bound, **({"side": side} if side else {}))
 
 
 def _one_of(value: Any, choices: list[Any]) -> bool:

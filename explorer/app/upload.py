@@ -41,8 +41,10 @@ class OwnPoints:
         return Grid.around(self.lon, self.lat, self.width, shape=side, name=self.title)
 
 
-def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "") -> Points:
+def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "", user: str = "") -> Points:
     """Read uploaded bytes; the uploaded name decides the format and names nothing on disk.
+
+    ``lon``, ``lat`` and ``user`` name columns; empty ones are guessed, and no user is.
 
     Raises
     ------
@@ -58,7 +60,9 @@ def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "") -> Poi
     with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
         path = Path(folder) / f"upload{ending}"
         path.write_bytes(data)
-        return read_points(path, lon=lon or None, lat=lat or None, max_rows=MOST_ROWS)
+        return read_points(
+            path, lon=lon or None, lat=lat or None, user=user or None, max_rows=MOST_ROWS
+        )
 
 
 class UploadForm:
@@ -93,20 +97,18 @@ class UploadForm:
         self.lon = ui.FloatInput(label="Centre longitude (degrees)", value=None, **wide)
         self.lat = ui.FloatInput(label="Centre latitude (degrees)", value=None, **wide)
         self.width = ui.FloatInput(label="Width (km)", value=20.0, **wide)
+        self.user_column = ui.TextInput(label="User column (if records have one)", **wide)
         self.lon_column = ui.TextInput(label="Longitude column", visible=False, **wide)
         self.lat_column = ui.TextInput(label="Latitude column", visible=False, **wide)
-        for widget in (self.lon, self.lat, self.width, self.lon_column, self.lat_column):
+        typed = (self.lon, self.lat, self.width, self.user_column, self.lon_column, self.lat_column)
+        for widget in typed:
             widget.refused = refused
         button = ui.Button(
             label="Load these points", variant="contained", on_click=self._load, **wide
         )
         self.view = pn.Column(
             self.file,
-            self.lon,
-            self.lat,
-            self.width,
-            self.lon_column,
-            self.lat_column,
+            *typed,
             button,
             margin=0,
             sizing_mode="stretch_width",
@@ -124,7 +126,8 @@ class UploadForm:
                 "They are public, so they must not be taken from the points."
             )
             return
-        columns = (self.lon_column.value.strip(), self.lat_column.value.strip())
+        named = (self.lon_column, self.lat_column, self.user_column)
+        columns = [each.value.strip() for each in named]
 
         def work() -> OwnPoints:
             lon, lat, width = map(finite, place, ("The longitude", "The latitude", "The width"))

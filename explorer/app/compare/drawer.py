@@ -10,7 +10,7 @@ import panel as pn
 from explorer.app import ui
 from explorer.app.compare.state import CompareState
 from explorer.app.controls import MechanismPanel, help_pane
-from explorer.app.drawer import EpsilonControl
+from explorer.app.drawer import RECORDS, EpsilonControl
 from explorer.app.pieces import html_pane
 from explorer.app.state import GRID_SIDES, ExploreState
 from explorer.app.tied import Tied
@@ -89,6 +89,7 @@ class CompareDrawer:
         self._helps: dict[str, Any] = {}
         self.city = tied.choose("city", "City", cities)
         self.side = tied.choose("side", "Grid", {f"{n} × {n} cells": n for n in GRID_SIDES})
+        self.bound = tied.choose("bound", "A record is", RECORDS, visible=False)
         self.sides = [
             SideControls(letter, each, changed, refused)
             for letter, each in (("A", state), ("B", state.b))
@@ -107,6 +108,7 @@ class CompareDrawer:
             self.city,
             "City",
             self.side,
+            self.bound,
             _heading("Mechanisms"),
             "Mechanisms",
             *(each.view for each in self.sides),

@@ -28,6 +28,7 @@ from explorer.app.message import MessageArea
 from explorer.app.navigation import header
 from explorer.app.pieces import html_pane, put, section
 from explorer.app.rectangles import Rectangles, was_dragged
+from explorer.app.state import put_place
 from explorer.app.theme import THEME
 from explorer.app.words import words
 from explorer.app.worker import soon
@@ -94,8 +95,8 @@ class Compare(pn.viewable.Viewer):
         pn.state.on_session_destroyed(lambda _context: self._close())
         if self._own is not None:
             self._use(self._own)
-        elif pn.state.curdoc is None or is_loaded(key, self.state.side):
-            self._use(load_city(key, self.state.side))
+        elif pn.state.curdoc is None or is_loaded(*self.state.place):
+            self._use(load_city(*self.state.place))
         else:
             pn.state.onload(self._load)
 
@@ -178,7 +179,7 @@ class Compare(pn.viewable.Viewer):
         watch(lambda *_: self.stage.outdated(), ["seed"])
         watch(lambda *_: self.stage.request(), ["right", "scale"])
         watch(lambda *_: self.stage.restyle(), ["palette", "partition", "drag"])
-        watch(lambda *_: self._load(), ["city", "side"])
+        watch(lambda *_: self._load(), ["city", "side", "bound"])
 
     # What a visitor does.
 
@@ -257,28 +258,29 @@ class Compare(pn.viewable.Viewer):
         if self._going_back:
             self.background.cancel()
             return
-        key, side = self.state.city, self.state.side
+        place = key, *_ = self.state.place
         own = self._own if key == OWN else None
-        if own is not None or is_loaded(key, side):
+        if own is not None or is_loaded(*place):
             # Whatever is still being read was chosen before this.
             self.background.cancel()
-            data = own or load_city(key, side)
+            data = own or load_city(*place)
             if data is not self.stage.data:
                 self._use(data)
             return
         title = next((t for t, k in self.drawer.city.options.items() if k == key), key)
-        done = partial(self._arrived, key, side)
-        self.background.run(partial(load_city, key, side), done, f"Reading {title} …", self._back)
+        done = partial(self._arrived, place)
+        self.background.run(partial(load_city, *place), done, f"Reading {title} …", self._back)
 
-    def _arrived(self, key: str, side: int, data: CityData) -> None:
+    def _arrived(self, place: tuple[str, int, int], data: CityData) -> None:
         """Use what was read, unless something else has been chosen meanwhile."""
-        if (key, side) == (self.state.city, self.state.side):
+        if place == self.state.place:
             self._use(data)
 
     def _use(self, data: CityData) -> None:
         """Show a city; another extent starts with the two example boxes."""
         # Counts without points have the cells they have.
         self.drawer.side.visible = data.heat is not None
+        self.drawer.bound.visible = data.has_users
         if self.stage.use(data):
             self.rectangles.reset(data.grid)
             self.table.reset()
@@ -293,10 +295,8 @@ class Compare(pn.viewable.Viewer):
         """A city could not be read: the choice goes back to the one on screen."""
         if self.stage.data is None:
             return
-        key, side = self.stage.data.city
         self._going_back = True
-        # Both at once: city by city and side by side would name a third map in between.
-        self.state.put(city=key, **({"side": side} if side else {}))
+        put_place(self.state, self.stage.data.city)
         self._going_back = False
 
     def _close(self) -> None:

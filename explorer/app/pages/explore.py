@@ -14,6 +14,7 @@ import panel as pn
 from explorer import cities
 from explorer.app import ui
 from explorer.app.background import Background
+from explorer.app.closer import Closer, CloserPanel
 from explorer.app.data import (
     CityData,
     is_loaded,
@@ -32,7 +33,7 @@ from explorer.app.message import MessageArea
 from explorer.app.navigation import header
 from explorer.app.rectangles import Rectangles, was_dragged
 from explorer.app.screen import Screen
-from explorer.app.state import ExploreState
+from explorer.app.state import ExploreState, put_place
 from explorer.app.table import BoxTable
 from explorer.app.theme import CSS, THEME
 from explorer.app.upload import OwnPoints, UploadForm
@@ -100,8 +101,8 @@ class Explore(pn.viewable.Viewer):
         pn.state.on_session_destroyed(lambda _context: self.flow.close())
         if self._brought is not None:
             self._use(self._brought)
-        elif pn.state.curdoc is None or is_loaded(key, self.state.side):
-            self._use(load_city(key, self.state.side))
+        elif pn.state.curdoc is None or is_loaded(*self.state.place):
+            self._use(load_city(*self.state.place))
         else:
             pn.state.onload(self._load)
 
@@ -159,6 +160,8 @@ class Explore(pn.viewable.Viewer):
         self._strip = _html(f'<h1 class="visually-hidden">{TITLE}</h1>')
         self._summary, self._ledger = _html(margin=(6, 0, 10, 0)), _html(margin=(4, 0, 0, 0))
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        panels: dict[str, CloserPanel] = {}
+        self.closer = Closer(panels, words("closer"), refuse)
         strip = pn.Column(
             self._strip, styles={"flex": "1 1 460px"}, sizing_mode="stretch_width", margin=0
         )
@@ -173,6 +176,7 @@ class Explore(pn.viewable.Viewer):
             top,
             self._map_holder,
             self._summary,
+            self.closer.view,
             _section("Boxes", words("explore")["Boxes"]),
             self.exchange.view,
             self.table.widget,
@@ -188,7 +192,7 @@ class Explore(pn.viewable.Viewer):
         watch(lambda *_: self.flow.preview(), ["seed"])
         watch(lambda *_: self.flow.request(), ["right", "scale", "scale_from", "truth"])
         watch(self._restyle, ["palette", "partition", "partition_over", "drag"])
-        watch(lambda *_: self._load(), ["city", "side"])
+        watch(lambda *_: self._load(), ["city", "side", "bound"])
 
     # What a visitor does.
 
@@ -247,6 +251,7 @@ class Explore(pn.viewable.Viewer):
         if self.maps is not None:
             chosen = self.rectangles
             self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+            self.closer.selected()
 
     # From choices to a picture.
 
@@ -282,6 +287,7 @@ class Explore(pn.viewable.Viewer):
         _set(self._ledger, ledger_bar(self.screen.release.stages()))
         self.drawer.parameters.show_facts(self.screen.release.facts)
         self._numbers()
+        self.closer.show(self.screen)
 
     def _numbers(self) -> None:
         screen = self.screen
@@ -308,26 +314,26 @@ class Explore(pn.viewable.Viewer):
         if self._going_back:
             self.background.cancel()
             return
-        key, side = self.state.city, self.state.side
+        place = key, side, bound = self.state.place
         brought = self._brought if key == OWN and self._own is None else None
-        if brought is not None or (key != OWN and is_loaded(key, side)):
+        if brought is not None or (key != OWN and is_loaded(*place)):
             # Whatever is still being read was chosen before this.
             self.background.cancel()
-            data = brought or load_city(key, side)
+            data = brought or load_city(*place)
             if data is not self._data:
                 self._use(data)
             return
         if key == OWN:
-            work = partial(_count_own, self._own, side)
+            work = partial(_count_own, self._own, side, bound)
         else:
-            work = partial(load_city, key, side)
+            work = partial(load_city, *place)
         title = next((t for t, k in self.drawer.city.options.items() if k == key), key)
-        done = partial(self._arrived, key, side)
+        done = partial(self._arrived, place)
         self.background.run(work, done, f"Reading {title} …", self._back)
 
-    def _arrived(self, key: str, side: int, data: CityData) -> None:
+    def _arrived(self, place: tuple[str, int, int], data: CityData) -> None:
         """Use what was read, unless something else has been chosen meanwhile."""
-        if (key, side) == (self.state.city, self.state.side):
+        if place == self.state.place:
             self._use(data)
 
     def _use_own(self, own: OwnPoints) -> None:
@@ -346,8 +352,10 @@ class Explore(pn.viewable.Viewer):
         self._data = data
         # Counts without points have the cells they have.
         self.drawer.side.visible = data.heat is not None
+        self.drawer.bound.visible = data.has_users
         if self.maps is None or not same_extent(self.maps.grid, data.grid):
             self.rectangles.reset(data.grid)
+            self.closer.close()
             self.maps = MapPair(self.state, data.grid, self.flow.viewed, self._drawn)
             self._map_holder.objects = [self.maps.view]
             self.table.reset()
@@ -365,19 +373,18 @@ class Explore(pn.viewable.Viewer):
         """The choice goes back to the city on screen, such as when another cannot be read."""
         if self._data is None:
             return
-        key, side = self._data.city
         self._going_back = True
-        # Both at once: city by city and side by side would name a third map in between.
-        self.state.put(city=key, **({"side": side} if side else {}))
+        put_place(self.state, self._data.city)
         self._going_back = False
 
 
-def _count_own(own: OwnPoints | None, side: int) -> CityData:
+def _count_own(own: OwnPoints | None, side: int, bound: int) -> CityData:
     if own is None:
         raise InputError("There are no points of your own yet: load a file first.")
     grid = own.grid(side)
-    data = prepared(own.title, own.points, grid.count(own.points))
-    data.city = (OWN, side)
+    bound = bound if own.points.user is not None else 0
+    data = prepared(own.title, own.points, grid.count(own.points, bound or None))
+    data.city = (OWN, side, bound)
     return data
 
 

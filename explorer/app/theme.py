@@ -95,7 +95,8 @@ p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .figures dt {{ font-size: 13px; line-height: 18px; opacity: .78; white-space: nowrap; }}
 .figures dd {{ font-size: 22px; line-height: 28px; font-weight: 600; margin: 0;
   font-variant-numeric: tabular-nums; white-space: nowrap; }}
-.figures.four {{ grid-template-columns: repeat(4, 1fr); gap: 0 10px; margin-top: 4px; }}
+.figures.four div {{ width: auto; min-width: 0; }}
+.figures.four {{ display: grid; grid-template-columns: repeat(4, 1fr); gap: 0 10px; margin-top: 4px; }}
 .figures.four dd {{ font-size: 19px; line-height: 25px; }}
 .bar .caption {{ font-size: 13px; line-height: 18px; opacity: .85; }}
 .bar .gradient {{ height: 10px; border-radius: 2px; margin: 3px 0 2px; }}
@@ -129,13 +130,13 @@ h3 + p {{ opacity: .78; }}
 .numbers {{ border-collapse: collapse; font-size: 13px; line-height: 18px;
   font-variant-numeric: tabular-nums; }}
 .numbers caption {{ text-align: left; opacity: .78; padding: 2px 0 4px; }}
-.numbers th, .numbers td {{ padding: 4px 12px 4px 0; text-align: right; white-space: nowrap;
+.numbers th, .numbers td {{ padding: 4px 8px 4px 0; text-align: right; white-space: nowrap;
   border-bottom: 1px solid rgba(128, 140, 152, .35); font-weight: 400; }}
 .numbers thead th {{ font-weight: 600; }}
 .numbers th:first-child {{ text-align: left; font-weight: 600; }}
 .numbers small {{ opacity: .7; font-size: 12px; font-weight: 400; }}
 .numbers .best {{ font-weight: 700; }}
-.numbers .place {{ display: inline-block; min-width: 18px; padding: 0 4px; margin-right: 6px;
+.numbers .place {{ display: inline-block; min-width: 18px; padding: 0 4px; margin-right: 4px;
   border-radius: 9px; text-align: center; font-size: 12px; line-height: 18px;
   box-sizing: border-box;
   background: rgba(128, 140, 152, .22); }}

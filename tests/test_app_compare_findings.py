@@ -150,9 +150,20 @@ def test_sentences_and_tables_state_the_figures() -> None:
         sentences.curve_table(found),
         sentences.stick_table(found),
         sentences.ranking_table(found),
+        sentences.bias_table(found),
     ):
         assert table.count("<tr>") == 3
         assert '<th scope="row">' in table
+
+
+def test_the_bias_is_the_mean_over_the_dice_with_its_error() -> None:
+    asked = question()
+    found = find(asked, kept(asked))
+    # UG's are 10, 10.1, 10.2 and 10.3: see `figures`.
+    np.testing.assert_allclose(found.ranks[0].biases, [10, 10.1, 10.2, 10.3])
+    said = sentences.bias_table(found)
+    assert "+10.2 <small>±0.065</small>" in said
+    assert f"{10.15 / np.std([0, 0.1, 0.2, 0.3], ddof=1):+.2f}" in said
 
 
 def test_an_exact_answer_does_not_win_the_geometric_mean() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from explorer.app.compare.kept import Kept, Result
 from explorer.app.compare.measures import COMPARED, SHORT, quantile_metric
@@ -18,6 +19,7 @@ from explorer.evaluate.ranking import Score
 from explorer.matrix import FrequencyMatrix
 from explorer.views.charts import Curve, Stick
 
+Floats = NDArray[np.float64]
 #: Results of one series: by (epsilon, seed).
 Results = dict[tuple[float, int], Result]
 Basis = tuple[Any, ...]
@@ -47,13 +49,17 @@ class Question:
 
 @dataclass(frozen=True)
 class Rank:
-    """One row of the ranking: scores and places by metric, in the order of `SHORT`."""
+    """One row of the ranking: scores and places by metric, in the order of `SHORT`.
+
+    ``biases`` (seeds,) are the mean signed errors of an answer, in points.
+    """
 
     series: Series
     scores: dict[str, Score]
     places: dict[str, int]
     leaves: float
     seconds: float
+    biases: Floats
 
 
 @dataclass(frozen=True)
@@ -203,6 +209,7 @@ def _ranks(
             {metric: places[metric][each.name] for metric in SHORT},
             float(np.median([drawn[each.name, seed].leaves for seed in seeds])),
             float(np.median([drawn[each.name, seed].seconds for seed in seeds])),
+            np.array([drawn[each.name, seed].figures["bias"] for seed in seeds]),
         )
         for each in series
     ]

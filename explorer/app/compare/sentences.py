@@ -123,6 +123,25 @@ def ranking_table(found: Findings) -> str:
     return table(caption, columns, rows)
 
 
+def bias_table(found: Findings) -> str:
+    """Mean signed error of an answer: what no number of questions averages away."""
+    columns = [("mechanism", ""), ("bias, points", "mean over answers and dice; ± standard error")]
+    columns += [("bias / spread", "bias over its standard deviation from one release to the next")]
+    rows = []
+    for rank in found.ranks:
+        bias, several = float(rank.biases.mean()), len(rank.biases) > 1
+        spread = float(rank.biases.std(ddof=1)) if several else 0.0
+        shown = f"{'−' if bias < 0 else '+'}{number(abs(bias))}"
+        error = f"±{number(spread / np.sqrt(len(rank.biases)), 2)}" if several else ""
+        name = Cell(rank.series.name, before=swatch(rank.series.style))
+        rows.append([name, Cell(shown, error), Cell(f"{bias / spread:+.2f}" if spread else "–")])
+    caption = (
+        f"Mean signed error of an answer at epsilon {found.question.at:g}; above 0 the map says "
+        "too much. Ask the squares of 10 % for the bias of large regions"
+    )
+    return table(caption, columns, rows)
+
+
 def about_ranking(found: Findings) -> str:
     """Who is first and who changes places with the metric, as HTML: sentences and a list."""
     parts = []

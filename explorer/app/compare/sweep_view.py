@@ -170,7 +170,8 @@ class SweepView:
         put(self._twins["curves"], details("Numbers of the curves", sentences.curve_table(found)))
         sticks = sentences.stick_table(found)
         put(self._twins["sticks"], details("Numbers of the candlesticks", sticks))
-        put(self._ranking, sentences.ranking_table(found) if found.ranks else "")
+        ranking = sentences.ranking_table(found), details("Bias", sentences.bias_table(found))
+        put(self._ranking, "".join(ranking) if found.ranks else "")
         self._results.visible = bool(found.curves)
         self.controls.save.disabled = not found.curves
 

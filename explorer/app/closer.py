@@ -62,7 +62,10 @@ class Closer:
         ui.bind(self.choice, self._choose, refused)
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
         self.view = pn.Column(
-            pn.Row(pn.pane.HTML("<h2>Look closer</h2>", stylesheets=[CSS], margin=0), self.choice),
+            pn.Row(
+                pn.pane.HTML("<h2>Look closer</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0)),
+                self.choice,
+            ),
             self._holder,
             sizing_mode="stretch_width",
             margin=(4, 0, 6, 0),

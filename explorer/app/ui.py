@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.table_roles import mend_tables
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
 
@@ -71,6 +72,12 @@ class FloatInput(_Checked, pmui.FloatInput):
     _debounce = 0
 
 
+class IntInput(_Checked, pmui.IntInput):
+    """A box to type a whole number."""
+
+    _debounce = 0
+
+
 class TextInput(_Checked, pmui.TextInput):
     """A box to type a text."""
 
@@ -123,6 +130,7 @@ class Page(pmui.Page):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
+        mend_tables()
         with pn.util.edit_readonly(self):
             self.busy = False
         # Every layout is limited to its parent's height, and that one to the window's: on a phone

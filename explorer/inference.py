@@ -27,6 +27,8 @@ class Estimate:
     linear : whether `value` is a linear function of the draws, so that its noise has a closed form
     haar_variance : variance of every Haar coefficient when the counts come from those (Privlet)
     facts : what the plan chose from noisy figures alone, by name ("height", "grid size", ...)
+    tested : (n,) the released figure that decided about a node where that is no draw of its own,
+        else NaN; None where there are none
     """
 
     transcript: Transcript
@@ -35,6 +37,7 @@ class Estimate:
     facts: dict[str, float] = field(default_factory=dict)
     linear: bool = True
     haar_variance: float | None = None
+    tested: Floats | None = None
 
 
 def leaves(transcript: Transcript, stages: Collection[str]) -> Estimate:
@@ -155,24 +158,25 @@ def _solve(
 ) -> Estimate:
     if np.any(precision[transcript.is_leaf] <= 0):
         raise ValueError("a leaf was never measured")
-    shares = np.ones(len(transcript)) if largest_share is None else largest_share
-    precision, value = precision.copy(), np.empty(len(transcript))
-    z, variance, below, below_variance = np.zeros((4, len(transcript)))
+    shares = np.ones(0) if largest_share is None else largest_share
+    variance, below, below_variance = (np.zeros(len(transcript)) for _ in range(3))
     _upwards(
         transcript.parent,
         transcript.is_leaf,
         noisy,
         precision,
         shares,
-        z,
         variance,
         below,
         below_variance,
     )
+    # `noisy` has become the best estimates from below; what comes next is written over it too.
+    value = noisy
     if non_negative:
-        sharing.downwards(transcript.parent, z, variance, value)
+        value = np.empty(len(transcript))
+        sharing.downwards(transcript.parent, noisy, variance, value)
     else:
-        _downwards(transcript.parent, z, variance, below, below_variance, value)
+        _downwards(transcript.parent, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.
     return Estimate(
         transcript, value, precision, linear=not non_negative and bool(np.all(shares == 1))
@@ -181,19 +185,22 @@ def _solve(
 
 @njit(cache=True, nogil=True)
 def _upwards(  # type: ignore[no-untyped-def]
-    parent, is_leaf, noisy, precision, shares, z, variance, below, below_variance
+    parent, is_leaf, z, precision, shares, variance, below, below_variance
 ):
-    """Best estimate of every node from its own subtree; lowers `precision` to the shares."""
+    """Turn draws `z` into the best estimates from every node's own subtree.
+
+    Lowers `precision` to the shares; no `shares` at all hold nothing back.
+    """
+    held = len(shares) > 0
     for i in range(len(parent) - 1, -1, -1):
         if is_leaf[i]:
-            z[i] = noisy[i]
             variance[i] = 1.0 / precision[i]
-        elif precision[i] > 0.0 and shares[i] > 0.0:
-            if shares[i] < 1.0:
+        elif precision[i] > 0.0 and not (held and shares[i] <= 0.0):
+            if held and shares[i] < 1.0:
                 most = shares[i] / ((1.0 - shares[i]) * below_variance[i])
                 precision[i] = min(precision[i], most)
             variance[i] = 1.0 / (precision[i] + 1.0 / below_variance[i])
-            z[i] = variance[i] * (precision[i] * noisy[i] + below[i] / below_variance[i])
+            z[i] = variance[i] * (precision[i] * z[i] + below[i] / below_variance[i])
         else:
             variance[i] = below_variance[i]
             z[i] = below[i]
@@ -203,11 +210,8 @@ def _upwards(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _downwards(parent, z, variance, below, below_variance, value):  # type: ignore[no-untyped-def]
+def _downwards(parent, variance, below, below_variance, value):  # type: ignore[no-untyped-def]
     """Hand every parent's discrepancy to its children in proportion to their variances."""
-    for i in range(len(parent)):
+    for i in range(1, len(parent)):
         p = parent[i]
-        if p < 0:
-            value[i] = z[i]
-        else:
-            value[i] = z[i] + variance[i] / below_variance[p] * (value[p] - below[p])
+        value[i] += variance[i] / below_variance[p] * (value[p] - below[p])

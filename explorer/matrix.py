@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid import Grid
-from explorer.rectangle_sums import summed
+from explorer.rectangle_sums import box_sums, summed
 
 # Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
 # eight keep the memory at 134 MB. Boxes whose mean count lies beyond the tables are scanned.
@@ -123,9 +123,7 @@ class FrequencyMatrix:
 
     def count(self, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.int64]:
         """Exact counts of n boxes, rows and columns half open: `lower`, `upper` are (n, 2)."""
-        counted = np.empty(len(lower), dtype=np.int64)
-        _count_boxes(self.sums, lower, upper, counted)
-        return counted
+        return box_sums(self.sums, lower, upper)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.
@@ -154,13 +152,6 @@ def _whole_counts(counts: ArrayLike) -> NDArray[np.int64]:
     if float(array.sum(dtype=np.float64)) > 1e11:
         raise InputError("The counts add up to more than 100 billion: give a smaller data set.")
     return np.array(array, dtype=np.int64, order="C")
-
-
-@njit(cache=True, nogil=True)
-def _count_boxes(table, lower, upper, counted):  # type: ignore[no-untyped-def]
-    for i in range(len(counted)):
-        r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
-        counted[i] = table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
 
 
 @njit(cache=True, nogil=True)

@@ -13,6 +13,7 @@ from explorer.matrix import FrequencyMatrix
 from explorer.rectangle_file import read_rectangles, write_rectangles
 from explorer.rectangle_sums import rectangle_sums, summed
 from explorer.release import Release, check_rectangles
+from explorer.touching import spread_exactly
 
 __all__ = [
     "ErrorSplit",
@@ -82,10 +83,10 @@ def error_split(matrix: FrequencyMatrix, release: Release, rectangles: ArrayLike
     boxes = check_rectangles(rectangles, matrix.grid)
     private, truth = release.answer(rectangles).value, exact(matrix, rectangles)
     tree = release.tree
-    counted = replace(tree, value=matrix.count(tree.lower, tree.upper).astype(np.float64))
     if release.inside == "uniform":
-        spread = counted.integrate(boxes[:, [1, 0, 3, 2]])[0]
+        spread = spread_exactly(tree, matrix.sums, boxes[:, [1, 0, 3, 2]])[0]
     else:
+        counted = replace(tree, value=matrix.count(tree.lower, tree.upper).astype(np.float64))
         even = counted.paint(matrix.shape)
         spread = rectangle_sums(summed(interpolate(even, tree.owners(matrix.shape))), boxes)
     return ErrorSplit(private - spread, spread - truth)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -16,6 +17,20 @@ def summed(cells: NDArray[Any]) -> NDArray[Any]:
     np.cumsum(cells, axis=0, out=table[1:, 1:])
     np.cumsum(table[1:, 1:], axis=1, out=table[1:, 1:])
     return table
+
+
+def box_sums(table: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
+    """Sums of n boxes of whole cells, `lower`, `upper` (n, 2) rows and columns half open."""
+    found = np.empty(len(lower), dtype=table.dtype)
+    _look_up(table, lower, upper, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _look_up(table, lower, upper, found):  # type: ignore[no-untyped-def]
+    for i in range(len(found)):
+        r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
+        found[i] = table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
 
 
 def rectangle_sums(table: NDArray[Any], boxes: Floats) -> Floats:

@@ -20,9 +20,10 @@ from explorer.grid import Grid
 from explorer.inference import Estimate
 from explorer.interpolation import interpolate
 from explorer.privacy import haar
-from explorer.privacy.transcript import LedgerRow
+from explorer.privacy.transcript import Candidates, LedgerRow
 from explorer.privacy.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.rectangle_sums import rectangle_sums, summed
+from explorer.regions import span
 from explorer.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -71,6 +72,7 @@ class Release:
     inside : how a leaf's count lies inside it, "uniform" or "interpolated" from released neighbours
     linear : whether counts are linear in the draws, so that the noise has a closed form
     haar_variance : variance of every Haar coefficient, for Privlet
+    candidates : cuts that HTF's search looked at, with their noisy costs; no file keeps them
     version : of the software that drew it
     """
 
@@ -88,6 +90,7 @@ class Release:
     inside: str = "uniform"
     linear: bool = True
     haar_variance: float | None = None
+    candidates: tuple[Candidates, ...] = ()
     version: str = explorer.__version__
 
     @classmethod
@@ -96,7 +99,7 @@ class Release:
         record = estimate.transcript
         draws = np.full((len(record), len(record.stages)), np.nan)
         for measured in record.measurements:
-            draws[measured.ids, record.stages.index(measured.stage)] = measured.values
+            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
         tree = Tree(
             record.lower,
             record.upper,
@@ -106,6 +109,7 @@ class Release:
             record.stages,
             record.spent,
             draws,
+            estimate.tested,
         )
         release = cls(
             tree=tree,
@@ -113,6 +117,7 @@ class Release:
             elsewhere=record.elsewhere,
             linear=estimate.linear,
             haar_variance=estimate.haar_variance,
+            candidates=record.candidates,
             **about,
         )
         return replace(release, ledger=_by_stage(release))

@@ -36,6 +36,8 @@ _DAMAGE = (
     binascii.Error,
 )
 _ARRAYS = ("lower", "upper", "parent", "value", "precision", "spent", "draws")
+# Of few mechanisms; a file without it is whole.
+_TESTED = "tested"
 
 
 def write(path: str | Path, tree: Tree, boxes: np.ndarray, about: dict[str, Any]) -> None:
@@ -64,9 +66,12 @@ def write(path: str | Path, tree: Tree, boxes: np.ndarray, about: dict[str, Any]
     for number, stage in enumerate(tree.stages):
         columns[f"spent {stage}"] = tree.spent[leaves, number]
         columns[f"drawn {stage}"] = tree.draws[leaves, number]
+    arrays = [*_ARRAYS] if tree.tested is None else [*_ARRAYS, _TESTED]
+    if tree.tested is not None:
+        columns[_TESTED] = tree.tested[leaves]
     columns["geometry"] = shapely.to_wkb(shapely.box(*boxes.T))
     rest = io.BytesIO()
-    np.savez_compressed(rest, node=inner, **{name: getattr(tree, name)[inner] for name in _ARRAYS})
+    np.savez_compressed(rest, node=inner, **{name: getattr(tree, name)[inner] for name in arrays})
     facts = {
         "format": FORMAT,
         **about,
@@ -139,6 +144,8 @@ def _tree(file: pq.ParquetFile, facts: dict[str, Any]) -> Tree:
     stages = tuple(facts["stages"])
     columns = ["row0", "row1", "column0", "column1", "node", "parent", "count", "precision"]
     columns += [f"{kind} {stage}" for stage in stages for kind in ("spent", "drawn")]
+    tested = _TESTED in file.schema_arrow.names
+    columns += [_TESTED] if tested else []
     table = {
         name: column.to_numpy() for name, column in zip(
             columns, file.read(columns=columns).select(columns).columns, strict=True
@@ -154,19 +161,20 @@ def _tree(file: pq.ParquetFile, facts: dict[str, Any]) -> Tree:
         "precision": table["precision"],
         "spent": spent,
         "draws": draws,
+        **({_TESTED: table[_TESTED]} if tested else {}),
     }
     raw = io.BytesIO(base64.b64decode(facts["inner"], validate=True))
     # Sizes stand in the archive's directory: look before unpacking.
     with zipfile.ZipFile(raw) as archive:
         unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > 4096 + 8 * (8 + 2 * len(stages)) * facts["nodes"]:
+    if unpacked > 4096 + 8 * (9 + 2 * len(stages)) * facts["nodes"]:
         raise ValueError("the inner nodes unpack to more than there can be")
     merged: dict[str, Any] = {}
     with np.load(raw, allow_pickle=False) as inner:
         place = np.concatenate([inner["node"], table["node"]])
         if not np.array_equal(np.sort(place), np.arange(facts["nodes"])):
             raise ValueError("nodes are missing")
-        for name in _ARRAYS:
+        for name in leaves:
             both = np.concatenate([inner[name], leaves[name]])
             merged[name] = np.empty_like(both)
             merged[name][place] = both

@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.inference import add_down
+from explorer.regions import depths
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,6 +33,8 @@ class Tree:
     stages : what the budget went to
     spent : (n, stages) int64, budget the node paid itself, in units of 10^-12 epsilon
     draws : (n, stages) the noisy count of each stage, NaN where none was drawn
+    tested : (n,) the released figure that decided about a node where that is none of its draws
+        (KD-cell looks at a noisy grid), NaN where there is none; None for most mechanisms
     """
 
     lower: Ints
@@ -42,6 +45,7 @@ class Tree:
     stages: tuple[str, ...]
     spent: Ints
     draws: Floats
+    tested: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -49,7 +53,8 @@ class Tree:
     @cached_property
     def fan_out(self) -> Ints:
         """Number of children of every node, (n,)."""
-        return np.bincount(self.parent[1:], minlength=len(self)).astype(np.int64)
+        number = np.bincount(self.parent[1:], minlength=len(self))
+        return number.astype(np.int64, copy=False)
 
     @cached_property
     def first_child(self) -> Ints:
@@ -67,9 +72,7 @@ class Tree:
     @cached_property
     def depth(self) -> Ints:
         """Cuts between the root and the node, (n,)."""
-        depth = np.zeros(len(self), dtype=np.int64)
-        add_down(self.parent, np.ones(len(self), dtype=np.int64), depth)
-        return depth - 1
+        return depths(self.parent)
 
     @cached_property
     def path_spent(self) -> Ints:
@@ -83,11 +86,10 @@ class Tree:
     def mean_path_spent(self) -> Floats:
         """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
         below = np.zeros(len(self))
-        below[self.leaves] = 1.0
-        _add_up(self.parent, below)
+        _count_leaves(self.parent, below)
         total = np.zeros(len(self.stages))
         _weigh(below, self.spent, total)
-        return total / len(self.leaves)
+        return total / below[0]
 
     @cached_property
     def variances(self) -> tuple[Floats, Floats, Ints]:
@@ -161,10 +163,13 @@ class Tree:
 
 
 @njit(cache=True, nogil=True)
-def _add_up(parent, total):  # type: ignore[no-untyped-def]
-    """Add every node's total to its parent's, leaves first."""
-    for i in range(len(parent) - 1, 0, -1):
-        total[parent[i]] += total[i]
+def _count_leaves(parent, below):  # type: ignore[no-untyped-def]
+    """Add up in `below`, zeros at first, how many leaves lie under every node."""
+    for i in range(len(parent) - 1, -1, -1):
+        # Children come after their parents: what none has added to is a leaf.
+        below[i] = max(below[i], 1.0)
+        if i > 0:
+            below[parent[i]] += below[i]
 
 
 @njit(cache=True, nogil=True)

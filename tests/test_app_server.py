@@ -1,6 +1,9 @@
 """The server starts, answers and refuses what it cannot do."""
 
+import multiprocessing
 import socket
+import subprocess
+import sys
 import urllib.request
 from threading import Thread
 
@@ -52,6 +55,30 @@ def test_a_number_that_is_no_port_is_refused(port) -> None:
 def test_an_unknown_city_is_refused_before_anything_starts() -> None:
     with pytest.raises(InputError, match="no city"):
         serve("atlantis", port=0, open=False, start=False)
+
+
+def test_a_process_that_another_started_does_not_serve(monkeypatch) -> None:
+    monkeypatch.setattr(multiprocessing, "parent_process", object)
+    with pytest.raises(InputError, match="Put the call of serve under if __name__"):
+        serve("madeup", port=0, open=False, warm=False, start=False)
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_serves_once_and_its_workers_say_why(tmp_path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from multiprocessing import get_context\n"
+        "from explorer.app import serve\n"
+        "server = serve('madeup', port=0, open=False, warm=False, start=False)\n"
+        "ProcessPoolExecutor(1, get_context('spawn')).submit(len, 'abc').result()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, script], check=False, capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode != 0
+    assert ran.stdout.count("The explorer is at") == 1
+    assert "InputError: Put the call of serve under if __name__ ==" in ran.stderr
 
 
 def test_only_the_hosts_that_were_named_are_allowed() -> None:

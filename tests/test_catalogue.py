@@ -76,8 +76,11 @@ def test_hierarchy_has_the_levels_it_says():
 
 
 def test_branching_of_hb():
-    assert best_branching((256, 256)) == 4
-    assert best_branching((1024, 1024)) == 4
+    # 7 . 3^2 = 63 < 4 . 4^2 = 16 . 2^2 = 64; and 6 . 4^2 = 96 < 11 . 3^2 = 99 < 4 . 5^2 = 100.
+    assert best_branching((256, 256)) == 7
+    assert best_branching((1024, 700)) == 6
+    assert best_branching((1, 1)) == best_branching((1, 2)) == 2
+    assert best_branching((3, 3)) == 3
     assert levels_of(1024, 4) == 5
     assert run(HB(epsilon=1), city((60, 45)), PreviewNoise(1))[0].n_leaves == 60 * 45
 

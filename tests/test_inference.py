@@ -14,14 +14,11 @@ def transcript(parent, draws, variances, spent=None):
     parent = np.array(parent)
     n = len(parent)
     leaf = ~np.isin(np.arange(n), parent)
-    depth = np.zeros(n, dtype=int)
-    for i in range(1, n):
-        depth[i] = depth[parent[i]] + 1
     ids = np.flatnonzero(~np.isnan(draws))
     boxes = np.zeros((n, 2), dtype=np.int64)
     measured = Measurement("test", ids, np.array(draws)[ids], np.array(variances)[ids])
     spent = np.zeros((n, 1), dtype=np.int64) if spent is None else spent
-    return Transcript(boxes, boxes + 1, parent, depth, leaf, ("test",), spent, (measured,))
+    return Transcript(boxes, boxes + 1, parent, leaf, ("test",), spent, (measured,))
 
 
 def random_tree(rng):

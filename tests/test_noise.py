@@ -117,3 +117,35 @@ def test_rng_argument_chooses_the_source():
     assert noise_source(np.random.default_rng(1)).preview
     source = ReleaseNoise()
     assert noise_source(source) is source
+
+
+def test_preview_draws_are_the_formula_to_the_bit_whatever_stands_beside_them():
+    """Runs of equal budgets share their logarithms; that may not show."""
+    rng = np.random.default_rng(2)
+    values = rng.integers(-50, 50, 4000)
+    units = np.repeat(rng.integers(1, 3 * 10**12, 400), 10)
+    units[::7] = units[0]
+    together = PreviewNoise(9).laplace(values, 3, units, KEYS[:4000], "test")
+    alone = [
+        PreviewNoise(9).laplace(values[i : i + 1], 3, units[i : i + 1], KEYS[i : i + 1], "test")[0]
+        for i in range(0, 4000, 3)
+    ]
+    assert together[::3].tolist() == alone
+
+
+def test_preview_draws_stay_what_they_were():
+    """Seeds in lessons and saved scenarios name these draws."""
+    values, units = np.zeros(8, dtype=np.int64), np.full(8, to_units(0.1))
+    drawn = PreviewNoise(7).laplace(values, 1, units, KEYS[:8], "leaves")
+    assert drawn.tolist() == [1, -9, -21, 5, -28, 19, -1, 32]
+
+
+def test_variances_of_equal_budgets_are_those_of_each():
+    units = np.full(50, to_units(0.3))
+    one = laplace_variance(units[:1], 2)[0]
+    assert laplace_variance(units, 2).tolist() == [one] * 50
+    units[7] += 1
+    assert laplace_variance(units, 2).tolist() == [
+        laplace_variance(units[i : i + 1], 2)[0] for i in range(50)
+    ]
+    assert laplace_variance(units[:0], 2).shape == (0,)

@@ -4,8 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from explorer import AG, HTF, UG, FrequencyMatrix, Identity, QuadTree, Uniform
+from explorer.mechanisms import HB, Privlet, PrivTree
+from explorer.mechanisms.hierarchies import best_branching, levels_of
 
 WORKLOADS = ("a_random", "b_sq2", "b_sq6", "b_sq10")
 METRICS = ("mre20", "mreRho", "mae")
@@ -104,6 +107,67 @@ def test_accuracy_lies_within_three_standard_errors(load, city_name, case):
     # With 5 + 5 runs the distance follows Student's t with about 8 degrees of freedom, which
     # passes 3 in 1.7 % of right cases; of 24 cells (12 of them nearly the same queries) two may.
     assert np.sum(np.abs(distances) > 3) <= 2, distances.round(1)
+    assert np.median(np.abs(distances)) < 2
+
+
+def padded(matrix):
+    """With empty cells up to a power of HB's branching factor, as the public HB has them."""
+    side, b = max(matrix.shape), best_branching(matrix.shape)
+    room = b ** levels_of(side, b)
+    counts = np.zeros((room, room), dtype=np.int64)
+    counts[: matrix.shape[0], : matrix.shape[1]] = matrix.counts
+    return FrequencyMatrix.from_array(counts), b
+
+
+def hb_like_the_reference(matrix, epsilon):
+    wide, b = padded(matrix)
+    return HB(epsilon=epsilon, branching=b), wide
+
+
+# Name in the reference, ours with the matrix it runs on, and whether ours may be better. Ours of
+# HB needs no padding: the upper level takes fewer parts, so boxes that end at the map's edge (most
+# of a_random do) end at an edge of nodes too and need no small ones; 18 to 20 % less error there.
+# With the padding both are the same.
+DRAWS = {
+    "privtree": ("privtree_noclip", lambda m, e: (PrivTree(epsilon=e), m), False),
+    "privlet": ("dpcomp_Privelet", lambda m, e: (Privlet(epsilon=e), m), False),
+    "hb, padded": ("dpcomp_HB", hb_like_the_reference, False),
+    "hb": ("dpcomp_HB", lambda m, e: (HB(epsilon=e), m), True),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.slow
+@pytest.mark.parametrize("city_name", ["checkin", "sfcab1024", "uber1024"])
+@pytest.mark.parametrize("case", DRAWS)
+def test_trees_and_wavelets_lie_within_three_standard_errors(load, city_name, case):
+    """Means of 20 runs of ours and 5 of the reference, their spreads pooled."""
+    matrix, workload, figures = load(city_name)
+    name, make, better_is_fine = DRAWS[case]
+    ours, theirs, distances = 20, SEEDS, []
+    for epsilon in EPSILONS:
+        mechanism, counts = make(matrix, float(epsilon))
+        runs = [
+            errors(mechanism.release(counts, rng=seed), workload, matrix.total)
+            for seed in range(ours)
+        ]
+        for cell in runs[0]:
+            found = np.array([run[cell] for run in runs])
+            mean, error, _ = figures[epsilon][name][cell[0]][cell[1]]
+            # A standard error from five runs is off by a third itself: both samples estimate the
+            # spread of one law, which makes the distance follow Student's t (23 degrees).
+            spread = (ours - 1) * found.var(ddof=1) + (theirs - 1) * theirs * error**2
+            spread *= (1 / ours + 1 / theirs) / (ours + theirs - 2)
+            distances.append((found.mean() - mean) / np.sqrt(spread))
+    distances = np.array(distances)
+    if better_is_fine:
+        distances = np.maximum(distances, 0)
+    # Noise that only scales with epsilon fills half of the 24 cells twice, so a rare draw shows in
+    # two: two may pass 3 (one cell does so in 0.6 % of right cases), and none the bound that any
+    # of 24 passes in 1 % however they hang together (Bonferroni; 4.1).
+    assert np.sum(np.abs(distances) > 3) <= 2, distances.round(1)
+    bound = stats.t.isf(0.01 / 2 / len(distances), ours + theirs - 2)
+    assert np.abs(distances).max() < bound, distances.round(1)
     assert np.median(np.abs(distances)) < 2
 
 

@@ -10,6 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.queries import exact
+from explorer.release import check_rectangles
+from explorer.touching import spread_exactly
 
 if TYPE_CHECKING:
     from explorer.matrix import FrequencyMatrix
@@ -23,18 +25,36 @@ Floats = NDArray[np.float64]
 class BoxAnswers:
     """True and private answers to n rectangles, all (n,).
 
-    ``sd`` is the standard deviation of the noise part of ``private``; ``touched`` counts leaves.
+    ``sd`` is the standard deviation of the noise part of ``private``; ``touched`` counts leaves,
+    of ``leaves`` in all. ``spread`` is what the same partition would answer with exact counts: it
+    tells the two causes of an error apart. None where that takes longer (see `causes`).
     """
 
     true: Floats
     private: Floats
     sd: Floats
     touched: NDArray[np.int64]
+    leaves: int = 0
+    spread: Floats | None = None
 
     @property
     def difference(self) -> Floats:
         """Private minus true."""
         return self.private - self.true
+
+    @property
+    def noise(self) -> Floats:
+        """The part of the difference that noise made; NaN where `spread` is not known."""
+        return self.private - self._spread
+
+    @property
+    def uniformity(self) -> Floats:
+        """The part that uneven spread inside leaves made; NaN where `spread` is not known."""
+        return self._spread - self.true
+
+    @property
+    def _spread(self) -> Floats:
+        return np.full(len(self.true), np.nan) if self.spread is None else self.spread
 
     @property
     def relative(self) -> Floats:
@@ -47,7 +67,12 @@ class BoxAnswers:
 def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> BoxAnswers:
     """Ask both sides about ``boxes`` (n, 4) in grid units."""
     answers = release.answer(boxes)
-    return BoxAnswers(exact(matrix, boxes), answers.value, answers.sd, release.touched(boxes))
+    cells = check_rectangles(boxes, release.grid)[:, [1, 0, 3, 2]]
+    spread, inside, cut = spread_exactly(release.tree, matrix.sums, cells)
+    # An interpolated map spreads counts by their neighbours': that takes as long as the map itself.
+    known = spread if release.inside == "uniform" else None
+    true = exact(matrix, boxes)
+    return BoxAnswers(true, answers.value, answers.sd, inside + cut, release.n_leaves, known)
 
 
 def map_error(matrix: FrequencyMatrix, release: Release, leaves: Leaves) -> float:

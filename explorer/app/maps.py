@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import panel as pn
 from bokeh.core.property.descriptors import UnsetValueError
+from numpy.typing import NDArray
 
 from explorer.app import ui
 from explorer.app.screen import Screen
@@ -15,7 +17,9 @@ from explorer.app.theme import CSS, SPOKEN_LABEL
 from explorer.grid import Grid
 from explorer.views import maps as figures
 from explorer.views import palette
+from explorer.views.marks import Marks, on_tap
 from explorer.views.markup import count_bar, difference_bar
+from explorer.views.partition import Partition
 from explorer.views.viewport import Viewport
 
 CURATOR = "curator mode: this screen shows exact counts"
@@ -34,6 +38,7 @@ class MapPair:
     grid : Grid
     viewed : called after a pan, zoom or resize
     drawn : called with each dragged rectangle (x0, y0, x1, y1) in grid units
+    tapped : called with the place x, y of each click in grid units, as the browser sent it
     """
 
     def __init__(
@@ -42,6 +47,7 @@ class MapPair:
         grid: Grid,
         viewed: Callable[[], None],
         drawn: Callable[[tuple[float, float, float, float]], None],
+        tapped: Callable[[Any, Any], None] = lambda _x, _y: None,
     ) -> None:
         self._state, self.grid = state, grid
         self.ranges = figures.LinkedRanges(grid.bounds)
@@ -50,12 +56,17 @@ class MapPair:
         shared = (self.ranges, self.boxes, self._leaves, self._edges)
         self.left = figures.MapView(*shared, unit=grid.unit, label="True map")
         self.right = figures.MapView(*shared, unit=grid.unit, label="Private map")
+        self.marks = Marks()
         self._shown: Screen | None = None
+        # What is said of the picture that stands in place of the screen's, if one does.
+        self._cover = ""
         self._titles = [_html(), _html()]
         self.bar = pn.pane.HTML(stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
         for view in (self.left, self.right):
             view.on_view(viewed)
             view.on_box(drawn)
+            self.marks.draw_on(view.figure)
+            on_tap(view.figure, tapped)
         self.view = side_by_side((self.left, self.right), self._titles, self.bar, grid)
         self.restyle()
 
@@ -70,10 +81,34 @@ class MapPair:
             self.left.show_image(screen.left_bytes, screen.view)
         if old is None or old.look.right != screen.look.right:
             self.restyle()
-        self.right.show_image(screen.right_bytes, screen.view)
-        if old is None or old.partition is not screen.partition:
-            figures.show_partition(self._leaves, self._edges, screen.partition, screen.view)
+        if not self._cover:
+            self.right.show_image(screen.right_bytes, screen.view)
+            if old is None or old.partition is not screen.partition:
+                figures.show_partition(self._leaves, self._edges, screen.partition, screen.view)
         self._shown = screen
+        self._push()
+
+    def cover(
+        self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, said: str
+    ) -> None:
+        """Show another picture and partition until `uncover`; ``said`` stands above the map."""
+        self._cover = said
+        self.right.show_image(picture, view)
+        figures.show_partition(self._leaves, self._edges, drawn, view)
+        if self._shown is not None:
+            self.caption(self._shown)
+        self._push()
+
+    def uncover(self) -> None:
+        """Show the screen again after `cover`."""
+        if not self._cover:
+            return
+        self._cover = ""
+        if self._shown is not None:
+            shown = self._shown
+            self.right.show_image(shown.right_bytes, shown.view)
+            figures.show_partition(self._leaves, self._edges, shown.partition, shown.view)
+            self.caption(shown)
         self._push()
 
     def restyle(self) -> None:
@@ -93,13 +128,15 @@ class MapPair:
     def caption(self, screen: Screen, busy: bool = False) -> None:
         """Titles, colour bar and the spoken names of both maps."""
         right = screen.look.right.capitalize()
-        kind = PREVIEW if screen.release.preview else DRAWN
+        kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
         _set(self._titles[0], _title("Truth", CURATOR))
         _set(self._titles[1], _title(right, "computing …" if busy else kind))
         _set(self.bar, _bars(screen, palette.PALETTES[self._state.palette]))
         place = screen.data.title
         self.left.describe(f"True map of {place}; {CURATOR}; the table of boxes tells its numbers")
-        self.right.describe(f"{right} map of {place}; the table of boxes tells its numbers")
+        covered = f"; {self._cover}" if self._cover else ""
+        numbers = "the table of boxes tells its numbers"
+        self.right.describe(f"{right} map of {place}{covered}; {numbers}")
 
     def zoom(self, factor: float) -> None:
         """Zoom about the centre, below 1 inwards; 0 shows the whole grid again."""
@@ -111,6 +148,16 @@ class MapPair:
     def highlight(self, boxes: Any, names: Sequence[str], selected: Sequence[int]) -> None:
         """Draw the rectangles on both maps."""
         self.boxes.show(boxes, names, selected)
+        self._push()
+
+    def mark(self, leaves: NDArray[np.float64]) -> None:
+        """Mark the leaves (k, 4) that selected rectangles cut through."""
+        self.marks.show_cut(leaves)
+        self._push()
+
+    def outline(self, node: tuple[float, float, float, float] | None) -> None:
+        """Outline one node on both maps, or none."""
+        self.marks.show_node(node)
         self._push()
 
     def _push(self) -> None:

@@ -10,7 +10,7 @@ from explorer.app.maps import CURATOR
 from explorer.app.theme import CSS
 
 #: Title of each page to its address on the server.
-PAGES = {"Explore": "explore", "Compare": "compare"}
+PAGES = {"Explore": "explore", "Compare": "compare", "Learn": "learn", "Class": "class"}
 
 
 def header(current: str, links: bool, phone: bool) -> list[Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,14 @@ from numpy.typing import NDArray
 from explorer.app.numbers import finite
 from explorer.errors import InputError
 from explorer.grid import Grid
+from explorer.scenario import MOST_BOXES as MOST_RECTANGLES
+from explorer.scenario import NAME_LENGTH, example_boxes, rounded
+from explorer.scenario.parts import DECIMALS
 from explorer.views.markup import safe_text
 from explorer.views.viewport import Viewport
 
-MOST_RECTANGLES = 200
-NAME_LENGTH = 40
+__all__ = ["EDGES", "MOST_RECTANGLES", "NAME_LENGTH", "Rectangles", "was_dragged"]
+
 _NUMBERED = re.compile(r"Q\d+")
 EDGES = ("west", "south", "east", "north")
 
@@ -33,10 +38,11 @@ def was_dragged(box: Sequence[Any], view: Viewport) -> bool:
 
 
 class Rectangles:
-    """Named rectangles on a grid, in its unit (metres or cells).
+    """Named rectangles on a grid, in its unit (metres or cells), to a thousandth of it.
 
     Every change is checked and clipped to the grid; what cannot be used raises InputError and
-    changes nothing.
+    changes nothing. Edges are rounded here, so that a scenario, which keeps them rounded, gets the
+    very same answers.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -56,10 +62,16 @@ class Rectangles:
     def reset(self, grid: Grid) -> None:
         """Start anew on another grid, with two examples: a district and a fringe."""
         self.__init__(grid)  # type: ignore[misc]
-        x0, y0 = grid.bounds[:2]
-        for fx0, fy0, fx1, fy1 in ((0.40, 0.45, 0.575, 0.575), (0.625, 0.60, 0.725, 0.70)):
-            w, h = grid.width, grid.height
-            self.add((x0 + fx0 * w, y0 + fy0 * h, x0 + fx1 * w, y0 + fy1 * h))
+        for box in example_boxes(grid):
+            self.add(box.edges)
+
+    def replace(self, boxes: Sequence[Sequence[float]], names: Sequence[str]) -> int:
+        """Put ``boxes`` in place of all others; returns how many of them lie on the map."""
+        self.__init__(self.grid)  # type: ignore[misc]
+        for box, name in zip(boxes, names, strict=True):
+            with suppress(InputError):
+                self.add(box, name)
+        return len(self)
 
     def add(self, box: Sequence[float], name: str = "") -> int:
         """Add a rectangle (x0, y0, x1, y1); returns its row."""
@@ -130,12 +142,16 @@ class Rectangles:
             west, south, east, north = box
         except (TypeError, ValueError) as error:
             raise InputError("A box has four edges: west, south, east, north.") from error
-        x0, y0, x1, y1 = (finite(edge, "An edge of the box") for edge in (west, south, east, north))
+        x0, y0, x1, y1 = (
+            rounded(finite(edge, "An edge of the box")) for edge in (west, south, east, north)
+        )
         if x0 >= x1:
             raise InputError("West must be smaller than east: the box was left as it was.")
         if y0 >= y1:
             raise InputError("South must be smaller than north: the box was left as it was.")
-        gx0, gy0, gx1, gy1 = self.grid.bounds
+        parts = 10**DECIMALS
+        gx0, gy0 = (math.ceil(edge * parts) / parts for edge in self.grid.bounds[:2])
+        gx1, gy1 = (math.floor(edge * parts) / parts for edge in self.grid.bounds[2:])
         clipped = (max(x0, gx0), max(y0, gy0), min(x1, gx1), min(y1, gy1))
         if clipped[0] >= clipped[2] or clipped[1] >= clipped[3]:
             raise InputError("This box lies outside the map: give edges within it.")

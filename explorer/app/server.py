@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 import socket
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,11 +13,17 @@ from typing import Any
 import panel as pn
 
 from explorer.app.data import load_city
+from explorer.app.opening import known_city, known_lesson
+from explorer.app.pages.classroom import TITLE as CLASS
+from explorer.app.pages.classroom import ClassResult
 from explorer.app.pages.compare import TITLE as COMPARE
 from explorer.app.pages.compare import Compare
 from explorer.app.pages.explore import TITLE, Explore
+from explorer.app.pages.learn import TITLE as LEARN
+from explorer.app.pages.learn import Learn
 from explorer.cities import cities
 from explorer.errors import InputError
+from explorer.scenario import Scenario
 
 _HOST = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
 _WITH_PORT = re.compile(r":[0-9]+$")
@@ -30,6 +38,7 @@ def serve(
     warm: bool = True,
     start: bool = True,
     say: Callable[[str], None] = print,
+    scenario: Scenario | None = None,
     **choices: Any,
 ) -> Any:
     """Serve the app until it is interrupted. It shows exact counts: curator mode.
@@ -45,6 +54,7 @@ def serve(
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
     say : told where the page is
+    scenario : what visitors begin with, on its page, unless their link says otherwise
     **choices : first settings of each visitor, see `ExploreState`
 
     Returns
@@ -54,9 +64,21 @@ def serve(
     Raises
     ------
     InputError
-        For a city that is not in the catalogue, a port that is taken or not a port, or an origin
-        that is not one host.
+        For a city that is not in the catalogue, a port that is taken or not a port, an origin that
+        is not one host, or a call in a process that a sweep has started.
     """
+    # Processes of a sweep read the script of their parent again, under the name "__mp_main__" (in
+    # the parent that stands for "__main__") and before they know of a parent.
+    script = getattr(sys.modules.get("__mp_main__"), "__name__", "__main__")
+    if script == "__mp_main__" or multiprocessing.parent_process() is not None:
+        raise InputError(
+            'Put the call of serve under if __name__ == "__main__": the processes of a sweep read '
+            "your script again, and each of them would serve, too."
+        )
+    if scenario is not None:
+        known_city(scenario)
+        known_lesson(scenario)
+        city, choices = scenario.city, {"side": scenario.side, **choices}
     key = city or next(iter(cities()))
     if not 0 <= port <= 65535:
         raise InputError(f"{port!r} is not a port: give a whole number from 0 to 65535.")
@@ -65,22 +87,35 @@ def serve(
         warm_up(key, **choices)
 
     def explore() -> Any:
-        return Explore(key, **choices).page(links=True)
+        return Explore(key, scenario=scenario, **choices).page(links=True)
 
     def compare() -> Any:
-        return Compare(key, **choices).page(links=True)
+        return Compare(key, scenario=scenario, **choices).page(links=True)
 
+    def learn() -> Any:
+        return Learn(key, links=True).page()
+
+    def lesson() -> Any:
+        return Learn(key, lesson=None if scenario is None else scenario.lesson, links=True).page()
+
+    def classroom() -> Any:
+        return ClassResult(key, links=True).page()
+
+    pages = {"explore": explore, "compare": compare, "learn": learn, "class": classroom}
+    titles = {"explore": TITLE, "compare": COMPARE, "learn": LEARN, "class": CLASS}
+    first = "explore" if scenario is None else scenario.page
+    root = pages[first] if scenario is None or not scenario.lesson else lesson
     try:
         port = port or _free_port(address)
         server = pn.serve(
-            {"/": explore, "explore": explore, "compare": compare},
+            {"/": root, **pages},
             port=port,
             address=address,
             # Both names of this computer, and no other site's page may open a session.
             websocket_origin=_allowed(("localhost", "127.0.0.1", address), hosts, port),
             show=open,
             start=False,
-            title={"/": TITLE, "explore": TITLE, "compare": COMPARE},
+            title={"/": titles[first], **titles},
             admin=False,
             verbose=False,
         )

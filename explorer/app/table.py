@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import panel as pn
+import param
 from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
 
 from explorer.app import ui
@@ -18,13 +19,19 @@ from explorer.app.rectangles import EDGES, Rectangles
 from explorer.app.theme import TABLE_CSS
 from explorer.errors import InputError
 from explorer.grid import Grid
+from explorer.views.error_bar import error_bar
 
 DELETE = "delete"
 _CROSS = (
     '<svg width="14" height="14" viewBox="0 0 14 14" role="img" aria-label="Delete this box">'
     '<path d="M2 2 L12 12 M12 2 L2 12" stroke="currentColor" stroke-width="2"/></svg>'
 )
-_FIXED = ("true", "private", "difference", "error %", "95 % of the noise", "leaves")
+CAUSES = "noise + uniformity"
+_ABOUT_CAUSES = "Blue: what the noise did. Orange: people lie unevenly inside leaves cut through."
+_FIXED = ("true", "private", "difference", CAUSES, "error %", "95 % of the noise", "leaves")
+
+# Pixels of the columns: on a small laptop they leave the button its place and show millions.
+_WIDTHS = (56, 60, 69, 58, 67, 78, 78, 72, 126, 56, 164, 116)
 
 
 def edge_unit(grid: Grid) -> tuple[str, float]:
@@ -46,11 +53,33 @@ def table_frame(rectangles: Rectangles, answers: BoxAnswers) -> pd.DataFrame:
         "true": answers.true.round(1),
         "private": answers.private.round(1),
         "difference": answers.difference.round(1),
+        CAUSES: [
+            error_bar(*parts) for parts in zip(answers.noise, answers.uniformity, strict=True)
+        ],
         "error %": answers.relative.round(3),
         "95 % of the noise": [f"{a:,.0f} to {b:,.0f}" for a, b in zip(low, high, strict=True)],
-        "leaves": answers.touched,
+        "leaves": [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],
     }
     return pd.DataFrame(columns)
+
+
+class _Growing(ui.Table):
+    """A table whose columns share the width of the window in proportion to their least widths.
+
+    Panel offers fixed widths or equal ones, and none at all for a column of buttons.
+    """
+
+    least = param.Dict(default={}, doc="Least pixels of a column, by its name.")
+    _rename: ClassVar[Mapping[str, str | None]] = {"least": None}
+
+    def _config_columns(self, column_objs: Any) -> Any:
+        specs = super()._config_columns(column_objs)
+        for spec in specs:
+            least = self.least.get(spec.get("field"))
+            if least:
+                # Few parts: what a whole number of pixels for each part leaves goes to the button.
+                spec.update(minWidth=least, widthGrow=round(least / 20))
+        return specs
 
 
 class BoxTable:
@@ -79,11 +108,12 @@ class BoxTable:
         self._rectangles, self._moved = rectangles, moved
         self._highlighted, self._refused = highlighted, refused
         self._unit = edge_unit(rectangles.grid)[0]
+        self._phone = phone
         self._quiet = False
         # Row and moment of the last deletion, see `_selected`.
         self._deleted = (-1, 0.0)
         empty = self._frame(Rectangles(rectangles.grid), self._nothing())
-        self.widget = ui.Table(
+        self.widget = _Growing(
             empty,
             show_index=False,
             # On a phone twelve columns would shrink to two letters each: scroll sideways instead.
@@ -92,7 +122,11 @@ class BoxTable:
             selectable=True,
             buttons={DELETE: _CROSS},
             titles={DELETE: "delete"},
-            configuration={"columnDefaults": {"headerSort": False}, "placeholder": "No boxes yet."},
+            header_tooltips={CAUSES: _ABOUT_CAUSES},
+            configuration={
+                "columnDefaults": {"headerSort": False, "minWidth": 36},
+                "placeholder": "No boxes yet.",
+            },
             sizing_mode="stretch_width",
             min_height=120,
             max_height=460,
@@ -149,13 +183,20 @@ class BoxTable:
             "private": whole,
             "difference": NumberFormatter(format="+0,0", nan_format="–"),
             "error %": NumberFormatter(format="+0,0.00", nan_format="–"),
+            CAUSES: {"type": "html"},
             "95 % of the noise": StringFormatter(),
-            "leaves": whole,
+            "leaves": StringFormatter(),
         }
 
-    def _answer_widths(self) -> dict[str, int]:
-        """Pixels of the answers that need a width of their own."""
-        return {"difference": 92, "95 % of the noise": 170, "leaves": 70}
+    def _widths(self, edges: list[str]) -> dict[str, int]:
+        """Pixels of columns, by name."""
+        columns = ["box", *edges, *self.answered]
+        return dict(zip(columns, _WIDTHS, strict=True)) if self._phone else {}
+
+    def _least(self, edges: list[str]) -> dict[str, int]:
+        """The least pixels of columns that grow with the window, by name."""
+        columns = ["box", *edges, *self.answered]
+        return {} if self._phone else dict(zip(columns, _WIDTHS, strict=True))
 
     def _columns(self) -> dict[str, Any]:
         """Editors, formats and alignment by column name."""
@@ -177,12 +218,8 @@ class BoxTable:
             },
             "text_align": sides,
             "header_align": sides,
-            "widths": {
-                "box": 90,
-                **dict.fromkeys(edges, 80),
-                **self._answer_widths(),
-                DELETE: 64,
-            },
+            "widths": self._widths(edges),
+            "least": self._least(edges),
         }
 
     def _edited(self, event: Any) -> None:
@@ -225,6 +262,17 @@ class BoxTable:
         self._rectangles.select(event.new)
         # Tabulator reports a selection without the document's lock.
         pn.state.execute(self._highlighted, schedule=True)
+
+
+def _total(leaves: int) -> str:
+    """A number of leaves; the strip above the maps has all digits of a long one.
+
+    >>> [_total(n) for n in (7_414, 101_761, 1_048_576)]
+    ['7,414', '102 k', '1.05 M']
+    """
+    if leaves >= 1_000_000:
+        return f"{leaves / 1e6:.2f} M"
+    return f"{leaves / 1e3:.0f} k" if leaves >= 100_000 else f"{leaves:,}"
 
 
 def _plain(value: Any) -> Any:

@@ -141,6 +141,15 @@ h3 + p {{ opacity: .78; }}
   box-sizing: border-box;
   background: rgba(128, 140, 152, .22); }}
 .numbers .best .place {{ background: #0b5394; color: #ffffff; }}
+.facts {{ border-collapse: collapse; font-size: 13px; line-height: 18px; width: 100%; }}
+.facts th, .facts td {{ text-align: left; vertical-align: top; padding: 3px 16px 3px 0;
+  border-bottom: 1px solid rgba(128, 140, 152, .35); font-variant-numeric: tabular-nums; }}
+.facts th {{ font-weight: 600; white-space: nowrap; width: 1%; }}
+.facts small {{ opacity: .78; font-size: 12.5px; margin-left: 8px; display: inline-block; }}
+@media (max-width: 600px) {{ .facts small {{ margin-left: 0; }} }}
+.verdict {{ font-size: 19px; line-height: 26px; font-weight: 600; margin: 2px 0 !important;
+  opacity: 1 !important; font-variant-numeric: tabular-nums; }}
+.node .wide {{ grid-column: 1 / -1; }}
 .turns {{ margin: 2px 0 8px; padding-left: 18px; font-size: 14px; line-height: 20px; }}
 .numbers .swatch {{ vertical-align: -1px; margin-right: 8px; }}
 details summary {{ font-size: 13px; line-height: 24px; cursor: pointer; }}
@@ -162,11 +171,15 @@ SPOKEN_LABEL = """
 #: The upload button has no small size of its own.
 SMALL_BUTTON = ".MuiButton-root { font-size: 13px; padding: 3px 9px; }"
 
-#: The table of boxes: twelve columns beside a drawer on a small laptop.
+#: The table of boxes: thirteen columns beside a drawer on a small laptop.
 TABLE_CSS = """
 :host .tabulator { font-size: 13px; }
-:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 6px 8px; }
-:host .tabulator .tabulator-header .tabulator-col-title { font-size: 13px; font-weight: 600; }
-:host .tabulator .tabulator-row .tabulator-cell { padding: 6px 8px; font-variant-numeric:
+:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 6px 4px; }
+:host .tabulator .tabulator-header .tabulator-col-title { font-size: 12.5px; font-weight: 600; }
+:host .tabulator .tabulator-row .tabulator-cell { padding: 6px 4px; font-variant-numeric:
   tabular-nums; }
+div.causes { display: flex; justify-content: space-between; gap: 6px; line-height: 15px; }
+div.causes i { display: inline-block; width: 8px; height: 8px; border-radius: 2px;
+  margin-right: 4px; }
+svg.causes { display: block; width: 100%; height: 7px; margin-top: 2px; }
 """

@@ -133,10 +133,22 @@ class Page(pmui.Page):
         mend_tables()
         with pn.util.edit_readonly(self):
             self.busy = False
+        _forget_busy(self)
         # Every layout is limited to its parent's height, and that one to the window's: on a phone
         # the rest of the page would lie over the second map. Without a limit the page scrolls.
         for part in self.main:
             part.styles = {**part.styles, "max-height": "none"}
+
+
+def _forget_busy(page: Page) -> None:
+    """Take away what is left of the mirror: a watcher of the process, which holds the page.
+
+    With it every change of one visitor still wakes all open pages (half the work of a class of
+    thirty), and no page that was ever opened is given back.
+    """
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
 
 
 class Table(pn.widgets.Tabulator):

@@ -11,7 +11,17 @@ import argparse
 from importlib import import_module
 from typing import Protocol, cast
 
-COMMANDS = ("serve", "release", "answer", "evaluate", "papers", "audit", "cities", "mechanisms")
+COMMANDS = (
+    "serve",
+    "release",
+    "answer",
+    "evaluate",
+    "papers",
+    "audit",
+    "cities",
+    "mechanisms",
+    "scenario",
+)
 
 
 class Command(Protocol):

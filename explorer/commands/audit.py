@@ -163,7 +163,7 @@ def _tasks(
         for key in filter(holds, keys):
             yield Task("replay", (key, numbers, seed), must=first == 0)
         if first == 0:
-            # About a sixth of the time on two processors; a minute for 14: 2,000 runs of each.
+            # About a sixth of the time on two processors; a minute for 14: 343 runs of each.
             runs = min(math.ceil(80 * share), 2000)
             for key in filter(holds, keys):
                 yield Task("black box", (key, runs, seed))

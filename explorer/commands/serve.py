@@ -18,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--city", metavar="KEY", help="city to begin with (see `cities`; default the made-up one)"
     )
+    parser.add_argument(
+        "--scenario", metavar="FILE", help="scenario (YAML) that visitors begin with"
+    )
     parser.add_argument("--port", default="5006", help="0 picks a free one (default 5006)")
     parser.add_argument(
         "--open",
@@ -52,6 +55,13 @@ def run(arguments: argparse.Namespace) -> None:
         from explorer.commands.cities import city
 
         city(arguments.city)
+    scenario = None
+    if arguments.scenario is not None:
+        if arguments.city is not None:
+            raise InputError("A scenario names its city; leave out --city or --scenario.")
+        from explorer.scenario import read_scenario
+
+        scenario = read_scenario(arguments.scenario)
     from explorer.app.server import serve
 
     serve(
@@ -61,4 +71,5 @@ def run(arguments: argparse.Namespace) -> None:
         address=arguments.address,
         origins=arguments.allow_origin,
         warm=arguments.warm,
+        scenario=scenario,
     )

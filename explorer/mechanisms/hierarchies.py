@@ -77,10 +77,11 @@ class Hierarchy(Mechanism):
 class HB(Mechanism):
     """HB: a complete tree over the cells whose fan-out minimises the error of range queries.
 
-    A node is cut into b x b with b^2 near the fan-out f that minimises
-    (f - 1) h^3 - 2 (f + 1) h^2 / 3, where h = ceil(log_f n) levels reach n cells (the paper's rule
-    for one dimension, used on all cells). Equal shares for the levels below the root, least
-    squares.
+    A node is cut into b x b, where b minimises b (n - 1) h^2 and h = ceil(log_b n) levels reach
+    single cells of a side of n (section 5, two dimensions): a box is made up of about (b - 1) b^l
+    nodes of level l along its border, b (n - 1) in all, each with a noise variance of h^2 scales.
+    Equal shares for the levels below the root, least squares. Sides need not be powers of b: the
+    first level has fewer parts then, where the paper pads with empty cells.
     """
 
     key: ClassVar[str] = "hb"
@@ -130,12 +131,6 @@ def levels_of(side: int, b: int) -> int:
 
 
 def best_branching(shape: tuple[int, int]) -> int:
-    """Parts along each side, the root of the fan-out with the least error, at least 2."""
-    cells = shape[0] * shape[1]
-
-    def error(f: int) -> float:
-        h = levels_of(cells, f)
-        return (f - 1) * h**3 - 2 * (f + 1) * h**2 / 3
-
-    # Beyond 256 the first term grows faster than h can fall for any grid that is allowed.
-    return max(2, round(math.sqrt(min(range(2, 257), key=error))))
+    """Parts along each side with the least error of boxes, see `HB`; the fewest of equally good."""
+    side = max(shape)
+    return min(range(2, max(side, 2) + 1), key=lambda b: b * levels_of(side, b) ** 2)

@@ -141,10 +141,8 @@ class HTF(Mechanism):
         nodes = curator.open()
         total = self._noisy_total(curator, nodes)
         height = paper_height(total, self.epsilon, nodes) if self.height is None else self.height
-        cut_share = self._cut_share(curator.units, height)
-        eps_data = int(curator.remaining(nodes)[0]) - height * cut_share
-        shares = allocation.geometric(eps_data, height)
-        thresholds = self._thresholds(shares, total)
+        left = int(curator.remaining(nodes)[0])
+        cut_share, shares, thresholds = self.schedule(curator.units, left, height, total)
         for h in range(height, -1, -1):
             # Ends for a reason that is public: one draw with everything unspent (erratum 7).
             ends = (nodes.cells <= self.stop_extent) | (h == 0)
@@ -162,6 +160,28 @@ class HTF(Mechanism):
         estimate = self._infer(curator.transcript(), curator.units, thresholds[::-1])
         estimate.facts["height"] = height
         return estimate
+
+    def schedule(
+        self, units: int, left: int, height: int, total: int
+    ) -> tuple[int, Ints, np.ndarray]:
+        """What a node pays for its cut; what it pays for its test, and its threshold, by height.
+
+        All of it follows from the parameters and from released figures.
+
+        Parameters
+        ----------
+        units : the whole budget, in units of 10^-12 epsilon
+        left : what the noisy total has left of it
+        height : of the tree
+        total : the noisy total, 0 where none was drawn
+
+        Returns
+        -------
+        units of one cut, (height + 1,) units of a test, (height + 1,) thresholds
+        """
+        cut_share = self._cut_share(units, height)
+        shares = allocation.geometric(left - height * cut_share, height)
+        return cut_share, shares, self._thresholds(shares, total)
 
     def _infer(self, transcript: Transcript, units: int, stop_at: np.ndarray) -> Estimate:
         # Erratum 8 forbids averaging both draws at the leaf alone; over the whole tree, with

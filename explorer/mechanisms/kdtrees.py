@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
 from explorer.privacy.transcript import Transcript
 from explorer.privacy.units import share, to_epsilon
+from explorer.rectangle_sums import box_sums, summed
 from explorer.regions import Ints, Regions
 
 _QUARTER = np.array([2, 2])
@@ -151,9 +153,10 @@ class KDCell(Mechanism):
         noisy = curator.count(cells, curator.remaining(cells), "grid")
         table = _noisy_sums(cells, noisy, curator.shape)
         nodes = curator.open()
-        leaves = []
+        leaves, looked_at = [], []
         for level in range(self.height + 1):
-            held = _look_up(table, nodes.lower, nodes.upper)
+            held = box_sums(table, nodes.lower, nodes.upper)
+            looked_at.append(held)
             ends = (held <= self.stop_count) | (nodes.cells == 1) | (level == self.height)
             leaves.append(nodes.select(ends))
             nodes = nodes.select(~ends)
@@ -163,7 +166,9 @@ class KDCell(Mechanism):
             nodes = nodes.split(axis, _noisy_medians(table, nodes, axis))
         final = Regions.join(leaves)
         curator.count(final, curator.remaining(final), "leaves")
-        return self.infer(curator.transcript(final), ["leaves"])
+        estimate = self.infer(curator.transcript(final), ["leaves"])
+        # Level by level is the order of the book.
+        return replace(estimate, tested=np.concatenate(looked_at))
 
 
 def _grow(curator: Curator, kinds: list[str], part: float, budget: str) -> Transcript:
@@ -204,26 +209,19 @@ def _noisy_sums(cells: Regions, noisy: Ints, shape: tuple[int, int]) -> np.ndarr
     image = density.reshape(len(edges_r), len(edges_c))
     rows = np.diff(np.append(edges_r, shape[0]))
     cols = np.diff(np.append(edges_c, shape[1]))
-    table = np.zeros((shape[0] + 1, shape[1] + 1))
-    table[1:, 1:] = np.repeat(np.repeat(image, rows, axis=0), cols, axis=1)
-    return table.cumsum(axis=0).cumsum(axis=1)
-
-
-def _look_up(table: np.ndarray, lower: Ints, upper: Ints) -> np.ndarray:
-    r0, c0, r1, c1 = lower[:, 0], lower[:, 1], upper[:, 0], upper[:, 1]
-    return table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
+    return summed(np.repeat(np.repeat(image, rows, axis=0), cols, axis=1))
 
 
 def _noisy_medians(table: np.ndarray, nodes: Regions, axis: Ints) -> Ints:
     """The cut of each node that halves its noisy count best, by bisection."""
     rows = np.arange(len(nodes))
-    half = _look_up(table, nodes.lower, nodes.upper) / 2
+    half = box_sums(table, nodes.lower, nodes.upper) / 2
     low, high = nodes.lower[rows, axis] + 1, nodes.upper[rows, axis] - 1
     while np.any(low < high):
         middle = (low + high) // 2
         upper = nodes.upper.copy()
         upper[rows, axis] = middle
-        enough = _look_up(table, nodes.lower, upper) >= half
+        enough = box_sums(table, nodes.lower, upper) >= half
         low, high = (
             np.where(enough, low, np.minimum(middle + 1, high)),
             np.where(enough, middle, high),

@@ -17,9 +17,9 @@ from explorer import homogeneity
 from explorer.matrix import FrequencyMatrix
 from explorer.privacy import cuts, haar
 from explorer.privacy.noise import Keys, NoiseSource
-from explorer.privacy.transcript import LedgerRow, Measurement, Transcript
+from explorer.privacy.transcript import Candidates, LedgerRow, Measurement, Transcript
 from explorer.privacy.units import UNITS_PER_EPSILON, laplace_variance, to_epsilon
-from explorer.regions import Book, Ints, Regions, mix
+from explorer.regions import Book, Ints, Regions, mix, span
 
 Progress = Callable[[float], None]
 _CHUNK = 50_000
@@ -57,6 +57,7 @@ class Curator:
         self._books: list[Book] = []
         self._charges: list[tuple[Book, str, Ints, Ints]] = []
         self._measured: list[tuple[Book, Measurement]] = []
+        self._candidates: list[tuple[Book, Candidates]] = []
         self.units = units
         self.shape = matrix.shape
         self.ledger: list[LedgerRow] = []
@@ -76,7 +77,7 @@ class Curator:
 
     def remaining(self, regions: Regions) -> Ints:
         """What each region's path may still spend, (n,), in units of 10^-12 epsilon."""
-        left: Ints = regions.book.limit - regions.spent
+        left: Ints = regions.book.limit - regions.book.spent[span(regions.ids)]
         return left
 
     def count(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:
@@ -168,7 +169,11 @@ class Curator:
                     self.__matrix, chosen.lower[who], chosen.upper[who], axes[who], place
                 )
                 name = f"{stage} {draw}"
-                return self._noise.laplace(exact, sensitivity, each[who], chosen.keys[who], name)
+                keys = chosen.keys[who]
+                noisy = self._noise.laplace(exact, sensitivity, each[who], keys, name)
+                looked_at = Candidates(chosen.ids[who], place, noisy)
+                self._candidates.append((chosen.book, looked_at))
+                return noisy
 
             position[choosing] = start[choosing] + cuts.search(
                 low[choosing], high[choosing], rounds, evaluate
@@ -299,7 +304,6 @@ class Curator:
             book.lower,
             book.upper,
             book.parent,
-            book.depth,
             ~book.is_split,
             stages,
             spent,
@@ -309,6 +313,7 @@ class Curator:
                 for names, other in others
                 for stage, paid in zip(names, other.T, strict=True)
             ),
+            tuple(looked_at for owner, looked_at in self._candidates if owner is book),
         )
 
     @property
@@ -323,27 +328,24 @@ class Curator:
         spent = np.zeros((len(book), len(stages)), dtype=np.int64)
         for _, stage, ids, units in charges:
             # A region pays a stage once a call, so plain adding by position is right.
-            column = spent[:, stages.index(stage)]
-            if len(ids) == 0:
-                continue
-            whole = ids[-1] - ids[0] + 1 == len(ids)
-            column[slice(ids[0], ids[-1] + 1) if whole else ids] += units
+            spent[span(ids), stages.index(stage)] += units
         return stages, spent
 
     def _charge(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:
         """Book a share on every region's account, or refuse all of them."""
-        paid = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions)).copy()
+        paid = np.empty(len(regions), dtype=np.int64)
+        paid[:] = units
         book = regions.book
         book.require_whole(regions)
         if not any(book is known for known in self._books):
             raise ValueError("these regions belong to another curator")
-        if np.any(paid <= 0):
+        if paid.min(initial=1) <= 0:
             raise BudgetExceeded(f"{stage}: a measurement needs a budget above 0")
-        if np.any(book.spent[regions.ids] + paid > book.limit):
-            most = to_epsilon(int((book.spent[regions.ids] + paid).max()))
-            limit = to_epsilon(book.limit)
-            raise BudgetExceeded(f"{stage}: would spend {most} of {limit}; nothing was drawn")
-        book.spent[regions.ids] += paid
+        most = book.dearest(regions, paid)
+        if most > book.limit:
+            would, limit = to_epsilon(most), to_epsilon(book.limit)
+            raise BudgetExceeded(f"{stage}: would spend {would} of {limit}; nothing was drawn")
+        book.pay(regions, paid)
         self._charges.append((book, stage, regions.ids, paid))
         return paid
 

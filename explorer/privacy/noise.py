@@ -129,9 +129,9 @@ class PreviewNoise:
 
     def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """See `NoiseSource.laplace`: the inverse distribution function of a hashed uniform."""
-        decay = units / (float(UNITS_PER_EPSILON) * sensitivity)
+        scale = float(UNITS_PER_EPSILON) * sensitivity
         noisy = np.empty(len(values), dtype=np.int64)
-        _add_laplace(values, decay, keys, self._stage_key(stage), noisy)
+        _add_laplace(values, units, scale, keys, self._stage_key(stage), noisy)
         return noisy
 
     def lowest(
@@ -227,12 +227,18 @@ def _uniform(key, salt):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _add_laplace(values, decay, keys, salt, noisy):  # type: ignore[no-untyped-def]
+def _add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-untyped-def]
     # P(Z <= -k) = q^k / (1 + q) for k >= 1, with q = exp(-decay), and the same on the other side.
+    paid, decay, rest = 0, 1.0, 0.0
     for i in range(len(values)):
+        # Neighbours mostly paid the same.
+        if units[i] != paid:
+            paid = units[i]
+            decay = paid / scale
+            rest = np.log1p(np.exp(-decay))
         u = _uniform(keys[i], salt)
         tail = min(u, 1.0 - u)
-        size = np.floor(-(np.log(tail) + np.log1p(np.exp(-decay[i]))) / decay[i])
+        size = np.floor(-(np.log(tail) + rest) / decay)
         size = max(size, 0.0)
         noisy[i] = values[i] + np.int64(size if u > 0.5 else -size)
 

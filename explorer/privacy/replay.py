@@ -19,6 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,8 @@ class Recording:
 
 def difference(one: Any, other: Any, name: str = "the release") -> str | None:
     """Where two published things differ, or None if they are the same to the last bit."""
+    if one is other:
+        return None
     if type(one) is not type(other):
         return name
     if isinstance(one, np.ndarray):
@@ -204,26 +207,37 @@ def difference(one: Any, other: Any, name: str = "the release") -> str | None:
         return None if same and one.tobytes() == other.tobytes() else name
     parts = _parts(one)
     if parts is None:
-        # The written form tells 0.0 from -0.0, and finds NaN equal to itself.
-        return None if one is other or repr(one) == repr(other) else name
+        # The written form tells 0.0 from -0.0, and finds NaN equal to another NaN.
+        return None if repr(one) == repr(other) else name
     others = _parts(other)
     if others is None or parts.keys() != others.keys():
         return name
-    found = (difference(part, others[key], f"{name}.{key}") for key, part in parts.items())
-    return next((where for where in found if where is not None), None)
+    for key, part in parts.items():
+        # Most parts are one and the same small thing: no call, no name.
+        if part is not others[key]:
+            where = difference(part, others[key], f"{name}.{key}")
+            if where is not None:
+                return where
+    return None
 
 
 def _parts(whole: Any) -> Mapping[Any, Any] | None:
     """What something consists of, by name or number; None if it has no parts."""
-    if isinstance(whole, str | int | float):
+    kind: Any = type(whole)
+    if kind in (str, int, float, bool):
         return None
     if isinstance(whole, tuple | list):
         return dict(enumerate(whole))
-    if isinstance(whole, Mapping):
-        return whole
-    if is_dataclass(whole):
-        return {field.name: getattr(whole, field.name) for field in fields(whole)}
-    return None
+    names = _field_names(kind)
+    if names is not None:
+        return {name: getattr(whole, name) for name in names}
+    return whole if isinstance(whole, Mapping) else None
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """The fields of a dataclass, or None of another class."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 def _named_twice(draws: list[Draw]) -> str | None:

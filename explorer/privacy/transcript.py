@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.regions import Ints
+from explorer.regions import Ints, depths
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +50,19 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Candidates:
+    """Cuts that a search looked at, one of each region: ids, positions, noisy costs, all (m,).
+
+    A position is the first row or column of the upper half; costs are in units of
+    2^-`homogeneity.LATTICE_BITS` records.
+    """
+
+    ids: Ints
+    positions: Ints
+    costs: Ints
+
+
+@dataclass(frozen=True)
 class Transcript:
     """The tree of one pass with its noisy counts.
 
@@ -56,26 +70,31 @@ class Transcript:
     ----------
     lower, upper : (n, d) half-open cell ranges, parents before children
     parent : (n,) position of the parent, -1 for the root
-    depth : (n,) splits between the root and the node
     is_leaf : (n,) never split
     stages : names of what the budget went to
     spent : (n, stages) budget each node paid itself, in units of 10^-12 epsilon
     measurements : every noisy count drawn
     elsewhere : what other passes over the domain cost, as (stage, epsilon)
+    candidates : cuts that searches looked at, in the order in which they were drawn
     """
 
     lower: Ints
     upper: Ints
     parent: Ints
-    depth: Ints
     is_leaf: NDArray[np.bool_]
     stages: tuple[str, ...]
     spent: Ints
     measurements: tuple[Measurement, ...]
     elsewhere: tuple[tuple[str, float], ...] = ()
+    candidates: tuple[Candidates, ...] = ()
 
     def __len__(self) -> int:
         return len(self.parent)
+
+    @cached_property
+    def depth(self) -> Ints:
+        """Splits between the root and the node, (n,)."""
+        return depths(self.parent)
 
     def counts(self, stages: Collection[str] | None = None) -> tuple[Floats, Floats]:
         """Each node's noisy count and its precision (1 / variance), 0 where none was drawn.
@@ -86,14 +105,26 @@ class Transcript:
         for measured in self.measurements:
             if stages is None or measured.stage in stages:
                 _collect(measured.ids, measured.values, measured.variances, weighted, precision)
-        value = np.divide(weighted, precision, out=np.zeros(len(self)), where=precision > 0)
-        return value, precision
+        _divide(weighted, precision)
+        return weighted, precision
 
 
 @njit(cache=True, nogil=True)
 def _collect(ids, values, variances, weighted, precision):  # type: ignore[no-untyped-def]
     """Add draws, weighted by their precision, to the nodes they belong to."""
+    variance, weight = -1.0, 0.0
     for k in range(len(ids)):
-        weight = 1.0 / max(variances[k], 1e-300)
+        # Neighbours mostly have the same.
+        if variances[k] != variance:
+            variance = variances[k]
+            weight = 1.0 / max(variance, 1e-300)
         precision[ids[k]] += weight
         weighted[ids[k]] += weight * values[k]
+
+
+@njit(cache=True, nogil=True)
+def _divide(weighted, precision):  # type: ignore[no-untyped-def]
+    """Turn weighted sums into means, in place, where there is anything to average."""
+    for i in range(len(weighted)):
+        if precision[i] > 0.0:
+            weighted[i] /= precision[i]

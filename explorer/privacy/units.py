@@ -23,7 +23,7 @@ def to_units(epsilon: float | str | Fraction) -> int:
 
 def to_epsilon(units: int) -> float:
     """Units as an epsilon, for people to read."""
-    return float(Fraction(int(units), UNITS_PER_EPSILON))
+    return int(units) / UNITS_PER_EPSILON  # Python rounds the exact quotient
 
 
 def share(units: int, part: float) -> int:
@@ -38,6 +38,8 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
     2 q / (1 - q)^2 = 1 / (2 sinh(epsilon / (2 sensitivity))^2), which tends to
     2 sensitivity^2 / epsilon^2 (Ghosh, Roughgarden, Sundararajan 2009).
     """
-    half = np.asarray(units, dtype=np.float64) / (2.0 * UNITS_PER_EPSILON * sensitivity)
+    # Large measurements mostly pay alike.
+    alike = len(units) > 1000 and units.min() == units.max()
+    half = np.asarray(units[:1] if alike else units) / (2.0 * UNITS_PER_EPSILON * sensitivity)
     variance: NDArray[np.float64] = 0.5 / np.sinh(np.minimum(half, 300.0)) ** 2
-    return variance
+    return np.broadcast_to(variance, len(units)) if alike else variance

@@ -17,8 +17,6 @@ from explorer.sources.vector import GeoFrame, VectorFile
 
 _FORMATS = "CSV, TSV, Parquet, GeoParquet, GeoJSON, GeoPackage or Shapefile"
 _TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
-# zip, gzip, bzip2, xz, zstd, 7z.
-_COMPRESSED = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf")
 # Two letters or more, so that a drive of Windows is not taken for one.
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+:/|/vsi)", re.IGNORECASE)
 

@@ -16,6 +16,13 @@ LINE = "#e8eef5"
 HOVER = "#ffd166"
 BOX = "#ff5f8f"
 TAG = "#d81b60"
+#: Leaves that a selected box cuts through: a green that no palette of the maps has.
+CUT = "#4df0a0"
+#: The node that is looked at: white inside a dark rim, readable on every colour.
+NODE, RIM = "#ffffff", "#0c1117"
+#: Of charts on paper, light or dark: what a run said, and what is true.
+RUN = "#4378e0"
+TRUE = "#e0760b"
 #: Line opacities of the boundary image, weakest first; byte 0 is "no line".
 EDGE_ALPHAS = (0.0, 0.08, 0.22, 0.45)
 

@@ -78,11 +78,14 @@ class Partition:
     edges: NDArray[np.uint8] | None
 
 
-def partition(leaves: Leaves, view: Viewport, grid: Grid, strength: float = 0.5) -> Partition:
+def partition(
+    leaves: Leaves, view: Viewport, grid: Grid, strength: float | NDArray[np.float64] = 0.5
+) -> Partition:
     """Choose and prepare the drawing of ``leaves`` in ``view``.
 
     A box's line gets the opacity ``strength * clip((s - 3) / 13, 0, 1)`` for a shorter side of s
     pixels, so lines fade in as one zooms in. Only legible boxes are sent to the browser.
+    ``strength`` is one number, or (m,) to let some leaves stand out.
     """
     sides = leaves.sides(view)
     chosen = np.flatnonzero(sides >= LEGIBLE_PIXELS)
@@ -91,7 +94,8 @@ def partition(leaves: Leaves, view: Viewport, grid: Grid, strength: float = 0.5)
         edges = leaf_edges(leaves.lower, leaves.upper, *cells, view.height, view.width)
         return Partition(EMPTY, edges)
     box = leaves.boxes[chosen].astype(np.float32)
-    alpha = np.clip((sides[chosen] - LEGIBLE_PIXELS) / 13, 0.0, 1.0) * strength
+    strengths = np.broadcast_to(strength, len(sides))[chosen]
+    alpha = np.clip((sides[chosen] - LEGIBLE_PIXELS) / 13, 0.0, 1.0) * strengths
     columns = {
         "x0": box[:, 0],
         "y0": box[:, 1],

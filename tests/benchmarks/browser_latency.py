@@ -167,7 +167,9 @@ def boxes(page: Page, make: Any, times: int) -> list[Row]:
         box.fill(str(float(box.input_value()) + 0.3))
         settle(page)
         edited.measure(page, lambda: page.keyboard.press("Enter"), computed=False)
-        deleted.measure(page, last.locator(".tabulator-cell:has(svg)").click, computed=False)
+        deleted.measure(
+            page, last.locator(".tabulator-cell:has(svg[role=img])").click, computed=False
+        )
         page.get_by_role("heading", name="Truth").scroll_into_view_if_needed()
         settle_idle(page)
     return [drawn, chosen, edited, deleted]

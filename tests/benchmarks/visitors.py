@@ -11,60 +11,40 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
 import random
-import re
 import statistics
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import psutil
-from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 # Run as a script, beside its sibling and without a package around them.
 sys.path.insert(0, str(Path(__file__).parent))
 from browser_latency import start
+from websocket_client import Client, model_with_label
 
 PICTURE = 100_000
 
 
-class Visitor:
-    """One websocket session, without a browser."""
+class Visitor(Client):
+    """A visit of the Explore page."""
 
     def __init__(self, port: int) -> None:
-        self._base = f"localhost:{port}"
-        self._socket: WebSocketClientConnection | None = None
+        super().__init__(port)
         self._slider = ""
         self.picture = asyncio.Event()
         self.took: list[float] = []
 
-    async def open(self) -> None:
-        """Get the page, connect, pull the document, say that it is ready."""
-        page = await AsyncHTTPClient().fetch(f"http://{self._base}/", request_timeout=120)
-        found = re.search(r'"token":\s*"([^"]+)"', page.body.decode())
-        assert found is not None, "the page holds no token"
-        request = HTTPRequest(f"ws://{self._base}/ws", headers={"Origin": f"http://{self._base}"})
-        self._socket = await websocket_connect(
-            request, subprotocols=["bokeh", found[1]], max_message_size=50_000_000
-        )
-        await self._message()
-        self._send("PULL-DOC-REQ", {})
-        reply = await self._message()
-        label = r'"id":"(p\d+)","attributes":\{(?:(?!"id":).)*?"label":"Epsilon"'
-        slider = re.search(label, json.dumps(reply, separators=(",", ":")))
+    async def begin(self) -> None:
+        """Open the page and find its slider."""
+        slider = model_with_label(await self.open(), "Epsilon")
         assert slider is not None, "the document holds no epsilon slider"
-        self._slider = slider[1]
-        ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
-        event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}
-        self._send("PATCH-DOC", {"events": [event]})
+        self._slider = slider
 
     async def listen(self) -> None:
         """Note each picture that arrives."""
-        assert self._socket is not None
-        while (part := await self._socket.read_message()) is not None:
+        async for part in self.parts():
             if isinstance(part, bytes) and len(part) > PICTURE:
                 self.picture.set()
 
@@ -77,29 +57,11 @@ class Visitor:
             place = -place if place else 0.05 * random.randint(1, 9)
             self.picture.clear()
             sent = time.monotonic()
-            change = {"kind": "ModelChanged", "model": {"id": self._slider}, "attr": "value"}
-            self._send("PATCH-DOC", {"events": [{**change, "new": place}]})
+            self.change(self._slider, "value", place)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.picture.wait(), 10)
             self.took.append((time.monotonic() - sent) * 1000)
             await asyncio.sleep(random.uniform(0.7, 1.3) * pause)
-
-    def _send(self, kind: str, content: dict[str, Any]) -> None:
-        assert self._socket is not None
-        header = {"msgid": f"{random.getrandbits(64):x}", "msgtype": kind}
-        for part in (header, {}, content):
-            self._socket.write_message(json.dumps(part))
-
-    async def _message(self) -> Any:
-        """The content of the next message; its buffers are read and dropped."""
-        assert self._socket is not None
-        header = json.loads(await self._socket.read_message() or "{}")
-        await self._socket.read_message()
-        content = json.loads(await self._socket.read_message() or "{}")
-        for _ in range(header.get("num_buffers", 0)):
-            await self._socket.read_message()
-            await self._socket.read_message()
-        return content
 
 
 async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process) -> None:
@@ -107,7 +69,7 @@ async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process
     everyone = [Visitor(port) for _ in range(visitors)]
     begun = time.monotonic()
     for one in everyone:
-        await one.open()
+        await one.begin()
     opened = (time.monotonic() - begun) / visitors
     listening = [asyncio.create_task(one.listen()) for one in everyone]
     await asyncio.sleep(2)

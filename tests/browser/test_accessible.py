@@ -12,7 +12,7 @@ PHONE = {
     "has_touch": True,
 }
 #: Pages, each with what stands on it once it has been drawn.
-PAGES = {"explore": ".tabulator-row", "compare": ".tabulator-row"}
+PAGES = {"explore": ".tabulator-row", "compare": ".tabulator-row", "learn": "h2.lesson"}
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -25,7 +25,7 @@ def wait_until(page: Page, true: Callable[[], Any], seconds: float = 30) -> None
         if true():
             return
         page.wait_for_timeout(50)
-    raise AssertionError(f"not within {seconds} s: {page.locator('.summary').inner_text()}")
+    raise AssertionError(f"not within {seconds} s: {page.locator('.summary').first.inner_text()}")
 
 
 def rows(page: Page) -> list[dict[str, str]]:

@@ -54,5 +54,9 @@ class BothTable(BoxTable):
             "nearer": StringFormatter(),
         }
 
-    def _answer_widths(self) -> dict[str, int]:
-        return {ERROR_A: 108, ERROR_B: 108, "nearer": 76}
+    def _least(self, edges: list[str]) -> dict[str, int]:
+        return {}
+
+    def _widths(self, edges: list[str]) -> dict[str, int]:
+        answers = {ERROR_A: 108, ERROR_B: 108, "nearer": 76}
+        return {"box": 90, **dict.fromkeys(edges, 80), **answers}

@@ -26,8 +26,10 @@ from explorer.app.figures import answer_boxes
 from explorer.app.maps import CURATOR, MapTools
 from explorer.app.message import MessageArea
 from explorer.app.navigation import header
+from explorer.app.opening import Opening
 from explorer.app.pieces import html_pane, put, section
 from explorer.app.rectangles import Rectangles, was_dragged
+from explorer.app.scenarios import Scenarios
 from explorer.app.state import put_place
 from explorer.app.theme import THEME
 from explorer.app.words import words
@@ -35,6 +37,7 @@ from explorer.app.worker import soon
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.matrix import FrequencyMatrix
+from explorer.scenario import Scenario
 from explorer.views.markup import ledger_bar
 
 TITLE = "Compare mechanisms"
@@ -53,6 +56,8 @@ class Compare(pn.viewable.Viewer):
         A key of `explorer.cities.cities()`, or counts of your own.
     a, b : str or Mechanism, optional
         The two mechanisms, by name or with settings; HTF and Mosaic without them.
+    scenario : Scenario, optional
+        What to begin with, in place of the rest; a link in the address goes before it.
     **choices
         First settings: ``epsilon``, ``side``, ``chosen``, ``seeds``, ... (see `CompareState`).
 
@@ -67,10 +72,14 @@ class Compare(pn.viewable.Viewer):
         city: str | FrequencyMatrix | None = None,
         a: Side | None = None,
         b: Side | None = None,
+        scenario: Scenario | None = None,
         **choices: Any,
     ) -> None:
         super().__init__()
         pn.extension("tabulator", notifications=False)
+        opening = Opening.of(scenario)
+        city = opening.city(city)
+        a, b, choices = opening.sides(a, b, choices)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         if self.phone:
             choices = {"drag": "scroll", **choices}
@@ -91,6 +100,12 @@ class Compare(pn.viewable.Viewer):
         self.message = MessageArea()
         self.background = Background(self.message)
         self._build(catalogue)
+        self.scenarios = Scenarios(
+            *("compare", self.state, self.rectangles, self.message, opening),
+            city=lambda: self.stage.data,
+            released=lambda: False,
+            taken=self._scenario_taken,
+        )
         self._watch()
         pn.state.on_session_destroyed(lambda _context: self._close())
         if self._own is not None:
@@ -107,10 +122,11 @@ class Compare(pn.viewable.Viewer):
 
     def page(self, links: bool = False) -> Any:
         """The page with bar, drawer and theme toggle; ``links`` to the server's other pages."""
+        self.scenarios.serve(links)
         return ui.Page(
             title="Compare" if self.phone else TITLE,
             header=header("Compare", links, self.phone),
-            sidebar=[self.drawer.view],
+            sidebar=[self.scenarios.view, self.drawer.view],
             main=[self.body],
             sidebar_width=288,
             sidebar_open=not self.phone,
@@ -126,7 +142,7 @@ class Compare(pn.viewable.Viewer):
 
     def __panel__(self) -> Any:
         return pn.Row(
-            pn.Column(self.drawer.view, width=300, margin=0),
+            pn.Column(self.scenarios.view, self.drawer.view, width=300, margin=0),
             self.body,
             sizing_mode="stretch_width",
         )
@@ -191,6 +207,15 @@ class Compare(pn.viewable.Viewer):
             self.state.roll()
         self.sweep.refresh()
 
+    def _scenario_taken(self) -> None:
+        """The choices are those of a scenario: show them, its boxes and their controls."""
+        for side in self.drawer.sides:
+            side.rebuild()
+        if self.stage.data is not None:
+            self.stage.outdated()
+        self._boxes_changed()
+        self.sweep.refresh()
+
     def _drawn(self, box: Box) -> None:
         """A dragged rectangle; a click without a drag is not one."""
         if self.stage.maps is None or not was_dragged(box, self.stage.maps.viewport()):
@@ -211,6 +236,7 @@ class Compare(pn.viewable.Viewer):
         self._highlight()
         soon(self._numbers)
         self.sweep.boxes_changed()
+        self.scenarios.follow()
 
     def _highlight(self) -> None:
         if self.stage.maps is not None:
@@ -235,6 +261,7 @@ class Compare(pn.viewable.Viewer):
         for side, screen in zip(self.drawer.sides, (pair.a, pair.b), strict=True):
             side.settings.show_facts(screen.release.facts)
         self._numbers()
+        self.scenarios.follow()
 
     def _numbers(self) -> None:
         pair, maps = self.pair, self.stage.maps
@@ -287,6 +314,7 @@ class Compare(pn.viewable.Viewer):
             self.exchange.reset()
         else:
             self.rectangles.grid = data.grid
+        self.scenarios.place(data)
         self._highlight()
         self.stage.begin()
         self.sweep.refresh()

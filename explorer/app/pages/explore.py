@@ -14,6 +14,7 @@ import panel as pn
 from explorer import cities
 from explorer.app import ui
 from explorer.app.background import Background
+from explorer.app.causes import CausesFinder, Question
 from explorer.app.closer import Closer, CloserPanel
 from explorer.app.data import (
     CityData,
@@ -26,12 +27,18 @@ from explorer.app.data import (
 from explorer.app.desk import Desk
 from explorer.app.drawer import Drawer
 from explorer.app.exchange import BoxExchange
-from explorer.app.figures import answer_boxes, figures, summary
+from explorer.app.explore.later import Later
+from explorer.app.explore.leaf import LeafInspector
+from explorer.app.explore.replay import Replay
+from explorer.app.explore.runs import Runs
+from explorer.app.figures import BoxAnswers, answer_boxes, figures, summary
 from explorer.app.flow import Flow
 from explorer.app.maps import MapPair, MapTools
 from explorer.app.message import MessageArea
 from explorer.app.navigation import header
+from explorer.app.opening import Opening
 from explorer.app.rectangles import Rectangles, was_dragged
+from explorer.app.scenarios import Scenarios
 from explorer.app.screen import Screen
 from explorer.app.state import ExploreState, put_place
 from explorer.app.table import BoxTable
@@ -42,6 +49,7 @@ from explorer.app.worker import held
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.matrix import FrequencyMatrix
+from explorer.scenario import Scenario
 from explorer.views.markup import figures_strip, ledger_bar, safe_text
 
 TITLE = "Private map explorer"
@@ -56,6 +64,8 @@ class Explore(pn.viewable.Viewer):
     ----------
     city : str, FrequencyMatrix or None
         A key of `explorer.cities.cities()`, or counts of your own.
+    scenario : Scenario, optional
+        What to begin with, in place of city and settings; a link in the address goes before it.
     **choices
         First settings: ``mechanism``, ``epsilon``, ``side``, ``scale``, ... (see `ExploreState`).
 
@@ -65,9 +75,16 @@ class Explore(pn.viewable.Viewer):
     ``Explore("madeup").servable()`` makes it a page.
     """
 
-    def __init__(self, city: str | FrequencyMatrix | None = None, **choices: Any) -> None:
+    def __init__(
+        self,
+        city: str | FrequencyMatrix | None = None,
+        scenario: Scenario | None = None,
+        **choices: Any,
+    ) -> None:
         super().__init__()
         pn.extension("tabulator", notifications=False)
+        opening = Opening.of(scenario)
+        city, choices = opening.city(city), opening.choices(choices)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         if self.phone:
             choices = {"drag": "scroll", **choices}
@@ -97,6 +114,12 @@ class Explore(pn.viewable.Viewer):
         )
         self.desk = Desk(self.state, self.flow, self.message)
         self._build(catalogue)
+        self.scenarios = Scenarios(
+            *("explore", self.state, self.rectangles, self.message, opening),
+            city=lambda: self._data,
+            released=lambda: self.screen is not None and not self.screen.release.preview,
+            taken=self._scenario_taken,
+        )
         self._watch()
         pn.state.on_session_destroyed(lambda _context: self.flow.close())
         if self._brought is not None:
@@ -115,10 +138,11 @@ class Explore(pn.viewable.Viewer):
 
     def page(self, links: bool = False) -> Any:
         """The page with bar, drawer and theme toggle; ``links`` to the server's other pages."""
+        self.scenarios.serve(links)
         return ui.Page(
             title="Explore" if self.phone and links else TITLE,
             header=header("Explore", links, self.phone),
-            sidebar=[self.drawer.view],
+            sidebar=[self.scenarios.view, self.drawer.view],
             main=[self.body],
             sidebar_width=288,
             sidebar_open=not self.phone,
@@ -134,7 +158,7 @@ class Explore(pn.viewable.Viewer):
 
     def __panel__(self) -> Any:
         return pn.Row(
-            pn.Column(self.drawer.view, width=300, margin=0),
+            pn.Column(self.scenarios.view, self.drawer.view, width=300, margin=0),
             self.body,
             sizing_mode="stretch_width",
         )
@@ -160,7 +184,11 @@ class Explore(pn.viewable.Viewer):
         self._strip = _html(f'<h1 class="visually-hidden">{TITLE}</h1>')
         self._summary, self._ledger = _html(margin=(6, 0, 10, 0)), _html(margin=(4, 0, 0, 0))
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        panels: dict[str, CloserPanel] = {}
+        self.leaf = LeafInspector(lambda: self.maps, refuse)
+        self.causes = CausesFinder(self._question, self._mark, self._causes_known, refuse)
+        panels: dict[str, CloserPanel] = {"Leaf": self.leaf}
+        panels["Replay"] = Later(lambda: Replay(self.rectangles, lambda: self.maps, refuse))
+        panels["Runs"] = Later(lambda: Runs(self.rectangles, lambda: self.maps, refuse))
         self.closer = Closer(panels, words("closer"), refuse)
         strip = pn.Column(
             self._strip, styles={"flex": "1 1 460px"}, sizing_mode="stretch_width", margin=0
@@ -180,6 +208,7 @@ class Explore(pn.viewable.Viewer):
             _section("Boxes", words("explore")["Boxes"]),
             self.exchange.view,
             self.table.widget,
+            self.causes.view,
             _section("Ledger", words("explore")["Ledger"]),
             self._ledger,
             sizing_mode="stretch_width",
@@ -202,6 +231,13 @@ class Explore(pn.viewable.Viewer):
             self.flow.preview()
         else:
             self.state.roll()
+
+    def _scenario_taken(self) -> None:
+        """The choices are those of a scenario: a preview of it, with its controls and boxes."""
+        self.drawer.parameters.rebuild()
+        if self._data is not None:
+            self.flow.preview()
+        self._boxes_changed()
 
     def _again(self) -> None:
         """Show the kept release with the city and the settings that it was drawn from."""
@@ -246,12 +282,14 @@ class Explore(pn.viewable.Viewer):
         """Maps first; the table, which takes a browser longer, in the next message."""
         self._highlight()
         self._soon(self._numbers)
+        self.scenarios.follow()
 
     def _highlight(self) -> None:
         if self.maps is not None:
             chosen = self.rectangles
             self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
             self.closer.selected()
+            self.causes.follow()
 
     # From choices to a picture.
 
@@ -288,6 +326,7 @@ class Explore(pn.viewable.Viewer):
         self.drawer.parameters.show_facts(self.screen.release.facts)
         self._numbers()
         self.closer.show(self.screen)
+        self.scenarios.follow()
 
     def _numbers(self) -> None:
         screen = self.screen
@@ -297,12 +336,31 @@ class Explore(pn.viewable.Viewer):
             boxes = self.rectangles.boxes
             answers = answer_boxes(screen.release, screen.data.matrix, boxes)
             self.screen = screen = replace(screen, answers=answers, boxes=boxes)
+        self.screen = screen = self.causes.complete(screen)
         release, answers = screen.release, screen.answers
         strip = figures_strip(figures(release, answers, screen.error, screen.seconds))
         _set(self._strip, f'<h1 class="visually-hidden">{TITLE}</h1>{strip}')
         sentence = summary(screen.title, screen.data.title, release, answers)
         _set(self._summary, f'<p class="summary" role="status">{html.escape(sentence)}</p>')
         self.table.show(answers)
+        self.causes.follow()
+
+    def _question(self) -> Question | None:
+        """What the finder of causes is to look at."""
+        if self.screen is None or not np.array_equal(self.screen.boxes, self.rectangles.boxes):
+            return None
+        chosen = self.rectangles
+        return Question(self.screen, tuple(chosen.names), tuple(chosen.selected))
+
+    def _mark(self, leaves: np.ndarray) -> None:
+        if self.maps is not None:
+            self.maps.mark(leaves)
+
+    def _causes_known(self, screen: Screen, answers: BoxAnswers) -> None:
+        """The answers of the boxes on screen, with the causes of their errors told apart."""
+        if self.screen is not None and self.screen.release is screen.release:
+            self.screen = replace(self.screen, answers=answers)
+            self.table.show(answers)
 
     def _slow(self, busy: bool) -> None:
         if self.maps is not None and self.screen is not None:
@@ -356,12 +414,15 @@ class Explore(pn.viewable.Viewer):
         if self.maps is None or not same_extent(self.maps.grid, data.grid):
             self.rectangles.reset(data.grid)
             self.closer.close()
-            self.maps = MapPair(self.state, data.grid, self.flow.viewed, self._drawn)
+            self.maps = MapPair(
+                self.state, data.grid, self.flow.viewed, self._drawn, self.leaf.tapped
+            )
             self._map_holder.objects = [self.maps.view]
             self.table.reset()
             self.exchange.reset()
         else:
             self.maps.grid = self.rectangles.grid = data.grid
+        self.scenarios.place(data)
         self.flow.use(data, self.maps.viewport)
         self._highlight()
         if self.screen is None:

@@ -1,0 +1,56 @@
+"""The entrance: a code to type, or a class to create."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from explorer.app import ui
+from explorer.app.learn.controls import button, field
+from explorer.app.learn.look import column, pane
+from explorer.app.words import words
+
+#: Wrong codes of one visit; after that the page has to be opened again.
+MOST_TRIES = 20
+
+
+class Entrance:
+    """Two ways in.
+
+    Parameters
+    ----------
+    join : called with the code that was typed
+    create : called for a new class
+    """
+
+    def __init__(self, join: Callable[[str], None], create: Callable[[], None]) -> None:
+        text = words("classroom")
+        self.code = ui.TextInput(label="Class code", max_length=40, size="small", **field(220))
+        self.code.param.watch(lambda _event: self._typed(), "enter_pressed")
+        self._join = join
+        self.join_button = button("Join", self._typed, strong=True)
+        self.create_button = button("Create a class", create)
+        self.view = pn.Row(
+            # In a row of its own: in a column the field would grow downwards.
+            _half("Take part", text["Join"], ui.wrapping(self.code, self.join_button)),
+            _half("Teach", text["Teach"], self.create_button),
+            sizing_mode="stretch_width",
+            styles={"flex-wrap": "wrap", "gap": "16px 40px", "align-items": "flex-start"},
+            margin=(10, 0),
+        )
+
+    def _typed(self) -> None:
+        # The letters of a code arrive one by one; `value` waits for the field to be left.
+        self._join(self.code.value_input or self.code.value or "")
+
+
+def _half(title: str, text: str, *controls: Any) -> Any:
+    return pn.Column(
+        pane(f"<h2>{title}</h2><p>{text}</p>", margin=(0, 0, 8, 0)),
+        column(*controls),
+        sizing_mode="stretch_width",
+        styles={"flex": "1 1 300px", "max-width": "460px"},
+        margin=0,
+    )

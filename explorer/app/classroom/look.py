@@ -1,0 +1,29 @@
+"""Styles of the Class page, besides those of the theme and of the lessons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+
+from explorer.app.learn.look import LEARN_CSS
+from explorer.app.theme import CSS
+
+CLASS_CSS = """
+.invitation { margin: 8px 0 0; display: flex; flex-wrap: wrap; gap: 6px 32px; align-items: center;
+  padding: 10px 14px; border-radius: 4px; border: 1px solid rgba(128, 140, 152, .45); }
+.invitation > div:last-child { flex: 1 1 320px; min-width: 0; overflow-wrap: anywhere; }
+.invitation a { color: inherit; }
+.code { font-size: 40px; line-height: 48px; font-weight: 700; letter-spacing: .06em;
+  white-space: nowrap; font-variant-numeric: tabular-nums; }
+.asked { display: flex; flex-wrap: wrap; gap: 8px 16px; align-items: flex-start; }
+.asked > div { flex: 1 1 220px; min-width: 0; }
+.asked h2 + p { opacity: 1; }
+.locator { flex: none; }
+"""
+
+
+def class_pane(text: str = "", margin: Any = 0) -> Any:
+    """A pane for our own HTML, in the styles of this page."""
+    sheets = [CSS, LEARN_CSS, CLASS_CSS]
+    return pn.pane.HTML(text, stylesheets=sheets, sizing_mode="stretch_width", margin=margin)

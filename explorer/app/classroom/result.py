@@ -1,0 +1,71 @@
+"""The pooled answers as a page shows them: sentence, numbers, chart, tables."""
+
+from __future__ import annotations
+
+import html
+import math
+
+from explorer.app.classroom.look import class_pane
+from explorer.app.classroom.sentences import (
+    about_answers,
+    about_question,
+    answer_figures,
+    answer_tables,
+    locator,
+)
+from explorer.app.learn.look import chart_pane, column, finding, pane
+from explorer.app.pieces import put
+from explorer.teaching.classroom import Look
+from explorer.views.teaching.pooled import Bars, PooledChart, pooled_legend
+
+
+class Result:
+    """Question and answers of a class.
+
+    Parameters
+    ----------
+    own : whether this screen has answers of its own
+    """
+
+    def __init__(self, *, own: bool) -> None:
+        self._own = own
+        self.chart = PooledChart()
+        self.question = class_pane(margin=(6, 0, 8, 0))
+        # One pane above the chart and one below: each that changes is work for every participant.
+        self.above, self.tables = pane(margin=(4, 0)), pane(margin=(4, 0))
+        self._chart = chart_pane(self.chart.figure)
+        self.view = column(self.above, self._chart, self.tables)
+
+    def show(self, look: Look, *, truth: bool, own: tuple[float, ...] = (), said: str = "") -> None:
+        """Show what a class shows; without ``truth`` nothing of it is sent.
+
+        ``said`` is HTML about one's own answer, to stand above all.
+        """
+        self._ask(look)
+        found = look.summary
+        shown = found is not None
+        if self._chart.visible is not shown:
+            self._chart.visible = self.tables.visible = shown
+        if found is None:
+            waiting = "Nobody has answered yet." if look.question else "There is no question yet."
+            put(self.above, said + finding(waiting))
+            put(self.tables, "")
+            self.chart.clear(waiting)
+            return
+        spoken = about_answers(found, truth)
+        key = pooled_legend(truth=truth, own=self._own)
+        put(self.above, said + finding(spoken) + answer_figures(found, truth) + key)
+        put(self.tables, answer_tables(found, truth))
+        true, theory = (found.true, found.theory) if truth else (math.nan, math.nan)
+        self.chart.show(Bars(found.edges, found.counts, true, theory, own), spoken)
+
+    def _ask(self, look: Look) -> None:
+        if look.question is None:
+            put(self.question, "")
+            return
+        text = html.escape(about_question(look.question))
+        put(
+            self.question,
+            f'<div class="asked">{locator(look.question)}<div>'
+            f'<h2>The question</h2><p class="finding">{text}</p></div></div>',
+        )

@@ -1,0 +1,181 @@
+"""What a class sees, in words: the question, the pooled answers, one's own answer, tables."""
+
+from __future__ import annotations
+
+import html
+from functools import lru_cache
+
+import numpy as np
+
+from explorer.teaching.pool import Question, Summary
+from explorer.views.markup import figures_strip
+from explorer.views.tables import Cell, details, number, table
+
+#: As many HTML texts are kept as the classes of a server may show at a time, for both roles.
+_KEPT = 64
+
+
+def about_question(question: Question) -> str:
+    """The question in one sentence, and what draws the answer in another."""
+    x0, y0, x1, y1 = question.rectangle
+    west, south = question.grid.bounds[:2]
+    metres = question.grid.unit == "m"
+    unit, factor = ("km", 1000.0) if metres else ("cells", 1.0)
+    east_of = f"{(x0 - west) / factor:.3g} to {(x1 - west) / factor:.3g} {unit} from the west"
+    north_of = f"{(y0 - south) / factor:.3g} to {(y1 - south) / factor:.3g} {unit} from the south"
+    return (
+        f"How many people are in the box {east_of} and {north_of} of the map of {question.city}? "
+        f"A preview by {question.title} with epsilon {question.epsilon:.4g} answers."
+    )
+
+
+def locator(question: Question) -> str:
+    """Where the box lies, as a small picture; the words beside it say the same."""
+    x0, y0, x1, y1 = question.rectangle
+    west, south, east, north = question.grid.bounds
+    wide, high = 108.0, 108.0 * (north - south) / (east - west)
+    left, top = wide * (x0 - west) / (east - west), high * (north - y1) / (north - south)
+    width, height = wide * (x1 - x0) / (east - west), high * (y1 - y0) / (north - south)
+    return (
+        f'<svg class="locator" width="112" height="{high + 4:.0f}" aria-hidden="true" '
+        f'viewBox="-2 -2 112 {high + 4:.1f}"><rect width="{wide:.0f}" height="{high:.1f}" '
+        'fill="none" stroke="currentColor" stroke-opacity=".5"/>'
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(width, 2):.1f}" '
+        f'height="{max(height, 2):.1f}" fill="#ff5f8f" fill-opacity=".35" stroke="#d81b60" '
+        'stroke-width="2"/></svg>'
+    )
+
+
+def percent(part: float) -> str:
+    """A part in percent.
+
+    >>> percent(0.884), percent(float("nan"))
+    ('88 %', '–')
+    """
+    return "–" if np.isnan(part) else f"{100 * part:.0f} %"
+
+
+def many(n: int, noun: str) -> str:
+    """So many of something.
+
+    >>> many(1, "answer"), many(1200, "answer")
+    ('1 answer', '1,200 answers')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+@lru_cache(_KEPT)
+def about_answers(found: Summary, truth: bool) -> str:
+    """The pooled answers in one sentence, with the truth or without it."""
+    who = f"{many(found.answers, 'answer')} of {many(found.people, 'participant')}"
+    if not truth:
+        spread = "" if found.answers < 2 else f", standard deviation {number(found.sd)}"
+        return f"{who}, all previews: mean {found.mean:,.0f}{spread}. The truth is not shown yet."
+    spread = (
+        f"the noise alone has a standard deviation of {number(found.theory)}"
+        if found.answers < 2
+        else f"standard deviation {number(found.sd)}, of the noise alone {number(found.theory)}"
+    )
+    close = (
+        f"{percent(found.within_5)} are within 5 % of it and {percent(found.within_10)} within 10 %"
+        if found.true > 0
+        else "nobody is in the box, so that no answer is within a share of it"
+    )
+    return (
+        f"{who}, all previews: mean {found.mean:,.0f}, true count {found.true:,.0f}; {spread}; "
+        f"{close}.{_why(found)}"
+    )
+
+
+def _why(found: Summary) -> str:
+    """What else than noise is seen, where it is more than chance."""
+    if found.is_wider:
+        return (
+            " They vary more than the noise does: other dice cut the map elsewhere, and people lie "
+            "unevenly inside leaves that the box cuts through."
+        )
+    if found.is_off:
+        return (
+            " The mean misses the truth by more than chance: people lie unevenly inside leaves "
+            "that the box cuts through, and no average takes that away."
+        )
+    return ""
+
+
+@lru_cache(_KEPT)
+def answer_figures(found: Summary, truth: bool) -> str:
+    """The main numbers as a strip."""
+    pairs = [
+        ("Participants", f"{found.people:,}"),
+        ("Answers", f"{found.answers:,}"),
+        ("Mean", f"{found.mean:,.0f}"),
+    ]
+    if truth:
+        pairs.append(("True count", f"{found.true:,.0f}"))
+    pairs.append(("Standard deviation", number(found.sd)))
+    if truth:
+        pairs += [
+            ("Noise’s own sd", number(found.theory)),
+            ("Within 5 %", percent(found.within_5)),
+            ("Within 10 %", percent(found.within_10)),
+        ]
+    return figures_strip(pairs)
+
+
+@lru_cache(_KEPT)
+def answer_tables(found: Summary, truth: bool) -> str:
+    """The same as the chart, in numbers: class against theory, and the bars."""
+    comparison = ""
+    if truth:
+        error = found.theory / np.sqrt(found.answers)
+        rows = [
+            [
+                Cell("mean"),
+                Cell(f"{found.mean:,.1f}"),
+                Cell(f"{found.true:,.0f} ± {number(error)}"),
+            ],
+            [Cell("standard deviation"), Cell(number(found.sd)), Cell(number(found.theory))],
+        ]
+        columns = [
+            ("", ""),
+            ("class", "from the answers so far"),
+            (
+                "theory",
+                "true count and standard error of a mean; the sd that releases state of noise",
+            ),
+        ]
+        comparison = table("The class against theory", columns, rows)
+    bars = [
+        [Cell(f"{_edge(low)} to {_edge(high)}"), Cell(f"{count:,}")]
+        for low, high, count in zip(found.edges[:-1], found.edges[1:], found.counts, strict=True)
+        if count
+    ]
+    columns = [("answer", "a bar; its upper edge belongs to the next"), ("answers", "in this bar")]
+    return comparison + details("Bars in numbers", table("Bars with answers", columns, bars))
+
+
+def about_own(own: tuple[float, ...], dice: int, found: Summary | None, truth: bool) -> str:
+    """One's last answer and where it is in the histogram, as HTML."""
+    if not own or found is None:
+        return '<p class="quiet">You have not drawn an answer yet.</p>'
+    value = own[-1]
+    at = found.bar(value)
+    low, high = _edge(found.edges[at]), _edge(found.edges[at + 1])
+    inside = int(found.counts[at])
+    others = "you are alone there" if inside == 1 else f"{many(inside, 'answer')} are there"
+    off = ""
+    if truth:
+        gap = f"{value - found.true:+,.0f}".replace("-", "−")
+        off_by = 100 * abs(value - found.true) / max(found.true, 1e-9)
+        part = f" ({number(off_by, 2)} %)" if found.true > 0 else ""
+        off = f" It is {gap} off{part}."
+    again = f" You have drawn {len(own)}." if len(own) > 1 else ""
+    text = f"It lies in the bar {low} to {high}: {others}.{off}{again} Your dice: {dice}."
+    return (
+        f'<p class="verdict" role="status">Your answer: {value:,.0f}</p>'
+        f'<p class="finding">{html.escape(text)}</p>'
+    )
+
+
+def _edge(value: float) -> str:
+    return f"{value:,.12g}".replace("-", "−")

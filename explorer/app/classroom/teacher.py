@@ -1,0 +1,169 @@
+"""A teacher's screen: the code, the question to ask, the answers as they come in."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from functools import partial
+
+import panel as pn
+
+from explorer.app import ui
+from explorer.app.background import Background
+from explorer.app.classroom.look import class_pane
+from explorer.app.classroom.pulse import Pulse
+from explorer.app.classroom.result import Result
+from explorer.app.classroom.sentences import many
+from explorer.app.data import CityData, is_loaded, load_city
+from explorer.app.learn.controls import Controls, button, field
+from explorer.app.learn.look import column, pane
+from explorer.app.learn.where import Where
+from explorer.app.message import MessageArea
+from explorer.app.pieces import put
+from explorer.app.words import words
+from explorer.teaching.classroom import ClassRoom, spaced
+from explorer.teaching.pool import Asked, Question
+
+#: Seconds between two showings of the answers.
+GAP = 0.3
+
+
+class TeacherView:
+    """What the teacher of one class sees and does.
+
+    Parameters
+    ----------
+    room : ClassRoom
+    catalogue : title of each city to its key
+    city, side : where the first question is asked
+    message : where sentences go
+    ended : called when the class is over
+    close : ends the class for all
+    phone : whether the page is on a phone
+    """
+
+    def __init__(
+        self,
+        room: ClassRoom,
+        catalogue: dict[str, str],
+        city: str,
+        side: int,
+        message: MessageArea,
+        ended: Callable[[], None],
+        close: Callable[[], None],
+        *,
+        phone: bool = False,
+    ) -> None:
+        self.room, self.settings = room, Asked()
+        self._message, self._ended, self._side = message, ended, side
+        self._background = Background(message)
+        self.data: CityData | None = None
+        self.where = Where(self.settings, message.refuse, box=True, phone=phone)
+        self.result = Result(own=False)
+        self.present = pane(margin=(2, 0, 8, 0))
+        controls = Controls(self.settings, message.refuse)
+        self.city = ui.bind(
+            ui.choice("City", catalogue, city, **field(200)), self._choose_city, message.refuse
+        )
+        self.ask_button = button("Ask the class", self.ask, strong=True)
+        self.reset_button = button("Forget the answers", self._on_room(room.reset))
+        self.reveal = ui.bind(
+            ui.Switch(label="Show the truth to the class", size="small", margin=(4, 16, 4, 0)),
+            lambda shown: room.reveal(shown is True),
+            message.refuse,
+        )
+        self.close_button = button("Close the class", close)
+        text = words("classroom")
+        controls_row = [self.city, controls.mechanism(), controls.number("epsilon")]
+        ask = pn.Column(
+            pane(f"<h3>Ask a question</h3><p>{text['Question']}</p>", margin=(8, 0, 4, 0)),
+            ui.wrapping(*controls_row),
+            self.ask_button,
+            self.where.view,
+            sizing_mode="stretch_width",
+            styles={"flex": "1 1 300px", "max-width": "420px", "min-width": "0"},
+            margin=0,
+        )
+        answers = pn.Column(
+            self.result.question,
+            self.result.view,
+            ui.wrapping(self.reset_button, self.reveal, self.close_button, margin=(8, 0)),
+            sizing_mode="stretch_width",
+            styles={"flex": "2 1 440px", "min-width": "0"},
+            margin=0,
+        )
+        body = pn.Row(
+            ask,
+            answers,
+            sizing_mode="stretch_width",
+            styles={"flex-wrap": "wrap", "gap": "0 24px", "align-items": "flex-start"},
+            margin=0,
+        )
+        self.view = column(class_pane(self._invitation(text["Invite"])), self.present, body)
+        self._pulse = Pulse(self.show, GAP)
+        self._number = room.enter(self._pulse, teacher=True)
+        self._choose_city(city)
+        self.show()
+
+    def ask(self) -> None:
+        """Put the question that the controls describe."""
+        if self.data is None:
+            self._message.refuse("The city is still being read: ask again in a moment.")
+            return
+        question = Question.of(self.data.matrix, self.data.title, self.settings.copy())
+        self._on_room(partial(self.room.ask, question))()
+
+    def show(self) -> None:
+        """Show what the class does."""
+        look = self.room.look()
+        if look.closed:
+            self._ended()
+            return
+        asked = look.question is not None
+        self.reset_button.disabled = not asked
+        self.reveal.disabled = not asked
+        if self.reveal.value != look.revealed:
+            self.reveal.value = look.revealed
+        put(
+            self.present,
+            f'<p class="quiet">{many(look.present, "participant")} in the class now.</p>',
+        )
+        self.result.show(look, truth=True)
+
+    def close(self) -> None:
+        """Leave: the visit has ended. The class goes on."""
+        self._pulse.close()
+        self.room.leave(self._number)
+
+    def _on_room(self, action: Callable[[], None]) -> Callable[[], None]:
+        """Do something to the class, and show it at once."""
+
+        def act() -> None:
+            self._message.done()
+            action()
+            self.show()
+            self._pulse.shown()
+
+        return act
+
+    def _choose_city(self, key: str) -> None:
+        if is_loaded(key, self._side):
+            self._background.cancel()
+            self._use(load_city(key, self._side))
+            return
+        self._background.run(partial(load_city, key, self._side), self._use, "Reading the city …")
+
+    def _use(self, data: CityData) -> None:
+        self.data = data
+        self.where.use(data)
+
+    def _invitation(self, text: str) -> str:
+        code, link = spaced(self.room.code), f"./class?class={self.room.code}"
+        host = pn.state.headers.get("Host", "")
+        shown = html.escape(f"{host[:80]}/class?class={self.room.code}") if host else "this link"
+        return (
+            '<div class="invitation"><div><p class="quiet">Class code</p>'
+            f'<p class="code">{code}</p></div><div><p class="finding">{text}</p>'
+            f'<p class="finding"><a href="{link}" target="_blank" rel="noopener">{shown}</a></p>'
+            "</div></div>"
+        )

@@ -1,0 +1,1 @@
+"""Panels of the Explore page that take a closer look."""

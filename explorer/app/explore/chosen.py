@@ -1,0 +1,45 @@
+"""Which of a visitor's boxes a panel tells about: the selected ones, or the first few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.rectangles import Rectangles
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some of the boxes.
+
+    Attributes
+    ----------
+    names : of the boxes
+    boxes : (n, 4) x0, y0, x1, y1 in grid units
+    sentence : which they are, where that is not all
+    """
+
+    names: tuple[str, ...]
+    boxes: NDArray[np.float64]
+    sentence: str
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def chosen(rectangles: Rectangles, most: int) -> Chosen:
+    """The selected boxes, all when none is selected, at most ``most`` of them."""
+    picked = sorted(rectangles.selected)
+    rows = picked or list(range(len(rectangles)))
+    kind = "selected boxes" if picked else "boxes"
+    sentence = ""
+    if not rows:
+        sentence = "No box has been drawn: drag one on a map."
+    elif len(rows) > most:
+        sentence = f"The first {most} of {len(rows)} {kind}; select rows of the table for others."
+    elif picked and len(rows) < len(rectangles):
+        sentence = f"Only the {len(rows)} selected of {len(rectangles)} boxes."
+    rows = rows[:most]
+    return Chosen(tuple(rectangles.names[row] for row in rows), rectangles.boxes[rows], sentence)

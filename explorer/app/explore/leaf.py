@@ -1,0 +1,247 @@
+"""The leaf inspector: click a piece of the map, or walk, and read why it ended there."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import panel as pn
+
+from explorer.app import ui
+from explorer.app.explore import leaf_sentences as say
+from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
+from explorer.app.maps import MapPair
+from explorer.app.numbers import finite
+from explorer.app.pieces import html_pane, put
+from explorer.app.screen import Screen
+from explorer.app.table import edge_unit
+from explorer.app.words import words
+from explorer.app.worker import LatestWorker, held
+from explorer.errors import InputError
+from explorer.grid import Grid
+from explorer.inspection import neighbour, node_at
+from explorer.views.costs import LEGEND, CutCosts
+from explorer.views.inspector import node_card, swatches
+
+_STEPS = ("North", "South", "West", "East", "Parent", "Child", "Next leaf")
+
+
+class LeafInspector:
+    """The panel.
+
+    Parameters
+    ----------
+    maps : returns the maps on the page
+    refused : shows a sentence about what cannot be looked at
+    """
+
+    def __init__(self, maps: Callable[[], MapPair | None], refused: Callable[[str], None]) -> None:
+        self._maps = maps
+        self._screen: Screen | None = None
+        # Row and column in cells, kept when another picture comes; how deep, None for the leaf.
+        self._place: tuple[float, float] | None = None
+        self._depth: int | None = None
+        self.node = 0
+        self._worker: LatestWorker[NodeJob, NodeLook] = LatestWorker(
+            self._job, look_at, self._publish, refused, lambda _slow: None
+        )
+        self.steps = {name: self._button(name) for name in _STEPS}
+        self.entry = ui.TextInput(
+            label="Go to: leaf number, or x, y",
+            value="",
+            size="small",
+            margin=(0, 6),
+            styles={"flex": "0 1 230px"},
+        )
+        ui.bind(self.entry, self._typed, self._tell)
+        self._note = html_pane()
+        self._card = html_pane(margin=(6, 0))
+        self._sentence = html_pane(margin=(2, 0))
+        self.chart = CutCosts()
+        self._costs = pn.Column(
+            html_pane(f"<h3>Why this cut</h3><p>{words('leaf')['Costs']}</p>", margin=(4, 0)),
+            self._sentence,
+            pn.pane.Bokeh(self.chart.figure, sizing_mode="stretch_width", margin=0),
+            sizing_mode="stretch_width",
+            margin=0,
+            visible=False,
+        )
+        self.view = pn.Column(
+            ui.wrapping(*self.steps.values(), self.entry, gap="4px 0"),
+            self._note,
+            self._card,
+            self._costs,
+            sizing_mode="stretch_width",
+            margin=(4, 0),
+        )
+        pn.state.on_session_destroyed(lambda _context: self._worker.close())
+
+    # What the strip asks for.
+
+    def show(self, screen: Screen) -> None:
+        """Look at the same place of another picture; at first at the middle of the maps."""
+        old, self._screen = self._screen, screen
+        if old is not None and old.data.grid != screen.data.grid:
+            self._place = None
+        if old is not None and old.release is screen.release and self._place is not None:
+            # A pan or a zoom: the node is the same, and it is outlined already.
+            return
+        tree, grid = screen.release.tree, screen.data.grid
+        if self._place is None:
+            maps = self._maps()
+            view = grid.bounds if maps is None else maps.ranges.bounds
+            self._place = _cell((view[0] + view[2]) / 2, (view[1] + view[3]) / 2, grid)
+            self._depth = None
+        try:
+            node = node_at(tree, *self._place, self._depth)
+        except InputError:  # the view has left the map
+            node = node_at(tree, *(tree.upper[0] / 2).tolist())
+        self._look(node, self._place)
+
+    def selected(self) -> None:
+        """Boxes do not matter here."""
+
+    def hide(self) -> None:
+        """Take the outline off the maps."""
+        self._screen = None
+        maps = self._maps()
+        if maps is not None:
+            maps.outline(None)
+
+    # What a visitor does.
+
+    def tapped(self, x: Any, y: Any) -> None:
+        """Look at the leaf under a click; nothing happens while the panel is not open."""
+        if self._screen is None:
+            return
+        grid = self._screen.data.grid
+        try:
+            place = _cell(finite(x, "A place"), finite(y, "A place"), grid)
+            node = node_at(self._screen.release.tree, *place)
+        except InputError:  # a click beside the map
+            return
+        self._look(node, place)
+
+    def step(self, name: str) -> None:
+        """Go to a neighbour, the parent, the child at the last place, or the next leaf."""
+        if self._screen is None:
+            return
+        tree, place = self._screen.release.tree, self._place
+        if name == "Parent":
+            if self.node == 0:
+                raise InputError("This is the whole map: it has no parent.")
+            self._look(int(tree.parent[self.node]), place)
+        elif name == "Child":
+            if tree.fan_out[self.node] == 0:
+                raise InputError("This is a leaf: it has no children.")
+            assert place is not None
+            self._look(node_at(tree, *place, int(tree.depth[self.node]) + 1), place)
+        elif name == "Next leaf":
+            after = int(np.searchsorted(tree.leaves, self.node, side="right"))
+            self._look(int(tree.leaves[after % len(tree.leaves)]))
+        else:
+            self._look(neighbour(tree, self.node, name.lower()))
+
+    def _typed(self, text: str) -> None:
+        """Go to a leaf number, or to a place as two numbers in the unit of the table's edges."""
+        if self._screen is None or not text.strip():
+            return
+        tree, grid = self._screen.release.tree, self._screen.data.grid
+        parts = re.split(r"[;\s]+|,\s*", text.strip())
+        try:
+            numbers = [float(part.replace("−", "-")) for part in parts if part]
+        except ValueError:
+            numbers = []
+        if len(numbers) == 1 and numbers[0].is_integer() and 1 <= numbers[0] <= len(tree.leaves):
+            self._look(int(tree.leaves[int(numbers[0]) - 1]))
+        elif len(numbers) == 2:
+            size = edge_unit(grid)[1]
+            x, y = (finite(number, "A place") * size for number in numbers)
+            place = _cell(x, y, grid)
+            self._look(node_at(tree, *place), place)
+        else:
+            raise InputError(
+                f"Give a leaf number from 1 to {len(tree.leaves):,}, or x and y in "
+                f"{edge_unit(grid)[0]}."
+            )
+
+    # Showing.
+
+    def _tell(self, sentence: str) -> None:
+        """Say why a step cannot be taken, beside the buttons: the page's notices are far up."""
+        text = html.escape(sentence)
+        put(self._note, f'<p class="notice" role="alert">{text}</p>' if text else "")
+
+    def _look(self, node: int, place: tuple[float, float] | None = None) -> None:
+        screen = self._screen
+        assert screen is not None
+        tree = screen.release.tree
+        lower, upper = tree.lower[node], tree.upper[node]
+        if place is None or not (np.all(lower <= place) and np.all(place < upper)):
+            place = tuple(((lower + upper) / 2).tolist())
+        self._tell("")
+        self.node, self._place = node, place
+        self._depth = int(tree.depth[node]) if tree.fan_out[node] else None
+        maps = self._maps()
+        if maps is not None:
+            corners = np.array([[lower[1], lower[0], upper[1], upper[0]]], float)
+            maps.outline(tuple(screen.data.grid.from_cells(corners)[0].tolist()))
+        self._worker.request()
+
+    def _job(self) -> NodeJob:
+        if self._screen is None:
+            raise InputError("There is no map to look at yet: wait a moment.")
+        return NodeJob(self._screen, self.node)
+
+    def _publish(self, look: NodeLook) -> None:
+        screen = self._screen
+        if screen is not None and screen.release is look.screen.release:
+            held(pn.state.curdoc, partial(self._show, look))
+
+    def _show(self, look: NodeLook) -> None:
+        decision = look.node.decision
+        put(
+            self._card,
+            node_card(
+                say.title(look),
+                decision.verdict,
+                decision.reason,
+                say.facts(look),
+                look.node.spent,
+                say.budget(look),
+            ),
+        )
+        study = look.study
+        if study is not None:
+            sentence = say.costs(study)
+            put(self._sentence, swatches(LEGEND, sentence))
+            self.chart.show(
+                f"cut at {say.AXES[study.axis]}",
+                study.positions,
+                study.costs,
+                study.looked_at,
+                study.noisy,
+                study.chosen,
+                study.best,
+                sentence,
+            )
+        self._costs.visible = study is not None
+
+    def _button(self, name: str) -> Any:
+        def go(_event: Any) -> None:
+            try:
+                self.step(name)
+            except InputError as error:
+                self._tell(str(error))
+
+        return ui.Button(label=name, variant="text", size="small", margin=(0, 2, 0, 0), on_click=go)
+
+
+def _cell(x: float, y: float, grid: Grid) -> tuple[float, float]:
+    """Row and column of a place, with fractions."""
+    column, row, _, _ = grid.to_cells([[x, y, x, y]])[0].tolist()
+    return row, column

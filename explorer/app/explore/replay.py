@@ -1,0 +1,260 @@
+"""Replay: the partition built again step by step, and the tree cut at any height."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import panel as pn
+
+from explorer.app import ui
+from explorer.app.explore.chosen import chosen
+from explorer.app.explore.player import PACES, Player
+from explorer.app.explore.replay_frame import Frame, FrameJob, Place, compute_frame
+from explorer.app.explore.replay_sentences import about_step, answer_table, caption
+from explorer.app.maps import MapPair
+from explorer.app.pieces import html_pane, put
+from explorer.app.rectangles import Rectangles
+from explorer.app.screen import Screen
+from explorer.app.theme import SPOKEN_LABEL
+from explorer.app.worker import LatestWorker, held
+from explorer.errors import InputError
+from explorer.views.budget import budget_bar
+
+#: At most so many boxes in the table of answers.
+MOST_BOXES = 8
+#: Split by split a level plays in about so many steps, however many splits it has.
+PER_LEVEL = 24
+
+
+class Replay:
+    """The panel; the right map shows its step while it is open and not at the end.
+
+    Parameters
+    ----------
+    rectangles : Rectangles
+    maps : returns the maps on the page
+    refused : shows a sentence
+    """
+
+    def __init__(
+        self,
+        rectangles: Rectangles,
+        maps: Callable[[], MapPair | None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._rectangles, self._maps = rectangles, maps
+        self._screen: Screen | None = None
+        self.frame: Frame | None = None
+        self._place = Place()
+        self._by = "level"
+        self._drawing = False
+        self.player = Player(self._next, self._playing)
+        self._refused = refused
+        self.worker = LatestWorker(
+            self._job, compute_frame, self._publish, self._failed, lambda _busy: None
+        )
+        self.buttons = {
+            label: ui.Button(label=label, variant="outlined", size="small", margin=0, on_click=do)
+            for label, do in {
+                "To the start": lambda _event: self._to(Place("step", 0)),
+                "Step back": lambda _event: self._step(-1),
+                "Play": self._toggle,
+                "Step forward": lambda _event: self._step(1),
+                "To the end": lambda _event: self._to(Place()),
+            }.items()
+        }
+        self.by = _choice("A step is", {"Levels": "level", "Splits": "split"})
+        self.pace = _choice("Speed", PACES)
+        ui.bind(self.by, self._choose, refused)
+        ui.bind(self.pace, self._hurry, refused)
+        slider: dict[str, Any] = {"start": 0, "end": 1, "value": 0, "size": "small"}
+        slider |= {"margin": (0, 12), "styles": {"flex": "1 1 240px"}}
+        slider |= {"sizing_mode": "stretch_width"}
+        self.height = ui.IntSlider(label="Height of the cut", **slider)
+        self.split = ui.IntSlider(label="Splits made", **slider)
+        ui.bind(self.height, self._slid_height, refused)
+        ui.bind(self.split, self._slid_split, refused)
+        self._said, self._budget, self._table = (html_pane(margin=(4, 0)) for _ in range(3))
+        self.view = pn.Column(
+            ui.wrapping(*self.buttons.values(), self.by, self.pace, gap="6px 8px"),
+            ui.wrapping(self.height, self.split, gap="4px 24px", margin=(8, 0, 0, 0)),
+            self._said,
+            self._budget,
+            self._table,
+            sizing_mode="stretch_width",
+            margin=(4, 0),
+        )
+
+    # What the strip asks for.
+
+    def show(self, screen: Screen) -> None:
+        """Look at another screen; of another release only the height of a cut is kept."""
+        if self._screen is None or self._screen.release is not screen.release:
+            self.player.stop()
+            if self.frame is None or self.frame.at_end:
+                self._place = Place()
+            else:
+                self._place = Place("height", self.frame.growth.level(self.frame.step))
+        self._screen = screen
+        self._draw()
+
+    def selected(self) -> None:
+        """Other boxes are asked about."""
+        if self._screen is not None:
+            self._draw()
+
+    def hide(self) -> None:
+        """Stop, and give the map back."""
+        self.player.stop()
+        self._screen = self.frame = None
+        self._place = Place()
+        maps = self._maps()
+        if maps is not None:
+            maps.uncover()
+
+    # What a visitor does.
+
+    def _toggle(self, _event: Any) -> None:
+        if self.player.playing:
+            self.player.stop()
+            return
+        if self.frame is not None and self.frame.at_end:
+            self._place = Place("step", 0)
+            self._draw()
+        self.player.start()
+
+    def _choose(self, by: str) -> None:
+        self._by = by
+
+    def _hurry(self, seconds: float) -> None:
+        self.player.seconds = seconds
+
+    def _slid_height(self, height: int) -> None:
+        if self.frame is None or height == self.frame.growth.level(self._wanted(self.frame)):
+            return
+        _within(height, self.height)
+        self._to(_at_height(height, self.frame.growth.level_ends))
+
+    def _slid_split(self, step: int) -> None:
+        if self.frame is None or step == self._wanted(self.frame):
+            return
+        _within(step, self.split)
+        self._to(Place("step", step))
+
+    def _wanted(self, frame: Frame) -> int:
+        """The step asked for last; the frame on the map may be an earlier one."""
+        return self._place.step(frame.growth)
+
+    def _step(self, direction: int) -> None:
+        if self.frame is None:
+            return
+        growth, step = self.frame.growth, self._wanted(self.frame)
+        if self._by == "split":
+            self._to(Place("step", step + direction))
+            return
+        level = growth.level(step)
+        back = level - 1 if step == growth.level_ends[level] else level
+        self._to(_at_height(level + 1 if direction > 0 else back, growth.level_ends))
+
+    def _to(self, place: Place) -> None:
+        self.player.stop()
+        self._place = place
+        self._draw()
+
+    # Playing.
+
+    def _next(self) -> bool:
+        """One step of the player; it waits for a picture that is still being drawn."""
+        if self.frame is None:
+            return False
+        if self._drawing:
+            return True
+        growth, step = self.frame.growth, self._wanted(self.frame)
+        level = growth.level(step)
+        if level < growth.levels:
+            if self._by == "level":
+                self._place = _at_height(level + 1, growth.level_ends)
+            else:
+                first, last = map(int, growth.level_ends[level : level + 2])
+                further = min(step + max(1, -(-(last - first) // PER_LEVEL)), last)
+                self._place = Place("step", further, step)
+            self._draw()
+        return self._place.step(growth) < growth.n_splits
+
+    def _playing(self, playing: bool) -> None:
+        self.buttons["Play"].label = "Pause" if playing else "Play"
+
+    # From a step to a picture.
+
+    def _draw(self) -> None:
+        self._drawing = True
+        self.worker.request()
+
+    def _job(self) -> FrameJob:
+        if self._screen is None:
+            raise InputError("There is no map to replay yet: wait a moment.")
+        boxes = chosen(self._rectangles, MOST_BOXES)
+        return FrameJob(self._screen, self._place, boxes, self.frame)
+
+    def _publish(self, frame: Frame) -> None:
+        self._drawing = False
+        # A screen that came meanwhile has asked for a frame of its own.
+        if frame.screen is self._screen:
+            held(pn.state.curdoc, partial(self._show, frame))
+
+    def _failed(self, sentence: str) -> None:
+        self._drawing = False
+        self.player.stop()
+        self._refused(sentence)
+
+    def _show(self, frame: Frame) -> None:
+        old, self.frame = self.frame, frame
+        growth, step, maps = frame.growth, frame.step, self._maps()
+        if maps is not None:
+            if frame.picture is None or frame.partition is None:
+                maps.uncover()
+            elif old is None or old.picture is not frame.picture:
+                says = caption(growth, step)
+                maps.cover(frame.picture, frame.partition, frame.screen.view, says)
+        if frame.place == self._place:
+            # An earlier frame would pull a slider back that a visitor still moves.
+            _move(self.height, growth.level(step), growth.levels)
+            _move(self.split, step, growth.n_splits)
+        self.buttons["To the start"].disabled = self.buttons["Step back"].disabled = step == 0
+        self.buttons["To the end"].disabled = frame.at_end
+        self.buttons["Step forward"].disabled = frame.at_end
+        self.buttons["Play"].disabled = growth.n_splits == 0
+        sentence = html.escape(about_step(growth, step))
+        put(self._said, f'<p class="summary" role="status">{sentence}</p>')
+        put(self._budget, budget_bar(growth.spent(step), growth.release.epsilon))
+        put(self._table, answer_table(frame))
+
+
+def _at_height(height: int, level_ends: Any) -> Place:
+    """The cut at a height; what its last level brought stands out."""
+    return Place("height", height, int(level_ends[max(height - 1, 0)]))
+
+
+def _choice(label: str, options: dict[str, Any]) -> Any:
+    return ui.RadioButtonGroup(
+        label=label,
+        options=options,
+        value=next(iter(options.values())),
+        size="small",
+        margin=0,
+        stylesheets=[SPOKEN_LABEL],
+    )
+
+
+def _within(value: int, slider: Any) -> None:
+    """Bounds that Panel does not enforce on the server."""
+    if not slider.start <= value <= slider.end:
+        raise InputError(f"{slider.label} goes from {slider.start:,} to {slider.end:,}.")
+
+
+def _move(slider: Any, value: int, end: int) -> None:
+    """Let a slider follow; one without a choice cannot be moved."""
+    slider.param.update(end=max(end, 1), value=value, disabled=end == 0)

@@ -1,0 +1,127 @@
+"""From a screen and a step of its tree to what the replay shows: run in the worker's thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.explore.chosen import Chosen
+from explorer.app.screen import Screen
+from explorer.growth import Cut, Growth
+from explorer.queries import exact
+from explorer.views.partition import Leaves, Partition, partition
+from explorer.views.pictures import colour
+from explorer.views.raster import leaf_means, mean_per_cell
+
+Floats = NDArray[np.float64]
+#: Opacity of the lines: of pieces that are new, and of the others over a map or a difference.
+NEW, OLD, FAINT = 0.85, 0.4, 0.2
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the replay stands.
+
+    Attributes
+    ----------
+    kind : a "step" counts splits, a "height" counts levels; "end" is the release itself
+    number : of the step or the height; one that does not exist gives way to the nearest
+    since : pieces that came to be after this step stand out; by default those of the last split
+    """
+
+    kind: Literal["step", "height", "end"] = "end"
+    number: int = 0
+    since: int | None = None
+
+    def step(self, growth: Growth) -> int:
+        """The step of ``growth`` that is meant."""
+        if self.kind == "end":
+            return growth.n_splits
+        if self.kind == "height":
+            return int(growth.level_ends[min(max(self.number, 0), growth.levels)])
+        return int(min(max(self.number, 0), growth.n_splits))
+
+
+@dataclass(frozen=True, eq=False)
+class FrameJob:
+    """One request; ``previous`` lends whatever is still right in it."""
+
+    screen: Screen
+    place: Place
+    boxes: Chosen
+    previous: Frame | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One moment of the replay.
+
+    Attributes
+    ----------
+    picture, partition : of the right map, None at the end, where the screen's own are right
+    private : (n,) answers of the cut to the chosen boxes
+    final, true : (n,) answers of the release, and true ones
+    """
+
+    screen: Screen
+    growth: Growth
+    place: Place
+    step: int
+    cut: Cut | None
+    picture: NDArray[np.uint8] | None
+    partition: Partition | None
+    boxes: Chosen
+    private: Floats
+    final: Floats
+    true: Floats
+
+    @property
+    def at_end(self) -> bool:
+        """Whether this is the release itself."""
+        return self.step == self.growth.n_splits
+
+
+def compute_frame(job: FrameJob) -> Frame:
+    """Cut the tree, draw the pieces at the size of the map, answer the boxes."""
+    screen, old = job.screen, job.previous
+    release = screen.release
+    kept = old is not None and old.screen.release is release
+    growth = old.growth if kept and old is not None else Growth(release)
+    step = job.place.step(growth)
+    final = release.answer(job.boxes.boxes).value
+    true = exact(screen.data.matrix, job.boxes.boxes)
+    if step == growth.n_splits:
+        return Frame(
+            screen, growth, job.place, step, None, None, None, job.boxes, final, final, true
+        )
+    same = kept and old is not None and old.step == step and old.place.since == job.place.since
+    if same and old is not None and old.cut is not None:
+        cut = old.cut
+    else:
+        cut = growth.cut(step, job.place.since)
+    if same and old is not None and old.screen is screen:
+        picture, drawn = old.picture, old.partition
+    else:
+        picture, drawn = _draw(cut, screen, growth)
+    private = cut.answer(job.boxes.boxes)
+    return Frame(
+        screen, growth, job.place, step, cut, picture, drawn, job.boxes, private, final, true
+    )
+
+
+def _draw(cut: Cut, screen: Screen, growth: Growth) -> tuple[NDArray[np.uint8], Partition]:
+    grid, view, look = cut.grid, screen.view, screen.look
+    # As `Release.height` counts: above the lowest level that the tree could have had.
+    deepest = int(growth.release.facts.get("height", growth.levels))
+    leaves = Leaves(cut.lower, cut.upper, cut.boxes(), cut.counts, deepest - cut.depth)
+    cells, size = view.cells(grid), (view.height, view.width)
+    if cut.inside == "uniform":
+        values = leaf_means(leaves.lower, leaves.upper, leaves.density, *cells, *size)
+    else:
+        values = mean_per_cell(cut.density(), *cells, *size)
+    old = FAINT if look.right == "difference" else OLD
+    lines = partition(leaves, view, grid, np.where(cut.new, NEW, old))
+    return colour(values, screen.truth, screen.scale, look.right), lines

@@ -1,0 +1,216 @@
+"""Averaging: redraw and redraw, watch the average close in and the ledger grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from explorer import queries
+from explorer.app.data import CityData
+from explorer.app.learn.controls import actions
+from explorer.app.learn.experiment import Experiment
+from explorer.app.learn.look import chart_pane, pane, signed
+from explorer.app.learn.running import Running
+from explorer.app.learn.where import Where
+from explorer.app.pieces import put
+from explorer.errors import InputError
+from explorer.mechanisms import mechanism
+from explorer.teaching.averaging import Attack, attack, redraws_to_know
+from explorer.teaching.places import on_map
+from explorer.teaching.previews import answers, taught
+from explorer.views.markup import figures_strip
+from explorer.views.tables import Cell, details, number, table
+from explorer.views.teaching.average import AverageChart
+from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, legend
+
+MOST = 5000
+
+
+class AveragingExperiment(Experiment):
+    """Buttons that redraw, a chart of the average, both ledgers."""
+
+    title = "The same question to many fresh maps"
+
+    def build(self) -> None:
+        """Controls, map, chart."""
+        settings, controls = self.settings, self.controls
+        self.where = Where(settings, self.refused, box=True, phone=self.phone)
+        self.chart = AverageChart()
+        self.running = Running(self._add, self.refused, "Redraws")
+        self.found: Attack | None = None
+        self.true = 0.0
+        self.figures, self.ledger, self.twin = pane(), pane(), pane()
+        self._chart = chart_pane(self.chart.figure)
+        self._key = pane(
+            legend(
+                [
+                    (FIRST, "dot", "answer of one redraw"),
+                    (FIRST, "line", "average so far, with its 95 % band"),
+                    (SECOND, "line", "one release, asked again and again"),
+                    (TRUTH, "dash", "the truth"),
+                ]
+            )
+        )
+        self.lay_out(
+            self.where.view,
+            [
+                [
+                    controls.mechanism(),
+                    controls.number("epsilon"),
+                    actions(
+                        self.button("Redraw once", lambda: self.start(1), strong=True),
+                        self.button("10 times", lambda: self.start(10)),
+                        self.button("100 times", lambda: self.start(100)),
+                        self.button("1,000 times", lambda: self.start(1000)),
+                        self.button("Start over", self.clear),
+                        self.running.cancel_button,
+                    ),
+                ]
+            ],
+            [
+                self.running.status,
+                self.said,
+                self.figures,
+                self.ledger,
+                self._key,
+                self._chart,
+                self.twin,
+            ],
+        )
+        settings.param.watch(lambda *_: self.clear(), settings.settings())
+
+    def use(self, data: CityData) -> None:
+        """Begin anew on another city."""
+        super().use(data)
+        self.where.use(data)
+        self.clear()
+
+    def close(self) -> None:
+        """Stop redrawing."""
+        self.running.close()
+
+    def clear(self) -> None:
+        """Forget all redraws."""
+        self.running.reset()
+        self.found = None
+        if self.data is not None:
+            self.true = float(queries.exact(self.data.matrix, [self._box()])[0])
+        for part in (self.figures, self.ledger, self.twin):
+            put(part, "")
+        self._key.visible = self._chart.visible = False
+        self.chart.clear("No map has been drawn yet")
+        self.say(f"Truly {self.true:,.0f} people are in the box. No map has been drawn yet.")
+
+    def start(self, times: int) -> None:
+        """Draw so many more maps."""
+        data, settings = self.ready(), self.settings.copy()
+        if self.running.running:
+            self.refused("Maps are being drawn: wait for them, or cancel.")
+            return
+        before = 0 if self.found is None else len(self.found)
+        if before + times > MOST:
+            self.refused(f"That would be more than {MOST:,} maps: start over first.")
+            return
+        box = on_map(settings.box, data.grid)
+
+        def work(progress: Any, cancel: Any) -> np.ndarray:
+            made = taught(settings.mechanism, settings.epsilon)
+            seeds = range(before, before + times)
+            return answers(made, data.matrix, [box], seeds, cancel=cancel, progress=progress)[:, 0]
+
+        self.running.start(work)
+
+    def _box(self) -> np.ndarray:
+        return on_map(self.settings.box, self.ready().grid)
+
+    def _add(self, new: np.ndarray) -> None:
+        old = np.zeros(0) if self.found is None else self.found.answers
+        epsilon = self.settings.epsilon
+        try:
+            found = attack(np.concatenate([old, new]), epsilon)
+        except InputError as error:
+            self.refused(str(error))
+            return
+        self.found = found
+        spoken = _sentence(found, self.true, mechanism(self.settings.mechanism).title)
+        self.say(spoken)
+        self._key.visible = self._chart.visible = True
+        self.chart.show(found.answers, found.mean, found.error, self.true, spoken)
+        put(self.figures, _figures(found, self.true))
+        put(self.ledger, ledgers(len(found), epsilon, found.spent))
+        put(self.twin, details("Numbers of the chart", _table(found, self.true)))
+
+
+def _sentence(found: Attack, true: float, title: str) -> str:
+    n, first = len(found), float(found.answers[0])
+    if n == 1:
+        return (
+            f"One map by {title}: {first:,.0f} people, {signed(first - true)} off. Ask it again as "
+            "often as you like, and it says the same."
+        )
+    off, error = float(found.mean[-1]) - true, float(found.error[-1])
+    sentence = (
+        f"The average of {n:,} redraws is {signed(off, 1)} off, with a standard error of "
+        f"{error:,.1f}; the first map alone is {signed(first - true)} off, however often it is "
+        f"asked. The redraws spent epsilon {found.spent:g} together."
+    )
+    if n >= 10 and abs(off) > 4 * error:
+        return (
+            f"{sentence} What is left is no noise: people lie unevenly inside leaves that the box "
+            "cuts through, and no average takes that away."
+        )
+    if n >= 10:
+        needed = redraws_to_know(float(found.error[-1]) * np.sqrt(n))
+        return f"{sentence} After about {needed:,} redraws, rounding would give the exact count."
+    return sentence
+
+
+def _figures(found: Attack, true: float) -> str:
+    error = found.error[-1]
+    return figures_strip(
+        [
+            ("Redraws", f"{len(found):,}"),
+            ("True count", f"{true:,.0f}"),
+            ("Average", f"{found.mean[-1]:,.1f}"),
+            ("Off by", signed(float(found.mean[-1]) - true, 1)),
+            ("Standard error", "–" if np.isnan(error) else f"{error:,.1f}"),
+            ("Epsilon spent", f"{found.spent:g}"),
+        ]
+    )
+
+
+def ledgers(n: int, epsilon: float, spent: float) -> str:
+    """What n redraws cost beside what n questions to one release cost."""
+    pieces = "".join('<i style="flex:1 1 0"></i>' for _ in range(min(n, 60)))
+    share = 100 / min(n, 60)
+    return (
+        '<div class="spent" role="img" aria-label="'
+        f"Epsilon spent: {n:,} redraws {spent:g}, one release asked {n:,} times {epsilon:g}"
+        '">'
+        f'<div class="row"><span>{n:,} redraws: epsilon <b>{spent:g}</b></span>'
+        f'<span class="rail">{pieces}</span></div>'
+        f'<div class="row kept"><span>one release, asked {n:,} ×: <b>{epsilon:g}</b></span>'
+        f'<span class="rail"><i style="width:{share:.2f}%"></i></span></div></div>'
+    )
+
+
+def _table(found: Attack, true: float) -> str:
+    n = len(found)
+    at = np.unique(np.geomspace(1, n, 12).round().astype(int)) - 1
+    rows = [
+        [
+            Cell(f"{i + 1:,}"),
+            Cell(f"{found.mean[i]:,.1f}"),
+            Cell(signed(float(found.mean[i]) - true, 1)),
+            Cell(number(float(found.error[i]))),
+        ]
+        for i in at
+    ]
+    columns = [
+        ("redraws", "maps drawn so far"),
+        ("average", "of their answers"),
+        ("off by", "average minus truth"),
+        ("standard error", "falls as one over the root of the redraws"),
+    ]
+    return table("The average after so many redraws", columns, rows)

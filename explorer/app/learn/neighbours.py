@@ -1,0 +1,266 @@
+"""Neighbours: one person more or less, and what comes out on either data set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer import queries
+from explorer.app.data import CityData
+from explorer.app.learn.controls import actions
+from explorer.app.learn.experiment import Experiment
+from explorer.app.learn.look import chart_pane, pane, signed
+from explorer.app.learn.running import Running
+from explorer.app.learn.where import Where
+from explorer.app.pieces import put
+from explorer.app.worker import LatestWorker, when_loaded
+from explorer.mechanisms import mechanism
+from explorer.teaching import neighbours
+from explorer.teaching.experiments import RUNS
+from explorer.teaching.neighbours import Laws
+from explorer.teaching.places import cell_of, cells_of
+from explorer.teaching.previews import answers, taught
+from explorer.views import palette
+from explorer.views.markup import figures_strip
+from explorer.views.tables import Cell, details, number, table
+from explorer.views.teaching.frame import FIRST, SECOND, legend
+from explorer.views.teaching.laws import LawsChart
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked on both data sets: the cells, true counts, and the laws where known."""
+
+    data: CityData
+    settings: Any
+    cells: tuple[int, int, int, int]
+    true: tuple[int, int]
+    laws: Laws | None
+
+
+def ask(data: CityData, settings: Any, laws: Laws | None = None) -> Asked:
+    """Find the leaf or box and, where it is known, the law of its answer."""
+    matrix, cell = data.matrix, cell_of(settings.place, data.grid)
+    other = neighbours.neighbour(matrix, cell, 1 if settings.change == "add" else -1)
+    made = taught(settings.mechanism, settings.epsilon)
+    release = made.release(matrix, rng=0)
+    if settings.target == "leaf":
+        cells = neighbours.leaf_at(release, cell)
+    else:
+        cells = cells_of(settings.box, data.grid)
+    box = data.grid.from_cells([cells])
+    true = round(queries.exact(matrix, box)[0]), round(queries.exact(other, box)[0])
+    if laws is None and neighbours.is_fixed(made):
+        units = neighbours.draws_inside(release, cells)
+        if units is not None:
+            laws = neighbours.exact_laws(units, matrix.contribution_bound, *true)
+    return Asked(data, settings, cells, true, laws)
+
+
+class NeighboursExperiment(Experiment):
+    """A map to choose a person, two distributions, the largest ratio, the odds."""
+
+    title = "With and without one person"
+
+    def build(self) -> None:
+        """Controls, map, charts."""
+        settings, controls = self.settings, self.controls
+        self.where = Where(settings, self.refused, box=True, place=True, phone=self.phone)
+        self.chart = LawsChart()
+        self.worker: LatestWorker[Any, Asked] = LatestWorker(
+            lambda: (self.ready(), settings.copy()),
+            lambda job: ask(*job),
+            self._show,
+            self.refused,
+            lambda _busy: None,
+        )
+        self.running = Running(self._show, self.refused, "Previews of both data sets")
+        self.figures, self.odds, self.twin = pane(), pane(margin=(6, 0)), pane()
+        self._charts = [chart_pane(each) for each in self.chart.figures]
+        self._key = pane(
+            legend(
+                [
+                    (FIRST, "line", "the data as they are"),
+                    (SECOND, "line", "one person changed"),
+                    (FIRST, "dash", "epsilon, the limit of the ratio"),
+                ]
+            )
+        )
+        self.draw = self.button("Draw previews of both", self.start, strong=True)
+        ways = {"the leaf of this place": "leaf", "the box": "box"}
+        self.lay_out(
+            self.where.view,
+            [
+                [
+                    controls.mechanism(),
+                    controls.number("epsilon"),
+                    controls.choose("change", {"Add": "add", "Remove": "remove"}, 150),
+                    controls.choose("target", ways, 210),
+                    controls.choose("runs", {f"{each:,}": each for each in RUNS}, 110),
+                    actions(self.draw, self.running.cancel_button),
+                ]
+            ],
+            [
+                self.running.status,
+                self.said,
+                self.figures,
+                self._key,
+                *self._charts,
+                self.odds,
+                self.twin,
+            ],
+        )
+        names = [name for name in settings.settings() if name != "runs"]
+        settings.param.watch(lambda *_: self._changed(), names)
+
+    def use(self, data: CityData) -> None:
+        """Ask about the city's own leaf."""
+        super().use(data)
+        self.running.reset()
+        self.where.use(data)
+        when_loaded(self.worker.request)
+
+    def close(self) -> None:
+        """Stop both workers."""
+        self.running.close()
+        self.worker.close()
+
+    def start(self) -> None:
+        """Draw previews of both data sets, with dice of their own."""
+        data, settings = self.ready(), self.settings.copy()
+
+        def work(progress: Any, cancel: Any) -> Asked:
+            asked = ask(data, settings)
+            other = neighbours.neighbour(
+                data.matrix,
+                cell_of(settings.place, data.grid),
+                1 if settings.change == "add" else -1,
+            )
+            box = data.grid.from_cells([asked.cells])
+            made = taught(settings.mechanism, settings.epsilon)
+            # Dice that the two sides shared would make their difference exact.
+            dice = np.random.default_rng(0x2E16).integers(2**62, size=(2, settings.runs))
+
+            def seen(side: int) -> np.ndarray:
+                return answers(
+                    made,
+                    (data.matrix, other)[side],
+                    box,
+                    dice[side].tolist(),
+                    cancel=cancel,
+                    progress=lambda part: progress((side + part) / 2),
+                )[:, 0]
+
+            return ask(data, settings, neighbours.histogram_laws(seen(0), seen(1)))
+
+        self.running.start(work)
+
+    def _changed(self) -> None:
+        if self.data is not None:
+            self.running.reset()
+            self.worker.request()
+
+    def _show(self, asked: Asked) -> None:
+        if asked.data is not self.data:
+            return
+        settings, laws = asked.settings, asked.laws
+        title = mechanism(settings.mechanism).title
+        box = asked.data.grid.from_cells([asked.cells])[0]
+        leaf = settings.target == "leaf"
+        self.where.further([(box, palette.HOVER, True)] if leaf else [])
+        self.where.show_box(not leaf)
+        known = neighbours.is_fixed(taught(settings.mechanism, settings.epsilon))
+        self.draw.disabled = False
+        for part in (*self._charts, self._key):
+            part.visible = laws is not None
+        factor = neighbours.odds_factor(settings.epsilon)
+        even = neighbours.belief_after(0.5, settings.epsilon)
+        put(
+            self.odds,
+            f'<p class="finding">Whatever somebody believed before, seeing the map changes the '
+            f"odds by a factor of at most e<sup>epsilon</sup> = <b>{factor:,.2f}</b>. Who thought "
+            f"“fifty-fifty that this person is on it” thinks at most <b>{even:.0%}</b> "
+            f"afterwards.</p>",
+        )
+        if laws is None:
+            why = "this box cuts through leaves" if known else "its cuts depend on the data"
+            self.say(
+                f"No formula gives the law of {title} here: {why}. Draw previews of both data "
+                "sets to see two histograms instead."
+            )
+            put(self.figures, "")
+            put(self.twin, "")
+            return
+        what = "leaf" if leaf else "box"
+        spoken = _sentence(laws, title, what, asked.true, settings.epsilon)
+        self.say(spoken)
+        self.chart.show(
+            laws.edges,
+            laws.first,
+            laws.second,
+            laws.ratio,
+            laws.error,
+            settings.epsilon,
+            spoken,
+        )
+        put(self.figures, _figures(laws, asked.true, settings.epsilon))
+        put(self.twin, details("Numbers of the charts", _table(laws)))
+
+
+def _sentence(laws: Laws, title: str, what: str, true: tuple[int, int], epsilon: float) -> str:
+    counts = f"truly {true[0]:,} people, {true[1]:,} with the change"
+    if laws.exact:
+        return (
+            f"{title}, this {what} ({counts}): the largest log-ratio of the two laws is "
+            f"{laws.largest:.3g}, and epsilon is {epsilon:g}."
+        )
+    if np.isnan(laws.largest):
+        return f"{title}, this {what} ({counts}): the answers hardly overlap; draw more previews."
+    at = int(np.nanargmax(np.abs(laws.ratio)))
+    proved = (
+        "they do not prove any difference"
+        if laws.bound <= 0
+        else f"with 95 % confidence they prove a loss of at least {laws.bound:.2g}"
+    )
+    return (
+        f"{title}, this {what} ({counts}): over {laws.runs:,} previews a side the largest "
+        f"log-ratio of two bins is {laws.largest:.2g} ± {laws.error[at]:.2g}, and epsilon is "
+        f"{epsilon:g}. That is chance as much as law: {proved}."
+    )
+
+
+def _figures(laws: Laws, true: tuple[int, int], epsilon: float) -> str:
+    largest = "–" if np.isnan(laws.largest) else f"{laws.largest:.3g}"
+    return figures_strip(
+        [
+            ("True count", f"{true[0]:,}"),
+            ("With the change", f"{true[1]:,}"),
+            ("Largest log-ratio", largest),
+            ("Epsilon", f"{epsilon:g}"),
+            ("The laws", "exact" if laws.exact else f"{laws.runs:,} previews"),
+        ]
+    )
+
+
+def _table(laws: Laws) -> str:
+    """At most 25 rows, evenly over what is drawn."""
+    at = np.unique(np.linspace(0, len(laws.first) - 1, 25).round().astype(int))
+    middle = (laws.edges[:-1] + laws.edges[1:]) / 2
+    rows = [
+        [
+            Cell(f"{middle[i]:,.0f}"),
+            Cell(number(float(laws.first[i]))),
+            Cell(number(float(laws.second[i]))),
+            Cell("–" if np.isnan(laws.ratio[i]) else signed(float(laws.ratio[i]), 3)),
+        ]
+        for i in at
+    ]
+    columns = [
+        ("published answer", "middle of the bin, people"),
+        ("as they are", "probability"),
+        ("one person changed", "probability"),
+        ("log-ratio", "logarithm of the second probability over the first"),
+    ]
+    return table("Probabilities of the published answer", columns, rows)

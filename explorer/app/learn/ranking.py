@@ -1,0 +1,174 @@
+"""One set of runs under two smoothings: does the order turn round?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.app.data import CityData
+from explorer.app.learn.controls import actions
+from explorer.app.learn.experiment import Experiment
+from explorer.app.learn.look import chart_pane, pane
+from explorer.app.learn.running import Running
+from explorer.app.pieces import put
+from explorer.evaluate import workload
+from explorer.mechanisms import mechanism, mechanisms
+from explorer.teaching.judging import METRICS, Judged, Verdict, judge, measured
+from explorer.views.series import style_of, swatch
+from explorer.views.tables import Cell, number, table
+from explorer.views.teaching.slopes import Slope, SlopeChart
+
+QUESTIONS = {
+    "2,000 random rectangles": "random",
+    "2,000 squares of 2 %": "sq2",
+    "2,000 squares of 6 %": "sq6",
+    "2,000 squares of 10 %": "sq10",
+    "every cell": "cells",
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A verdict with the settings that it belongs to."""
+
+    settings: Any
+    place: str
+    total: int
+    verdict: Verdict
+
+
+class RankingExperiment(Experiment):
+    """Mechanisms to tick, a button, two rankings with lines between them."""
+
+    title = "The same runs, judged twice"
+
+    def build(self) -> None:
+        """Controls, chart, table."""
+        settings, controls = self.settings, self.controls
+        self.chart = SlopeChart(tuple(f"floor {each}" for each in METRICS.values()))  # type: ignore[arg-type]
+        self.running = Running(self._show, self.refused, "Runs of all mechanisms")
+        self.twin = pane()
+        self._chart = chart_pane(self.chart.figure)
+        self._chart.styles = {"max-width": "760px"}
+        self._chart.visible = False
+        titles = {each.title: key for key, each in mechanisms().items()}
+        self.lay_out(
+            None,
+            [
+                [controls.several("mechanisms", titles)],
+                [
+                    controls.number("epsilon"),
+                    controls.choose("questions", QUESTIONS, 240),
+                    controls.whole("seeds", 110),
+                    actions(
+                        self.button("Run and judge twice", self.start, strong=True),
+                        self.running.cancel_button,
+                    ),
+                ],
+            ],
+            [self.running.status, self.said, self._chart, self.twin],
+        )
+        settings.param.watch(lambda *_: self._clear(), settings.settings())
+
+    def use(self, data: CityData) -> None:
+        """Begin anew on another city."""
+        super().use(data)
+        self._clear()
+
+    def close(self) -> None:
+        """Stop the runs."""
+        self.running.close()
+
+    def start(self) -> None:
+        """Run all mechanisms on the same dice and judge them."""
+        data, settings = self.ready(), self.settings.copy()
+
+        def work(progress: Any, cancel: Any) -> Found:
+            made = [mechanism(key)(epsilon=settings.epsilon) for key in settings.mechanisms]
+            asked = workload(settings.questions, data.matrix.shape)
+            runs = measured(
+                data.matrix, made, asked, settings.seeds, cancel=cancel, progress=progress
+            )
+            return Found(settings, data.title, data.matrix.total, judge(runs))
+
+        self.running.start(work)
+
+    def _clear(self) -> None:
+        if self.data is None:
+            return
+        self.running.reset()
+        self._chart.visible = False
+        put(self.twin, "")
+        total = self.data.matrix.total
+        self.say(
+            f"An error counts as a part of the true answer, but of no less than a floor: 20 people "
+            f"for one metric, 0.1 % of all {total:,} = {total / 1000:,.0f} people for the other."
+        )
+
+    def _show(self, found: Found) -> None:
+        rows = found.verdict.rows
+        spoken = sentence(found)
+        self.say(spoken)
+        slopes = [
+            Slope(
+                style_of(each.key),
+                each.places,
+                tuple(f"{_title(each)}  {number(error)} %" for error in _percents(each)),  # type: ignore[arg-type]
+            )
+            for each in rows
+        ]
+        self.chart.show(slopes, spoken)
+        self._chart.visible = True
+        put(self.twin, _table(rows))
+
+
+def sentence(found: Found) -> str:
+    """Whether the order turns round, and how sure that is, in words."""
+    verdict, settings = found.verdict, found.settings
+    where = f"On {found.place} at epsilon {settings.epsilon:g}, over {settings.seeds} dice"
+    if not verdict.turned:
+        return (
+            f"{where}, the order of these mechanisms is the same by both metrics: here it does not "
+            "turn round. Try another epsilon, other questions or other mechanisms."
+        )
+    titles = [[mechanism(key).title for key in pair] for pair in verdict.turned]
+    pairs = "; ".join(
+        f"{first} is ahead of {second} with a floor of 20 people, behind it with the other"
+        for first, second in titles[:3]
+    )
+    more = f"; and {len(titles) - 3} more pairs" if len(titles) > 3 else ""
+    if verdict.sure:
+        names = ", ".join(
+            " and ".join(mechanism(key).title for key in pair) for pair in verdict.sure
+        )
+        return f"{where}, the order turns round: {pairs}{more}. Beyond chance: {names}."
+    return (
+        f"{where}, the order turns round: {pairs}{more}. But no pair does so beyond chance: with "
+        "other dice it may come out otherwise."
+    )
+
+
+def _title(row: Judged) -> str:
+    return mechanism(row.key).title
+
+
+def _percents(row: Judged) -> tuple[float, float]:
+    return 100 * row.errors[0], 100 * row.errors[1]
+
+
+def _table(rows: tuple[Judged, ...]) -> str:
+    body = []
+    for row in rows:
+        cells = [Cell(_title(row), before=swatch(style_of(row.key)))]
+        for side in (0, 1):
+            value, doubt = 100 * row.errors[side], 100 * row.doubts[side]
+            place = f'<span class="place">{row.places[side]}</span>'
+            cells.append(
+                Cell(f"{number(value)} %", f"± {number(doubt, 2)}", place, row.places[side] == 1)
+            )
+        body.append(cells)
+    columns = [("mechanism", "with its own settings")] + [
+        (f"floor {floor}", f"mean relative error {name}, standard error over the dice")
+        for name, floor in METRICS.items()
+    ]
+    return table("Places and mean relative errors by both metrics", columns, body)

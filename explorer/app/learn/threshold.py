@@ -1,0 +1,333 @@
+"""Thresholding is not privacy: hide small counts, and subtract them back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from bokeh.palettes import Cividis256
+from numpy.typing import NDArray
+
+from explorer.app.data import CityData
+from explorer.app.learn.experiment import Experiment
+from explorer.app.learn.look import pane
+from explorer.app.learn.where import PIXELS, Where
+from explorer.app.pieces import put
+from explorer.app.words import words
+from explorer.app.worker import LatestWorker, when_loaded
+from explorer.errors import InputError
+from explorer.matrix import FrequencyMatrix
+from explorer.mechanisms import Identity
+from explorer.teaching import thresholds
+from explorer.teaching.places import cell_of, part_of
+from explorer.teaching.thresholds import Days, Difference
+from explorer.views import palette
+from explorer.views.markup import figures_strip
+from explorer.views.series import SKY, VIOLET
+from explorer.views.tables import Cell, table
+
+#: A hidden cell is grey, unlike any colour of the scale.
+HIDDEN = "#6d7782"
+COLOURS = (HIDDEN, *Cividis256[1:])
+LARGER, SMALLER = SKY, VIOLET
+
+
+@dataclass(frozen=True, eq=False)
+class Foiled:
+    """A threshold map and what subtracting gave away.
+
+    Boxes are in cells of the coarse map; ``row_edges`` and ``col_edges`` lead back to the grid.
+    """
+
+    data: CityData
+    settings: Any
+    counts: NDArray[np.int64]
+    row_edges: NDArray[np.int64]
+    col_edges: NDArray[np.int64]
+    shown: NDArray[np.float64]
+    cell: tuple[int, int]
+    hidden: int
+    given_away: int
+    difference: Difference | None
+    days: Days | None
+    no_days: str
+    private: tuple[float, float, float]
+
+    def box(self, cells: Any) -> NDArray[np.float64]:
+        """A box of coarse cells in the grid's unit, (4,)."""
+        col0, row0, col1, row1 = (int(each) for each in cells)
+        fine = [self.col_edges[col0], self.row_edges[row0], self.col_edges[col1]]
+        found: NDArray[np.float64] = self.data.grid.from_cells([[*fine, self.row_edges[row1]]])[0]
+        return found
+
+    def of_cell(self, cell: tuple[int, int]) -> NDArray[np.float64]:
+        """One coarse cell in the grid's unit, (4,)."""
+        return self.box((cell[1], cell[0], cell[1] + 1, cell[0] + 1))
+
+
+def foil(data: CityData, settings: Any) -> Foiled:
+    """Publish the threshold map, attack it, and ask a private map the same."""
+    counts, row_edges, col_edges = thresholds.coarse(data.matrix.counts, settings.cells)
+    row, col = cell_of(settings.place, data.grid)
+    cell = (
+        int(np.searchsorted(row_edges, row, "right")) - 1,
+        int(np.searchsorted(col_edges, col, "right")) - 1,
+    )
+    ask = thresholds.service(counts, settings.k)
+    shown = thresholds.published(ask, counts.shape)
+    gone = np.isnan(shown)
+    away = np.isfinite(thresholds.differences(ask, counts.shape))
+    difference = thresholds.difference(ask, counts.shape, cell)
+    days, no_days = None, ""
+    try:
+        days = thresholds.two_days(counts, settings.k, cell)
+    except InputError as error:
+        no_days = str(error)
+    return Foiled(
+        data,
+        settings,
+        counts,
+        row_edges,
+        col_edges,
+        shown,
+        cell,
+        int(gone.sum()),
+        int((gone & away).sum()),
+        difference,
+        days,
+        no_days,
+        _private(counts, settings.epsilon, cell, difference),
+    )
+
+
+def _private(
+    counts: NDArray[np.int64], epsilon: float, cell: tuple[int, int], found: Difference | None
+) -> tuple[float, float, float]:
+    """Answers of a private map to the larger and the smaller box, and the noise of one cell."""
+    release = Identity(epsilon=epsilon).release(FrequencyMatrix.from_array(counts), rng=1)
+    own = [cell[1], cell[0], cell[1] + 1, cell[0] + 1]
+    larger, smaller = (own, own) if found is None else (found.larger, found.smaller)
+    answers = release.answer(np.array([larger, smaller, own], dtype=float))
+    return float(answers.value[0]), float(answers.value[1]), float(answers.sd[2])
+
+
+class ThresholdExperiment(Experiment):
+    """A map with grey cells, two boxes on it, a subtraction, and a private map beside it."""
+
+    title = "A map that hides small counts"
+
+    def build(self) -> None:
+        """Controls, map, tables."""
+        settings, controls = self.settings, self.controls
+        self.where = Where(settings, self.refused, place=True, phone=self.phone)
+        self.worker: LatestWorker[Any, Foiled] = LatestWorker(
+            lambda: (self.ready(), settings.copy()),
+            lambda job: foil(*job),
+            self._show,
+            self.refused,
+            lambda _busy: None,
+        )
+        self.found: Foiled | None = None
+        self.tables, self.figures, self.contrast = pane(), pane(margin=(4, 0)), pane(margin=(10, 0))
+        self._picks = 0
+        ways = {"Two overlapping boxes": "overlap", "Two days": "days"}
+        sides = {f"{each} × {each}": each for each in (16, 32, 64, 128)}
+        self.lay_out(
+            self.where.view,
+            [
+                [
+                    controls.whole("k", 130),
+                    controls.choose("cells", sides, 150),
+                    controls.choose("attack", ways, 220),
+                    controls.number("epsilon", 180, "Epsilon of the private map"),
+                    self.button("Another hidden cell", self.pick, strong=True),
+                ]
+            ],
+            [self.said, self.figures, self.tables, self.contrast],
+        )
+        settings.param.watch(lambda *_: self._changed(), settings.settings())
+
+    def use(self, data: CityData) -> None:
+        """Publish the city's map, with a hidden cell to begin with."""
+        super().use(data)
+        self.where.use(data)
+        when_loaded(self.worker.request)
+
+    def close(self) -> None:
+        """Stop the worker."""
+        self.worker.close()
+
+    def pick(self) -> None:
+        """Go to another cell worth attacking: for two days, one that is just published."""
+        if self.found is None:
+            return
+        self._picks += 1
+        place = good_place(self.found, self._picks)
+        if place is None:
+            self.refused("There is no such cell on this map: choose another threshold.")
+        else:
+            self.settings.put(place=place)
+
+    def _changed(self) -> None:
+        if self.data is not None:
+            self.worker.request()
+
+    def _show(self, found: Foiled) -> None:
+        if found.data is not self.data or self.where.map is None:
+            return
+        self.found = found
+        settings = found.settings
+        spoken = (
+            f"Threshold map of {found.data.title}: {found.hidden:,} of {found.counts.size:,} "
+            f"cells are hidden because they hold fewer than {settings.k}"
+        )
+        self.where.map.show(_picture(found), spoken, COLOURS)
+        put(
+            self.where.caption,
+            f'<p class="quiet">Grey cells are hidden: fewer than {settings.k} people.</p>',
+        )
+        put(
+            self.figures,
+            figures_strip(
+                [
+                    ("Cells", f"{found.counts.size:,}"),
+                    ("Hidden", f"{found.hidden:,}"),
+                    ("Hidden, yet given away", f"{found.given_away:,}"),
+                    ("True count of this cell", f"{found.counts[found.cell]:,}"),
+                ]
+            ),
+        )
+        boxes, sentence, said = _overlap(found) if settings.attack == "overlap" else _days(found)
+        self.where.further(boxes)
+        self.say(sentence)
+        put(self.tables, said)
+        put(self.contrast, _contrast(found) if settings.attack == "overlap" else _promise(found))
+
+
+def good_place(found: Foiled, number: int) -> tuple[float, float] | None:
+    """The place of a cell worth attacking, another for each number; None if there is none."""
+    if found.settings.attack == "overlap":
+        worth = np.isnan(found.shown) & (found.counts > 0)
+    else:
+        worth = found.counts == found.settings.k
+    cells = np.argwhere(worth)
+    if not len(cells):
+        return None
+    row, col = (int(each) for each in cells[number * 7919 % len(cells)])
+    x0, y0, x1, y1 = found.of_cell((row, col))
+    return part_of((x0 + x1) / 2, (y0 + y1) / 2, found.data.grid)
+
+
+def _picture(found: Foiled) -> NDArray[np.uint8]:
+    """Bytes of the published map, (pixels, pixels): 0 is hidden, else logarithmic from 1."""
+    rows, cols = found.data.grid.shape
+    size = min(PIXELS, max(rows, cols))
+    fine = [(np.arange(size) + 0.5) / size * side for side in (rows, cols)]
+    at = np.searchsorted(found.row_edges, fine[0], "right") - 1
+    to = np.searchsorted(found.col_edges, fine[1], "right") - 1
+    top = np.log1p(max(float(found.counts.max()), 1.0))
+    level = 1 + 254 * np.log1p(np.nan_to_num(found.shown)) / top
+    return np.where(np.isnan(found.shown), 0, level).astype(np.uint8)[np.ix_(at, to)]
+
+
+def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
+    """Boxes for the map, sentence, and table of the overlapping boxes."""
+    k, true = found.settings.k, int(found.counts[found.cell])
+    own = (found.of_cell(found.cell), palette.HOVER, False)
+    pair = found.difference
+    if pair is None:
+        sentence = (
+            "No two strips beside this cell are published, so subtraction does not reach it: too "
+            "few people live around it. Choose another cell."
+        )
+        return [own], sentence, ""
+    boxes = [
+        (found.box(pair.larger), LARGER, False),
+        (found.box(pair.smaller), SMALLER, True),
+        own,
+    ]
+    hidden = np.isnan(found.shown[found.cell])
+    kind = "hidden" if hidden else "published anyway"
+    sentence = (
+        f"The cell is {kind}. Two boxes that are both published differ by it alone: "
+        f"{pair.answers[0]:,.0f} − {pair.answers[1]:,.0f} = {pair.count:,}, exactly the true count "
+        f"of {true:,}."
+    )
+    size = [int(np.prod(box[2:] - box[:2])) for box in (pair.larger, pair.smaller)]
+    rows = [
+        [Cell("Box with the cell"), Cell(f"{size[0]:,}"), Cell(f"{pair.answers[0]:,.0f}")],
+        [Cell("Box without it"), Cell(f"{size[1]:,}"), Cell(f"{pair.answers[1]:,.0f}")],
+        [
+            Cell("The cell itself"),
+            Cell("1"),
+            Cell(f"{true:,}" if not hidden else f"hidden (below {k})"),
+        ],
+        [Cell("Difference"), Cell("1"), Cell(f"{pair.count:,}", best=True)],
+    ]
+    columns = [
+        ("asked", "boxes on the map"),
+        ("cells", "in the box"),
+        ("published", "by the threshold map"),
+    ]
+    return boxes, sentence, table("What the threshold map says", columns, rows)
+
+
+def _days(found: Foiled) -> tuple[list[Any], str, str]:
+    """Boxes for the map, sentence, and table of two days."""
+    days = found.days
+    if days is None:
+        return [(found.of_cell(found.cell), palette.HOVER, False)], found.no_days, ""
+    boxes = [
+        (found.of_cell(days.start), palette.HOVER, False),
+        (found.of_cell(days.end), LARGER, False),
+    ]
+    k = found.settings.k
+    said = words("learn")
+    if days.hidden is not None:
+        true = int(found.counts[days.start]) - 1
+        sentence = said["Vanished overnight"].format(hidden=days.hidden, k=k, true=true)
+    elif np.isnan(days.before[0]):
+        sentence = said["Hidden both days"].format(k=k)
+    else:
+        size = f"{found.counts.size:,}"
+        sentence = said["Published both days"].format(changed=days.changed, cells=size)
+    rows = [
+        [Cell(name), Cell(_said(one, k)), Cell(_said(other, k))]
+        for name, one, other in (
+            ("This cell", days.before[0], days.after[0]),
+            ("The cell moved to", days.before[1], days.after[1]),
+        )
+    ]
+    columns = [
+        ("cell", "yellow and blue on the map"),
+        ("yesterday", "published"),
+        ("today", "published"),
+    ]
+    return boxes, sentence, table("Two daily maps", columns, rows)
+
+
+def _contrast(found: Foiled) -> str:
+    larger, smaller, sd = found.private
+    if found.difference is None:
+        return ""
+    return (
+        '<p class="finding">A private map of the same cells (noise on each, epsilon '
+        f"{found.settings.epsilon:g}) answers the same two boxes with {larger:,.0f} and "
+        f"{smaller:,.0f}. Their difference is <b>{larger - smaller:,.0f}</b>, and the noise of one "
+        f"cell has a standard deviation of {sd:,.1f}: subtracting takes no noise away.</p>"
+    )
+
+
+def _promise(found: Foiled) -> str:
+    epsilon = found.settings.epsilon
+    return (
+        f'<p class="finding">A private map of the second day with epsilon {epsilon:g} cannot tell '
+        f"a night with the move from one without by odds of more than e<sup>{2 * epsilon:g}</sup> "
+        f"= <b>{np.exp(2 * epsilon):,.2f}</b>: a move is one person less in a cell and one more in "
+        "another.</p>"
+    )
+
+
+def _said(count: float, k: int) -> str:
+    return f"hidden (below {k})" if np.isnan(count) else f"{count:,.0f}"

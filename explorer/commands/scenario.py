@@ -1,0 +1,50 @@
+"""dp-explorer scenario: a scenario file as a script, a notebook or a link."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from explorer.errors import InputError
+
+HELP = "turn a scenario file into Python, a notebook or a link"
+_KINDS = ("python", "notebook", "link")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare file, kind and output."""
+    parser.description = (
+        "Read a scenario (YAML, saved in the app or written by hand) and print it in another form. "
+        "The link goes behind the address of a page: http://localhost:5006/explore?s=..."
+    )
+    parser.add_argument("file", metavar="FILE", help="scenario file (YAML)")
+    parser.add_argument(
+        "--to", choices=_KINDS, default="python", help="what to make of it (default python)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write to a file (default: standard output)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace the output file")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, turn, print or save."""
+    from explorer.commands.files import output_path, write_whole
+    from explorer.scenario import read_scenario
+
+    target = None
+    if arguments.output is not None:
+        target = output_path(arguments.output, arguments.overwrite)
+        if target.resolve() == Path(arguments.file).resolve():
+            raise InputError("The output would replace the scenario itself; give another name.")
+    scenario = read_scenario(arguments.file)
+    if arguments.to == "python":
+        text = scenario.to_python()
+    elif arguments.to == "notebook":
+        text = scenario.to_notebook()
+    else:
+        text = f"{scenario.page}?s={scenario.to_link()}\n"
+    if target is None:
+        print(text, end="")
+    else:
+        write_whole(target, lambda path: path.write_text(text, "utf8"))

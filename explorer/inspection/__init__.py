@@ -1,0 +1,17 @@
+"""What a release knows of one node: where it lies, what was drawn, and why it ended or went on."""
+
+from explorer.inspection.cuts import CutStudy, study_cut
+from explorer.inspection.decisions import Decision, decision
+from explorer.inspection.nodes import Node, inspect
+from explorer.inspection.walk import neighbour, node_at
+
+__all__ = [
+    "CutStudy",
+    "Decision",
+    "Node",
+    "decision",
+    "inspect",
+    "neighbour",
+    "node_at",
+    "study_cut",
+]

@@ -1,0 +1,117 @@
+"""All that a release says of one node, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.inspection.decisions import Decision, decision
+from explorer.inspection.walk import leaf_number
+from explorer.privacy.units import UNITS_PER_EPSILON
+from explorer.release import Release
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a released tree; everything in it has been released.
+
+    Attributes
+    ----------
+    number : position in the tree, 0 for the whole map
+    leaf : position among the leaves, None for an inner node
+    parent : position of the parent, -1 for the whole map
+    children : number of children
+    depth : cuts between the whole map and the node
+    height : levels between the node and the lowest that the tree could have
+    lower, upper : half-open rows and columns
+    bounds : x0, y0, x1, y1 in the grid's unit
+    count : private count after inference
+    sd : standard deviation of the noise in it; `sd_exact` says whether that is a closed form
+    draws : the node's own noisy counts, (stage, count)
+    spent : budget on the way from the whole map to the node, (stage, epsilon)
+    decision : why it ended here or went on
+    """
+
+    number: int
+    leaf: int | None
+    parent: int
+    children: int
+    depth: int
+    height: int
+    lower: tuple[int, int]
+    upper: tuple[int, int]
+    bounds: tuple[float, float, float, float]
+    count: float
+    sd: float
+    sd_exact: bool
+    draws: tuple[tuple[str, float], ...]
+    spent: tuple[tuple[str, float], ...]
+    decision: Decision
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of cells."""
+        return self.upper[0] - self.lower[0], self.upper[1] - self.lower[1]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Approximate 95 % interval of the noise part: count -+ 1.96 sd."""
+        return self.count - 1.96 * self.sd, self.count + 1.96 * self.sd
+
+    @property
+    def epsilon(self) -> float:
+        """What its path has spent."""
+        return sum(part for _, part in self.spent)
+
+
+def inspect(release: Release, number: int) -> Node:
+    """Everything that `release` knows of the node at position ``number`` of its tree.
+
+    Examples
+    --------
+    >>> from explorer import Uniform
+    >>> inspect(Uniform(epsilon=1.0).release([[1, 2], [3, 4]], rng=1), 0).decision.verdict
+    'never divided'
+    """
+    tree = release.tree
+    lower, upper = tree.lower[number], tree.upper[number]
+    (y0, x0), (y1, x1) = lower, upper
+    bounds = release.grid.from_cells(np.array([[x0, y0, x1, y1]], float))
+    is_leaf = tree.fan_out[number] == 0
+    deepest = int(release.facts.get("height", tree.depth.max()))
+    drawn = zip(tree.stages, tree.draws[number].tolist(), strict=True)
+    return Node(
+        number=number,
+        leaf=leaf_number(tree, number) if is_leaf else None,
+        parent=int(tree.parent[number]),
+        children=int(tree.fan_out[number]),
+        depth=int(tree.depth[number]),
+        height=deepest - int(tree.depth[number]),
+        lower=(int(y0), int(x0)),
+        upper=(int(y1), int(x1)),
+        bounds=tuple(bounds[0].tolist()),
+        count=float(tree.value[number]),
+        sd=_sd(release, number, bounds),
+        sd_exact=release.linear and release.inside == "uniform",
+        draws=tuple((stage, value) for stage, value in drawn if not np.isnan(value)),
+        spent=_path(release, number),
+        decision=decision(release, number),
+    )
+
+
+def _sd(release: Release, number: int, bounds: np.ndarray) -> float:
+    # Wavelets tie all cells together: only an answer knows the noise of several.
+    if release.haar_variance is not None:
+        return float(release.answer(bounds).sd[0])
+    return float(release.tree.sd[number])
+
+
+def _path(release: Release, number: int) -> tuple[tuple[str, float], ...]:
+    """Budget by stage from the whole map to the node; stages that cost it nothing are left out."""
+    tree, total = release.tree, np.zeros(len(release.tree.stages), dtype=np.int64)
+    while number >= 0:
+        total += tree.spent[number]
+        number = int(tree.parent[number])
+    here = zip(tree.stages, (total / UNITS_PER_EPSILON).tolist(), strict=True)
+    return tuple((stage, part) for stage, part in (*release.elsewhere, *here) if part > 0)

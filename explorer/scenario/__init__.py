@@ -1,0 +1,32 @@
+"""Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
+
+from explorer.scenario.model import GRID_SIDES, MAX_SEED, PAGES, VERSION, Scenario
+from explorer.scenario.parts import (
+    MOST_BOXES,
+    NAME_LENGTH,
+    Box,
+    Choice,
+    Looks,
+    Sweep,
+    example_boxes,
+    rounded,
+)
+from explorer.scenario.shelf import presets, read_scenario
+
+__all__ = [
+    "GRID_SIDES",
+    "MAX_SEED",
+    "MOST_BOXES",
+    "NAME_LENGTH",
+    "PAGES",
+    "VERSION",
+    "Box",
+    "Choice",
+    "Looks",
+    "Scenario",
+    "Sweep",
+    "example_boxes",
+    "presets",
+    "read_scenario",
+    "rounded",
+]

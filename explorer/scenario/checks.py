@@ -1,0 +1,91 @@
+"""Values from files and links, checked: each slip is one sentence that names the entry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from explorer.errors import InputError
+
+
+def shown(value: Any) -> str:
+    """The first 40 signs of a value, for a sentence; Python writes no number of 5000 digits."""
+    try:
+        text = str(value)[:40] if isinstance(value, str | int | float | None) else ""
+    except ValueError:
+        return "such a long number"
+    if text:
+        return repr(text) if isinstance(value, str) else text
+    kind = "a list" if isinstance(value, list | tuple) else "not of this kind"
+    return "empty" if value == "" else kind
+
+
+def one_of(value: Any, choices: Sequence[Any], what: str) -> Any:
+    """``value`` if it is one of ``choices``, by type too: True is not 1."""
+    if any(type(value) is type(choice) and value == choice for choice in choices):
+        return value
+    listed = ", ".join(str(choice) for choice in choices)
+    raise InputError(f"The {what} of a scenario is {shown(value)}: choose one of {listed}.")
+
+
+def whole(value: Any, low: int, high: int, what: str) -> int:
+    """A whole number from ``low`` to ``high``."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InputError(
+            f"The {what} of a scenario is {shown(value)}: give a whole number from {low:,} to "
+            f"{high:,}."
+        )
+    return int(value)
+
+
+def number(value: Any, largest: float, what: str) -> float:
+    """A finite number between ``-largest`` and ``largest``."""
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    if not plain or not -largest <= value <= largest or not math.isfinite(value):
+        raise InputError(f"The {what} of a scenario is {shown(value)}: give a finite number.")
+    return float(value)
+
+
+def flag(value: Any, what: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise InputError(f"The {what} of a scenario is {shown(value)}: give true or false.")
+    return value
+
+
+def text(value: Any, longest: int, what: str) -> str:
+    """A line of at most ``longest`` signs that can be shown; spaces at its ends are cut off."""
+    if not isinstance(value, str):
+        raise InputError(
+            f"The {what} of a scenario is {shown(value)}: give a text, in quotes if it looks like "
+            "a number."
+        )
+    line = " ".join(value.split())
+    if len(line) > longest:
+        raise InputError(f"The {what} of a scenario is longer than {longest} signs: shorten it.")
+    if not line.isprintable():
+        raise InputError(f"The {what} of a scenario has a sign that cannot be shown: remove it.")
+    return line
+
+
+def listed(value: Any, most: int, what: str) -> list[Any]:
+    """A list of at most ``most`` entries."""
+    if not isinstance(value, list | tuple):
+        raise InputError(f"The entry '{what}' of a scenario is {shown(value)}: give a list.")
+    if len(value) > most:
+        raise InputError(f"A scenario has {len(value):,} {what}: give at most {most}.")
+    return list(value)
+
+
+def entries(value: Any, known: Collection[str], what: str) -> Mapping[str, Any]:
+    """A mapping whose keys are all known."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"The {what} is {shown(value)}: give entries such as 'city: madeup'.")
+    for key in value:
+        if key not in known:
+            raise InputError(
+                f"The {what} has an entry {shown(key)} that is unknown: it can have "
+                f"{', '.join(known)}."
+            )
+    return value

@@ -1,0 +1,144 @@
+"""A scenario as Python: a script that draws what the screen shows and prints its answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from explorer.cities import cities
+from explorer.city import City
+from explorer.errors import InputError
+from explorer.mechanisms import mechanism
+from explorer.scenario.checks import shown
+from explorer.scenario.model import Scenario
+from explorer.scenario.parts import Choice
+
+_LINE = 88
+#: The variables that hold releases and answers, for one mechanism and for two.
+_RELEASES = {1: ["release"], 2: ["release_a", "release_b"]}
+_ANSWERS = {1: ["answers"], 2: ["answers_a", "answers_b"]}
+
+
+def script(scenario: Scenario) -> str:
+    """A script that prints private and true answers, those of the screen.
+
+    Raises
+    ------
+    InputError
+        For a city that is not in the catalogue here.
+    """
+    first = f"# {heading(scenario)}\n{imports(scenario)}"
+    return "\n\n".join([first, load(scenario), draw(scenario), ask(scenario), _report(scenario)])
+
+
+def heading(scenario: Scenario) -> str:
+    """One line on what is shown; nothing in it ends a comment."""
+    titles = " and ".join(mechanism(each.key).title for each in scenario.mechanisms)
+    said = f"{titles} on {_city(scenario).title} with epsilon {scenario.epsilon:g}"
+    return " ".join((f"{scenario.title}: {said}" if scenario.title else said).split())
+
+
+def imports(scenario: Scenario) -> str:
+    """Import lines."""
+    names = sorted({type(made).__name__ for made in scenario.made()})
+    lines = [
+        f"from explorer import {', '.join([*names, 'exact'])}",
+        "from explorer.cities import cities",
+    ]
+    if scenario.seed is None:
+        lines.append("from explorer.privacy.ledger import Ledger")
+    return "\n".join(lines)
+
+
+def load(scenario: Scenario) -> str:
+    """Lines that count the city on the grid of the screen."""
+    # A matrix has the cells it has.
+    shape = "" if _city(scenario).is_matrix else str(scenario.side)
+    return (
+        f"city = cities()[{literal(scenario.city)}]\n"
+        f"points, matrix = city.load({shape})  # exact counts: the curator's"
+    )
+
+
+def draw(scenario: Scenario) -> str:
+    """Lines that draw each mechanism's map."""
+    why = "# A preview: reproducible dice, not private."
+    how = f"rng={scenario.seed}"
+    if scenario.seed is None:
+        why = "# A release: its noise is new each time, and each time it is booked."
+        how = "ledger=Ledger()"
+    lines = [why]
+    for name, choice in zip(releases(scenario), scenario.mechanisms, strict=True):
+        lines.append(f"{name} = {_call(choice, scenario.epsilon)}.release(matrix, {how})")
+    return "\n".join(lines)
+
+
+def ask(scenario: Scenario) -> str:
+    """Lines that list the boxes and ask each release and the exact counts about them."""
+    city = _city(scenario)
+    boxes = scenario.boxes_on(city.grid(None if city.is_matrix else scenario.side))
+    rows = [literal(box.plain()["edges"]) for box in boxes]
+    lines = [
+        "# West, south, east, north in the unit of the grid.",
+        _list("boxes", rows),
+        _list("names", [literal(box.name) for box in boxes]),
+    ]
+    for name, release in zip(answers(scenario), releases(scenario), strict=True):
+        lines.append(f"{name} = {release}.answer(boxes)")
+    return "\n".join([*lines, "true = exact(matrix, boxes)"])
+
+
+def _report(scenario: Scenario) -> str:
+    lines = [f"print({name})" for name in releases(scenario)]
+    found = answers(scenario)
+    lines.append("for i, name in enumerate(names):")
+    if len(found) == 1:
+        said = "private {answers.value[i]:,.1f} (noise +-{answers.sd[i]:,.1f})"
+    else:
+        said = "A {answers_a.value[i]:,.1f}, B {answers_b.value[i]:,.1f}"
+    lines.append(f'    print(f"{{name}}: {said}, true {{true[i]:,.1f}}")')
+    return "\n".join(lines) + "\n"
+
+
+def releases(scenario: Scenario) -> list[str]:
+    """The variables that hold the releases."""
+    return _RELEASES[len(scenario.mechanisms)]
+
+
+def answers(scenario: Scenario) -> list[str]:
+    """The variables that hold the answers."""
+    return _ANSWERS[len(scenario.mechanisms)]
+
+
+def literal(value: Any) -> str:
+    r"""A text, a number or a list of them as Python writes it, with double quotes.
+
+    >>> literal('a "b"'), literal([1, 2.5]), literal(None)
+    ('"a \\"b\\""', '[1, 2.5]', 'None')
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(literal, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _call(choice: Choice, epsilon: float) -> str:
+    """The mechanism as it is made, such as ``HTF(epsilon=0.1, T=5)``."""
+    settings = {"epsilon": epsilon, **dict(choice.settings)}
+    said = ", ".join(f"{name}={literal(value)}" for name, value in settings.items())
+    return f"{mechanism(choice.key).__name__}({said})"
+
+
+def _list(name: str, items: list[str]) -> str:
+    one = f"{name} = [{', '.join(items)}]"
+    if len(one) <= _LINE:
+        return one
+    return "\n".join([f"{name} = [", *(f"    {item}," for item in items), "]"])
+
+
+def _city(scenario: Scenario) -> City:
+    known = cities()
+    if scenario.city not in known:
+        raise InputError(
+            f"There is no city {shown(scenario.city)} here: choose one of {', '.join(known)}."
+        )
+    return known[scenario.city]

@@ -1,0 +1,72 @@
+"""A scenario as a notebook: the numbers step by step, then the screen itself to play with."""
+
+from __future__ import annotations
+
+import json
+import pprint
+from typing import Any
+
+from explorer.scenario import code
+from explorer.scenario.model import Scenario
+
+
+def notebook(scenario: Scenario) -> str:
+    """The notebook as JSON (nbformat 4.5), without output; the same text every time."""
+    words = f"# {code.heading(scenario)}"
+    if scenario.about:
+        words += f"\n\n{scenario.about}"
+    if scenario.seed is None:
+        words += (
+            "\n\nEach run draws a release anew and books its epsilon. The noise of the release "
+            "that was on the screen is in no file but its own."
+        )
+    cells = [
+        ("markdown", words),
+        ("code", f"import pandas as pd\n\n{code.imports(scenario)}\n\n{code.load(scenario)}"),
+        ("code", f"{code.draw(scenario)}\n{code.releases(scenario)[0]}"),
+        ("code", f"{code.ask(scenario)}\n{_table(scenario)}"),
+        ("markdown", "## The screen\n\nDrag a box on a map, slide epsilon."),
+        ("code", _screen(scenario)),
+    ]
+    made = {
+        "cells": [_cell(number, *each) for number, each in enumerate(cells)],
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+
+
+def _table(scenario: Scenario) -> str:
+    lines = []
+    for letter, name in zip(("A", "B"), code.answers(scenario), strict=False):
+        label = f"private {letter}" if len(scenario.mechanisms) > 1 else "private"
+        noise = f"noise {letter}" if len(scenario.mechanisms) > 1 else "noise"
+        lines += [f'        "{label}": {name}.value,', f'        "{noise}": {name}.sd,']
+    body = "\n".join(['        "true": true,', *lines])
+    return f"pd.DataFrame(\n    {{\n{body}\n    }},\n    index=names,\n).round(1)"
+
+
+def _screen(scenario: Scenario) -> str:
+    if scenario.page == "learn":
+        lesson = f", lesson={code.literal(scenario.lesson)}" if scenario.lesson else ""
+        return f"from explorer.app import Learn\n\nLearn({code.literal(scenario.city)}{lesson})"
+    page = scenario.page.capitalize()
+    plain = pprint.pformat(scenario.to_dict(), width=88, sort_dicts=False)
+    return (
+        f"from explorer.app import {page}\nfrom explorer.scenario import Scenario\n\n"
+        f"scenario = Scenario.from_dict(\n{_indented(plain)}\n)\n{page}(scenario=scenario)"
+    )
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{number:02}", "metadata": {}}
+    cell["source"] = source.splitlines(keepends=True)
+    return {**cell, "execution_count": None, "outputs": []} if kind == "code" else cell

@@ -1,0 +1,261 @@
+"""The parts of a scenario: mechanisms with their settings, boxes, looks, a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+from explorer.errors import InputError
+from explorer.grid import Grid
+from explorer.mechanisms import Mechanism, mechanism, mechanisms
+from explorer.mechanisms.base import MAX_EPSILON
+from explorer.scenario import checks
+
+MOST_BOXES = 200
+NAME_LENGTH = 40
+#: Edges are kept to a thousandth of the grid's unit (a millimetre), so that links stay short.
+DECIMALS = 3
+#: No projected coordinate on the Earth is larger.
+_FARTHEST = 1e8
+#: The two boxes that a page begins with, as parts of the map: a district and a fringe.
+_EXAMPLES = ((0.40, 0.45, 0.575, 0.575), (0.625, 0.60, 0.725, 0.70))
+
+
+def rounded(edge: float) -> float:
+    """An edge of a box as scenarios keep it.
+
+    >>> rounded(1234.56789), rounded(-0.0001)
+    (1234.568, 0.0)
+    """
+    return round(float(edge), DECIMALS) + 0.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """A named rectangle in the grid's unit (metres or cells), edges rounded to a thousandth.
+
+    Raises
+    ------
+    InputError
+        For edges that are not finite numbers or enclose nothing, or a name of more than 40 signs.
+    """
+
+    west: float
+    south: float
+    east: float
+    north: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for side in ("west", "south", "east", "north"):
+            edge = checks.number(getattr(self, side), _FARTHEST, f"{side}ern edge of a box")
+            object.__setattr__(self, side, rounded(edge))
+        if self.west >= self.east or self.south >= self.north:
+            raise InputError(
+                "A box of the scenario encloses nothing: give west, south, east, north with west "
+                "below east and south below north."
+            )
+        object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a box"))
+
+    @classmethod
+    def read(cls, given: Any) -> Self:
+        """A box of a file: {"name": ..., "edges": [west, south, east, north]}, or the edges."""
+        if isinstance(given, cls):
+            return given
+        edges, name = given, ""
+        if not isinstance(given, list | tuple):
+            said = checks.entries(given, ("name", "edges"), "box of a scenario")
+            edges, name = said.get("edges"), said.get("name", "")
+        if not isinstance(edges, list | tuple) or len(edges) != 4:
+            raise InputError("A box of the scenario has four edges: west, south, east, north.")
+        west, south, east, north = edges
+        return cls(west, south, east, north, name)
+
+    @property
+    def edges(self) -> tuple[float, float, float, float]:
+        """West, south, east, north."""
+        return self.west, self.south, self.east, self.north
+
+    def plain(self) -> dict[str, Any]:
+        """For YAML and JSON; whole numbers without a point."""
+        named = {"name": self.name} if self.name else {}
+        return {**named, "edges": [int(e) if e.is_integer() else e for e in self.edges]}
+
+
+def example_boxes(grid: Grid) -> tuple[Box, ...]:
+    """The two boxes that a page begins with, on ``grid``."""
+    x0, y0 = grid.bounds[:2]
+    w, h = grid.width, grid.height
+    return tuple(
+        Box(x0 + a * w, y0 + b * h, x0 + c * w, y0 + d * h, name=f"Q{number}")
+        for number, (a, b, c, d) in enumerate(_EXAMPLES, 1)
+    )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mechanism by its key, with the settings that differ from its defaults.
+
+    Parameters
+    ----------
+    key : a key of `explorer.mechanisms.mechanisms()`
+    settings : mapping, or pairs of name and value
+
+    Raises
+    ------
+    InputError
+        For a mechanism or a setting that does not exist, or a value that it refuses.
+    """
+
+    key: str
+    settings: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key, str):
+            raise InputError(f"A mechanism of the scenario is {shown_key(self.key)}.")
+        made = _built(self.key, dict(self.settings))
+        differing = {
+            name: value
+            for name in made.tunables()
+            if (value := getattr(made, name)) != type(made).param[name].default
+        }
+        object.__setattr__(self, "settings", tuple(differing.items()))
+
+    @classmethod
+    def read(cls, given: Any) -> Self:
+        """A choice of a file: ``htf``, or ``htf: {T: 5}``; an instance, or a choice already."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, Mechanism):
+            names = given.tunables()
+            return cls(given.key, tuple((name, getattr(given, name)) for name in names))
+        if isinstance(given, str):
+            return cls(given)
+        if not isinstance(given, Mapping) or len(given) != 1:
+            raise InputError(f"A mechanism of the scenario is {shown_key(given)}.")
+        ((key, settings),) = given.items()
+        if not isinstance(settings, Mapping):
+            raise InputError(
+                f"The settings of the mechanism {checks.shown(key)} are {checks.shown(settings)}: "
+                "give entries such as {T: 5}."
+            )
+        return cls(key, tuple(settings.items()))
+
+    def made(self, epsilon: float) -> Mechanism:
+        """The mechanism, ready to release."""
+        return mechanism(self.key)(epsilon=epsilon, **dict(self.settings))
+
+    def plain(self) -> str | dict[str, Any]:
+        """For YAML and JSON."""
+        return {self.key: dict(self.settings)} if self.settings else self.key
+
+
+def shown_key(given: Any) -> str:
+    """The end of a sentence about a mechanism that is none."""
+    return f"{checks.shown(given)}: give a key such as htf, or 'htf: {{T: 5}}'"
+
+
+def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
+    # By the mechanism's own rules; but its sentences repeat a value whole, whatever its length.
+    one = checks.one_of(key, list(mechanisms()), "mechanism")
+    for name, value in settings.items():
+        if checks.text(name, NAME_LENGTH, "name of a setting") == "epsilon":
+            raise InputError("Epsilon belongs to the whole scenario: write it beside the city.")
+        plain = isinstance(value, bool | int | float) or value is None
+        if not plain and not (isinstance(value, str) and len(value) <= NAME_LENGTH):
+            raise InputError(f"The setting {name} of {one} is {checks.shown(value)}.")
+        if isinstance(value, int) and not isinstance(value, bool):
+            checks.number(value, 1e18, f"setting {name}")
+    return mechanism(one)(**settings)
+
+
+class _Part:
+    """Fields that each have one value of a list, or are true or false."""
+
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]]
+    what: ClassVar[str]
+
+    def plain(self) -> dict[str, Any]:
+        """What differs from the defaults, for YAML and JSON."""
+        found = {}
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if value != each.default:
+                found[each.name] = list(value) if isinstance(value, tuple) else value
+        return found
+
+    @classmethod
+    def read(cls, given: Any) -> Self:
+        """From a file."""
+        if isinstance(given, cls):
+            return given
+        known = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+        return cls(**checks.entries(given, known, f"{cls.what} of a scenario"))
+
+
+@dataclass(frozen=True)
+class Looks(_Part):
+    """How the maps are drawn; nothing in it touches an answer. Fields as in the app's drawer."""
+
+    right: str = "private"
+    scale: str = "log"
+    scale_from: str = "data"
+    palette: str = "cividis"
+    truth: str = "points"
+    partition: bool = True
+    partition_over: str = "private"
+
+    what: ClassVar[str] = "look"
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "right": ("private", "difference"),
+        "scale": ("log", "linear"),
+        "scale_from": ("data", "release"),
+        "palette": ("cividis", "magma"),
+        "truth": ("points", "counts"),
+        "partition_over": ("private", "truth", "both"),
+    }
+
+    def __post_init__(self) -> None:
+        for name, choices in self.choices.items():
+            checks.one_of(getattr(self, name), choices, f"look '{name}'")
+        checks.flag(self.partition, "look 'partition'")
+
+
+@dataclass(frozen=True)
+class Sweep(_Part):
+    """What the error curves of Compare are asked for.
+
+    Parameters
+    ----------
+    mechanisms : keys
+    workload, metric : as in the menus of the page
+    at : epsilon of the ranking
+    seeds : repetitions, 2 to 20
+    """
+
+    mechanisms: tuple[str, ...] = ("ug", "ag", "quadtree", "htf", "privtree", "mosaic")
+    workload: str = "random"
+    metric: str = "mreRho"
+    at: float = 0.1
+    seeds: int = 5
+
+    what: ClassVar[str] = "sweep"
+    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "workload": ("random", "sq2", "sq6", "sq10", "drawn"),
+        "metric": ("mreRho", "mre20", "mae", "rmse", "mreRho median", "smape"),
+        "at": tuple(e for e in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if e <= MAX_EPSILON),
+    }
+
+    def __post_init__(self) -> None:
+        keys = checks.listed(self.mechanisms, len(mechanisms()), "mechanisms in its sweep")
+        for key in keys:
+            checks.one_of(key, list(mechanisms()), "mechanism in the sweep")
+        object.__setattr__(self, "mechanisms", tuple(keys))
+        for name, choices in self.choices.items():
+            value = getattr(self, name)
+            if name == "at":
+                value = checks.number(value, MAX_EPSILON, "epsilon of the ranking")
+                object.__setattr__(self, "at", value)
+            checks.one_of(value, choices, f"sweep's '{name}'")
+        checks.whole(self.seeds, 2, 20, "number of seeds in the sweep")

@@ -1,0 +1,58 @@
+"""Named scenarios to begin with: those of the package and those of a teacher's folder."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+from explorer.errors import InputError
+from explorer.scenario.model import Scenario
+from explorer.scenario.yaml_file import MOST_BYTES
+
+FOLDER = Path(__file__).parent / "presets"
+MOST_FILES = 100
+
+
+def presets() -> dict[str, Scenario]:
+    """The scenarios by the name of their file, those of the package first.
+
+    The environment variable ``EXPLORER_SCENARIOS`` names a folder with more, ``NAME.yaml``; one
+    that has the name of a packaged one takes its place. A file that cannot be used is left out
+    with a warning that says why.
+
+    Examples
+    --------
+    >>> presets()["01-first-look"].page
+    'explore'
+    """
+    found: dict[str, Scenario] = {}
+    for folder in _folders():
+        for path in sorted(folder.glob("*.yaml"))[:MOST_FILES]:
+            try:
+                found[path.stem] = read_scenario(path)
+            except InputError as error:
+                warnings.warn(f"{path.name} is left out: {error}", stacklevel=2)
+    return found
+
+
+def read_scenario(path: str | Path) -> Scenario:
+    """The scenario of a YAML file.
+
+    Raises
+    ------
+    InputError
+        For a file that is not there, too large, or not a scenario.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path.name} could not be read ({error.strerror or error}).") from error
+    return Scenario.from_yaml(data)
+
+
+def _folders() -> list[Path]:
+    named = os.environ.get("EXPLORER_SCENARIOS")
+    return [FOLDER, *([Path(named).expanduser()] if named else [])]

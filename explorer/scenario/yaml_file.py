@@ -1,0 +1,90 @@
+"""Scenarios as YAML: read with care, since a file may come from anywhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from explorer.errors import InputError
+
+MOST_BYTES = 100_000
+_DEEPEST = 8
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain values only; no aliases, which unfold to any size, and no deep nesting."""
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise InputError("A scenario has no aliases (*): write each value out.")
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise InputError("This is not a scenario: its entries are nested too deeply.")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        # The stock loader silently keeps the last of two entries with one name.
+        names = [each.value for each, _ in node.value if isinstance(each.value, str)]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError(f"The scenario has the entry {twice[0][:40]!r} twice: keep one.")
+        return super().construct_mapping(node, deep=deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists of numbers and short settings on one line, as people write them."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
+        short = all(isinstance(each, int | float) for each in sequence)
+        return super().represent_sequence(tag, sequence, flow_style=short)
+
+
+# YAML 1.1 takes 1e-3 for a text; nobody who writes it means one.
+for _each in (_Loader, _Dumper):
+    _each.add_implicit_resolver(
+        "tag:yaml.org,2002:float",
+        re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
+        list("-+0123456789"),
+    )
+
+
+def read(text: str | bytes) -> Any:
+    """The plain values of a YAML text.
+
+    Raises
+    ------
+    InputError
+        For more than 100 kB, what is not UTF-8 or not YAML, aliases, tags, entries given twice.
+    """
+    if len(text) > MOST_BYTES:
+        raise InputError(
+            f"This file is larger than {MOST_BYTES // 1000} kB, which no scenario is: choose "
+            "another."
+        )
+    try:
+        plain = text.decode("utf8") if isinstance(text, bytes) else text
+        return yaml.load(plain, Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f" (line {mark.line + 1})"
+        raise InputError(f"This is not a scenario: it is not YAML{where}.") from error
+    except (ValueError, OverflowError, RecursionError, TypeError) as error:
+        # Not UTF-8, dates that do not exist, numbers of thousands of digits, unusable keys.
+        raise InputError(
+            "This is not a scenario: it has signs or values that cannot be read."
+        ) from error
+
+
+def write(plain: dict[str, Any]) -> str:
+    """The values as YAML, in their own order."""
+    text: str = yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text

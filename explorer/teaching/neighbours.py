@@ -1,0 +1,204 @@
+"""Two data sets that differ in one person, and what a mechanism publishes of either.
+
+Where cuts do not depend on the data and a leaf publishes its own draw alone, the law of a box of
+whole leaves is known: its true count plus a sum of independent discrete Laplace draws. With
+a_i = epsilon_i / sensitivity and q_i = e^-a_i, the characteristic function of that sum is
+
+    phi(t) = prod_i (1 - q_i)^2 / (1 - 2 q_i cos t + q_i^2),
+
+and the probabilities are its inverse Fourier transform; a single draw has the closed form
+(1 - q) / (1 + q) q^|z|. Elsewhere two histograms of previews stand in for the laws.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.matrix import FrequencyMatrix
+from explorer.mechanisms import Mechanism
+from explorer.privacy.blackbox import epsilon_bound
+from explorer.privacy.units import UNITS_PER_EPSILON
+from explorer.release import Release
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Outputs less likely than this on both sides are not shown.
+SHOWN = 1e-6
+#: Bins of the histograms, and outputs in the sparser of two bins that make a ratio worth showing.
+BINS, ENOUGH = 16, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """What comes out on D and on its neighbour.
+
+    Attributes
+    ----------
+    edges : (k + 1,) edges of the k outputs or bins
+    first, second : (k,) probability of each on D and on the neighbour
+    ratio : (k,) log(second / first); NaN where too little was seen
+    error : (k,) standard error of the ratio, 0 where the law is exact
+    largest : the largest size of the ratio over what is shown
+    exact : whether the laws are known; else they are histograms of ``runs`` previews a side
+    bound : what the previews prove epsilon to be at least, at 95 %; NaN for exact laws
+    """
+
+    edges: Floats
+    first: Floats
+    second: Floats
+    ratio: Floats
+    error: Floats
+    largest: float
+    exact: bool
+    runs: int = 0
+    bound: float = float("nan")
+
+
+def neighbour(matrix: FrequencyMatrix, cell: tuple[int, int], change: int) -> FrequencyMatrix:
+    """The counts with one person more (``change`` 1) or less (-1) in a cell (row, column).
+
+    A person brings as many records as the contribution bound allows.
+
+    Raises
+    ------
+    InputError
+        For a person who is to leave a cell where nobody is.
+    """
+    counts = matrix.counts.copy()
+    counts[cell] += change * matrix.contribution_bound
+    if counts[cell] < 0:
+        raise InputError(
+            "Nobody is in this cell who could leave: add a person, or choose a fuller cell."
+        )
+    return FrequencyMatrix(counts, matrix.grid, matrix.contribution_bound, matrix.unit)
+
+
+def is_fixed(made: Mechanism) -> bool:
+    """Whether cuts do not depend on the data and every leaf publishes its one draw."""
+    if getattr(made, "inference", "leaves") != "leaves":
+        return False
+    if getattr(made, "inside", "uniform") != "uniform":
+        return False
+    sized = getattr(made, "grid_size", None) is not None
+    fixed = made.key in ("identity", "uniform", "quadtree", "hb")
+    return fixed or (made.key in ("ug", "hierarchy") and sized)
+
+
+def leaf_at(release: Release, cell: tuple[int, int]) -> tuple[int, int, int, int]:
+    """The leaf that holds a cell, as column0, row0, column1, row1."""
+    held = (release.lower <= cell).all(axis=1) & (release.upper > cell).all(axis=1)
+    at = int(np.flatnonzero(held)[0])
+    (row0, col0), (row1, col1) = release.lower[at], release.upper[at]
+    return int(col0), int(row0), int(col1), int(row1)
+
+
+def draws_inside(release: Release, cells: tuple[int, int, int, int]) -> Ints | None:
+    """Budgets, in 10^-12 epsilon, of the draws whose sum answers a box of whole leaves.
+
+    None for a box that cuts through a leaf, or leaves with several draws.
+    """
+    lower, upper = np.array(cells[1::-1]), np.array(cells[:1:-1])
+    within = np.minimum(release.upper, upper) - np.maximum(release.lower, lower)
+    touched = (within > 0).all(axis=1)
+    whole = (within == release.upper - release.lower).all(axis=1)
+    spent = release.tree.spent[release.tree.leaves][touched]
+    if not (whole | ~touched).all() or not ((spent > 0).sum(axis=1) == 1).all():
+        return None
+    return spent.sum(axis=1)
+
+
+def exact_laws(units: Ints, sensitivity: int, first: int, second: int) -> Laws:
+    """The laws of two true counts plus the same sum of discrete Laplace draws.
+
+    Parameters
+    ----------
+    units : (m,) budget of every draw, in 10^-12 epsilon
+    sensitivity : records that one person brings
+    first, second : true counts on D and on its neighbour
+    """
+    decay = np.asarray(units, dtype=np.float64) / (UNITS_PER_EPSILON * sensitivity)
+    law = _sum_of_laplaces(decay)
+    reach = (len(law) - 1) // 2
+    low = min(first, second) - reach
+    span = 2 * reach + 1 + abs(second - first)
+    one, other = np.zeros((2, span))
+    for side, count in ((one, first), (other, second)):
+        begin = count - reach - low
+        side[begin : begin + len(law)] = law
+    seen = np.flatnonzero((one > SHOWN) & (other > SHOWN))
+    kept = slice(int(seen[0]), int(seen[-1]) + 1)
+    one, other = one[kept], other[kept]
+    if len(decay) == 1:
+        # One draw: the exponents themselves, which no rounding has touched.
+        at = low + np.arange(kept.start, kept.stop)
+        ratio = decay[0] * (np.abs(at - first) - np.abs(at - second))
+    else:
+        ratio = np.log(other / one)
+    edges: Floats = low + np.arange(kept.start, kept.stop + 1, dtype=np.float64) - 0.5
+    largest = float(np.abs(ratio).max())
+    return Laws(edges, one, other, ratio, np.zeros(len(ratio)), largest, exact=True)
+
+
+def histogram_laws(first: Floats, second: Floats) -> Laws:
+    """Histograms of previews of D and of its neighbour, (runs,) each, with independent dice.
+
+    Bins hold equally many of all outputs together. Where both sides have c and c' outputs the
+    logarithm of their ratio has a standard error of sqrt(1/c + 1/c').
+    """
+    together = np.concatenate([first, second])
+    edges = np.unique(np.quantile(together, np.linspace(0, 1, BINS + 1)))
+    if len(edges) < 2:
+        edges = np.array([edges[0] - 0.5, edges[0] + 0.5])
+    one, other = np.histogram(first, edges)[0], np.histogram(second, edges)[0]
+    enough = np.minimum(one, other) >= ENOUGH
+    ratio, error = np.full((2, len(one)), np.nan)
+    one_part, other_part = one / len(first), other / len(second)
+    ratio[enough] = np.log(other_part[enough] / one_part[enough])
+    error[enough] = np.sqrt(1 / one[enough] + 1 / other[enough])
+    largest = float(np.nanmax(np.abs(ratio))) if enough.any() else math.nan
+    bound = epsilon_bound(first[:, None], second[:, None], 0.05)
+    return Laws(
+        edges, one_part, other_part, ratio, error, largest, False, runs=len(first), bound=bound
+    )
+
+
+def odds_factor(epsilon: float) -> float:
+    """The most by which a map can change the odds of anything about one person: e^epsilon."""
+    return math.exp(epsilon)
+
+
+def belief_after(before: float, epsilon: float) -> float:
+    """The highest probability that a belief of ``before`` (0 to 1) can become: odds times e^eps.
+
+    >>> round(belief_after(0.5, 1.0), 3)
+    0.731
+    """
+    odds = before / (1 - before) * odds_factor(epsilon) if before < 1 else math.inf
+    return odds / (1 + odds) if math.isfinite(odds) else 1.0
+
+
+def _sum_of_laplaces(decay: Floats) -> Floats:
+    """Probabilities of a sum of independent draws at -reach..reach, see the module's text."""
+    q = np.exp(-decay)
+    sd = math.sqrt(float((2 * q / (1 - q) ** 2).sum()))
+    if len(decay) == 1:
+        # Until a single output is less likely than what is shown.
+        reach = max(math.ceil(-math.log(SHOWN * 1e-3) / float(decay[0])), 2)
+        law: Floats = (1 - q[0]) / (1 + q[0]) * q[0] ** np.abs(np.arange(-reach, reach + 1))
+        return law
+    # Thirty scales of the widest draw besides: what wraps round is below any digit shown.
+    reach = math.ceil(12 * sd + 30 / float(decay.min()))
+    size = 2 ** math.ceil(math.log2(2 * reach + 1))
+    t = 2 * np.pi * np.arange(size // 2 + 1) / size
+    log_phi = np.zeros(len(t))
+    for each, times in zip(*np.unique(q, return_counts=True), strict=True):
+        # 1 - 2 q cos t + q^2 written without cancellation near t = 0.
+        log_phi += times * -np.log1p(4 * each * np.sin(t / 2) ** 2 / (1 - each) ** 2)
+    law = np.roll(np.fft.irfft(np.exp(log_phi), size), reach)[: 2 * reach + 1]
+    return np.maximum(law, 0.0)

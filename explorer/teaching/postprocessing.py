@@ -1,0 +1,141 @@
+"""What is done to counts after the noise: free in privacy, not free of bias.
+
+Consistency makes all draws of a tree agree by least squares, which is linear and leaves no bias.
+Cutting negative counts off moves every empty leaf upwards on average, and a large region adds the
+shifts of all its leaves up. Rounding moves single counts by at most a half.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.evaluate.ranking import standard_error
+from explorer.evaluate.runs import Flag
+from explorer.matrix import FrequencyMatrix
+from explorer.mechanisms import Mechanism, mechanisms
+from explorer.release import Release
+from explorer.teaching.previews import Progress, each_preview
+
+Floats = NDArray[np.float64]
+Cells = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What is done to the counts, in this order."""
+
+    consistent: bool = False
+    non_negative: bool = False
+    rounded: bool = False
+
+    def apply(self, counts: Floats) -> Floats:
+        """Counts (m,) of leaves after cutting off and rounding; consistency is the tree's."""
+        if self.non_negative:
+            counts = np.maximum(counts, 0.0)
+        return np.rint(counts) if self.rounded else counts
+
+
+#: Every combination, nothing first and everything last.
+TREATMENTS = tuple(Treatment(*each) for each in itertools.product((False, True), repeat=3))
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What one treatment does, from previews on the same dice as the others.
+
+    Attributes
+    ----------
+    treatment : Treatment
+    bias, error : mean of private minus true for the region, and its standard error, in people
+    sd : standard deviation of the region's answer
+    leaf_error : mean absolute error of a leaf's count, in people
+    """
+
+    treatment: Treatment
+    bias: float
+    error: float
+    sd: float
+    leaf_error: float
+
+
+def treatable() -> list[str]:
+    """Names of the mechanisms whose draws can be made consistent or left alone."""
+    return [
+        key
+        for key, made in mechanisms().items()
+        if "inference" in made.param
+        and {"leaves", "least squares"} <= set(made.param["inference"].objects)
+        and key not in ("uniform", "identity")
+    ]
+
+
+def effects(
+    made: Mechanism,
+    matrix: FrequencyMatrix,
+    cells: Cells,
+    seeds: Iterable[int],
+    *,
+    cancel: Flag | None = None,
+    progress: Progress | None = None,
+) -> tuple[Effect, ...]:
+    """All `TREATMENTS` on the same draws.
+
+    Parameters
+    ----------
+    made : a mechanism of `treatable`; its own inference does not matter
+    cells : column0, row0, column1, row1 of the region
+    seeds : of the previews, two or more
+
+    Raises
+    ------
+    Cancelled
+        When the flag is set.
+    """
+    numbers = list(seeds)
+    parts = []
+    for half, inference in enumerate(("leaves", "least squares")):
+        settings = {name: getattr(made, name) for name in made.tunables()}
+        one = type(made)(epsilon=made.epsilon, **{**settings, "inference": inference})
+        mine = [each for each in TREATMENTS if each.consistent == bool(half)]
+
+        def read(release: Release, mine: list[Treatment] = mine) -> Floats:
+            return _errors(release, matrix, cells, mine)
+
+        def tell(done: float, half: int = half) -> None:
+            if progress is not None:
+                progress((half + done) / 2)
+
+        parts.append(each_preview(one, matrix, numbers, read, cancel=cancel, progress=tell))
+    both = np.concatenate(parts, axis=1)  # (seeds, treatments, region and leaf)
+    return tuple(
+        Effect(
+            treatment,
+            float(both[:, i, 0].mean()),
+            standard_error(both[:, i, 0]),
+            float(both[:, i, 0].std(ddof=1)),
+            float(both[:, i, 1].mean()),
+        )
+        for i, treatment in enumerate(TREATMENTS)
+    )
+
+
+def _errors(
+    release: Release, matrix: FrequencyMatrix, cells: Cells, treatments: list[Treatment]
+) -> Floats:
+    """Error of the region and mean absolute error of a leaf, (treatments, 2)."""
+    lower, upper = np.array(cells[1::-1]), np.array(cells[:1:-1])
+    within = np.minimum(release.upper, upper) - np.maximum(release.lower, lower)
+    covered = np.prod(np.maximum(within, 0), axis=1)
+    share = covered / np.prod(release.upper - release.lower, axis=1)
+    true = matrix.count(release.lower, release.upper)
+    region = int(matrix.count(lower[None], upper[None])[0])
+    found = []
+    for treatment in treatments:
+        counts = treatment.apply(release.counts)
+        found.append((counts @ share - region, np.abs(counts - true).mean()))
+    return np.array(found)

@@ -1,0 +1,77 @@
+"""Many previews of one mechanism, with progress and a flag to stop. They book nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.evaluate.runs import Flag
+from explorer.matrix import FrequencyMatrix
+from explorer.mechanisms import Mechanism, mechanism
+from explorer.release import Release
+
+Progress = Callable[[float], None]
+
+#: Settings with which a mechanism is shown in a lesson where its own are not the simplest.
+TAUGHT: dict[str, dict[str, object]] = {
+    "ug": {"grid_size": 32},
+    "quadtree": {"height": 5, "budget": "uniform", "inference": "leaves"},
+}
+
+
+class Cancelled(Exception):
+    """The rest of a computation is not wanted any more."""
+
+
+def taught(key: str, epsilon: float) -> Mechanism:
+    """A mechanism with the settings in which a lesson shows it, see `TAUGHT`."""
+    return mechanism(key)(epsilon=epsilon, **TAUGHT.get(key, {}))
+
+
+def each_preview(
+    made: Mechanism,
+    matrix: FrequencyMatrix,
+    seeds: Iterable[int],
+    read: Callable[[Release], ArrayLike],
+    *,
+    cancel: Flag | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """What ``read`` finds in one preview for each seed, (seeds, ...).
+
+    Raises
+    ------
+    Cancelled
+        As soon as the flag is set.
+    """
+    numbers = [int(seed) for seed in seeds]
+    found = []
+    for i, seed in enumerate(numbers):
+        if cancel is not None and cancel.is_set():
+            raise Cancelled
+        found.append(np.asarray(read(made.release(matrix, rng=seed)), dtype=np.float64))
+        if progress is not None:
+            progress((i + 1) / len(numbers))
+    return np.array(found)
+
+
+def answers(
+    made: Mechanism,
+    matrix: FrequencyMatrix,
+    rectangles: ArrayLike,
+    seeds: Iterable[int],
+    *,
+    cancel: Flag | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.float64]:
+    """Answers to n rectangles (grid units) in one preview for each seed, (seeds, n)."""
+    return each_preview(
+        made,
+        matrix,
+        seeds,
+        lambda release: release.answer(rectangles).value,
+        cancel=cancel,
+        progress=progress,
+    )

@@ -1,0 +1,153 @@
+"""Settings of an experiment: declared once, checked wherever they come from.
+
+A lesson file, a widget and a raw websocket client all go through `Settings.put`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+import param
+
+from explorer.errors import InputError
+from explorer.mechanisms import mechanism
+from explorer.mechanisms.base import MAX_EPSILON, MIN_EPSILON
+
+
+class Box(param.NumericTuple):
+    """West, south, east, north in parts of the map, 0 to 1; never empty."""
+
+    def __init__(self, default: tuple[float, ...] = (0.4, 0.4, 0.6, 0.6), **about: Any) -> None:
+        super().__init__(default=default, length=4, **about)
+
+
+class Place(param.NumericTuple):
+    """A place in parts of the map: 0 to 1 from west to east, and from south to north."""
+
+    def __init__(self, default: tuple[float, ...] = (0.5, 0.5), **about: Any) -> None:
+        super().__init__(default=default, length=2, **about)
+
+
+class Names(param.List):
+    """Several different mechanisms by their names, ``least`` of them or more."""
+
+    def __init__(self, default: list[str], least: int, **about: Any) -> None:
+        super().__init__(default=default, bounds=(least, None), **about)
+
+
+class Settings(param.Parameterized):
+    """The choices behind one experiment.
+
+    Parameters
+    ----------
+    **choices
+        Any of the declared parameters.
+
+    Raises
+    ------
+    InputError
+        For a name that is not declared or a value that is not allowed.
+    """
+
+    def __init__(self, **choices: Any) -> None:
+        super().__init__()
+        self.put(**choices)
+
+    @classmethod
+    def settings(cls) -> list[str]:
+        """Names of the settings in the order of their declaration."""
+        return [name for name in cls.param if name != "name"]
+
+    def put(self, **choices: Any) -> None:
+        """Set several choices at once, or none of them."""
+        self.param.update(**{name: self.checked(name, value) for name, value in choices.items()})
+
+    def copy(self) -> Self:
+        """The present choices in an object of their own, for a thread to read."""
+        return type(self)(**{name: getattr(self, name) for name in self.settings()})
+
+    @classmethod
+    def checked(cls, name: str, value: Any) -> Any:
+        """A value in the parameter's own type, or an InputError in one sentence."""
+        if name not in cls.settings():
+            known = ", ".join(cls.settings())
+            raise InputError(f"There is no setting {_shown(name)}: choose from {known}.")
+        declared = cls.param[name]
+        if isinstance(declared, param.Selector):
+            if not any(type(value) is type(each) and value == each for each in declared.objects):
+                choices = ", ".join(map(str, declared.objects))
+                raise InputError(f"{declared.label} is {_shown(value)}: choose one of {choices}.")
+            return value
+        if isinstance(declared, param.Boolean):
+            if not isinstance(value, bool):
+                raise InputError(f"{declared.label} is {_shown(value)}: give true or false.")
+            return value
+        if isinstance(declared, Box | Place):
+            return _parts(declared, value)
+        if isinstance(declared, Names):
+            return _names(declared, value)
+        return _number(declared, value)
+
+
+def epsilon_setting(default: float) -> param.Number:
+    """The `epsilon` of an experiment."""
+    return param.Number(default=default, bounds=(MIN_EPSILON, MAX_EPSILON), label="Epsilon")
+
+
+def _number(declared: Any, value: Any) -> float | int:
+    low, high = declared.bounds
+    whole = isinstance(declared, param.Integer)
+    number = math.nan
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:  # a whole number of hundreds of digits
+            number = math.inf
+    if not low <= number <= high or (whole and number != int(number)):
+        kind = "a whole number" if whole else "a number"
+        raise InputError(
+            f"{declared.label} is {_shown(value)}: give {kind} from {low:g} to {high:g}."
+        )
+    return int(number) if whole else number
+
+
+def _parts(declared: Any, value: Any) -> tuple[float, ...]:
+    length = declared.length
+    numbers: tuple[float, ...] = ()
+    if isinstance(value, list | tuple) and len(value) == length:
+        good = all(isinstance(v, int | float) and not isinstance(v, bool) for v in value)
+        # Compared before it becomes a float: a whole number may be too large for one.
+        numbers = tuple(float(v) for v in value if good and 0 <= v <= 1)
+    if len(numbers) != length:
+        raise InputError(
+            f"{declared.label} is {_shown(value)}: give {length} numbers from 0 to 1, parts of the "
+            "map from its south-western corner."
+        )
+    if length == 4 and not (numbers[0] < numbers[2] and numbers[1] < numbers[3]):
+        raise InputError(
+            f"{declared.label} is empty or inside out: give west, south, east and north, west "
+            "before east and south before north."
+        )
+    return numbers
+
+
+def _names(declared: Any, value: Any) -> list[str]:
+    least = declared.bounds[0]
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InputError(f"{declared.label} is {_shown(value)}: give a list of names.")
+    for each in value:
+        mechanism(each)
+    if len(set(value)) < least:
+        raise InputError(f"{declared.label} are too few: give {least} or more, each once.")
+    return list(dict.fromkeys(value))
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a value for a sentence; Python writes no number of 5000 digits."""
+    try:
+        text = str(value)
+    except ValueError:
+        return "such a long number"
+    return repr(text if len(text) <= 40 else text[:39] + "…")

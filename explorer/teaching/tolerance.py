@@ -1,0 +1,160 @@
+"""From an error that can be tolerated to epsilon: the smallest that keeps it, by bisection.
+
+For R previews at each epsilon, with the same dice at all of them, the number of answers within the
+tolerance rises with epsilon. The estimate is the smallest epsilon of a fixed ladder at which the
+wanted share of them is. At the true smallest epsilon the number is binomial with R and the share;
+with k the 2.5 % and K the 97.5 % quantile of that law, the truth lies, 95 times in 100, between the
+smallest epsilon with k hits or more and the smallest with more than K. That holds if more epsilon
+never does worse.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.evaluate.runs import Flag
+from explorer.matrix import FrequencyMatrix
+from explorer.mechanisms import Mechanism
+from explorer.mechanisms.base import MAX_EPSILON
+from explorer.privacy.blackbox import clopper_pearson
+from explorer.queries import exact
+from explorer.teaching.previews import Progress, answers
+
+Floats = NDArray[np.float64]
+
+#: Twenty steps to a factor of ten, from 0.01 to 10, as on the slider of epsilon.
+LADDER = tuple(
+    each
+    for each in (float(f"{10 ** (step / 20):.2g}") for step in range(-40, 21))
+    if each <= MAX_EPSILON
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One epsilon that was tried: the hits among its previews, and 95 % bounds of the share."""
+
+    epsilon: float
+    hits: int
+    runs: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """Part of the previews within the tolerance."""
+        return self.hits / self.runs
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The smallest epsilon for a tolerated error.
+
+    Attributes
+    ----------
+    epsilon : the estimate; None if even the largest epsilon misses the share
+    low, high : 95 % interval of the true smallest epsilon; None beyond the ladder's end
+    share : the wanted part of the answers, 0 to 1
+    steps : what was tried, by epsilon
+    """
+
+    epsilon: float | None
+    low: float | None
+    high: float | None
+    share: float
+    steps: tuple[Step, ...]
+
+
+def smallest_epsilon(
+    hits: Callable[[float], int],
+    runs: int,
+    share: float = 0.95,
+    ladder: Sequence[float] = LADDER,
+) -> Tolerance:
+    """Bisect a ladder of epsilons, increasing.
+
+    Parameters
+    ----------
+    hits : how many of the previews at an epsilon are within the tolerance; called once for each
+    runs : previews at each epsilon
+    share : wanted part of them, above 0 and below 1
+    """
+    from scipy.stats import binom
+
+    tried: dict[float, int] = {}
+
+    def found(step: int) -> int:
+        epsilon = ladder[step]
+        if epsilon not in tried:
+            tried[epsilon] = hits(epsilon)
+        return tried[epsilon]
+
+    def smallest(needed: int) -> float | None:
+        if needed > runs:
+            return None
+        at = bisect_left(range(len(ladder)), needed, key=found)
+        return ladder[at] if at < len(ladder) else None
+
+    # A share of a float such as 0.95 times 100 must not ask for the 96th.
+    middle = smallest(math.ceil(share * runs - 1e-9))
+    low = smallest(max(int(binom.ppf(0.025, runs, share)), 1))
+    high = smallest(int(binom.ppf(0.975, runs, share)) + 1)
+    steps = tuple(
+        Step(each, tried[each], runs, *clopper_pearson(tried[each], runs, 0.05))
+        for each in sorted(tried)
+    )
+    return Tolerance(middle, low, high, share, steps)
+
+
+def for_box(
+    make: Callable[[float], Mechanism],
+    matrix: FrequencyMatrix,
+    box: Floats,
+    percent: float,
+    runs: int,
+    share: float = 0.95,
+    *,
+    seed: int = 0,
+    cancel: Flag | None = None,
+    progress: Progress | None = None,
+) -> Tolerance:
+    """The smallest epsilon that answers a box (4,) within ``percent`` of the truth.
+
+    Parameters
+    ----------
+    make : the mechanism at an epsilon
+    runs : previews at each epsilon; below 93 the interval has no upper end for a share of 95 %
+
+    Raises
+    ------
+    InputError
+        For a box in which nobody is: a part of nothing is nothing.
+    Cancelled
+        When the flag is set.
+    """
+    (true,) = exact(matrix, [box])
+    if true <= 0:
+        raise InputError("Nobody is in this box, so it has no percent: choose a fuller one.")
+    most = 3 * math.ceil(math.log2(len(LADDER)))
+    seeds = np.random.default_rng([0x70E5, seed]).integers(2**62, size=runs).tolist()
+    done = 0
+
+    def hits(epsilon: float) -> int:
+        nonlocal done
+
+        def tell(part: float) -> None:
+            if progress is not None:
+                progress(min((done + part) / most, 1.0))
+
+        given = answers(make(epsilon), matrix, [box], seeds, cancel=cancel, progress=tell)[:, 0]
+        done += 1
+        return int(np.count_nonzero(np.abs(given - true) <= percent / 100 * true))
+
+    return smallest_epsilon(hits, runs, share)

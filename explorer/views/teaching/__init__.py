@@ -1,0 +1,1 @@
+"""Charts and maps of the lessons: figures built once, whose data sources are replaced."""

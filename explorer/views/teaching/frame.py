@@ -1,0 +1,71 @@
+"""What the charts of the lessons share: an empty figure, its spoken name, colours, a legend."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from typing import Any
+
+from bokeh.models import CustomJSTickFormatter
+from bokeh.plotting import figure
+
+from explorer.views.series import BLUE, ORANGE, PLUM
+
+#: The data as they are, the same with one person changed, and the truth.
+FIRST, SECOND, TRUTH = BLUE, ORANGE, PLUM
+
+_SHORT_NUMBERS = """
+const size = Math.abs(tick), sign = tick < 0 ? "−" : ""
+if (size >= 1e6) return sign + String(Number((size / 1e6).toPrecision(4))) + "M"
+if (size >= 1e5) return sign + String(Number((size / 1e3).toPrecision(4))) + "k"
+return sign + Number(size.toPrecision(7)).toLocaleString("en-US", {maximumFractionDigits: 6})
+"""
+
+
+def chart(label: str, height: int = 260, **about: Any) -> figure:
+    """A figure without tools that is as wide as its place; ``label`` is read out."""
+    fig = figure(
+        tools="",
+        toolbar_location=None,
+        sizing_mode="stretch_width",
+        height=height,
+        min_border=4,
+        outline_line_color=None,
+        output_backend="canvas",
+        html_attributes={"role": "img", "aria-label": label},
+        **about,
+    )
+    fig.grid.grid_line_alpha = 0.4
+    return fig
+
+
+def describe(fig: figure, spoken: str) -> None:
+    """Say in words what a figure shows."""
+    attributes = {"role": "img", "aria-label": spoken}
+    if fig.html_attributes != attributes:
+        fig.html_attributes = attributes
+
+
+def short_numbers() -> CustomJSTickFormatter:
+    """Ticks as people write them: 12,345, 1.2M."""
+    return CustomJSTickFormatter(code=_SHORT_NUMBERS)
+
+
+def legend(entries: Iterable[tuple[str, str, str]]) -> str:
+    """What the colours of a chart stand for, as HTML beside it.
+
+    ``entries`` are (colour, "line", "dash" or "dot", text).
+    """
+    shapes = {
+        "line": '<line x1="1" y1="6" x2="27" y2="6" stroke="{c}" stroke-width="3"/>',
+        "dash": '<line x1="1" y1="6" x2="27" y2="6" stroke="{c}" stroke-width="2.5" '
+        'stroke-dasharray="6,4"/>',
+        "dot": '<circle cx="14" cy="6" r="4" fill="{c}"/>',
+        "area": '<rect x="2" y="1" width="24" height="10" fill="{c}" fill-opacity="0.35"/>',
+    }
+    items = "".join(
+        f'<li><svg width="28" height="12" viewBox="0 0 28 12" aria-hidden="true">'
+        f"{shapes[kind].replace('{c}', colour)}</svg>{html.escape(text)}</li>"
+        for colour, kind, text in entries
+    )
+    return f'<ul class="legend">{items}</ul>'

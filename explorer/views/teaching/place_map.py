@@ -1,0 +1,108 @@
+"""A small map on which a person points at a place or drags a box."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.events import SelectionGeometry, Tap
+from bokeh.models import BoxAnnotation, BoxSelectTool, ColumnDataSource, CrosshairTool
+from numpy.typing import NDArray
+
+from explorer.views import palette
+from explorer.views.small import SmallMap
+
+_EMPTY: dict[str, Any] = {"x0": [], "y0": [], "x1": [], "y1": [], "colour": [], "dash": []}
+
+
+class PlaceMap:
+    """A picture with boxes and one marked place; it tells where it was tapped or dragged.
+
+    Parameters
+    ----------
+    bounds : x0, y0, x1, y1 of the grid
+    label : what the picture is, for a screen reader
+    drag : whether a drag draws a box; on a phone it has to scroll the page
+    """
+
+    def __init__(
+        self, bounds: tuple[float, float, float, float], label: str, *, drag: bool
+    ) -> None:
+        self.small = SmallMap(bounds, label)
+        self.boxes = ColumnDataSource(dict(_EMPTY))
+        self.place = ColumnDataSource({"x": [], "y": []})
+        self.figure = fig = self.small.figure
+        if drag:
+            overlay = BoxAnnotation(
+                syncable=False,
+                level="overlay",
+                visible=False,
+                fill_color=palette.BOX,
+                fill_alpha=0.15,
+                line_color=palette.BOX,
+                line_width=2,
+            )
+            tool = BoxSelectTool(overlay=overlay, renderers=[])
+            fig.add_tools(tool)
+            fig.toolbar.active_drag = tool
+        else:
+            fig.add_tools(CrosshairTool(line_color=palette.LINE, line_alpha=0.4))
+        fig.quad(
+            left="x0",
+            right="x1",
+            bottom="y0",
+            top="y1",
+            source=self.boxes,
+            fill_color="colour",
+            fill_alpha=0.15,
+            line_color="colour",
+            line_dash="dash",
+            line_width=2.5,
+        )
+        # A ring, dark around light: what lies under the place stays to be seen.
+        for width, colour in ((5, "#12171e"), (2.5, palette.HOVER)):
+            fig.scatter(
+                "x",
+                "y",
+                source=self.place,
+                marker="circle",
+                size=24,
+                fill_color=None,
+                line_color=colour,
+                line_width=width,
+            )
+
+    def show(self, picture: NDArray[np.uint8], label: str, colours: Sequence[str]) -> None:
+        """Show a picture of bytes, (height, width) with row 0 south, in 256 colours."""
+        self.small.recolour(colours)
+        self.small.show(picture, label)
+
+    def mark(
+        self,
+        boxes: Sequence[tuple[Sequence[float], str, bool]],
+        place: tuple[float, float] | None = None,
+    ) -> None:
+        """Draw boxes (x0, y0, x1, y1), colour, dashed or not; and a place (x, y)."""
+        edges = np.array([box for box, _, _ in boxes], dtype=float).reshape(-1, 4)
+        self.boxes.data = {
+            **{name: edges[:, i].copy() for i, name in enumerate(("x0", "y0", "x1", "y1"))},
+            "colour": [colour for _, colour, _ in boxes],
+            "dash": [[6, 4] if dashed else [] for _, _, dashed in boxes],
+        }
+        x, y = ([], []) if place is None else ([place[0]], [place[1]])
+        self.place.data = {"x": x, "y": y}
+
+    def on_tap(self, tapped: Callable[[Any, Any], None]) -> None:
+        """Call ``tapped(x, y)`` with what a browser says about a tap; it may be anything."""
+        self.figure.on_event(Tap, lambda event: tapped(event.x, event.y))
+
+    def on_box(self, drawn: Callable[[tuple[Any, Any, Any, Any]], None]) -> None:
+        """Call ``drawn(x0, y0, x1, y1)`` with what a browser says about a dragged rectangle."""
+
+        def selected(event: SelectionGeometry) -> None:
+            shape = event.geometry
+            if event.final and shape.get("type") == "rect":
+                drawn((shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")))
+
+        self.figure.on_event(SelectionGeometry, selected)

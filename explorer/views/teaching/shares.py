@@ -1,0 +1,62 @@
+"""Share of good answers against epsilon, with the interval in which the wanted share lies."""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.models import BoxAnnotation, ColumnDataSource, FixedTicker, Range1d, Span
+from numpy.typing import NDArray
+
+from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe
+
+Floats = NDArray[np.float64]
+_TICKS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+class SharesChart:
+    """One point for each epsilon that was tried, with its 95 % bounds."""
+
+    def __init__(self, first: float, last: float) -> None:
+        self._ends = first / 1.15, last * 1.15
+        self.source = ColumnDataSource({"x": [], "y": [], "low": [], "high": []})
+        self.figure = fig = chart(
+            "Chart without data",
+            300,
+            x_axis_type="log",
+            x_range=Range1d(*self._ends),
+            y_range=Range1d(-0.02, 1.04),
+        )
+        self._band = BoxAnnotation(fill_color=SECOND, fill_alpha=0.25, visible=False)
+        self._found = Span(dimension="height", line_color=SECOND, line_width=2.5, visible=False)
+        self._wanted = Span(dimension="width", line_color=TRUTH, line_width=2, line_dash="dashed")
+        for layer in (self._band, self._found, self._wanted):
+            fig.add_layout(layer)
+        fig.segment("x", "low", "x", "high", source=self.source, color=FIRST, line_width=2)
+        fig.line("x", "y", source=self.source, color=FIRST, alpha=0.5)
+        fig.scatter("x", "y", source=self.source, color=FIRST, size=8)
+        fig.xaxis.axis_label = "epsilon"
+        fig.yaxis.axis_label = "share of good answers"
+        fig.xaxis.ticker = FixedTicker(ticks=list(_TICKS))
+        fig.xaxis.major_label_overrides = {each: f"{each:g}" for each in _TICKS}
+        fig.yaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
+        fig.yaxis.major_label_overrides = {each / 4: f"{25 * each} %" for each in range(5)}
+
+    def show(
+        self,
+        points: tuple[Floats, Floats, Floats, Floats],
+        wanted: float,
+        found: float | None,
+        interval: tuple[float | None, float | None],
+        spoken: str,
+    ) -> None:
+        """Draw ``points`` (epsilon, share, low, high; each (k,)) and what was found."""
+        x, y, low, high = points
+        self.source.data = {"x": x, "y": y, "low": low, "high": high}
+        self._wanted.location = wanted
+        self._found.update(visible=found is not None, location=found or self._ends[0])
+        begin, end = interval
+        self._band.update(
+            visible=begin is not None,
+            left=begin or self._ends[0],
+            right=end or self._ends[1],
+        )
+        describe(self.figure, spoken)

@@ -1,0 +1,157 @@
+"""A closer look in a browser: click a leaf, read its end, walk by keyboard, mark cut leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer import HTF, exact
+from explorer.cities import cities
+from explorer.inspection import inspect, neighbour, node_at, study_cut
+from explorer.inspection.walk import leaf_number
+from explorer.queries import error_split
+from explorer.touching import cut_leaves
+from tests.browser.visit import cell, number, picture, rows, wait_until
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="session")
+def matrix():
+    """The city that the server shows, on the same cells."""
+    return cities()["madeup"].load(256)[1]
+
+
+@pytest.fixture(scope="session")
+def release(matrix):
+    """The preview that the server shows at first."""
+    return HTF(epsilon=1.0).release(matrix, rng=1)
+
+
+def open_leaf(page: Page) -> None:
+    page.get_by_role("button", name="Leaf", exact=True).click()
+    expect(page.locator(".node h3").first).to_be_visible()
+
+
+def click_map(page: Page, name: str, x: float, y: float) -> None:
+    """Click on a map at parts of its width and height, (0, 0) the upper left."""
+    image = page.get_by_role("img", name=name)
+    image.scroll_into_view_if_needed()
+    box = image.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] * x, box["y"] + box["height"] * y)
+
+
+def title(page: Page) -> str:
+    return page.locator(".node h3").first.inner_text()
+
+
+def fact(page: Page, name: str) -> str:
+    row = page.locator(".facts tr", has_text=name)
+    return row.locator("td").evaluate("cell => cell.firstChild.textContent").strip()
+
+
+def name_of(release, node: int) -> str:
+    return f"Leaf {leaf_number(release.tree, node) + 1:,} of {release.n_leaves:,}"
+
+
+@pytest.mark.parametrize("which", ["True map", "Private map"])
+def test_a_click_tells_why_the_leaf_ended(page, matrix, release, which) -> None:
+    open_leaf(page)
+    before = picture(page, which)
+    # Somewhere in a large leaf at the edge of the city, where a pixel decides nothing.
+    click_map(page, which, 0.06, 0.22)
+    node = node_at(release.tree, 0.78 * 256, 0.06 * 256)
+    wait_until(page, lambda: title(page) == name_of(release, node))
+    told = inspect(release, node)
+    assert page.locator(".verdict").inner_text() == told.decision.verdict
+    assert number(fact(page, "Private count")) == pytest.approx(told.count, abs=0.051)
+    true = matrix.count(np.array([told.lower]), np.array([told.upper]))[0]
+    assert number(fact(page, "True count")) == true
+    expect(page.get_by_role("img", name="Budget spent by stage").first).to_be_visible()
+    assert picture(page, which) != before, "the leaf is outlined"
+
+
+def test_walking_by_keyboard(page, release) -> None:
+    open_leaf(page)
+    entry = page.get_by_role("textbox", name="Go to: leaf number, or x, y")
+    entry.fill("100")
+    entry.press("Enter")
+    node = int(release.tree.leaves[99])
+    wait_until(page, lambda: title(page) == name_of(release, node))
+    for side in ("North", "East", "East", "South", "West"):
+        page.get_by_role("button", name=side, exact=True).press("Enter")
+        node = neighbour(release.tree, node, side.lower())
+        wait_until(page, lambda node=node: title(page) == name_of(release, node))
+    page.get_by_role("button", name="Next leaf").press("Enter")
+    node = int(release.tree.leaves[leaf_number(release.tree, node) + 1])
+    wait_until(page, lambda: title(page) == name_of(release, node))
+    page.get_by_role("button", name="Parent", exact=True).press("Enter")
+    wait_until(page, lambda: title(page) == "Inner node, divided into 2 parts")
+    page.get_by_role("button", name="Child", exact=True).press("Enter")
+    wait_until(page, lambda: title(page) == name_of(release, node))
+    page.get_by_role("button", name="Child", exact=True).press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("This is a leaf")
+    entry.fill("a thousand")
+    entry.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Give a leaf number from 1 to")
+
+
+def test_the_cut_of_an_inner_node_is_shown_and_told(page, matrix, release) -> None:
+    open_leaf(page)
+    entry = page.get_by_role("textbox", name="Go to: leaf number, or x, y")
+    entry.fill("100")
+    entry.press("Enter")
+    node = int(release.tree.leaves[99])
+    wait_until(page, lambda: title(page) == name_of(release, node))
+    for _ in range(4):
+        node = int(release.tree.parent[node])
+        page.get_by_role("button", name="Parent", exact=True).press("Enter")
+    study = study_cut(matrix, release, node)
+    sentence = f"Cut at {('row', 'column')[study.axis]} {study.chosen:,}, exact cost"
+    expect(page.get_by_role("img", name=sentence)).to_be_visible()
+    said = page.locator(".summary", has_text=sentence)
+    expect(said).to_contain_text(f"looked at {len(study.looked_at)} candidates")
+    expect(said).to_contain_text(f"deviation {study.noise_sd:,.0f}")
+
+
+def test_a_selected_row_marks_the_leaves_its_box_cuts(page, matrix, release) -> None:
+    before = picture(page, "Private map")
+    cell(page, 0, "true").click()
+    west, south, east, north = (
+        number(rows(page)[0][f"{edge} km"]) * 1000 for edge in ("west", "south", "east", "north")
+    )
+    cells = matrix.grid.to_cells([[west, south, east, north]])[0, [1, 0, 3, 2]]
+    inside, cut = cut_leaves(release.tree, cells)
+    said = f"Q1 holds {inside:,} leaves whole and cuts {len(cut):,}: they are marked in green."
+    expect(page.get_by_text(said)).to_be_visible()
+    assert picture(page, "Private map") != before
+    assert rows(page)[0]["leaves"] == f"{inside + len(cut):,} of {release.n_leaves:,}"
+
+
+def test_the_table_tells_the_two_causes_apart(page, matrix, release) -> None:
+    for row in rows(page):
+        edges = [number(row[f"{edge} km"]) * 1000 for edge in ("west", "south", "east", "north")]
+        split = error_split(matrix, release, [edges])
+        noise, uniformity = (number(part) for part in row["noise + uniformity"].split())
+        assert noise == pytest.approx(split.noise[0], abs=0.51)
+        assert uniformity == pytest.approx(split.uniformity[0], abs=0.51)
+        difference = release.answer([edges]).value - exact(matrix, [edges])
+        assert noise + uniformity == pytest.approx(difference[0], abs=1.01)
+
+
+def test_axe_finds_nothing_serious_with_the_panel_open(page) -> None:
+    open_leaf(page)
+    cell(page, 0, "true").click()
+    page.get_by_role("button", name="Parent", exact=True).press("Enter")
+    expect(page.get_by_role("heading", name="Why this cut")).to_be_visible()
+    # The roles of tables are mended after they have been drawn.
+    page.wait_for_timeout(3000)
+    serious = [
+        f"{each['impact']}: {each['id']} ({each['help']}) at {each['nodes'][0]['target']}"
+        for each in Axe().run(page).response["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]
+    assert not serious, "\n".join(serious)

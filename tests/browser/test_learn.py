@@ -1,0 +1,238 @@
+"""Learn: each lesson as somebody takes it: its steps, the result, the answer when asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from explorer import UG, exact
+from explorer.cities import cities
+from explorer.scenario import Scenario
+from explorer.teaching import thresholds
+from tests.browser.conftest import Server, Watch
+from tests.browser.visit import figure, number, pick
+
+pytestmark = pytest.mark.browser
+PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    """The city that the page shows, on the same cells."""
+    return cities()["madeup"].load(256)[1]
+
+
+def visit(browser: Browser, server: Server, path: str, **context: object) -> tuple[Page, Watch]:
+    """The page with its first lesson and its city."""
+    options = {"viewport": {"width": 1366, "height": 768}, **context}
+    page = browser.new_context(**options).new_page()  # type: ignore[arg-type]
+    watch = Watch(page, server.url)
+    page.goto(server.url + path)
+    page.locator("h2.lesson").wait_for(timeout=120_000)
+    expect(page.locator(".finding").first).not_to_be_empty()
+    return page, watch
+
+
+@pytest.fixture
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    """A fresh visit; fails on page errors, console errors, foreign requests, server tracebacks."""
+    before = len(server.log)
+    one, watch = visit(browser, server, "/learn")
+    yield one
+    one.wait_for_timeout(100)
+    one.context.close()
+    assert not watch.found, "\n".join(watch.found)
+    logged = "".join(server.log[before:])
+    assert not re.search(r"Traceback|Error|ERROR|RuntimeError", logged), logged
+
+
+def finding(page: Page) -> str:
+    """The sentence that says what came out."""
+    return page.locator("p.finding[role=status]").first.inner_text()
+
+
+def type_number(page: Page, name: str, value: str) -> None:
+    """Type into a box and leave it."""
+    box = page.get_by_role("textbox", name=name, exact=True)
+    box.fill(value)
+    box.press("Tab")
+
+
+def answer_after_asking(page: Page, words: str) -> None:
+    """The answer is nowhere on the page until somebody asks for it."""
+    expect(page.get_by_text(words)).to_have_count(0)
+    page.get_by_role("button", name="Show the answer").click()
+    expect(page.get_by_text(words)).to_be_visible()
+    page.get_by_role("button", name="Hide the answer").click()
+    expect(page.get_by_text(words)).to_have_count(0)
+
+
+def open_lesson(page: Page, title: str) -> None:
+    page.get_by_role("button", name=re.compile(rf"^\d\. {title}")).click()
+    expect(page.locator("h2.lesson")).to_have_text(re.compile(title))
+
+
+def test_one_person_more_or_less(page, matrix) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text("Learn with experiments")
+    expect(page.get_by_text("Everything here is a preview")).to_be_visible()
+    expect(page.locator(".kicker")).to_have_text("Lesson 1 of 6 · 10 minutes")
+    expect(page.get_by_text("factor of at most eepsilon = 1.65")).to_be_visible()
+    assert figure(page, "Largest log-ratio") == "0.5"
+    type_number(page, "Epsilon", "2")
+    expect(page.get_by_text("factor of at most eepsilon = 7.39")).to_be_visible()
+    assert figure(page, "Largest log-ratio") == "2"
+    # Somewhere else: the leaf of a grid of 32 x 32 that holds the click.
+    place = page.get_by_role("img", name="True map of").bounding_box()
+    page.mouse.click(place["x"] + 0.52 * place["width"], place["y"] + 0.52 * place["height"])
+    (true,) = exact(matrix, matrix.grid.from_cells([[128, 120, 136, 128]]))
+    expect(page.get_by_text(f"truly {true:,.0f} people, {true + 1:,.0f} with")).to_be_visible()
+    pick(page, "Mechanism", "HTF")
+    expect(page.get_by_text("its cuts depend on the data")).to_be_visible()
+    pick(page, "Mechanism", "AG")
+    page.get_by_role("button", name="Draw previews of both").click()
+    expect(page.get_by_text("over 400 previews a side")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^AG, this leaf"))).to_be_visible()
+    page.get_by_text("Numbers of the charts").click()
+    expect(page.locator("table.numbers").first).to_be_visible()
+    answer_after_asking(page, "they become at most 3.3 to 1")
+
+
+def test_averaging(page, matrix) -> None:
+    open_lesson(page, "Ask often enough")
+    expect(page.get_by_text("Truly 7 people are in the box")).to_be_visible()
+    page.get_by_role("button", name="Redraw once").click()
+    expect(page.get_by_text("One map by UG")).to_be_visible()
+    page.get_by_role("button", name="100 times", exact=True).click()
+    expect(page.get_by_text("The average of 101 redraws is")).to_be_visible()
+    box = matrix.grid.from_cells([[88, 104, 96, 112]])
+    made = UG(epsilon=0.5, grid_size=32)
+    answers = [made.release(matrix, rng=seed).answer(box).value[0] for seed in range(101)]
+    assert number(figure(page, "Average")) == pytest.approx(sum(answers) / 101, abs=0.051)
+    # Rounding gives the true count: the standard error is 0.28.
+    assert round(number(figure(page, "Average"))) == exact(matrix, box)[0] == 7
+    assert figure(page, "Epsilon spent") == "50.5"
+    expect(page.get_by_text("one release, asked 101 ×: 0.5")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^The average of 101"))).to_be_visible()
+    page.get_by_role("button", name="Start over").click()
+    expect(page.get_by_text("No map has been drawn yet.")).to_be_visible()
+    answer_after_asking(page, "100 × 0.5 = 50")
+
+
+def test_tolerable_error_and_cancel(page) -> None:
+    open_lesson(page, "How much epsilon")
+    start = page.get_by_role("button", name="Find the smallest epsilon")
+    start.click()
+    expect(page.get_by_text("UG answers this box within 5 %")).to_be_visible()
+    low, high = re.findall(r"[\d.]+", figure(page, "95 % interval"))
+    assert float(low) <= float(figure(page, "Smallest epsilon")) <= float(high)
+    pick(page, "Mechanism", "HTF")
+    start.click()
+    page.get_by_role("progressbar", name="Bisection over previews").wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("Cancelled; nothing was changed.")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel")).to_be_disabled()
+    answer_after_asking(page, "Uneven spread.")
+
+
+def test_threshold_by_keyboard_only(page, matrix) -> None:
+    page.get_by_role("button", name="4. Hiding small counts").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("h2.lesson")).to_have_text("Hiding small counts is not privacy")
+    counts, _, _ = thresholds.coarse(matrix.counts, 64)
+    expect(page.get_by_text("76 − 69 = 7, exactly the true count of 7")).to_be_visible()
+    assert number(figure(page, "Hidden")) == (counts < 10).sum()
+    before = finding(page)
+    page.get_by_role("button", name="Another hidden cell").focus()
+    page.keyboard.press("Space")
+    expect(page.locator("p.finding[role=status]").first).not_to_have_text(before)
+    assert "exactly the true count of" in finding(page)
+    box = page.get_by_role("textbox", name="Threshold k", exact=True)
+    box.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("100")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("fewer than 100 people")).to_be_visible()
+    assert number(figure(page, "Hidden")) == (counts < 100).sum()
+    page.get_by_role("button", name="Show the answer").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Each is an equation about people")).to_be_visible()
+
+
+def test_two_days(page) -> None:
+    open_lesson(page, "Hiding small counts")
+    pick(page, "Two maps to subtract", "Two days")
+    page.get_by_role("button", name="Another hidden cell").click()
+    expect(page.get_by_text("so today it holds 9 people")).to_be_visible()
+    expect(page.locator("table.numbers", has_text="yesterday")).to_be_visible()
+
+
+def test_ranking_by_two_metrics(page) -> None:
+    open_lesson(page, "Who is best")
+    page.get_by_role("button", name="Run and judge twice").click()
+    expect(page.get_by_text("the order turns round")).to_be_visible()
+    rows = page.locator("table.numbers tbody tr").all_inner_texts()
+    assert len(rows) == 6
+    (htf,) = (row for row in rows if row.startswith("HTF"))
+    (ug,) = (row for row in rows if row.startswith("UG"))
+    places = [[int(place) for place in re.findall(r"\t\s*(\d)\s", row)] for row in (htf, ug)]
+    # HTF is ahead of UG by one metric and behind it by the other.
+    assert places[0][0] < places[1][0]
+    assert places[0][1] > places[1][1]
+    assert "Beyond chance" in finding(page)
+    page.get_by_role("checkbox", name="HTF", exact=True).uncheck()
+    expect(page.get_by_text("An error counts as a part of the true answer")).to_be_visible()
+    answer_after_asking(page, "makes empty and nearly empty boxes decide")
+
+
+def test_after_the_noise(page) -> None:
+    open_lesson(page, "What may be done")
+    page.get_by_role("button", name="Draw the previews").click()
+    expect(page.get_by_text("no bias has been found")).to_be_visible()
+    plain = number(figure(page, "Standard error"))
+    page.get_by_role("switch", name="No negative counts").click()
+    expect(page.get_by_text("more than chance explains")).to_be_visible()
+    assert number(figure(page, "Bias")) > 100_000
+    page.get_by_role("switch", name="No negative counts").click()
+    page.get_by_role("switch", name="Consistency").click()
+    expect(page.get_by_text("with consistency, the region")).to_be_visible()
+    assert number(figure(page, "Standard error")) < plain / 5
+    answer_after_asking(page, "every empty leaf keeps its surplus")
+
+
+def test_a_link_opens_a_lesson_and_a_wrong_one_says_so(browser, server) -> None:
+    page, watch = visit(browser, server, "/learn?lesson=06_after_the_noise")
+    expect(page.locator("h2.lesson")).to_have_text("What may be done after the noise")
+    page.context.close()
+    sent = Scenario(page="learn", lesson="averaging").to_link()
+    page, watch = visit(browser, server, f"/learn?s={sent}")
+    expect(page.locator("h2.lesson")).to_have_text("Ask often enough and noise is gone")
+    page.context.close()
+    page, watch = visit(browser, server, "/learn?lesson=%3Cb%3E")
+    expect(page.get_by_role("alert")).to_contain_text("There is no lesson of that name")
+    page.context.close()
+    assert not watch.found
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
+def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
+    size = {"viewport": {"width": width, "height": height}}
+    page, watch = visit(browser, server, "/learn", **size, **(PHONE if width < 500 else {}))
+    try:
+        for _lesson in range(6):
+            page.wait_for_timeout(500)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            over = [
+                each.inner_text()
+                for each in page.locator("main button:visible").all()
+                if (place := each.bounding_box()) and place["x"] + place["width"] > width + 1
+            ]
+            assert not over
+            if not page.get_by_role("button", name="Next lesson").is_disabled():
+                page.get_by_role("button", name="Next lesson").click()
+        expect(page.locator(".kicker")).to_have_text("Lesson 6 of 6 · 12 minutes")
+        assert not watch.found
+    finally:
+        page.context.close()

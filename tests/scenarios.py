@@ -1,0 +1,119 @@
+"""Scenarios by chance, for tests: any that can be written, and some that can be run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import param
+from hypothesis import strategies as st
+
+from explorer.mechanisms import mechanism, mechanisms
+from explorer.scenario import GRID_SIDES, MAX_SEED, Looks, Scenario, Sweep
+
+KEYS = list(mechanisms())
+
+
+@st.composite
+def choices(draw: Any) -> dict[str, dict[str, Any]]:
+    """A mechanism with any of its settings."""
+    key = draw(st.sampled_from(KEYS))
+    made = mechanism(key)
+    names = draw(st.lists(st.sampled_from(made.tunables()), unique=True)) if made.tunables() else []
+    return {key: {name: draw(_values(made.param[name])) for name in names}}
+
+
+def _values(declared: param.Parameter) -> st.SearchStrategy[Any]:
+    if isinstance(declared, param.Selector):
+        return st.sampled_from(declared.objects)
+    low, high = declared.bounds
+    if isinstance(declared, param.Integer):
+        numbers: st.SearchStrategy[Any] = st.integers(low, high)
+    else:
+        numbers = st.floats(low, high)
+    return numbers | st.none() if declared.allow_None else numbers
+
+
+@st.composite
+def boxes(draw: Any) -> dict[str, Any]:
+    """A box with a name, in metres of any grid."""
+    far = st.floats(-1e7, 1e7)
+    x0, y0 = draw(far), draw(far)
+    width, height = (draw(st.floats(0.01, 1e6)) for _ in range(2))
+    return {"name": draw(_lines(40)), "edges": [x0, y0, x0 + width, y0 + height]}
+
+
+def _lines(longest: int) -> st.SearchStrategy[str]:
+    return st.text(max_size=longest).filter(str.isprintable)
+
+
+@st.composite
+def parts(draw: Any, part: type[Looks] | type[Sweep]) -> dict[str, Any]:
+    """Looks, or a sweep, with any of its fields."""
+    return {
+        name: draw(st.sampled_from(values)) for name, values in part.choices.items() if draw(_BOOL)
+    }
+
+
+_BOOL = st.booleans()
+
+
+@st.composite
+def scenarios(draw: Any) -> Scenario:
+    """Any scenario."""
+    page = draw(st.sampled_from(("explore", "compare", "learn")))
+    n = {"explore": 1, "compare": 2, "learn": draw(st.integers(1, 2))}[page]
+    return Scenario(
+        page=page,
+        lesson=draw(_lines(20)) if page == "learn" else "",
+        city=draw(_lines(20).filter(str.strip)),
+        side=draw(st.sampled_from(GRID_SIDES)),
+        mechanisms=tuple(draw(choices()) for _ in range(n)),
+        epsilon=draw(st.floats(1e-6, 10)),
+        seed=draw(st.none() | st.integers(0, MAX_SEED)),
+        boxes=draw(st.none() | st.lists(boxes(), max_size=5)),
+        look=draw(parts(Looks)),
+        sweep=draw(parts(Sweep)),
+        title=draw(_lines(80)),
+        about=draw(_lines(80)),
+    )
+
+
+def runnable(rng: np.random.Generator, page: str, *keys: str) -> Scenario:
+    """A scenario on a small grid of the made-up city, with mechanisms ``keys``."""
+    corners = rng.uniform(-10_000, 9_000, (3, 2))
+    sides = rng.uniform(50, 9_000, (3, 2))
+    edges = np.hstack([corners, np.minimum(corners + sides, 10_000)])
+    return Scenario(
+        page=page,
+        side=256,
+        mechanisms=tuple({key: _settings(rng, key)} for key in keys),
+        epsilon=float(f"{10 ** rng.uniform(-1.5, 0.5):.3g}"),
+        seed=int(rng.integers(MAX_SEED)),
+        boxes=tuple(
+            {"name": name, "edges": row.tolist()}
+            for name, row in zip(("Q1", 'The "old" town', "back\\slash"), edges, strict=True)
+        ),
+        look={name: str(rng.choice(values)) for name, values in Looks.choices.items()},
+    )
+
+
+def _settings(rng: np.random.Generator, key: str) -> dict[str, Any]:
+    """Some settings of a mechanism, within what a slider reaches."""
+    made = mechanism(key)
+    found: dict[str, Any] = {}
+    for name in made.tunables():
+        declared = made.param[name]
+        if rng.random() < 0.5:
+            continue
+        if isinstance(declared, param.Selector):
+            found[name] = str(rng.choice(declared.objects))
+            continue
+        low, high = declared.get_soft_bounds()
+        if name == "height":
+            high = min(high, 8)
+        if isinstance(declared, param.Integer):
+            found[name] = int(rng.integers(low, min(high, 64) + 1))
+        else:
+            found[name] = float(f"{rng.uniform(low, high):.4g}")
+    return found

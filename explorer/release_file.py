@@ -174,8 +174,8 @@ def _tree(file: pq.ParquetFile, facts: dict[str, Any]) -> Tree:
         place = np.concatenate([inner["node"], table["node"]])
         if not np.array_equal(np.sort(place), np.arange(facts["nodes"])):
             raise ValueError("nodes are missing")
-        for name in leaves:
-            both = np.concatenate([inner[name], leaves[name]])
+        for name, ends in leaves.items():
+            both = np.concatenate([inner[name], ends])
             merged[name] = np.empty_like(both)
             merged[name][place] = both
     return Tree(stages=stages, **merged)

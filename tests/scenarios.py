@@ -9,7 +9,7 @@ import param
 from hypothesis import strategies as st
 
 from explorer.mechanisms import mechanism, mechanisms
-from explorer.scenario import GRID_SIDES, MAX_SEED, Looks, Scenario, Sweep
+from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED, Looks, Scenario, Sweep
 
 KEYS = list(mechanisms())
 
@@ -68,6 +68,7 @@ def scenarios(draw: Any) -> Scenario:
         lesson=draw(_lines(20)) if page == "learn" else "",
         city=draw(_lines(20).filter(str.strip)),
         side=draw(st.sampled_from(GRID_SIDES)),
+        contribution_bound=draw(st.sampled_from(BOUNDS)),
         mechanisms=tuple(draw(choices()) for _ in range(n)),
         epsilon=draw(st.floats(1e-6, 10)),
         seed=draw(st.none() | st.integers(0, MAX_SEED)),

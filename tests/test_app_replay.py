@@ -235,7 +235,5 @@ def test_a_frame_that_comes_late_does_not_pull_the_sliders_back(page, monkeypatc
 def test_a_piece_that_ag_counts_twice_is_said_to_be_counted_again() -> None:
     growth = Growth(mechanisms()["ag"](epsilon=1.0).release(MATRIX, rng=1))
     fan_out = growth.release.tree.fan_out
-    step = next(
-        k for k in range(2, growth.n_splits) if fan_out[growth.split_node(k)] == 1
-    )  # fmt: skip
+    step = next(k for k in range(2, growth.n_splits) if fan_out[growth.split_node(k)] == 1)
     assert "cells were counted again: " in about_step(growth, step)

@@ -153,6 +153,15 @@ def test_it_runs(done) -> None:
 
 
 @pytest.mark.slow
+def test_figures_ask_the_net_for_no_scripts(done) -> None:
+    outputs = [out for each in done.cells for out in each.get("outputs", [])]
+    scripts = [out.data.get("application/javascript", "") for out in outputs if "data" in out]
+    assert any("Bokeh" in script for script in scripts)
+    # With scripts that come along, the list of addresses to load is empty.
+    assert not any("cdn.bokeh.org/bokeh/release" in script for script in scripts)
+
+
+@pytest.mark.slow
 def test_checks_refuse_missing_and_wrong_answers(done) -> None:
     for probe in done.probes:
         where = f"{probe.exercise}: {probe.answer or 'no answer'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -185,3 +186,13 @@ def test_a_matrix_keeps_the_cells_it_has(tmp_path, monkeypatch) -> None:
     names = run(text)
     assert names["matrix"].shape == (20, 20)
     assert len(names["answers"].value) == 2
+
+
+def test_users_are_counted_where_the_city_has_them(monkeypatch) -> None:
+    from explorer.scenario import code
+
+    one = Scenario(contribution_bound=5)
+    assert "city.load(1024)" in code.load(one)
+    city = SimpleNamespace(is_matrix=False, has_users=True)
+    monkeypatch.setattr(code, "_city", lambda _scenario: city)
+    assert "city.load(1024, contribution_bound=5)" in code.load(one)

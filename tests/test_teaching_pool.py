@@ -65,7 +65,9 @@ def test_bars_keep_their_place_while_answers_come_in() -> None:
     assert pool.summary().width == 50.0
 
 
-@pytest.mark.parametrize("value,sd", [(math.nan, 1), (math.inf, 1), (1, -1), (1e16, 1), (1, 1e16)])
+@pytest.mark.parametrize(
+    ("value", "sd"), [(math.nan, 1), (math.inf, 1), (1, -1), (1e16, 1), (1, 1e16)]
+)
 def test_an_answer_that_is_none_is_refused(value, sd) -> None:
     with pytest.raises(InputError, match="finite"):
         Answer(value, sd)

@@ -11,12 +11,13 @@ from bokeh.models import CustomJSTickFormatter
 
 from explorer.app import ui
 from explorer.app.controls import MechanismPanel, help_pane
-from explorer.app.state import BOUNDS, EPSILON_EXPONENTS, GRID_SIDES, ExploreState, epsilon_of
+from explorer.app.state import EPSILON_EXPONENTS, ExploreState, epsilon_of
 from explorer.app.theme import CSS
 from explorer.app.tied import Tied
 from explorer.app.words import words
 from explorer.errors import InputError
 from explorer.mechanisms import mechanism, mechanisms
+from explorer.scenario import BOUNDS, GRID_SIDES
 
 # The slider's place is a power of ten; a person reads epsilon, on screen and through a reader.
 _EPSILON_FORMAT = """

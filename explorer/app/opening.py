@@ -153,6 +153,7 @@ def present(
         page=page,
         city=state.city,
         side=state.side,
+        contribution_bound=state.bound,
         mechanisms=tuple(Choice.read(each) for each in sides),
         epsilon=state.epsilon,
         seed=None if released else state.seed,
@@ -164,7 +165,7 @@ def present(
 
 def _plain(scenario: Scenario, sweep: bool = False) -> dict[str, Any]:
     """Choices besides city, mechanisms and epsilon by their names in the state."""
-    found: dict[str, Any] = {"side": scenario.side}
+    found: dict[str, Any] = {"side": scenario.side, "bound": scenario.contribution_bound}
     found |= {name: getattr(scenario.look, name) for name in _names(Looks)}
     if sweep and scenario.page == "compare":
         found |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in _names(Sweep)}

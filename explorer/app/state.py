@@ -12,11 +12,8 @@ from explorer.app.numbers import finite, shown
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, mechanism, mechanisms
 from explorer.mechanisms.base import MAX_EPSILON
+from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED
 
-GRID_SIDES = (256, 512, 1024, 2048)
-#: What a record is: 0 is each point, k is a user of whom at most k points count.
-BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
-MAX_SEED = 2**31 - 1
 #: Where the mechanism's settings live; all other names are plain parameters of the state.
 DRAW = {"mechanism", "epsilon", "seed", "city", "side", "bound"}
 

@@ -96,7 +96,8 @@ p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .figures dd {{ font-size: 22px; line-height: 28px; font-weight: 600; margin: 0;
   font-variant-numeric: tabular-nums; white-space: nowrap; }}
 .figures.four div {{ width: auto; min-width: 0; }}
-.figures.four {{ display: grid; grid-template-columns: repeat(4, 1fr); gap: 0 10px; margin-top: 4px; }}
+.figures.four {{ display: grid; grid-template-columns: repeat(4, 1fr); gap: 0 10px;
+  margin-top: 4px; }}
 .figures.four dd {{ font-size: 19px; line-height: 25px; }}
 .bar .caption {{ font-size: 13px; line-height: 18px; opacity: .85; }}
 .bar .gradient {{ height: 10px; border-radius: 2px; margin: 3px 0 2px; }}
@@ -120,6 +121,7 @@ h3 + p {{ opacity: .78; }}
 .pages {{ display: flex; gap: 4px; }}
 .pages a {{ color: #ffffff; font-size: 14px; line-height: 20px; padding: 4px 10px;
   border-radius: 4px; text-decoration: none; opacity: .85; }}
+@media (max-width: 600px) {{ .pages {{ gap: 0; }} .pages a {{ padding: 4px 7px; }} }}
 .pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
 .pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
 .progress {{ display: flex; align-items: center; gap: 12px; font-size: 14px; line-height: 20px; }}

@@ -1,6 +1,6 @@
 """Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
 
-from explorer.scenario.model import GRID_SIDES, MAX_SEED, PAGES, VERSION, Scenario
+from explorer.scenario.model import BOUNDS, GRID_SIDES, MAX_SEED, PAGES, VERSION, Scenario
 from explorer.scenario.parts import (
     MOST_BOXES,
     NAME_LENGTH,
@@ -14,6 +14,7 @@ from explorer.scenario.parts import (
 from explorer.scenario.shelf import presets, read_scenario
 
 __all__ = [
+    "BOUNDS",
     "GRID_SIDES",
     "MAX_SEED",
     "MOST_BOXES",

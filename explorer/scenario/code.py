@@ -53,10 +53,13 @@ def imports(scenario: Scenario) -> str:
 def load(scenario: Scenario) -> str:
     """Lines that count the city on the grid of the screen."""
     # A matrix has the cells it has.
-    shape = "" if _city(scenario).is_matrix else str(scenario.side)
+    city = _city(scenario)
+    given = [] if city.is_matrix else [str(scenario.side)]
+    if scenario.contribution_bound and city.has_users:
+        given.append(f"contribution_bound={scenario.contribution_bound}")
     return (
         f"city = cities()[{literal(scenario.city)}]\n"
-        f"points, matrix = city.load({shape})  # exact counts: the curator's"
+        f"points, matrix = city.load({', '.join(given)})  # exact counts: the curator's"
     )
 
 

@@ -20,6 +20,8 @@ from explorer.scenario.parts import MOST_BOXES, Box, Choice, Looks, Sweep, examp
 VERSION = 1
 PAGES = ("explore", "compare", "learn")
 GRID_SIDES = (256, 512, 1024, 2048)
+#: What a record is: 0 is each point, k is a user of whom at most k points count.
+BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
 MAX_SEED = 2**31 - 1
 _ENTRIES = (
     "scenario",
@@ -29,6 +31,7 @@ _ENTRIES = (
     "lesson",
     "city",
     "side",
+    "contribution_bound",
     "mechanisms",
     "epsilon",
     "seed",
@@ -52,6 +55,9 @@ class Scenario:
         Key of a city of the catalogue, see `explorer.cities.cities`.
     side : 256, 512, 1024 or 2048
         Cells along each side of the grid; a city that is a matrix keeps the cells it has.
+    contribution_bound : one of `BOUNDS`
+        With k above 0 a record is a user, of whom at most k points count; 0 where the city has no
+        users.
     mechanisms : sequence
         One for Explore, two for Compare (A and B), one or two for Learn: keys, instances,
         ``{"htf": {"T": 5}}`` or `Choice`. Without any the page's own: HTF, and Mosaic as B.
@@ -85,6 +91,7 @@ class Scenario:
     lesson: str = ""
     city: str = "madeup"
     side: int = 1024
+    contribution_bound: int = 0
     mechanisms: tuple[Choice, ...] = ()
     epsilon: float = 0.1
     seed: int | None = 1
@@ -102,6 +109,9 @@ class Scenario:
             "title": checks.text(self.title, 80, "title"),
             "about": checks.text(self.about, 300, "sentence 'about'"),
             "side": checks.one_of(self.side, GRID_SIDES, "grid side"),
+            "contribution_bound": checks.one_of(
+                self.contribution_bound, BOUNDS, "contribution bound"
+            ),
             "epsilon": _epsilon(self.epsilon),
             "mechanisms": _mechanisms(self.page, self.mechanisms),
             "boxes": _boxes(self.boxes),
@@ -141,6 +151,8 @@ class Scenario:
         if self.lesson:
             said["lesson"] = self.lesson
         said |= {"city": self.city, "side": self.side}
+        if self.contribution_bound:
+            said["contribution_bound"] = self.contribution_bound
         said["mechanisms"] = [each.plain() for each in self.mechanisms]
         said["epsilon"] = self.epsilon
         said |= {"release": True} if self.seed is None else {"seed": self.seed}

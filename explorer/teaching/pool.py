@@ -111,6 +111,7 @@ class Summary:
         where that is 0
     edges : (k + 1,) edges of the bars
     counts : (k,) answers in each
+    width : of a bar
     """
 
     answers: int
@@ -123,11 +124,7 @@ class Summary:
     within_10: float
     edges: Floats
     counts: Ints
-
-    @property
-    def width(self) -> float:
-        """Width of a bar."""
-        return float(self.edges[1] - self.edges[0])
+    width: float
 
     @property
     def is_wider(self) -> bool:
@@ -145,7 +142,8 @@ class Summary:
 
     def bar(self, value: float) -> int:
         """The number of the bar that holds one of the answers."""
-        at = math.floor((value - float(self.edges[0])) / self.width)
+        # As the bars are made: any other arithmetic rounds an answer on an edge elsewhere.
+        at = math.floor(value / self.width) - round(float(self.edges[0]) / self.width)
         return min(max(at, 0), len(self.counts) - 1)
 
 
@@ -193,6 +191,7 @@ class Pool:
             within_10=_within(values, self.true, 0.10),
             edges=edges,
             counts=counts,
+            width=self._width,
         )
 
     def _histogram(self, values: Floats) -> tuple[Floats, Ints]:

@@ -31,7 +31,8 @@ def to_holoviews(release: Release, *, palette: str = "cividis", width: int = 500
     """
     import holoviews as hv
 
-    hv.extension("bokeh", logo=False)
+    # Scripts come along: without them a notebook would ask the net for them.
+    hv.extension("bokeh", logo=False, inline=True)
     grid = release.grid
     x0, y0, x1, y1 = grid.bounds
     cells = np.prod(release.upper - release.lower, axis=1)

@@ -50,7 +50,8 @@ class ParticipantView:
     def __init__(self, room: ClassRoom, message: MessageArea, ended: Callable[[], None]) -> None:
         self.room = room
         self._message, self._ended = message, ended
-        self._dice = 0
+        # Entering tells all, this page too: before it has its number.
+        self._number = self._dice = 0
         self.result = Result(own=True)
         self.draw_button = button("Draw my answer", self.draw, strong=True)
         text = words("classroom")

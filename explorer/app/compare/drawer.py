@@ -12,10 +12,11 @@ from explorer.app.compare.state import CompareState
 from explorer.app.controls import MechanismPanel, help_pane
 from explorer.app.drawer import RECORDS, EpsilonControl
 from explorer.app.pieces import html_pane
-from explorer.app.state import GRID_SIDES, ExploreState
+from explorer.app.state import ExploreState
 from explorer.app.tied import Tied
 from explorer.app.words import words
 from explorer.mechanisms import mechanism, mechanisms
+from explorer.scenario import GRID_SIDES
 
 _WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": ui.MARGIN}
 

@@ -41,7 +41,7 @@ def _step_back() -> None:
     """Let the pages' own work go first."""
     # Elsewhere the call would slow the whole server down, not this thread.
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, 0, 10)
+        os.setpriority(os.PRIO_PROCESS, 0, 4)
 
 
 _POOL = ThreadPoolExecutor(processors(), "lesson", _step_back)

@@ -163,7 +163,8 @@ class ThresholdExperiment(Experiment):
         if self.found is None:
             return
         self._picks += 1
-        place = good_place(self.found, self._picks)
+        # By the settings as they are now: the picture of the last change may be on its way.
+        place = good_place(self.found, self.settings, self._picks)
         if place is None:
             self.refused("There is no such cell on this map: choose another threshold.")
         else:
@@ -193,7 +194,7 @@ class ThresholdExperiment(Experiment):
                 [
                     ("Cells", f"{found.counts.size:,}"),
                     ("Hidden", f"{found.hidden:,}"),
-                    ("Hidden, yet given away", f"{found.given_away:,}"),
+                    ("Given away all the same", f"{found.given_away:,}"),
                     ("True count of this cell", f"{found.counts[found.cell]:,}"),
                 ]
             ),
@@ -205,12 +206,12 @@ class ThresholdExperiment(Experiment):
         put(self.contrast, _contrast(found) if settings.attack == "overlap" else _promise(found))
 
 
-def good_place(found: Foiled, number: int) -> tuple[float, float] | None:
+def good_place(found: Foiled, settings: Any, number: int) -> tuple[float, float] | None:
     """The place of a cell worth attacking, another for each number; None if there is none."""
-    if found.settings.attack == "overlap":
-        worth = np.isnan(found.shown) & (found.counts > 0)
+    if settings.attack == "overlap":
+        worth = (found.counts < settings.k) & (found.counts > 0)
     else:
-        worth = found.counts == found.settings.k
+        worth = found.counts == settings.k
     cells = np.argwhere(worth)
     if not len(cells):
         return None

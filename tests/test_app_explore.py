@@ -10,7 +10,9 @@ from pyviz_comms import Comm
 
 from explorer import Release, exact
 from explorer.app import Explore
+from explorer.app.error_bars import RUNS, ErrorBars
 from explorer.errors import InputError
+from explorer.evaluate.simulation import simulated_sd
 from explorer.grid import Grid
 from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import HTF
@@ -179,3 +181,24 @@ def test_in_a_notebook_a_change_reaches_the_figures_on_screen(matrix) -> None:
     sent.clear()
     page._drawn((0.0, 0.0, 1000.0, 1000.0))
     assert any("Q3" in text for text, _ in sent)
+
+
+def test_intervals_without_a_formula_are_simulated() -> None:
+    page = Explore(FrequencyMatrix.from_array(np.arange(256).reshape(16, 16)), mechanism="mosaic")
+    answers = page.screen.answers
+    assert not answers.exact
+    asked = simulated_sd(page.screen.release, page.rectangles.boxes, RUNS)
+    low, high = asked.interval(answers.private)
+    np.testing.assert_allclose(answers.interval, (low, high))
+    assert f"{low[0]:,.0f} to {high[0]:,.0f}" == page.table.widget.value["95 % of the noise"][0]
+    assert page._about_bars.visible
+    page.state.put(mechanism="ug")
+    assert page.screen.answers.exact
+    assert page.screen.answers.reach is None
+    assert not page._about_bars.visible
+
+
+def test_an_estimated_interval_says_so_until_it_is_simulated(monkeypatch) -> None:
+    monkeypatch.setattr(ErrorBars, "want", lambda _self, _screen: None)
+    page = Explore(FrequencyMatrix.from_array(np.arange(256).reshape(16, 16)), mechanism="mosaic")
+    assert page.table.widget.value["95 % of the noise"][0].startswith("≈ ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.screen import Screen
+from explorer.app.words import words
 from explorer.app.worker import held
 from explorer.evaluate.simulation import Simulated, simulated_sd
 from explorer.release import Release
@@ -22,6 +24,7 @@ Floats = NDArray[np.float64]
 
 #: Releases of the released map for one error bar; it is off by about a sixth of itself.
 RUNS = 20
+SIMULATED = words("explore")["Simulated intervals"]
 
 
 class ErrorBars:
@@ -55,6 +58,14 @@ class ErrorBars:
             self._keep(screen, simulated(screen))
             return
         self._task = loop.create_task(self._later(screen, pn.state.curdoc))
+
+    def complete(self, screen: Screen) -> Screen:
+        """The screen with simulated intervals, where they are known."""
+        bars = self.of(screen)
+        if bars is None:
+            return screen
+        low, high = bars.interval(screen.answers.private)
+        return replace(screen, answers=replace(screen.answers, reach=(high - low) / 2))
 
     def of(self, screen: Screen) -> Simulated | None:
         """The simulation for these boxes of this release, if it has been done."""

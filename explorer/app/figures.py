@@ -28,6 +28,8 @@ class BoxAnswers:
     ``sd`` is the standard deviation of the noise part of ``private``; ``touched`` counts leaves,
     of ``leaves`` in all. ``spread`` is what the same partition would answer with exact counts: it
     tells the two causes of an error apart. None where that takes longer (see `causes`).
+    ``exact`` says whether ``sd`` is a closed form. Where it is none, ``reach`` is half the width of
+    a simulated 95 % interval, None until it has been simulated (see `error_bars`).
     """
 
     true: Floats
@@ -36,6 +38,14 @@ class BoxAnswers:
     touched: NDArray[np.int64]
     leaves: int = 0
     spread: Floats | None = None
+    exact: bool = True
+    reach: Floats | None = None
+
+    @property
+    def interval(self) -> tuple[Floats, Floats]:
+        """Ends of the 95 % interval of the noise around the private answers, approximate."""
+        reach = 1.96 * self.sd if self.reach is None else self.reach
+        return self.private - reach, self.private + reach
 
     @property
     def difference(self) -> Floats:
@@ -72,7 +82,9 @@ def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> Bo
     # An interpolated map spreads counts by their neighbours': that takes as long as the map itself.
     known = spread if release.inside == "uniform" else None
     true = exact(matrix, boxes)
-    return BoxAnswers(true, answers.value, answers.sd, inside + cut, release.n_leaves, known)
+    return BoxAnswers(
+        true, answers.value, answers.sd, inside + cut, release.n_leaves, known, answers.sd_exact
+    )
 
 
 def map_error(matrix: FrequencyMatrix, release: Release, leaves: Leaves) -> float:

@@ -29,9 +29,11 @@ def header(current: str, links: bool, phone: bool) -> list[Any]:
             for title, address in PAGES.items()
             if not (phone and title == current)
         )
-        found.append(_html(f'<nav class="pages" aria-label="Pages">{items}</nav>'))
+        found.append(
+            _html(f'<nav class="pages" aria-label="Pages">{items}</nav>', 2 if phone else 8)
+        )
     return found
 
 
-def _html(text: str) -> Any:
-    return pn.pane.HTML(text, stylesheets=[CSS], margin=(0, 8))
+def _html(text: str, margin: int = 8) -> Any:
+    return pn.pane.HTML(text, stylesheets=[CSS], margin=(0, margin))

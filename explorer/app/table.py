@@ -42,11 +42,11 @@ def edge_unit(grid: Grid) -> tuple[str, float]:
 def table_frame(rectangles: Rectangles, answers: BoxAnswers) -> pd.DataFrame:
     """Rows of the table: name, four edges (km or cells), and the two answers side by side.
 
-    The interval is private ± 1.96 standard deviations of its noise, approximate.
+    Intervals without a closed form begin with ≈ until they have been simulated.
     """
     unit, size = edge_unit(rectangles.grid)
     edges = rectangles.boxes / size
-    low, high = answers.private - 1.96 * answers.sd, answers.private + 1.96 * answers.sd
+    about = "" if answers.exact or answers.reach is not None else "≈ "
     columns: dict[str, Any] = {"box": list(rectangles.names)}
     columns |= {f"{edge} {unit}": edges[:, i].round(4) for i, edge in enumerate(EDGES)}
     columns |= {
@@ -57,7 +57,9 @@ def table_frame(rectangles: Rectangles, answers: BoxAnswers) -> pd.DataFrame:
             error_bar(*parts) for parts in zip(answers.noise, answers.uniformity, strict=True)
         ],
         "error %": answers.relative.round(3),
-        "95 % of the noise": [f"{a:,.0f} to {b:,.0f}" for a, b in zip(low, high, strict=True)],
+        "95 % of the noise": [
+            f"{about}{low:,.0f} to {high:,.0f}" for low, high in zip(*answers.interval, strict=True)
+        ],
         "leaves": [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],
     }
     return pd.DataFrame(columns)

@@ -73,7 +73,7 @@ def draw(page: Page) -> float:
     old = before.inner_text() if before.count() else ""
     button(page, "Draw my answer").click()
     expect(page.locator(".verdict")).not_to_have_text(old)
-    return number(page.locator(".verdict").inner_text())
+    return number(page.locator(".verdict").inner_text().removeprefix("Your answer:"))
 
 
 def test_two_participants_answer_and_the_teacher_sees_all(visit: Callable[..., Page]) -> None:
@@ -98,7 +98,8 @@ def test_two_participants_answer_and_the_teacher_sees_all(visit: Callable[..., P
     teacher.get_by_text("Bars in numbers").click()
     rows = teacher.get_by_role("table", name="Bars with answers").locator("tbody tr")
     bars = [
-        [number(x) for x in row.inner_text().replace("to", "\t").split("\t")] for row in rows.all()
+        [number(x) for x in row.inner_text().replace(" to ", "\t").split("\t")]
+        for row in rows.all()
     ]
     assert sum(count for _, _, count in bars) == 3
     assert all(any(low <= each <= high for low, high, _ in bars) for each in answers)

@@ -18,7 +18,7 @@ LEARN_CSS = """
 .prose code { font-size: 13px; padding: 1px 4px; border-radius: 3px;
   background: rgba(128, 140, 152, .2); }
 .prose pre { overflow-x: auto; }
-.prose a { color: inherit; text-decoration: underline; }
+.prose a, .finding a { color: inherit; text-decoration: underline; }
 .prose table { border-collapse: collapse; margin: 0 0 8px; }
 .prose th, .prose td { padding: 3px 12px 3px 0; text-align: left;
   border-bottom: 1px solid rgba(128, 140, 152, .35); }

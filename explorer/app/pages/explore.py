@@ -26,6 +26,7 @@ from explorer.app.data import (
 )
 from explorer.app.desk import Desk
 from explorer.app.drawer import Drawer
+from explorer.app.error_bars import SIMULATED, ErrorBars
 from explorer.app.exchange import BoxExchange
 from explorer.app.explore.later import Later
 from explorer.app.explore.leaf import LeafInspector
@@ -121,7 +122,7 @@ class Explore(pn.viewable.Viewer):
             taken=self._scenario_taken,
         )
         self._watch()
-        pn.state.on_session_destroyed(lambda _context: self.flow.close())
+        pn.state.on_session_destroyed(lambda _context: self._close())
         if self._brought is not None:
             self._use(self._brought)
         elif pn.state.curdoc is None or is_loaded(*self.state.place):
@@ -186,6 +187,8 @@ class Explore(pn.viewable.Viewer):
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
         self.leaf = LeafInspector(lambda: self.maps, refuse)
         self.causes = CausesFinder(self._question, self._mark, self._causes_known, refuse)
+        self.error_bars = ErrorBars(self._numbers)
+        self._about_bars = _html(f'<p class="quiet">{SIMULATED}</p>')
         panels: dict[str, CloserPanel] = {"Leaf": self.leaf}
         panels["Replay"] = Later(lambda: Replay(self.rectangles, lambda: self.maps, refuse))
         panels["Runs"] = Later(lambda: Runs(self.rectangles, lambda: self.maps, refuse))
@@ -209,6 +212,7 @@ class Explore(pn.viewable.Viewer):
             self.exchange.view,
             self.table.widget,
             self.causes.view,
+            self._about_bars,
             _section("Ledger", words("explore")["Ledger"]),
             self._ledger,
             sizing_mode="stretch_width",
@@ -336,7 +340,8 @@ class Explore(pn.viewable.Viewer):
             boxes = self.rectangles.boxes
             answers = answer_boxes(screen.release, screen.data.matrix, boxes)
             self.screen = screen = replace(screen, answers=answers, boxes=boxes)
-        self.screen = screen = self.causes.complete(screen)
+        self.screen = screen = self.error_bars.complete(self.causes.complete(screen))
+        self._about_bars.visible = not screen.answers.exact
         release, answers = screen.release, screen.answers
         strip = figures_strip(figures(release, answers, screen.error, screen.seconds))
         _set(self._strip, f'<h1 class="visually-hidden">{TITLE}</h1>{strip}')
@@ -344,6 +349,7 @@ class Explore(pn.viewable.Viewer):
         _set(self._summary, f'<p class="summary" role="status">{html.escape(sentence)}</p>')
         self.table.show(answers)
         self.causes.follow()
+        self.error_bars.want(screen)
 
     def _question(self) -> Question | None:
         """What the finder of causes is to look at."""
@@ -359,8 +365,8 @@ class Explore(pn.viewable.Viewer):
     def _causes_known(self, screen: Screen, answers: BoxAnswers) -> None:
         """The answers of the boxes on screen, with the causes of their errors told apart."""
         if self.screen is not None and self.screen.release is screen.release:
-            self.screen = replace(self.screen, answers=answers)
-            self.table.show(answers)
+            self.screen = self.error_bars.complete(replace(self.screen, answers=answers))
+            self.table.show(self.screen.answers)
 
     def _slow(self, busy: bool) -> None:
         if self.maps is not None and self.screen is not None:
@@ -429,6 +435,11 @@ class Explore(pn.viewable.Viewer):
             self.flow.run_now()
         else:
             self.flow.request()
+
+    def _close(self) -> None:
+        """The session has ended."""
+        self.flow.close()
+        self.error_bars.close()
 
     def _back(self) -> None:
         """The choice goes back to the city on screen, such as when another cannot be read."""

@@ -90,3 +90,18 @@ def test_a_map_has_a_name_and_a_scale_bar_in_metres_only(pair) -> None:
     ranges = LinkedRanges((0, 0, 4, 4))
     plain = MapView(ranges, QueryBoxes(), *partition_sources(), unit="cells")
     assert "ScaleBar" not in {type(model).__name__ for model in plain.figure.select({})}
+
+
+def test_the_wheel_scrolls_the_page_unless_a_drag_moves_the_map() -> None:
+    view = MapView(LinkedRanges((0, 0, 8, 4)), QueryBoxes(), *partition_sources(), unit="cells")
+    assert view.wheel.modifiers == {"ctrl": True}
+    view.drag("move")
+    assert view.wheel.modifiers == {}
+    view.drag("draw")
+    assert view.wheel.modifiers == {"ctrl": True}
+
+
+def test_a_view_ends_a_little_beyond_the_map() -> None:
+    ranges = LinkedRanges((0, 0, 8, 4))
+    assert ranges.x.bounds == (-2, 10)
+    assert ranges.y.bounds == (-1, 5)

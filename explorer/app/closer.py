@@ -40,6 +40,7 @@ class Closer:
     panels : label to panel, in the order of the strip
     words : label to the line of words above a panel
     refused : told one sentence about a choice that does not exist
+    opened : told whether a panel is open, when that changes
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class Closer:
         panels: Mapping[str, CloserPanel],
         words: Mapping[str, str],
         refused: Callable[[str], None],
+        opened: Callable[[bool], None] = lambda _open: None,
     ) -> None:
+        self._opened = opened
         self._panels, self._words = dict(panels), words
         self._screen: Screen | None = None
         self.open: CloserPanel | None = None
@@ -87,9 +90,12 @@ class Closer:
         self.choice.value = NOTHING
 
     def _choose(self, label: str) -> None:
-        if self.open is not None:
-            self.open.hide()
+        before = self.open
+        if before is not None:
+            before.hide()
         self.open = self._panels.get(label)
+        if (before is None) != (self.open is None):
+            self._opened(self.open is not None)
         if self.open is None:
             self._holder.objects = []
             return

@@ -27,6 +27,8 @@ PREVIEW = "Preview: reproducible dice, not private"
 DRAWN = "Release: drawn once with release-grade noise"
 
 _GAP = 20
+#: Pixels of the window's height beside the maps, and those of a panel below them.
+TAKEN, PANEL = 262, 230
 
 
 class MapPair:
@@ -69,6 +71,10 @@ class MapPair:
             on_tap(view.figure, tapped)
         self.view = side_by_side((self.left, self.right), self._titles, self.bar, grid)
         self.restyle()
+
+    def make_room(self, room: bool) -> None:
+        """Shrink the maps so that a panel below them stands in the window too, or grow again."""
+        leave(self.view, self.grid, TAKEN + (PANEL if room else 0))
 
     def viewport(self) -> Viewport:
         """What the browser shows now; before it has answered, the whole grid at a usual size."""
@@ -179,7 +185,7 @@ def visible(view: figures.MapView, ranges: figures.LinkedRanges, grid: Grid) -> 
 
 
 def side_by_side(
-    views: Sequence[figures.MapView], heads: Sequence[Any], bar: Any, grid: Grid, taken: int = 262
+    views: Sequence[figures.MapView], heads: Sequence[Any], bar: Any, grid: Grid, taken: int = TAKEN
 ) -> Any:
     """Two maps below their heads, one bar below both; on a narrow screen one map above the other.
 
@@ -187,20 +193,25 @@ def side_by_side(
     to the rest. Bar and maps end together.
     """
     aspect = grid.width / grid.height
-    widest = f"min(760px, max(340px, calc((100vh - {taken}px) * {aspect:.4f})))"
     cards = []
     for view, head in zip(views, heads, strict=True):
         view.figure.aspect_ratio = aspect
         pane = pn.pane.Bokeh(view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0)
-        card = {"flex": "1 1 300px", "max-width": widest}
-        cards.append(pn.Column(head, pane, styles=card, margin=0, sizing_mode="stretch_width"))
-    return pn.Column(
-        ui.wrapping(*cards, gap=f"8px {_GAP}px"),
-        bar,
-        sizing_mode="stretch_width",
-        margin=0,
-        styles={"max-width": f"calc(2 * {widest} + {_GAP}px)"},
+        cards.append(pn.Column(head, pane, margin=0, sizing_mode="stretch_width"))
+    both = pn.Column(
+        ui.wrapping(*cards, gap=f"8px {_GAP}px"), bar, sizing_mode="stretch_width", margin=0
     )
+    leave(both, grid, taken)
+    return both
+
+
+def leave(both: Any, grid: Grid, taken: int) -> None:
+    """Leave ``taken`` pixels of the window's height to what stands beside the two maps."""
+    aspect = grid.width / grid.height
+    widest = f"min(760px, max(340px, calc((100vh - {taken}px) * {aspect:.4f})))"
+    both.styles = {"max-width": f"calc(2 * {widest} + {_GAP}px)"}
+    for card in both[0]:
+        card.styles = {"flex": "1 1 300px", "max-width": widest}
 
 
 class MapTools:

@@ -43,8 +43,10 @@ class LinkedRanges:
     def reset(self, bounds: tuple[float, float, float, float]) -> None:
         """Show ``bounds`` (x0, y0, x1, y1)."""
         x0, y0, x1, y1 = bounds
-        self.x.update(start=x0, end=x1)
-        self.y.update(start=y0, end=y1)
+        for one, start, end in ((self.x, x0, x1), (self.y, y0, y1)):
+            # A wheel or a drag ends a little beyond the map, and not in the dark.
+            beyond = (end - start) / 4
+            one.update(start=start, end=end, bounds=(start - beyond, end + beyond))
 
     def zoom(self, factor: float) -> None:
         """Scale the view about its centre; below 1 zooms in."""
@@ -164,9 +166,10 @@ class MapView:
             hover_line_alpha=1.0,
         )
         self.hover = HoverTool(renderers=[self.leaves], tooltips=_HOVER)
-        zoom = WheelZoomTool()
-        fig.add_tools(self.hover, zoom)
-        fig.toolbar.active_scroll = zoom
+        # The maps fill a laptop's window: a plain wheel must scroll the page below them.
+        self.wheel = WheelZoomTool(modifiers="ctrl")
+        fig.add_tools(self.hover, self.wheel)
+        fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
         _draw_boxes(fig, boxes.source)
         if unit == "m":
@@ -187,9 +190,14 @@ class MapView:
         self.hover.visible = shown
 
     def drag(self, mode: str) -> None:
-        """What a drag does: "draw" a box, "move" the map, or "scroll" the page."""
+        """What a drag does: "draw" a box, "move" the map, or "scroll" the page.
+
+        The wheel zooms with Ctrl, and alone where a drag moves the map.
+        """
         tool = {"draw": self.draw_tool, "move": self.pan_tool, "scroll": None}[mode]
         self.figure.toolbar.active_drag = tool
+        # Whoever moves the map has the wheel for zooming too.
+        self.wheel.modifiers = {} if mode == "move" else {"ctrl": True}
 
     def describe(self, label: str) -> None:
         """Say in one sentence what the picture shows, for a screen reader."""

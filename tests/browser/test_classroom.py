@@ -145,13 +145,16 @@ def test_a_wrong_code_is_one_sentence_and_the_keyboard_is_enough(
     expect(button(page, "Join")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_have_text(sentence)
+    # A person reads the sentence before typing again.
+    page.wait_for_timeout(1500)
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Control+A")
-    page.keyboard.type(code)
+    page.keyboard.type(code, delay=40)
+    expect(page.get_by_label("Class code")).to_have_value(code)
     page.keyboard.press("Enter")
     draws = button(page, "Draw my answer")
     expect(draws).to_be_visible()
-    assert page.get_by_role("alert").count() == 0
+    expect(page.get_by_role("alert")).to_have_count(0)
     for _ in range(30):
         if draws.evaluate("e => e.getRootNode().activeElement === e"):
             break

@@ -85,7 +85,7 @@ class Where:
         self._make_fields()
         self.show_truth()
         self._follow()
-        put(self._hint, f'<p class="quiet">{self._hint_text(drag)}</p>')
+        self._say_how()
 
     def show_truth(self) -> None:
         """The exact map, in logarithmic colours."""
@@ -107,6 +107,7 @@ class Where:
         self._box_shown = shown
         for name, widget in self.fields.items():
             widget.visible = shown or not name.startswith("box ")
+        self._say_how()
         self._draw()
 
     # What a visitor does.
@@ -133,7 +134,7 @@ class Where:
         self._settings.put(box=(west, south, min(west + width, 1.0), min(south + height, 1.0)))
 
     def _drawn(self, box: tuple[Any, Any, Any, Any]) -> None:
-        if self.data is None:
+        if self.data is None or not self._box_shown:
             return
         grid = self.data.grid
         try:
@@ -229,13 +230,13 @@ class Where:
         x0, y0 = grid.bounds[:2]
         return x0 + (col + 0.5) * grid.cell_width, y0 + (row + 0.5) * grid.cell_height
 
-    def _hint_text(self, drag: bool) -> str:
+    def _say_how(self) -> None:
+        """What a hand can do on the map just now."""
         parts = []
         if self._has_place:
-            parts.append("Tap" if self._phone else "Click")
-            parts[-1] += " on the map for a place"
-        if drag:
+            parts.append(f"{'Tap' if self._phone else 'Click'} on the map for a place")
+        if self._box_shown and not self._phone:
             parts.append("drag a box" if parts else "Drag a box on the map")
         elif self._has_box and not self._has_place:
             parts.append("Tap where the box should be")
-        return f"{', '.join(parts)}, or type it below."
+        put(self._hint, f'<p class="quiet">{", ".join(parts)}, or type it below.</p>')

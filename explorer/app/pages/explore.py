@@ -192,7 +192,7 @@ class Explore(pn.viewable.Viewer):
         panels: dict[str, CloserPanel] = {"Leaf": self.leaf}
         panels["Replay"] = Later(lambda: Replay(self.rectangles, lambda: self.maps, refuse))
         panels["Runs"] = Later(lambda: Runs(self.rectangles, lambda: self.maps, refuse))
-        self.closer = Closer(panels, words("closer"), refuse)
+        self.closer = Closer(panels, words("closer"), refuse, self._make_room)
         strip = pn.Column(
             self._strip, styles={"flex": "1 1 460px"}, sizing_mode="stretch_width", margin=0
         )
@@ -357,6 +357,10 @@ class Explore(pn.viewable.Viewer):
             return None
         chosen = self.rectangles
         return Question(self.screen, tuple(chosen.names), tuple(chosen.selected))
+
+    def _make_room(self, room: bool) -> None:
+        if self.maps is not None:
+            self.maps.make_room(room)
 
     def _mark(self, leaves: np.ndarray) -> None:
         if self.maps is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 
-FINE, MISSING, INFINITE, ZERO, BEYOND, SWAPPED = range(6)
+FINE, MISSING, INFINITE, ZERO, BEYOND, SWAPPED, NO_LATITUDE = range(7)
 
 # Above this share of impossible places the columns are taken to be something else than degrees.
 _MOSTLY = 0.5
@@ -22,20 +22,21 @@ _REASONS = {
     INFINITE: "with an infinite coordinate",
     ZERO: "at longitude 0, latitude 0, which stands for a missing place,",
     BEYOND: "beyond the range of longitude or latitude",
-    SWAPPED: "with latitude beyond 90 as if swapped with longitude",
+    SWAPPED: "with a latitude beyond 90, perhaps swapped with the longitude,",
+    NO_LATITUDE: "with a latitude beyond 90",
 }
 
 
 def judge(
     x: NDArray[np.float64], y: NDArray[np.float64], degrees: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return for each row a reason code (n,) and for each reason its number of rows (6,).
+    """Return for each row a reason code (n,) and for each reason its number of rows (7,).
 
     With ``degrees``, x is a longitude (-180 to 360) and y a latitude (-90 to 90); without, any
-    finite number is fine.
+    finite number is fine. What exceeds a longitude is BEYOND: in neither order it could be degrees.
     """
     reasons = np.empty(x.size, np.uint8)
-    rows = np.zeros(6, np.int64)
+    rows = np.zeros(7, np.int64)
     _judge(x, y, degrees, reasons, rows)
     return reasons, rows
 
@@ -45,16 +46,22 @@ def refuse_columns(rows: NDArray[np.int64], lon: str, lat: str) -> None:
 
     ``rows`` is what `judge` counted; ``lon`` and ``lat`` are the names of the columns.
     """
-    placed = rows[FINE] + rows[BEYOND] + rows[SWAPPED]
+    wrong = rows[BEYOND] + rows[SWAPPED] + rows[NO_LATITUDE]
+    placed = rows[FINE] + wrong
     if rows[SWAPPED] > _MOSTLY * placed > 0:
         raise InputError(
             f"The latitudes in {lat!r} are beyond 90 while the longitudes in {lon!r} are not, so "
             f"the two look swapped; give lon={lat!r}, lat={lon!r}."
         )
-    if rows[BEYOND] + rows[SWAPPED] > _MOSTLY * placed:
+    if rows[BEYOND] > _MOSTLY * placed:
         raise InputError(
             f"The values in {lon!r} and {lat!r} are not degrees; say what they are with crs=..., "
             "such as crs='EPSG:27700'."
+        )
+    if wrong > _MOSTLY * placed:
+        raise InputError(
+            f"Most values in {lon!r} and {lat!r} are no longitude and latitude (up to 360 and 90); "
+            "mend them, or give lon=... and lat=... to name other columns."
         )
 
 
@@ -84,6 +91,8 @@ def _judge(x, y, degrees, reasons, rows):  # type: ignore[no-untyped-def]
                 reason = FINE
             elif -90.0 <= a <= 90.0 and -180.0 <= b <= 360.0:
                 reason = SWAPPED
+            elif -180.0 <= a <= 360.0 and -180.0 <= b <= 360.0:
+                reason = NO_LATITUDE
             else:
                 reason = BEYOND
         reasons[i] = reason

@@ -19,6 +19,7 @@ import explorer
 from explorer.commands import COMMANDS, command
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
+from explorer.mechanisms.base import check_settings
 from explorer.privacy.curator import BudgetExceeded
 
 PROGRAM = "dp-explorer"
@@ -80,8 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit code: 0, 2 for what a person can mend, 130 for an interrupt.
     """
-    parser = build_parser()
     try:
+        check_settings()
+        parser = build_parser()
         with _plain_output():
             arguments = parser.parse_args(argv)
             if arguments.command is None:

@@ -26,7 +26,7 @@ def as_shape(shape: Any) -> tuple[int, int]:
     if rows * cols > MAX_CELLS:
         raise InputError(
             f"A grid of {rows:,} x {cols:,} has {rows * cols:,} cells, more than the "
-            f"{MAX_CELLS:,} that fit in memory; give fewer rows and columns."
+            f"{MAX_CELLS:,} that this program allows; give fewer rows and columns."
         )
     return rows, cols
 

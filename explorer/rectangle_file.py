@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,10 @@ _NAME_LENGTH = 100
 
 
 def read_rectangles(
-    source: str | Path | bytes, grid: Grid, name: str = ""
+    source: str | Path | bytes,
+    grid: Grid,
+    name: str = "",
+    note: Callable[[str], None] | None = None,
 ) -> tuple[Floats, list[str]]:
     """Read rectangles from GeoJSON or CSV; the content tells which.
 
@@ -48,6 +51,8 @@ def read_rectangles(
     grid : Grid
     name : str
         What to call content that is given as bytes.
+    note : callable, optional
+        Told in one sentence how many shapes are no rectangles, so that their boxes hold more.
 
     Returns
     -------
@@ -62,7 +67,7 @@ def read_rectangles(
     """
     content, label = _content(source, name)
     if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        boxes, names = rectangle_geojson.read(content, grid, label, MAX_RECTANGLES)
+        boxes, names = rectangle_geojson.read(content, grid, label, MAX_RECTANGLES, note)
     else:
         boxes, names = _read_csv(content, grid, label)
     names = [_clean_name(name, number) for number, name in enumerate(names)]

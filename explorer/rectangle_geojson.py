@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid import Grid
-from explorer.rectangle_shapes import box_shapes, boxes_of_rings
+from explorer.rectangle_shapes import are_rectangles, box_shapes, boxes_of_rings
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,9 @@ EDGES = ("x0", "y0", "x1", "y1")
 _UNMOVED = 0.05
 
 
-def read(content: bytes, grid: Grid, label: str, most: int) -> tuple[Floats, list[Any]]:
+def read(
+    content: bytes, grid: Grid, label: str, most: int, note: Callable[[str], None] | None = None
+) -> tuple[Floats, list[Any]]:
     """Rectangles and names of a FeatureCollection or a Feature, see `read_rectangles`.
 
     Parameters
@@ -31,6 +33,7 @@ def read(content: bytes, grid: Grid, label: str, most: int) -> tuple[Floats, lis
     grid : Grid
     label : what to call the file in an error
     most : more features than this are refused
+    note : told in a sentence how many shapes are no rectangles
 
     Returns
     -------
@@ -44,11 +47,13 @@ def read(content: bytes, grid: Grid, label: str, most: int) -> tuple[Floats, lis
             f"{label} is not complete GeoJSON; export it again from the program that made it."
         ) from error
     features = _features(document, label, most)
-    names, rings, own = [], [], np.full((len(features), 4), np.nan)
+    names, rings, holes, own = [], [], [], np.full((len(features), 4), np.nan)
     crs = grid.to_dict()["crs"]
     for number, feature in enumerate(features):
         geometry = feature.get("geometry") if isinstance(feature, dict) else None
-        rings.append(_outer_rings(geometry, number, label))
+        outer, inner = _rings(geometry, number, label)
+        rings.append(outer)
+        holes.append(inner)
         facts = feature.get("properties")
         facts = facts if isinstance(facts, dict) else {}
         names.append(facts.get("name"))
@@ -62,28 +67,50 @@ def read(content: bytes, grid: Grid, label: str, most: int) -> tuple[Floats, lis
             f"Feature {bad[0] + 1} of {label} lies where the map's projection has no place; leave "
             "it out."
         )
-    return _exact_edges(boxes, corners, own, grid), names
+    trusted = _trusted(corners, own, grid)
+    if note is not None and not trusted.all():
+        _tell_of_others(~trusted, rings, holes, boxes, grid, note)
+    return np.where(trusted[:, None], own, boxes), names
+
+
+def _tell_of_others(
+    asked: NDArray[np.bool_],
+    rings: list[list[Floats]],
+    holes: list[list[Floats]],
+    boxes: Floats,
+    grid: Grid,
+    note: Callable[[str], None],
+) -> None:
+    """Say how many of the shapes that are asked about are no rectangles."""
+    at = np.flatnonzero(asked)
+    found = are_rectangles([rings[i] for i in at], [holes[i] for i in at], boxes[at], grid)
+    odd = int((~found).sum())
+    if odd:
+        which = f"{odd:,} of {len(asked):,} shapes" if len(asked) > 1 else "The shape"
+        be, whose = ("are not rectangles", "their") if odd > 1 else ("is not a rectangle", "its")
+        what = "boxes are" if odd > 1 else "box is"
+        note(f"{which} {be} on this map: {whose} bounding {what} asked.")
 
 
 def _edge(value: Any) -> float:
     return float(value) if type(value) in (int, float) and abs(value) < 1e300 else math.nan
 
 
-def _exact_edges(boxes: Floats, corners: Floats, own: Floats, grid: Grid) -> Floats:
-    """The edges a Feature states about itself, unless its shape has been moved since."""
+def _trusted(corners: Floats, own: Floats, grid: Grid) -> NDArray[np.bool_]:
+    """Whether the edges a Feature states about itself hold: not if it has been moved since."""
     trusted = np.all(np.abs(corners - own) <= _UNMOVED, axis=1)
     # A shape that was cut at the antimeridian has corners of its own: compare with the same cut.
     doubtful = np.flatnonzero(~trusted & np.isfinite(own).all(axis=1))
     doubtful = doubtful[np.all(own[doubtful, :2] <= own[doubtful, 2:], axis=1)]
     if len(doubtful):
         shapes = box_shapes(own[doubtful], grid)
-        rings = [_outer_rings(shape, 0, "") if shape else [] for shape in shapes]
+        rings = [_rings(shape, 0, "")[0] if shape else [] for shape in shapes]
         keep = [at for at, ring in enumerate(rings) if ring]
         if keep:
             written = boxes_of_rings([rings[at] for at in keep], grid)[1]
             same = np.all(np.abs(corners[doubtful[keep]] - written) <= _UNMOVED, axis=1)
             trusted[doubtful[keep]] = same
-    return np.where(trusted[:, None], own, boxes)
+    return trusted
 
 
 def _features(document: Any, label: str, most: int) -> list[Any]:
@@ -106,8 +133,8 @@ def _features(document: Any, label: str, most: int) -> list[Any]:
     return features
 
 
-def _outer_rings(geometry: Any, number: int, label: str) -> list[Floats]:
-    """The outer rings of a Polygon or MultiPolygon, (k, 2) longitude and latitude each."""
+def _rings(geometry: Any, number: int, label: str) -> tuple[list[Floats], list[Floats]]:
+    """Outer rings and holes of a Polygon or MultiPolygon, (k, 2) longitude and latitude each."""
     kind = geometry.get("type") if isinstance(geometry, dict) else None
     if kind not in ("Polygon", "MultiPolygon"):
         raise InputError(
@@ -117,8 +144,10 @@ def _outer_rings(geometry: Any, number: int, label: str) -> list[Floats]:
     try:
         parts = geometry["coordinates"]
         parts = [parts] if kind == "Polygon" else parts
-        rings = [np.asarray([place[:2] for place in part[0]], dtype=np.float64) for part in parts]
-        sound = rings and all(ring.ndim == 2 and len(ring) >= 3 for ring in rings)
+        outer = [_corners(part[0]) for part in parts]
+        holes = [_corners(ring) for part in parts for ring in part[1:] if len(ring)]
+        rings = [*outer, *holes]
+        sound = outer and all(ring.ndim == 2 and len(ring) >= 3 for ring in rings)
         sound = sound and all(ring.shape[1] == 2 and np.isfinite(ring).all() for ring in rings)
     except (TypeError, ValueError, KeyError, IndexError, OverflowError):
         sound = False
@@ -132,7 +161,11 @@ def _outer_rings(geometry: Any, number: int, label: str) -> list[Floats]:
             f"Feature {number + 1} of {label} is not in degrees; export it again in longitude and "
             "latitude (WGS 84, EPSG:4326), or give CSV in the unit of the map."
         )
-    return rings
+    return outer, holes
+
+
+def _corners(ring: Any) -> Floats:
+    return np.asarray([place[:2] for place in ring], dtype=np.float64)
 
 
 def write(

@@ -24,6 +24,13 @@ _STEP_METRES, _MOST_PARTS = 2_000.0, 16
 _STEP_DEGREES, _MOST_STEPS, _MOST_PLACES = 0.005, 64, 5_000_000
 _DECIMALS = 9  # a tenth of a millimetre
 
+# A rectangle w x h is told by its area: what it lacks of its box, or has too much. Others round
+# degrees to 6 decimals, 0.1 m along the edges; chords of ours lack less than 0.01 of a box.
+_ROUNDED, _LACKS = 0.1, 0.01
+# A rectangle in degrees is turned by the meeting of meridians, c = distance x tan(lat) / R: it
+# lacks c (w / h + h / w) of its box. For 25 km at 60 degrees, c = 0.007, 0.1 lets pass 14 x 1.
+_TURNED = 0.1
+
 
 def box_shapes(boxes: Floats, grid: Grid) -> list[dict[str, Any] | None]:
     """GeoJSON geometries (WGS 84, counterclockwise) of (n, 4) rectangles in metres.
@@ -92,12 +99,69 @@ def boxes_of_rings(shapes: Sequence[Sequence[Floats]], grid: Grid) -> tuple[Floa
     rings = [np.vstack([ring, ring[:1]]) for shape in shapes for ring in shape]
     owner = np.repeat(np.arange(len(shapes)), [sum(map(len, shape)) for shape in shapes])
     start = np.concatenate([ring[:-1] for ring in rings])
-    step = np.concatenate([np.diff(ring, axis=0) for ring in rings])
-    # An edge of more than half a turn crosses the antimeridian on the short way.
-    step[:, 0] = np.where(
-        np.abs(step[:, 0]) > 180.0, (step[:, 0] + 180.0) % 360.0 - 180.0, step[:, 0]
-    )
+    step = _short_way(np.concatenate([np.diff(ring, axis=0) for ring in rings]))
     return _bounds(start, step, owner, grid)
+
+
+def are_rectangles(
+    shapes: Sequence[Sequence[Floats]],
+    holes: Sequence[Sequence[Floats]],
+    boxes: Floats,
+    grid: Grid,
+) -> NDArray[np.bool_]:
+    """Whether each of n shapes fills its box, (n,): in metres, or in degrees and nearly in metres.
+
+    Parameters
+    ----------
+    shapes, holes : n sequences of outer and inner rings, (k, 2) in degrees
+    boxes : (n, 4) what `boxes_of_rings` found for the shapes
+    """
+    n = len(shapes)
+    rings = [ring for parts in (*shapes, *holes) for ring in parts]
+    counts = np.array([len(parts) for parts in (*shapes, *holes)], dtype=np.int64)
+    owner = np.repeat(np.arange(2 * n), counts)
+    sign = np.where(owner < n, 1.0, -1.0)
+    owner %= max(n, 1)
+    length = np.array([len(ring) for ring in rings], dtype=np.int64)
+    first = np.cumsum(length) - length
+    start = np.concatenate(rings)
+    step = _short_way(np.concatenate([np.roll(ring, -1, axis=0) - ring for ring in rings]))
+    # Unrolled from the first corner of each ring, which lies near the first of its shape.
+    ahead = np.cumsum(step, axis=0) - step
+    anchor = start[first].copy()
+    leader = anchor[np.searchsorted(owner[: counts[:n].sum()], np.arange(n))][owner]
+    anchor[:, 0] += 360.0 * np.round((leader[:, 0] - anchor[:, 0]) / 360.0)
+    degrees = ahead - np.repeat(ahead[first] - anchor, length, axis=0)
+    lon, lat = degrees.T
+    around = np.full((n, 4), (np.inf, np.inf, -np.inf, -np.inf))
+    for column, values, take in ((0, lon, np.minimum), (1, lat, np.minimum),
+                                 (2, lon, np.maximum), (3, lat, np.maximum)):  # fmt: skip
+        take.at(around[:, column], owner, take.reduceat(values, first))
+    x, y, place = _places(start, step, grid)
+    in_degrees = np.bincount(owner, sign * _areas(lon, lat, first), n)
+    in_metres = np.bincount(owner, sign * _areas(x, y, place[first]), n)
+    width, height = (boxes[:, 2:] - boxes[:, :2]).T
+    missing = np.abs(width * height - in_metres) - 2 * _ROUNDED * (width + height)
+    lacking = np.abs(np.prod(around[:, 2:] - around[:, :2], axis=1) - in_degrees)
+    upright = lacking <= _LACKS * np.prod(around[:, 2:] - around[:, :2], axis=1)
+    return missing <= np.where(upright, _TURNED, _LACKS) * width * height
+
+
+def _short_way(step: Floats) -> Floats:
+    """Edges (m, 2) in degrees; one of more than half a turn crosses the antimeridian instead."""
+    lon = np.where(np.abs(step[:, 0]) > 180.0, (step[:, 0] + 180.0) % 360.0 - 180.0, step[:, 0])
+    return np.stack([lon, step[:, 1]], axis=1)
+
+
+def _areas(x: Floats, y: Floats, first: NDArray[np.int64]) -> Floats:
+    """Areas inside rings of corners x, y (m,), each ring from its first corner to the next's."""
+    size = np.diff(first, append=len(x))
+    # Relative to a corner of its own: far from the origin, differences of products lose digits.
+    x, y = (values - np.repeat(values[first], size) for values in (x, y))
+    following = np.arange(1, len(x) + 1)
+    following[first + size - 1] = first
+    halves: Floats = np.add.reduceat(x * y[following] - x[following] * y, first)
+    return np.abs(halves) / 2
 
 
 def boxes_of_degrees(boxes: ArrayLike, grid: Grid) -> Floats:
@@ -137,18 +201,23 @@ def _bounds(start: Floats, step: Floats, owner: NDArray[np.int64], grid: Grid) -
     """Bounding boxes of m edges (start and step in degrees), grouped by owner (m,) in order."""
     if not len(start):
         return np.zeros((0, 4)), np.zeros((0, 4))
-    most = int(np.clip(_MOST_PLACES // len(start), 1, _MOST_STEPS))
-    parts = np.clip(np.ceil(np.abs(step).max(axis=1) / _STEP_DEGREES), 1, most).astype(np.int64)
-    first = np.cumsum(parts) - parts
-    edge = np.repeat(np.arange(len(start)), parts)
-    along = (np.arange(len(edge)) - first[edge]) / parts[edge]
-    places = start[edge] + step[edge] * along[:, None]
-    x, y = grid.from_lonlat(*places.T)
+    x, y, first = _places(start, step, grid)
     groups = np.flatnonzero(np.diff(owner, prepend=-1))
     boxes = _extremes(x, y, first[groups])
     # Near the antipode of the centre a small shape surrounds the whole map.
     boxes[np.max(boxes[:, 2:] - boxes[:, :2], axis=1) > MAX_SIDE] = np.nan
     return boxes, _extremes(x[first], y[first], groups)
+
+
+def _places(start: Floats, step: Floats, grid: Grid) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Many places along m edges in metres, (k,) each, and which is the first of each edge (m,)."""
+    most = int(np.clip(_MOST_PLACES // len(start), 1, _MOST_STEPS))
+    parts = np.clip(np.ceil(np.abs(step).max(axis=1) / _STEP_DEGREES), 1, most).astype(np.int64)
+    first = np.cumsum(parts) - parts
+    edge = np.repeat(np.arange(len(start)), parts)
+    along = (np.arange(len(edge)) - first[edge]) / parts[edge]
+    x, y = grid.from_lonlat(*(start[edge] + step[edge] * along[:, None]).T)
+    return x, y, first
 
 
 def _extremes(x: Floats, y: Floats, groups: NDArray[np.int64]) -> Floats:

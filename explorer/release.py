@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,6 +29,9 @@ from explorer.regions import span
 from explorer.tree import Tree
 
 Floats = NDArray[np.float64]
+
+# The key of a mechanism in a file, of ours or of somebody's own.
+_NAME = re.compile(r"[\w -]{0,60}")
 
 
 @dataclass(frozen=True)
@@ -227,8 +232,9 @@ class Release:
         typical = float(np.median(self.sd))
         return (
             f"{kind} by {self.mechanism} with epsilon {self.epsilon:g} per {self.unit}: "
-            f"{self.n_leaves:,} leaves over {rows} x {cols} cells, about {self.total:,.0f} records "
-            f"in all, noise of a leaf's count typically {typical:.1f} (standard deviation)."
+            f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over {rows} x {cols} "
+            f"{'cell' if rows * cols == 1 else 'cells'}, about {self.total:,.0f} records in all, "
+            f"noise of a leaf's count typically {typical:,.1f} (standard deviation)."
         )
 
     def to_geodataframe(self) -> geopandas.GeoDataFrame:
@@ -240,7 +246,10 @@ class Release:
         )
 
     def save(self, path: str | Path) -> None:
-        """Write GeoParquet: leaves as rows, provenance and inner nodes as metadata."""
+        """Write GeoParquet: leaves as rows, provenance and inner nodes as metadata.
+
+        A file of that name is replaced without a question.
+        """
         about = {
             "software": self.version,
             "mechanism": self.mechanism,
@@ -299,6 +308,7 @@ def _by_stage(release: Release) -> tuple[LedgerRow, ...]:
 def _known(about: dict[str, Any]) -> dict[str, Any]:
     """The facts of a release file in their own types; raises where one is impossible."""
     units, bound, variance = about["units"], about["contribution_bound"], about["haar_variance"]
+    mechanism, epsilon = about["mechanism"], about["epsilon"]
     facts = {str(name): float(value) for name, value in about["facts"].items()}
     elsewhere = tuple((str(stage), float(part)) for stage, part in about["elsewhere"])
     ledger = tuple(
@@ -309,6 +319,10 @@ def _known(about: dict[str, Any]) -> dict[str, Any]:
     possible = (
         isinstance(units, int)
         and 0 < units <= 10**6 * UNITS_PER_EPSILON
+        and type(epsilon) in (int, float)
+        and math.isclose(epsilon, to_epsilon(units))
+        and isinstance(mechanism, str)
+        and _NAME.fullmatch(mechanism) is not None
         and isinstance(bound, int)
         and bound >= 1
         and about["inside"] in ("uniform", "interpolated")
@@ -320,7 +334,7 @@ def _known(about: dict[str, Any]) -> dict[str, Any]:
     if not possible:
         raise ValueError("a fact of the release is impossible")
     return {
-        "mechanism": str(about["mechanism"]),
+        "mechanism": mechanism,
         "parameters": dict(about["parameters"]),
         "units": units,
         "preview": about["preview"],

@@ -1,5 +1,7 @@
 """Boxes as files: what is saved is read back, and a bad file changes nothing."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,16 @@ def test_a_bad_file_is_said_and_changes_nothing(data) -> None:
     visit.read(data, "boxes.csv")
     assert len(visit.said) == 1
     assert len(visit.rectangles) == 2
+
+
+def test_shapes_that_are_no_rectangles_are_asked_as_their_boxes_and_told() -> None:
+    visit = Visit()
+    triangle = [[2.34, 48.84], [2.36, 48.84], [2.36, 48.86]]
+    shape = {"type": "Polygon", "coordinates": [triangle]}
+    visit.read(json.dumps({"type": "Feature", "geometry": shape}).encode(), "shape.geojson")
+    assert visit.said == ["The shape is not a rectangle on this map: its bounding box is asked."]
+    assert len(visit.rectangles) == 3
+    assert visit.changes == 1
 
 
 def test_boxes_can_be_added_and_deleted_without_a_mouse() -> None:

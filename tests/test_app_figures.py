@@ -57,6 +57,13 @@ def test_the_sentence_holds_the_numbers_of_the_table(matrix) -> None:
     assert text.count(". ") == 0
 
 
+def test_a_map_of_one_cell_is_told_in_words_that_fit() -> None:
+    one = FrequencyMatrix.from_array([[5]])
+    release = Uniform(epsilon=1.0).release(one, rng=3)
+    text = summary("Uniform", "a test", release, answer_boxes(release, one, np.zeros((0, 4))))
+    assert f"replaces 1 × 1 cell by 1 private count of {release.total:,.0f};" in text
+
+
 def test_no_box_is_said_too(matrix) -> None:
     release = HTF(epsilon=1.0).release(matrix, rng=3)
     got = answer_boxes(release, matrix, np.zeros((0, 4)))

@@ -126,6 +126,29 @@ def test_errors_of_a_process_end_in_code_2_without_a_traceback() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["cities"], ["release", "--help"]])
+def test_a_setting_that_cannot_be_is_a_sentence_of_every_command(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [*MODULE, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "EXPLORER_MAX_EPSILON": "abc"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        "dp-explorer: EXPLORER_MAX_EPSILON is 'abc': set it to a number of 0.1 or more, or leave "
+        "it.\n"
+    )
+
+
+def test_python_refuses_a_setting_that_cannot_be_when_a_mechanism_is_made() -> None:
+    code = "import explorer\ntry: explorer.HTF()\nexcept explorer.InputError as error: print(error)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
+        env={**os.environ, "EXPLORER_MAX_EPSILON": "0"},
+    )  # fmt: skip
+    assert done.stdout.startswith("EXPLORER_MAX_EPSILON is '0'")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 def test_an_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: Path) -> None:
     output = tmp_path / "map.parquet"

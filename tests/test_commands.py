@@ -139,6 +139,51 @@ def test_a_map_in_cells_is_answered_in_cells(
     assert "in cells" in refusal(capsys, *ask, "--lonlat")
 
 
+def test_answers_replace_a_file_only_when_asked_for(
+    map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("my work")
+    arguments = ["answer", map_file, *box_flags(BOXES[:1]), "-o", str(path)]
+    assert "exists already; give another name, or --overwrite" in refusal(capsys, *arguments)
+    assert path.read_text() == "my work"
+    assert main([*arguments, "--overwrite"]) == 0
+    assert "1 answer was written to" in capsys.readouterr().out
+    assert path.read_text().startswith("name,x0")
+    before = Path(map_file).read_bytes()
+    over = ["answer", map_file, *box_flags(BOXES[:1]), "--format", "csv", "--overwrite"]
+    assert "is what is read" in refusal(capsys, *over, "-o", map_file)
+    assert Path(map_file).read_bytes() == before
+
+
+def test_a_report_on_papers_replaces_a_file_only_when_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("my work")
+    arguments = ["papers", "--quick", "-o", str(path)]
+    assert "exists already; give another name, or --overwrite" in refusal(capsys, *arguments)
+    assert path.read_text() == "my work"
+
+
+def test_shapes_that_are_no_rectangles_are_told(
+    map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corners = [[-122.42, 37.76], [-122.40, 37.76], [-122.40, 37.78]]
+    features = [
+        {"type": "Feature", "properties": {}, "geometry": {"type": "Polygon", "coordinates": [c]}}
+        for c in ([*corners, [-122.42, 37.78]], corners)
+    ]
+    path = tmp_path / "shapes.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    assert main(["answer", map_file, "--rectangles", str(path), "--format", "csv"]) == 0
+    out, err = capsys.readouterr()
+    sentence = "1 of 2 shapes is not a rectangle on this map: its bounding box is asked."
+    assert sentence in err.splitlines()
+    first, second = csv.DictReader(io.StringIO(out))
+    assert float(first["value"]) == pytest.approx(float(second["value"]), rel=0.01)
+
+
 BAD_ANSWERS = {
     "nothing asked": ("", "no rectangle to answer"),
     "lonlat of nothing": ("--rectangles boxes.csv --lonlat", "--lonlat is about --rectangle"),

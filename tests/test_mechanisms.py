@@ -72,9 +72,10 @@ def test_noise_of_different_leaves_is_different(kind):
 @pytest.mark.parametrize("kind", ALL)
 def test_release_grade_noise_differs_from_draw_to_draw(kind):
     matrix = city((16, 16), 800)
-    a, b = kind(epsilon=0.05).release(matrix), kind(epsilon=0.05).release(matrix)
-    assert not a.preview
-    assert a.total != b.total or not np.array_equal(a.counts, b.counts)
+    # One leaf of scale 20 is drawn alike with probability 1/80: four times, 2 in a million.
+    first, *others = [kind(epsilon=0.05).release(matrix) for _ in range(4)]
+    assert not first.preview
+    assert not all(np.array_equal(first.counts, other.counts) for other in others)
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -103,9 +104,9 @@ def test_odd_grids_give_a_valid_release(kind, counts):
 
 
 @pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("epsilon", [0, -5, math.nan, math.inf, 11, 1e9, "0.1", None, True])
+@pytest.mark.parametrize("epsilon", [0, -5, 1e-12, math.nan, math.inf, 11, 1e9, "0.1", None, True])
 def test_impossible_epsilons_are_refused_in_a_sentence(kind, epsilon):
-    with pytest.raises(InputError, match=r"Epsilon is .*above 0 and at most 10"):
+    with pytest.raises(InputError, match=r"Epsilon is .*: give a number, 0\.000001 to 10\."):
         kind(epsilon=epsilon)
 
 

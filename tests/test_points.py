@@ -189,7 +189,7 @@ def test_bad_rows_are_named_and_left_out() -> None:
         "1 row with an infinite coordinate was left out.",
         "1 row at longitude 0, latitude 0, which stands for a missing place, was left out.",
         "1 row beyond the range of longitude or latitude was left out.",
-        "1 row with latitude beyond 90 as if swapped with longitude was left out.",
+        "1 row with a latitude beyond 90, perhaps swapped with the longitude, was left out.",
         "1 row without a user was left out.",
     )
 
@@ -299,6 +299,10 @@ REFUSED = [
     (b"lon,lon,lat\n1,2,3\n", "Two columns have the name 'lon'"),
     (b"lat,lon\n200,2\n", "look swapped; give lon='lat', lat='lon'"),
     (b"x,y\n530000,180000\n", "not degrees; say what they are with crs="),
+    (
+        b"lon,lat\n-122.4,37.7\n,1\ninf,1\n0,0\n-122.4,95\n37.7,-122.4\n",
+        "'lon' and 'lat' are no longitude and latitude",
+    ),
     (b"lon,lat\n0,0\n,\n", "None of the 2 rows can be used"),
     (parquet(lon=["1"], lat=["2"]), "'lon' holds something else than numbers"),
     (parquet(a=[1], b=[2]), "No columns of longitude"),
@@ -324,6 +328,26 @@ REFUSED = [
     ({"lon": pd.to_datetime(["2020-01-01"]), "lat": [1]}, "something else than numbers"),
     ({"lon": 1, "lat": 2}, "single value"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind"),
+    [
+        ("parquet", "Parquet"),
+        ("GPKG", "GeoPackage"),
+        ("geojson", "GeoJSON"),
+        ("json", "GeoJSON"),
+        ("shp", "Shapefile"),
+    ],
+)
+def test_a_damaged_beginning_is_no_other_kind_of_file(
+    ending: str, kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"points.{ending}"
+    path.write_bytes(b"\xff\xfe" + b"nothing that begins so" * 9)
+    for source, name in ((path, None), (path.read_bytes(), path.name)):
+        with pytest.raises(InputError, match=f"as a {kind} file does, .* may be damaged"):
+            read_points(source, name=name)
 
 
 @pytest.mark.parametrize(("source", "said"), REFUSED)

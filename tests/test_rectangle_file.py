@@ -278,6 +278,39 @@ def test_a_bad_file_is_one_sentence(name: str, tmp_path: Path) -> None:
         read_rectangles(path, CITY)
 
 
+def test_shapes_that_are_no_rectangles_are_told_once() -> None:
+    said: list[str] = []
+    box = polygon((-122.4, 37.7), (-122.3, 37.7), (-122.3, 37.8), (-122.4, 37.8))
+    holed = polygon(*box["geometry"]["coordinates"][0])
+    holed["geometry"]["coordinates"].append([(-122.37, 37.74), (-122.34, 37.74), (-122.34, 37.76)])
+    read_rectangles(collection(box, box), CITY, note=said.append)
+    read_rectangles(b"x0,y0,x1,y1\n1,2,3,4\n", CITY, note=said.append)
+    assert not said
+    read_rectangles(collection(box, SQUARE, holed), CITY, note=said.append)
+    read_rectangles(collection(box, SQUARE), CITY, note=said.append)
+    assert said == [
+        "2 of 3 shapes are not rectangles on this map: their bounding boxes are asked.",
+        "1 of 2 shapes is not a rectangle on this map: its bounding box is asked.",
+    ]
+    bad = polygon(*box["geometry"]["coordinates"][0])
+    bad["geometry"]["coordinates"].append([(1, "x")])
+    with pytest.raises(InputError, match="not pairs of numbers"):
+        read_rectangles(collection(bad), CITY)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_what_we_wrote_is_a_rectangle_on_every_map(name: str) -> None:
+    grid = GRIDS[name]
+    text = write_rectangles(some_boxes(grid), ["x"] * 41, grid, "geojson")
+    said: list[str] = []
+    read_rectangles(text.encode(), grid, note=said.append)
+    assert not said
+    if name.endswith("pole"):
+        return  # there edges of degrees are other edges, and the boxes around them are larger
+    read_rectangles(edited(text, lambda f: f.update(properties={})), grid, note=said.append)
+    assert not said
+
+
 def test_too_many_features_are_refused() -> None:
     content = collection(*[polygon((0, 0), (0, 1), (1, 1))] * 100_001)
     assert len(content) > rectangle_file.MAX_BYTES  # the size stops it first

@@ -9,7 +9,12 @@ import shapely
 
 from explorer.errors import InputError
 from explorer.grid import Grid
-from explorer.rectangle_shapes import box_shapes, boxes_of_degrees, boxes_of_rings
+from explorer.rectangle_shapes import (
+    are_rectangles,
+    box_shapes,
+    boxes_of_degrees,
+    boxes_of_rings,
+)
 
 EARTH = 6_371_000.0
 CITY = Grid.around(-122.42, 37.77, 20_000)
@@ -115,3 +120,73 @@ def test_degrees_that_cannot_be_used_are_refused() -> None:
             boxes_of_degrees([degrees], CITY)
     with pytest.raises(InputError, match="in cells"):
         boxes_of_degrees([[0, 0, 1, 1]], Grid.cells(8))
+
+
+def filled(rings: list, holes: list, grid: Grid) -> bool:
+    """Whether one shape counts as a rectangle."""
+    outer, inner = ([np.array(ring, dtype=float) for ring in each] for each in (rings, holes))
+    boxes = boxes_of_rings([outer], grid)[0]
+    return bool(are_rectangles([outer], [inner], boxes, grid)[0])
+
+
+def corners(west: float, south: float, east: float, north: float) -> list:
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+
+
+WIDE = corners(-122.45, 37.75, -122.41, 37.79)
+
+
+@pytest.mark.parametrize(
+    ("rings", "holes", "is_one"),
+    [
+        ([WIDE], [], True),
+        ([WIDE[:-1]], [], True),  # not closed
+        ([WIDE[::-1]], [], True),  # clockwise
+        ([WIDE[:3]], [], False),
+        ([[*WIDE[:2], [-122.41, 37.77], [-122.43, 37.77], [-122.43, 37.79], WIDE[3]]], [], False),
+        ([WIDE], [corners(-122.44, 37.76, -122.43, 37.77)], False),
+        # Two halves are a rectangle; with a gap between, they are not.
+        ([corners(-122.45, 37.75, -122.43, 37.79), corners(-122.43, 37.75, -122.41, 37.79)], [],
+         True),
+        ([corners(-122.45, 37.75, -122.44, 37.79), corners(-122.42, 37.75, -122.41, 37.79)], [],
+         False),
+        ([[[-122.45, 37.75], [-122.41, 37.79], [-122.41, 37.75], [-122.45, 37.79]]], [], False),
+        # Ten metres of a road, rounded to a tenth of a metre.
+        ([corners(-122.450001, 37.750001, -122.449888, 37.750002)], [], True),
+    ],
+)  # fmt: skip
+def test_a_rectangle_is_told_by_what_it_fills(rings: list, holes: list, is_one: bool) -> None:
+    assert filled(rings, holes, CITY) is is_one
+
+
+def test_a_rectangle_of_degrees_is_one_until_meridians_turn_it_far() -> None:
+    # 2 degrees west of the central meridian at 58: turned by 2 sin(58) = 1.7 degrees = 0.03, so
+    # a square lacks 0.06 of its box, and 1 x 4 lacks 0.03 (1 / 4 + 4) = 0.13.
+    square = corners(-5.19, 58.0, -4.81, 58.2)
+    assert filled([square], [], COUNTRY)
+    assert not filled([corners(-5.05, 58.0, -4.95, 58.2)], [], COUNTRY)
+    # The same loss with a piece of it missing is no rectangle of degrees either.
+    assert not filled([[*square[:2], [-4.81, 58.1], [-4.91, 58.2], square[3]]], [], COUNTRY)
+
+
+@pytest.mark.parametrize("lon", [180.0, 0.0])
+@pytest.mark.parametrize("lat", [-17.0, 0.0, 60.0])
+def test_rectangles_of_any_map_written_in_degrees_are_rectangles(lon: float, lat: float) -> None:
+    grid = Grid.around(lon, lat, 60_000)
+    boxes = np.array([grid.bounds, [-9e3, -7e3, 2e4, 3e3], [-5.0, -5.0, 5.0, 5.0]])
+    for shape in box_shapes(boxes, grid):
+        assert filled(polygons(shape), [], grid)
+
+
+def test_a_box_over_a_pole_is_none_in_degrees() -> None:
+    # Its edges are chords of at most 4 km there, which bulge in degrees towards the pole.
+    grid = Grid.around(0.0, 90.0, 60_000)
+    (shape,) = box_shapes(np.array([[-5.0, -5.0, 5.0, 5.0]]), grid)
+    assert not filled(polygons(shape), [], grid)
+
+
+def test_many_shapes_are_told_apart() -> None:
+    shapes = [[np.array(WIDE)], [np.array(WIDE[:3])], [np.array(WIDE)], [np.array(WIDE)]]
+    holes = [[], [], [np.array(corners(-122.44, 37.76, -122.43, 37.77))], []]
+    boxes = boxes_of_rings(shapes, CITY)[0]
+    assert are_rectangles(shapes, holes, boxes, CITY).tolist() == [True, False, False, True]

@@ -71,6 +71,14 @@ def test_a_release_holds_no_exact_count(kind):
     assert not any(isinstance(part, FrequencyMatrix) for part in vars(release).values())
 
 
+def test_the_summary_counts_in_words_that_fit(release):
+    one = Uniform(epsilon=1e-6).release(np.array([[3]]), rng=1).summary()
+    assert ": 1 leaf over 1 x 1 cell, about " in one
+    # Geometric noise of epsilon 1e-6 has a standard deviation of sqrt(2) / epsilon.
+    assert "typically 1,414,213.6 (" in one
+    assert f" {release.n_leaves:,} leaves over 64 x 64 cells, " in release.summary()
+
+
 def test_what_is_not_a_release_is_refused(release, tmp_path):
     good = tmp_path / "good.parquet"
     release.save(good)
@@ -114,6 +122,15 @@ def _bomb():
         (lambda f: f.update(inner="!!"), "damaged"),
         (lambda f: f.pop("grid"), "damaged"),
         (lambda f: f.pop("mechanism"), "damaged"),
+        (lambda f: f.update(mechanism=None), "damaged"),
+        (lambda f: f.update(mechanism="x" * 61), "damaged"),
+        (lambda f: f.update(mechanism="<b>htf</b>"), "damaged"),
+        (lambda f: f.update(mechanism="htf\n"), "damaged"),
+        (lambda f: f.pop("epsilon"), "damaged"),
+        (lambda f: f.update(epsilon=-4), "damaged"),
+        (lambda f: f.update(epsilon="x"), "damaged"),
+        (lambda f: f.update(epsilon=0.50001), "damaged"),
+        (lambda f: f.update(epsilon=10**400), "damaged"),
         (lambda f: f.update(stages=["x"]), "damaged"),
         (lambda f: f.update(nodes="many"), "more leaves than"),
         (lambda f: f.update(nodes=None), "more leaves than"),

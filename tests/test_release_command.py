@@ -97,9 +97,31 @@ def test_every_parameter_of_every_mechanism_has_a_flag_with_its_help(
     for each in mechanisms().values():
         for name in each.tunables():
             assert f" {flags.flag(name)} " in shown
-            told = " ".join(flags.described(each.param[name]).split()).replace("- ", "-")
-            assert told in shown, (each.key, name)
+            for text in (each.param[name].doc, flags.allowed(each.param[name])):
+                told = " ".join(text.split()).replace("- ", "-")
+                assert told in shown, (each.key, name)
     assert "No exact count of the points" in shown
+
+
+def test_help_says_what_mechanisms_share_once_and_each_default() -> None:
+    for name, who in flags.owners().items():
+        if len(who) == 1:
+            continue
+        told = flags.described_once(name, who)
+        for each in who:
+            declared = each.param[name]
+            assert told.count(f"{declared.doc} ({flags.allowed(declared)}; ") == 1
+            end = flags.described(declared).rpartition("default ")[2].removesuffix(")")
+            alike = [
+                flags.described(other.param[name])
+                for other in who
+                if other.param[name].doc == declared.doc
+                and flags.allowed(other.param[name]) == flags.allowed(declared)
+            ]
+            said = rf"default {re.escape(end)}"
+            if len(set(alike)) > 1:
+                said += rf" for ([\w-]+, )*{re.escape(each.title)}\b"
+            assert re.search(said, told), (name, each.key)
 
 
 @pytest.mark.parametrize("key", mechanisms())
@@ -239,9 +261,16 @@ BAD_RELEASES = {
     "epsilon 0": ("release P HERE --epsilon 0 --preview 1", "Epsilon is 0"),
     "epsilon below 0": ("release P HERE --epsilon -1e-3 --preview 1", "Epsilon is -0.001"),
     "epsilon nan": ("release P HERE --epsilon nan --preview 1", "Epsilon is nan"),
+    "epsilon 1e-12": (
+        "release P HERE --epsilon=1e-12 --preview 1",
+        "Epsilon is 1e-12: give a number, 0.000001 to 10.",
+    ),
     "epsilon -inf": ("release P HERE --epsilon -inf --preview 1", "Epsilon is -inf"),
     "epsilon 11": ("release P HERE --epsilon 11 --preview 1", "protects nobody"),
-    "epsilon of words": ("release P HERE --epsilon 0,1 --preview 1", "give a number: 1e-06 to 10"),
+    "epsilon of words": (
+        "release P HERE --epsilon 0,1 --preview 1",
+        "give a number: 0.000001 to 10",
+    ),
     "height 30": ("release P HERE --height 30 --epsilon 1 --preview 1", "0 to 22"),
     "height 2.5": ("release P HERE --height 2.5 --epsilon 1 --preview 1", "whole number"),
     "height of words": ("release P HERE --height x --epsilon 1 --preview 1", "or auto"),
@@ -322,6 +351,24 @@ def test_a_file_is_replaced_only_when_asked_for(
     assert main([*arguments, "--overwrite"]) == 0
     assert Path(map_file).read_bytes() != before
     assert not Release.load(map_file).preview
+
+
+@pytest.mark.parametrize("name", ["points.parquet", "boundary.parquet"])
+def test_what_is_read_is_never_replaced(
+    name: str, points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    if name.startswith("points"):
+        path.write_bytes(Path(points).read_bytes())
+    else:
+        area = shapely.box(-122.5, 37.7, -122.3, 37.9)
+        geopandas.GeoDataFrame(geometry=[area], crs=4326).to_parquet(path)
+    read = [str(path), *HERE] if name.startswith("points") else [points, "--boundary", str(path)]
+    before = path.read_bytes()
+    arguments = ["release", *read, "--epsilon", "1", "-o", str(path), "--overwrite"]
+    assert "is what is read" in refusal(capsys, *arguments)
+    assert path.read_bytes() == before
+    assert not Ledger().path.exists()
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ BAD = [
     ({"city": 5}, "city of a scenario is 5: give a text"),
     ({"side": 1000}, "grid side of a scenario is 1000: choose one of 256"),
     ({"side": True}, "grid side"),
-    ({"epsilon": 0}, "epsilon of the scenario is 0: give a number above 0"),
+    ({"epsilon": 0}, "epsilon of the scenario is 0: give a number, 0.000001 to 10"),
     ({"epsilon": 11}, "epsilon of the scenario is 11"),
     ({"epsilon": math.nan}, "epsilon of a scenario is nan: give a finite number"),
     ({"epsilon": "0.1"}, "epsilon of a scenario is '0.1'"),

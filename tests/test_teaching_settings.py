@@ -27,7 +27,7 @@ def test_defaults_pass_their_own_checks_and_copies_are_apart(kind) -> None:
     # A whole number of 5000 digits cannot even name its test.
     ids=lambda value: "long" if isinstance(value, int) and value > 10**4000 else None,
     argvalues=[
-        (Neighbours, "epsilon", -1, "Epsilon is '-1': give a number"),
+        (Neighbours, "epsilon", -1, "Epsilon is '-1': give a number, 0.000001 to 10"),
         (Neighbours, "epsilon", math.nan, "Epsilon is 'nan'"),
         (Neighbours, "epsilon", "much", "Epsilon is 'much'"),
         (Neighbours, "epsilon", 10**5000, "such a long number"),

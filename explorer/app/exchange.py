@@ -89,8 +89,11 @@ class BoxExchange:
             return
         name = str(self.file.filename)
         try:
-            boxes, names = read_rectangles(event.new, self._rectangles.grid, name)
+            notes: list[str] = []
+            boxes, names = read_rectangles(event.new, self._rectangles.grid, name, notes.append)
             self._rectangles.add_many(boxes, names)
+            if notes:  # as a refusal, which stays: what was drawn is not what is asked
+                self._refused(" ".join(notes))
         except InputError as error:
             self._refused(str(error))
         self.file.clear()

@@ -150,10 +150,12 @@ def summary(title: str, place: str, release: Release, answers: BoxAnswers) -> st
     rows, cols = release.grid.shape
     kind = "a preview by" if release.preview else "a release by"
     unit = "point" if release.unit == "point" else "user"
+    cells = "cell" if rows * cols == 1 else "cells"
+    counts = "count of" if release.n_leaves == 1 else "counts that add up to"
     said = (
         f"{place}: {kind} {title} with epsilon {release.epsilon:.4g} per {unit} replaces "
-        f"{rows:,} × {cols:,} cells by {release.n_leaves:,} private "
-        f"{'count' if release.n_leaves == 1 else 'counts'} that add up to {release.total:,.0f}"
+        f"{rows:,} × {cols:,} {cells} by {release.n_leaves:,} private {counts} "
+        f"{release.total:,.0f}"
     )
     n = len(answers.true)
     if n == 0:

@@ -157,6 +157,7 @@ h3 + p {{ opacity: .78; }}
 .turns {{ margin: 2px 0 8px; padding-left: 18px; font-size: 14px; line-height: 20px; }}
 .numbers .swatch {{ vertical-align: -1px; margin-right: 8px; }}
 details summary {{ font-size: 13px; line-height: 24px; cursor: pointer; }}
+@media (max-width: 600px) {{ .badge {{ display: none !important; }} }}
 .badge {{ display: inline-block; font-size: 12px; line-height: 18px; font-weight: 600;
   padding: 1px 8px; border-radius: 9px; border: 1px solid currentColor; }}
 .notice {{ border-left: 4px solid #d96a00; background: rgba(217, 106, 0, .14);

@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.narrow import close_drawer_when_narrow
 from explorer.app.table_roles import mend_tables
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
@@ -81,6 +82,9 @@ class IntInput(_Checked, pmui.IntInput):
 class TextInput(_Checked, pmui.TextInput):
     """A box to type a text."""
 
+    # The key Enter must not overtake what was typed before it.
+    _debounce = 0
+
 
 class Select(_Checked, pmui.Select):
     """A menu."""
@@ -131,6 +135,8 @@ class Page(pmui.Page):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         mend_tables()
+        if self.sidebar and self.sidebar_open:
+            close_drawer_when_narrow()
         with pn.util.edit_readonly(self):
             self.busy = False
         _forget_busy(self)

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the release, the rectangles and the form of the answers."""
     parser.usage = (
         "dp-explorer answer MAP [--rectangles FILE] [--rectangle X0 Y0 X1 Y1 ...] [--lonlat] "
-        "[--format table|csv|geojson] [-o FILE]"
+        "[--format table|csv|geojson] [-o FILE] [--overwrite]"
     )
     parser.description = (
         "Answer rectangles from a release file: the private count, the standard deviation of its "
@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("table", "csv", "geojson"), help="default table")
     parser.add_argument("-o", "--output", metavar="FILE", help="write here (.csv, .geojson, .txt)")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -78,7 +79,8 @@ def run(arguments: argparse.Namespace) -> None:
         print(text, end="" if text.endswith("\n") else "\n")
     else:
         write_whole(path, lambda part: part.write_text(text, encoding="utf-8", newline=""))
-        print(f"{len(names):,} answers were written to {path}.")
+        said = "1 answer was" if len(names) == 1 else f"{len(names):,} answers were"
+        print(f"{said} written to {path}.")
     note(release.summary())
     if form == "table":
         note(
@@ -100,11 +102,8 @@ def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
             f"The form of {arguments.output} is not told by its ending; name it .csv, .geojson or "
             ".txt, or give --format."
         )
-    path = output_path(arguments.output, overwrite=True)
-    for read in (arguments.map, arguments.rectangles):
-        if read is not None and path.exists() and Path(read).exists() and path.samefile(read):
-            raise InputError(f"{path} is what is read; give the answers another name.")
-    return form, path
+    read = (arguments.map, arguments.rectangles)
+    return form, output_path(arguments.output, arguments.overwrite, read)
 
 
 def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.ndarray, list[str]]:
@@ -127,7 +126,7 @@ def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.nda
         typed = boxes_of_degrees(typed, release.grid)
     boxes, names = np.zeros((0, 4)), list[str]()
     if arguments.rectangles is not None:
-        boxes, names = read_rectangles(arguments.rectangles, release.grid)
+        boxes, names = read_rectangles(arguments.rectangles, release.grid, note=note)
     boxes = np.concatenate([boxes, typed])
     return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
 

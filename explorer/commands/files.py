@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from explorer.errors import InputError
 
 
-def output_path(text: str, overwrite: bool) -> Path:
+def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) -> Path:
     """The path of a file to write, checked before the work begins.
+
+    `reads` are the files that the command reads: none of them is ever replaced.
 
     Raises
     ------
     InputError
-        For a folder that is missing or cannot be written to, and for a file that exists unless
-        `overwrite`.
+        For a folder that is missing or cannot be written to, for a file that is read, and for one
+        that exists unless `overwrite`.
     """
     path = Path(text).expanduser()
     if path.is_dir():
         raise InputError(f"{text} is a folder; give the name of a file in it.")
+    for read in (Path(each).expanduser() for each in reads if each is not None):
+        if path.exists() and read.exists() and path.samefile(read):
+            raise InputError(f"{text} is what is read; give the output another name.")
     if path.exists() and not overwrite:
         raise InputError(f"{text} exists already; give another name, or --overwrite.")
     if not path.parent.is_dir():

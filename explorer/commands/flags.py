@@ -10,6 +10,7 @@ import param
 
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, mechanisms
+from explorer.mechanisms.base import EPSILON_RANGE
 
 _PREFIX = "parameter "
 _SIZE = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?)\s*(km|m)", re.IGNORECASE)
@@ -41,18 +42,43 @@ def allowed(declared: param.Parameter) -> str:
     """
     if isinstance(declared, param.Selector):
         return ", ".join(map(_typed, declared.objects))
+    if declared.name == "epsilon":
+        return EPSILON_RANGE
     low, high = declared.bounds
     return f"{low:,.12g} to {high:,.12g}{', or auto' if declared.allow_None else ''}"
 
 
 def described(declared: param.Parameter) -> str:
     """What a parameter means, what it may be, and what it is when nothing is said."""
+    return f"{declared.doc} ({allowed(declared)}; default {_default(declared)})"
+
+
+def described_once(name: str, who: list[type[Mechanism]]) -> str:
+    """What a parameter of several mechanisms means, each text once, with the names before it."""
+    alike: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for each in who:
+        declared = each.param[name]
+        text = alike.setdefault((declared.doc, allowed(declared)), {})
+        text.setdefault(_default(declared), []).append(each.title)
+    texts = []
+    for (doc, values), defaults in alike.items():
+        shared = ", ".join(title for titles in defaults.values() for title in titles)
+        several = len(defaults) > 1
+        # Where the defaults name every mechanism once, nothing has to name them before.
+        head = "" if several and len(alike) == 1 else f"{shared}: "
+        ends = (
+            f"default {default}" + (f" for {', '.join(titles)}" if several else "")
+            for default, titles in defaults.items()
+        )
+        texts.append(f"{head}{doc} ({'; '.join([values, *ends])})")
+    return " ".join(texts)
+
+
+def _default(declared: param.Parameter) -> str:
     default = declared.default
     if default is None:
-        shown = "auto"
-    else:
-        shown = _typed(default) if isinstance(declared, param.Selector) else f"{default:,.12g}"
-    return f"{declared.doc} ({allowed(declared)}; default {shown})"
+        return "auto"
+    return _typed(default) if isinstance(declared, param.Selector) else f"{default:,.12g}"
 
 
 def add_parameters(parser: argparse.ArgumentParser) -> None:
@@ -67,8 +93,7 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
                 _add(group, name, described(each.param[name]))
     group = parser.add_argument_group("parameters of several mechanisms")
     for name in shared:
-        helps = [f"{each.title}: {described(each.param[name])}" for each in by_name[name]]
-        _add(group, name, " ".join(helps))
+        _add(group, name, described_once(name, by_name[name]))
 
 
 def _add(group: argparse._ArgumentGroup, name: str, text: str) -> None:

@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--runs", metavar="FOLDER", help="keep finished runs here, and take them from here"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report here, as JSON")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -49,7 +50,9 @@ def run(arguments: argparse.Namespace) -> None:
         for claim in chosen:
             print(f"{claim.key} ({claim.paper}, {claim.where})\n{paragraph(claim.sentence, 4)}")
         return
-    path = None if arguments.output is None else output_path(arguments.output, overwrite=True)
+    path = None
+    if arguments.output is not None:
+        path = output_path(arguments.output, arguments.overwrite)
     seeds, jobs = (
         None if text is None else whole(text, name)
         for text, name in ((arguments.seeds, "--seeds"), (arguments.jobs, "--jobs"))

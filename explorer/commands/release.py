@@ -252,7 +252,8 @@ def _output(arguments: argparse.Namespace) -> Path | None:
         raise InputError(
             f"A release is saved as GeoParquet; name it {Path(arguments.output).stem}.parquet."
         )
-    return output_path(arguments.output, arguments.overwrite)
+    read = (arguments.points, arguments.boundary)
+    return output_path(arguments.output, arguments.overwrite, read)
 
 
 def _whole(text: str | None, name: str, least: int) -> int | None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-
-from explorer.errors import InputError
 
 HELP = "turn a scenario file into Python, a notebook or a link"
 _KINDS = ("python", "notebook", "link")
@@ -34,9 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     target = None
     if arguments.output is not None:
-        target = output_path(arguments.output, arguments.overwrite)
-        if target.resolve() == Path(arguments.file).resolve():
-            raise InputError("The output would replace the scenario itself; give another name.")
+        target = output_path(arguments.output, arguments.overwrite, (arguments.file,))
     scenario = read_scenario(arguments.file)
     if arguments.to == "python":
         text = scenario.to_python()

@@ -37,8 +37,28 @@ def _largest_epsilon(setting: str) -> float:
     return largest
 
 
-MAX_EPSILON = _largest_epsilon(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
+_SETTING_FAULT: InputError | None = None
+try:
+    MAX_EPSILON = _largest_epsilon(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
+except InputError as _fault:
+    # An error while importing would be a traceback even of --help: it waits for `check_settings`.
+    MAX_EPSILON, _SETTING_FAULT = 10.0, _fault
 """Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
+
+EPSILON_RANGE = f"{MIN_EPSILON:f} to {MAX_EPSILON:g}"
+"""What epsilon may be, in words for a sentence."""
+
+
+def check_settings() -> None:
+    """Refuse to work under settings of the environment that cannot be.
+
+    Raises
+    ------
+    InputError
+        If EXPLORER_MAX_EPSILON is no number of 0.1 or more.
+    """
+    if _SETTING_FAULT is not None:
+        raise InputError(str(_SETTING_FAULT))
 
 
 class Mechanism(param.Parameterized):
@@ -49,7 +69,7 @@ class Mechanism(param.Parameterized):
 
     Parameters
     ----------
-    epsilon : float, above 0 and at most `MAX_EPSILON`
+    epsilon : float, `MIN_EPSILON` to `MAX_EPSILON`
         The whole privacy budget of one release.
     **settings
         The mechanism's own parameters.
@@ -57,7 +77,7 @@ class Mechanism(param.Parameterized):
     Raises
     ------
     InputError
-        For a name it does not have or a value outside its bounds.
+        For a name it does not have, a value outside its bounds, or see `check_settings`.
     """
 
     key: ClassVar[str] = ""
@@ -74,6 +94,7 @@ class Mechanism(param.Parameterized):
     )
 
     def __init__(self, **settings: Any) -> None:
+        check_settings()
         for name, value in settings.items():
             settings[name] = self._checked(name, value)
         super().__init__(**settings)
@@ -182,7 +203,7 @@ def _checked_number(declared: param.Number, value: Any) -> float | int:
     low, high = declared.bounds
     allowed = f"{low:g} to {high:g}"
     if declared.name == "epsilon":
-        allowed = f"above 0 and at most {high:g}"
+        allowed = EPSILON_RANGE
     whole = isinstance(declared, param.Integer)
     kind = "a whole number" if whole else "a number"
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):

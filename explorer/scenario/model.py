@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid import Grid
 from explorer.mechanisms import Mechanism
-from explorer.mechanisms.base import MAX_EPSILON, MIN_EPSILON
+from explorer.mechanisms.base import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 from explorer.scenario import checks
 from explorer.scenario.parts import MOST_BOXES, Box, Choice, Looks, Sweep, example_boxes
 
@@ -227,8 +227,7 @@ def _epsilon(value: Any) -> float:
     checks.number(value, 1e18, "epsilon")
     if not MIN_EPSILON <= value <= MAX_EPSILON:
         raise InputError(
-            f"The epsilon of the scenario is {value:g}: give a number above 0 and at most "
-            f"{MAX_EPSILON:g}."
+            f"The epsilon of the scenario is {value:g}: give a number, {EPSILON_RANGE}."
         )
     return float(value)
 

@@ -17,6 +17,14 @@ from explorer.sources.vector import GeoFrame, VectorFile
 
 _FORMATS = "CSV, TSV, Parquet, GeoParquet, GeoJSON, GeoPackage or Shapefile"
 _TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
+_NAMED = {
+    ".parquet": "Parquet",
+    ".geoparquet": "GeoParquet",
+    ".gpkg": "GeoPackage",
+    ".geojson": "GeoJSON",
+    ".json": "GeoJSON",
+    ".shp": "Shapefile",
+}
 # Two letters or more, so that a drive of Windows is not taken for one.
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+:/|/vsi)", re.IGNORECASE)
 
@@ -82,6 +90,11 @@ def _open_file(file: Path | bytes, head: bytes, suffix: str, max_rows: int) -> S
         raise InputError("This file is a matrix of counts; use FrequencyMatrix.from_array for it.")
     if suffix in _TEXT:
         return TextTable(file, max_rows)
+    if suffix in _NAMED:
+        raise InputError(
+            f"This file does not begin as a {_NAMED[suffix]} file does, so it could not be read; "
+            "it may be damaged: export or download it again."
+        )
     raise InputError(f"A file of the kind {suffix!r} is not read; give points as {_FORMATS}.")
 
 

@@ -13,7 +13,7 @@ import param
 
 from explorer.errors import InputError
 from explorer.mechanisms import mechanism
-from explorer.mechanisms.base import MAX_EPSILON, MIN_EPSILON
+from explorer.mechanisms.base import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 
 
 class Box(param.NumericTuple):
@@ -107,9 +107,10 @@ def _number(declared: Any, value: Any) -> float | int:
             number = math.inf
     if not low <= number <= high or (whole and number != int(number)):
         kind = "a whole number" if whole else "a number"
-        raise InputError(
-            f"{declared.label} is {_shown(value)}: give {kind} from {low:g} to {high:g}."
-        )
+        allowed = f" from {low:g} to {high:g}"
+        if declared.name == "epsilon":
+            allowed = f", {EPSILON_RANGE}"
+        raise InputError(f"{declared.label} is {_shown(value)}: give {kind}{allowed}.")
     return int(number) if whole else number
 
 

@@ -52,7 +52,7 @@ NOTE = """
 PRESS = """
 ([button, own, pause, seconds]) => new Promise(done => {
   const root = own.getRootNode()
-  const text = () => root.querySelector(".finding")?.textContent ?? ""
+  const text = () => root.querySelector(".verdict + .finding")?.textContent ?? ""
   const drawn = () => Number((/drawn (\\d+)/.exec(text()) ?? [0, text() ? 1 : 0])[1])
   const took = [], until = performance.now() + 1000 * seconds
   const once = () => {

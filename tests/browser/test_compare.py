@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from explorer import AG, HTF, Mosaic, exact
 from explorer.cities import cities
 from explorer.evaluate import evaluate, workload
-from tests.browser.conftest import Server, Watch
+from tests.browser.conftest import Server, Watch, leave, new_page
 from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -27,8 +27,7 @@ def matrix():
 
 def visit(browser: Browser, server: Server, path: str, **context: object) -> tuple[Page, Watch]:
     """A page with both maps and its table."""
-    options = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True, **context}
-    page = browser.new_context(**options).new_page()  # type: ignore[arg-type]
+    page = new_page(browser, **context)
     watch = Watch(page, server.url)
     page.goto(server.url + path)
     page.get_by_role("img", name="Private map A").wait_for(timeout=120_000)
@@ -54,7 +53,7 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
     one, watch = visit(browser, server, "/compare")
     yield one
     one.wait_for_timeout(100)
-    one.context.close()
+    leave(one)
     assert not watch.found, "\n".join(watch.found)
     logged = "".join(server.log[before:])
     assert not re.search(r"Traceback|Error|ERROR|RuntimeError", logged), logged
@@ -229,14 +228,14 @@ def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
     page.get_by_role("slider", name="Dice per point").press("End")
     page.get_by_role("button", name="Start the sweep").click()
     expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=120_000)
-    page.context.close()
+    leave(page)
     # The next visitor's sweep is not kept waiting by it, once the server has seen them leave.
     page, watch = visit(browser, server, "/compare")
     choose_mechanisms(page, "Uniform")
     page.get_by_role("slider", name="Dice per point").press("Home")
     page.get_by_role("button", name="Start the sweep").click()
     expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible(timeout=120_000)
-    page.context.close()
+    leave(page)
     assert not watch.found
     assert not re.search(r"Traceback|Error|ERROR", "".join(server.log[before:]))
 
@@ -331,4 +330,4 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
             assert b["y"] > a["y"] + a["height"]
         assert not watch.found
     finally:
-        page.context.close()
+        leave(page)

@@ -12,7 +12,7 @@ from explorer import UG, exact
 from explorer.cities import cities
 from explorer.scenario import Scenario
 from explorer.teaching import thresholds
-from tests.browser.conftest import Server, Watch
+from tests.browser.conftest import Server, Watch, leave, new_page
 from tests.browser.visit import figure, number, pick
 
 pytestmark = pytest.mark.browser
@@ -27,8 +27,7 @@ def matrix():
 
 def visit(browser: Browser, server: Server, path: str, **context: object) -> tuple[Page, Watch]:
     """The page with its first lesson and its city."""
-    options = {"viewport": {"width": 1366, "height": 768}, **context}
-    page = browser.new_context(**options).new_page()  # type: ignore[arg-type]
+    page = new_page(browser, **context)
     watch = Watch(page, server.url)
     page.goto(server.url + path)
     page.locator("h2.lesson").wait_for(timeout=120_000)
@@ -43,7 +42,7 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
     one, watch = visit(browser, server, "/learn")
     yield one
     one.wait_for_timeout(100)
-    one.context.close()
+    leave(one)
     assert not watch.found, "\n".join(watch.found)
     logged = "".join(server.log[before:])
     assert not re.search(r"Traceback|Error|ERROR|RuntimeError", logged), logged
@@ -208,14 +207,14 @@ def test_after_the_noise(page) -> None:
 def test_a_link_opens_a_lesson_and_a_wrong_one_says_so(browser, server) -> None:
     page, watch = visit(browser, server, "/learn?lesson=06_after_the_noise")
     expect(page.locator("h2.lesson")).to_have_text("What may be done after the noise")
-    page.context.close()
+    leave(page)
     sent = Scenario(page="learn", lesson="averaging").to_link()
     page, watch = visit(browser, server, f"/learn?s={sent}")
     expect(page.locator("h2.lesson")).to_have_text("Ask often enough and noise is gone")
-    page.context.close()
+    leave(page)
     page, watch = visit(browser, server, "/learn?lesson=%3Cb%3E")
     expect(page.get_by_role("alert")).to_contain_text("There is no lesson of that name")
-    page.context.close()
+    leave(page)
     assert not watch.found
 
 
@@ -238,4 +237,4 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
         expect(page.locator(".kicker")).to_have_text("Lesson 6 of 6 · 12 minutes")
         assert not watch.found
     finally:
-        page.context.close()
+        leave(page)

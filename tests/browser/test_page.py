@@ -61,6 +61,23 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
         page.context.close()
 
 
+def test_the_drawer_of_a_narrow_window_starts_closed_and_opens(browser, server) -> None:
+    page, watch = open_page(browser, server, viewport={"width": 390, "height": 844})
+    try:
+        slider = page.get_by_role("slider", name="Epsilon", exact=True)
+        expect(slider).not_to_be_visible()
+        expect(page.locator(".badge")).not_to_be_visible()
+        assert page.title() == "Private map explorer"
+        for each in page.locator("header a, header button").all():
+            box = each.bounding_box()
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
+        page.locator("header button").first.click()
+        expect(slider).to_be_visible()
+        assert not watch.found
+    finally:
+        page.context.close()
+
+
 def test_every_control_has_its_name(page) -> None:
     for name in ("Epsilon", "Height", "T", "Stop count"):
         expect(page.get_by_role("slider", name=name, exact=True)).to_be_visible()

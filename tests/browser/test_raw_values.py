@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import open_page
+from tests.browser.conftest import leave, open_page
 from tests.browser.visit import figure, number, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -83,7 +83,7 @@ def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> 
         page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
         wait_until(page, lambda: page.locator(".summary").inner_text() != before)
     finally:
-        page.context.close()
+        leave(page)
 
 
 def test_cells_and_rows_that_do_not_exist(page) -> None:

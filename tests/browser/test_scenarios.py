@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer.scenario import Scenario
-from tests.browser.conftest import Server, open_page, settle
+from tests.browser.conftest import Server, leave, open_page, settle
 from tests.browser.visit import (
     colours,
     drag,
@@ -130,7 +130,7 @@ def test_links_files_and_code_are_handed_over(browser: Browser, server: Server, 
     page.get_by_role("button", name="Open scenario").set_input_files(tmp_path / "mine.yaml")
     wait_until(page, lambda: rows(page) == shown)
     assert not watch.found
-    page.context.close()
+    leave(page)
 
 
 def test_where_a_page_may_not_copy_the_text_can_be_selected(page) -> None:

@@ -1,0 +1,29 @@
+"""A narrow window: the drawer starts closed, and the bar makes room for the way between pages."""
+
+from __future__ import annotations
+
+import panel as pn
+from bokeh.models import CustomJS
+
+# The drawer lies over the page below this width in pixels (the breakpoint "sm" of Material UI).
+BREAKPOINT = 600
+_CLOSE = """
+if (window.innerWidth < breakpoint)
+  for (const each of Bokeh.documents.flatMap(page => page.roots()))
+    if (each.data?.sidebar_open === true) {
+      each.data.sidebar_open = false
+      // Of badge and links the links name the page: there is no room for its title as well.
+      if (each.data.header?.length > 1) each.data.title = ""
+    }
+"""
+
+
+def close_drawer_when_narrow() -> None:
+    """Close the drawer of the page that is being built once its window turns out to be narrow.
+
+    It would lie over the maps. The server knows a phone by its name alone, so a narrow window of a
+    desktop has to find out in the browser.
+    """
+    if pn.state.curdoc is not None:
+        script = CustomJS(args={"breakpoint": BREAKPOINT}, code=_CLOSE)
+        pn.state.curdoc.js_on_event("document_ready", script)

@@ -141,7 +141,7 @@ def settle(page: Page) -> None:
         places.append(page.get_by_role("img", name="Private map").bounding_box())
         if len(places) > 4 and all(place == places[-1] for place in places[-4:]):
             return
-        page.wait_for_timeout(200)
+        page.wait_for_timeout(100)
 
 
 @pytest.fixture

@@ -12,7 +12,12 @@ PHONE = {
     "has_touch": True,
 }
 #: Pages, each with what stands on it once it has been drawn.
-PAGES = {"explore": ".tabulator-row", "compare": ".tabulator-row", "learn": "h2.lesson"}
+PAGES = {
+    "explore": ".tabulator-row",
+    "compare": ".tabulator-row",
+    "learn": "h2.lesson",
+    "class": "button:has-text('Create a class')",
+}
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -20,7 +20,7 @@ from explorer.teaching.classroom import ClassRoom, spaced
 from explorer.teaching.pool import Answer, Question
 
 #: Seconds between two showings of what others do; one's own answer is shown at once.
-GAP = 0.5
+GAP = 2.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -144,6 +144,17 @@ def settle(page: Page) -> None:
         page.wait_for_timeout(100)
 
 
+def troubles(logged: str) -> str:
+    """What a server should not have logged; a visitor who leaves while it writes is no trouble."""
+    logged = re.sub(
+        r"Task exception was never retrieved\nfuture:.*?WebSocketClosedError\n",
+        "",
+        logged,
+        flags=re.DOTALL,
+    )
+    return logged if re.search(r"Traceback|Error|ERROR", logged) else ""
+
+
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
     """A fresh visit; fails on page errors, console errors, foreign requests, server tracebacks."""
@@ -153,5 +164,4 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
     one.wait_for_timeout(100)
     leave(one)
     assert not watch.found, "\n".join(watch.found)
-    logged = "".join(server.log[before:])
-    assert not re.search(r"Traceback|Error|ERROR|RuntimeError", logged), logged
+    assert not troubles("".join(server.log[before:]))

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from explorer import HTF
 from explorer.cities import cities
 from explorer.evaluate.repeats import Spread, repeats
-from tests.browser.visit import cell, colours, drag, number, picture, rows, wait_until
+from tests.browser.visit import cell, colours, drag, number, picture, rows, still, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -66,13 +66,15 @@ def test_dots_and_table_say_what_python_says(page) -> None:
 def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     own = picture(page, "Private map")
     opened(page)
+    # The maps have made room for the panel.
+    small = still(page, "Private map")
     drawn(page)
-    assert picture(page, "Private map") == own, "nothing plays by itself"
+    assert picture(page, "Private map") == small, "nothing plays by itself"
     slider = page.get_by_role("slider", name="Run on the map")
     slider.focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Run 1 of 20: a preview with other dice, not private")).to_be_visible()
-    wait_until(page, lambda: picture(page, "Private map") != own)
+    wait_until(page, lambda: picture(page, "Private map") != small)
     press(page, "Fast")
     press(page, "Play the runs on the map")
     # A look at the page may miss a run.

@@ -90,3 +90,14 @@ def picture(page: Page, name: str) -> int:
         "(all, p) => p.reduce((sum, v, i) => (sum * 31 + v + i) % 2147483647, all), 7) }"
     )
     return int(page.get_by_role("img", name=name).evaluate(total))
+
+
+def still(page: Page, name: str) -> int:
+    """`picture` of a map once it has stopped changing, as after a change of size."""
+    seen: list[int] = []
+    for _ in range(100):
+        seen.append(picture(page, name))
+        if len(seen) > 5 and len(set(seen[-5:])) == 1:
+            break
+        page.wait_for_timeout(200)
+    return seen[-1]

@@ -147,7 +147,7 @@ def settle(page: Page) -> None:
 def troubles(logged: str) -> str:
     """What a server should not have logged; a visitor who leaves while it writes is no trouble."""
     logged = re.sub(
-        r"Task exception was never retrieved\nfuture:.*?WebSocketClosedError\n",
+        r"(ERROR:asyncio:)?Task exception was never retrieved\nfuture:.*?WebSocketClosedError\n",
         "",
         logged,
         flags=re.DOTALL,

@@ -35,7 +35,7 @@ def interpolate(even: NDArray[np.float64], leaf: NDArray[np.int32]) -> NDArray[n
     -------
     (rows, cols) with the same sum in every leaf
     """
-    masses, inside = [_padded(even, 0.0)], [_padded(leaf, -1)]
+    masses, inside = [_padded(even, mode="edge")], [_padded(leaf, constant_values=-1)]
     while masses[-1].shape[0] > 1:
         fine, owner = masses[-1], inside[-1]
         masses.append(fine[::2, ::2] + fine[1::2, ::2] + fine[::2, 1::2] + fine[1::2, 1::2])
@@ -48,13 +48,10 @@ def interpolate(even: NDArray[np.float64], leaf: NDArray[np.int32]) -> NDArray[n
     return np.ascontiguousarray(smooth[: even.shape[0], : even.shape[1]])
 
 
-def _padded(cells, fill):  # type: ignore[no-untyped-def]
+def _padded(cells, **how):  # type: ignore[no-untyped-def]
+    """Grow to the next square whose side is a power of two, see `numpy.pad`."""
     side = 1 << (max(cells.shape) - 1).bit_length()
-    if cells.shape == (side, side):
-        return cells.copy()
-    image = np.full((side, side), fill, dtype=cells.dtype)
-    image[: cells.shape[0], : cells.shape[1]] = cells
-    return image
+    return np.pad(cells, [(0, side - length) for length in cells.shape], **how)
 
 
 @njit(cache=True, nogil=True)

@@ -47,3 +47,10 @@ def test_answers_follow_the_interpolated_density(tmp_path):
 def test_an_empty_map_stays_empty():
     assert interpolate(np.zeros((5, 9)), np.zeros((5, 9), dtype=np.int32)).sum() == 0
     assert Mosaic().release(FrequencyMatrix.from_array([[0]]), rng=1).n_leaves == 1
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (50, 37), (64, 64)])
+def test_an_even_map_stays_even_up_to_its_edges(shape):
+    rows, cols = np.indices(shape)
+    leaves = (rows // 2 * shape[1] + cols // 2).astype(np.int32)
+    np.testing.assert_allclose(interpolate(np.ones(shape), leaves), 1.0)

@@ -135,7 +135,7 @@ def test_the_scenario_in_the_notebook_is_the_one_that_was_exported() -> None:
 def test_the_notebook_of_a_lesson_ends_with_the_lesson() -> None:
     scenario = Scenario(page="learn", lesson="averaging")
     source = nbformat.reads(scenario.to_notebook(), as_version=4).cells[-1].source
-    assert source.endswith('Learn("madeup", lesson="averaging")')
+    assert source.endswith('Learn("madeup", lesson="averaging", side=1024)')
     source = nbformat.reads(Scenario(page="learn").to_notebook(), as_version=4).cells[-1].source
     assert source.endswith('Learn("madeup")')
 

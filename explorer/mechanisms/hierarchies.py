@@ -24,8 +24,9 @@ from explorer.privacy.units import share, to_epsilon
 class Hierarchy(Mechanism):
     """H_(b,d): a uniform grid with d - 1 coarser ones above it, each b times coarser a side.
 
-    The finest grid has m x m cells, m by Guideline 1 on a noisy total or fixed. All d levels are
-    counted with equal shares and made consistent by least squares (grids-2013, section IV-C).
+    The finest grid has m x m cells, m by Guideline 1 on a noisy total or fixed, rounded up to a
+    multiple of b^(d - 1). All d levels are counted with equal shares and made consistent by least
+    squares (grids-2013, section IV-C).
     """
 
     key: ClassVar[str] = "hierarchy"
@@ -63,7 +64,10 @@ class Hierarchy(Mechanism):
             paid = share(curator.units, self.total_share)
             total = int(curator.count(nodes, paid, "total")[0])
             size = max(1, round(guideline_1(total, to_epsilon(curator.units), 10)))
-        levels = min(self.levels, 1 + int(math.log(size, self.branching)))
+        levels = 1
+        # In whole numbers: a logarithm of an exact power may fall short of it.
+        while levels < self.levels and self.branching**levels <= size:
+            levels += 1
         parts = math.ceil(size / self.branching ** (levels - 1))
         stages = [f"grid {level + 1}" for level in range(levels)]
         each = int(curator.remaining(nodes)[0]) // levels

@@ -53,7 +53,10 @@ def _table(scenario: Scenario) -> str:
 def _screen(scenario: Scenario) -> str:
     if scenario.page == "learn":
         lesson = f", lesson={code.literal(scenario.lesson)}" if scenario.lesson else ""
-        return f"from explorer.app import Learn\n\nLearn({code.literal(scenario.city)}{lesson})"
+        # Learn has no grid finer than that.
+        side = f", side={scenario.side}" if scenario.side <= 1024 else ""
+        call = f"Learn({code.literal(scenario.city)}{lesson}{side})"
+        return f"from explorer.app import Learn\n\n{call}"
     page = scenario.page.capitalize()
     plain = pprint.pformat(scenario.to_dict(), width=88, sort_dicts=False)
     return (

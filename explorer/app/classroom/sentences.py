@@ -170,7 +170,9 @@ def about_own(own: tuple[float, ...], dice: int, found: Summary | None, truth: b
         part = f" ({number(off_by, 2)} %)" if found.true > 0 else ""
         off = f" It is {gap} off{part}."
     again = f" You have drawn {len(own)}." if len(own) > 1 else ""
-    text = f"It lies in the bar {low} to {high}: {others}.{off}{again} Your dice: {dice}."
+    # Whoever knows the dice can throw them again over nothing and subtract: not before the truth.
+    thrown = f" Your dice: {dice}." if truth else ""
+    text = f"It lies in the bar {low} to {high}: {others}.{off}{again}{thrown}"
     return (
         f'<p class="verdict" role="status">Your answer: {value:,.0f}</p>'
         f'<p class="finding">{html.escape(text)}</p>'

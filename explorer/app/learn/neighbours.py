@@ -181,8 +181,9 @@ class NeighboursExperiment(Experiment):
             self.odds,
             f'<p class="finding">Whatever somebody believed before, seeing the map changes the '
             f"odds by a factor of at most e<sup>epsilon</sup> = <b>{factor:,.2f}</b>. Who thought "
-            f"“fifty-fifty that this person is on it” thinks at most <b>{even:.0%}</b> "
-            f"afterwards.</p>",
+            f"“fifty-fifty that this record is on it” thinks at most <b>{even:.0%}</b> "
+            "afterwards. Of somebody with several records on the map every one counts: k records, "
+            "k times epsilon.</p>",
         )
         if laws is None:
             why = "this box cuts through leaves" if known else "its cuts depend on the data"

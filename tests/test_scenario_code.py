@@ -137,7 +137,7 @@ def test_the_notebook_of_a_lesson_ends_with_the_lesson() -> None:
     source = nbformat.reads(scenario.to_notebook(), as_version=4).cells[-1].source
     assert source.endswith('Learn("madeup", lesson="averaging", side=1024)')
     source = nbformat.reads(Scenario(page="learn").to_notebook(), as_version=4).cells[-1].source
-    assert source.endswith('Learn("madeup")')
+    assert source.endswith('Learn("madeup", side=1024)')
 
 
 def test_words_of_a_stranger_stay_words() -> None:

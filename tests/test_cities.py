@@ -60,11 +60,12 @@ def test_every_known_file_has_a_grid_and_its_words() -> None:
 
 def test_known_files_cover_their_cities(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EXPLORER_DATA", raising=False)
-    found = {key: city for key, city in cities().items() if city.file is not None}
+    # San Francisco is left out for its size.
+    found = {k: c for k, c in cities().items() if c.file is not None and k != "san-francisco"}
     if not found:
         pytest.skip("needs a known file such as houston_crime2010.parquet in data/")
-    for key in set(found) - {"san-francisco"}:
-        points, matrix = found[key].load(64)
+    for key, city in found.items():
+        points, matrix = city.load(64)
         inside = 1.0 if points is None else matrix.total / len(points)
         assert inside > 0.9, key
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from explorer.teaching.settings import Settings
 PREVIEW = "Everything here is a preview: reproducible dice, not private, nothing is booked."
 
 
-class Experiment:
+class Experiment(ABC):
     """The interactive part of a lesson.
 
     Parameters
@@ -42,9 +43,9 @@ class Experiment:
         self.view = column()
         self.build()
 
+    @abstractmethod
     def build(self) -> None:
         """Make the widgets and fill `view`."""
-        raise NotImplementedError
 
     def use(self, data: CityData) -> None:
         """Take a city; called once before anything else, and when another is chosen."""

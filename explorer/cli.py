@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-import explorer
 from explorer.commands import COMMANDS, command
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
 from explorer.mechanisms.base import check_settings
 from explorer.privacy.curator import BudgetExceeded
+from explorer.version import __version__
 
 PROGRAM = "dp-explorer"
 
@@ -59,7 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         description="Differentially private maps: draw them, question them, see why they differ.",
     )
-    parser.add_argument("--version", action="version", version=explorer.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     chooser = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name in COMMANDS:
         module = command(name)

@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 
 from explorer import FrequencyMatrix
-from explorer.inference import Estimate
 from explorer.mechanisms import Mechanism
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
-from explorer.privacy.units import to_units
-from explorer.release import Release
+from explorer.releases.inference import Estimate
+from explorer.releases.release import Release
+from explorer.releases.units import to_units
 
 
 class NoNoise(PreviewNoise):

@@ -12,16 +12,16 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app.data import load_city
-from explorer.app.opening import known_city, known_lesson
-from explorer.app.pages.classroom import TITLE as CLASS
-from explorer.app.pages.classroom import ClassResult
-from explorer.app.pages.compare import TITLE as COMPARE
-from explorer.app.pages.compare import Compare
-from explorer.app.pages.explore import TITLE, Explore
-from explorer.app.pages.learn import TITLE as LEARN
-from explorer.app.pages.learn import Learn
-from explorer.cities import cities
+from explorer.app.classroom.page import TITLE as CLASS
+from explorer.app.classroom.page import ClassResult
+from explorer.app.compare.page import TITLE as COMPARE
+from explorer.app.compare.page import Compare
+from explorer.app.curator.data import load_city
+from explorer.app.curator.start import known_city, known_lesson
+from explorer.app.explore.page import TITLE, Explore
+from explorer.app.learn.page import TITLE as LEARN
+from explorer.app.learn.page import Learn
+from explorer.cities.catalogue import cities
 from explorer.errors import InputError
 from explorer.scenario import Scenario
 

@@ -9,7 +9,7 @@ from explorer.commands.terminal import note, paragraph, progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    from explorer.cities import City
+    from explorer.cities.catalogue import City
 
 HELP = "list the cities that can be shown, and download one"
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the catalogue, or fetch the files of one city."""
-    from explorer.cities import cities
+    from explorer.cities.catalogue import cities
 
     if arguments.download is not None:
         download(city(arguments.download))
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def city(key: str) -> City:
     """The city of a key, or an InputError that lists the keys."""
-    from explorer.cities import cities
+    from explorer.cities.catalogue import cities
 
     known = cities()
     if key not in known:

@@ -13,7 +13,7 @@ from explorer.evaluate.results import label
 from explorer.evaluate.runs import Flag
 from explorer.evaluate.tasks import Choice
 from explorer.evaluate.workloads import workload
-from explorer.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix
 
 LARGE = ("total", "sq10", "sq6")
 """The workloads that are looked at."""

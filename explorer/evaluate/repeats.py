@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Mechanism, mechanism
-from explorer.release import Release
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release
 
 Floats = NDArray[np.float64]
 

@@ -21,15 +21,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-import explorer
 from explorer.errors import InputError
 from explorer.evaluate.metrics import measure
 from explorer.evaluate.results import Run
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import Workload
-from explorer.matrix import FrequencyMatrix
-from explorer.rectangle_sums import rectangle_sums, summed
+from explorer.grid.sums import rectangle_sums, summed
+from explorer.points.matrix import FrequencyMatrix
+from explorer.version import __version__
 
 _LOOK = 0.1  # seconds between looks at the cancel flag while runs are under way
 
@@ -79,7 +79,7 @@ class Desk:
             for (name, true), answers in zip(self.truths.items(), private, strict=True)
         }
         key = task.key(self.matrix, self.workloads)
-        about = (self.city, self.matrix.key[:12], explorer.__version__)
+        about = (self.city, self.matrix.key[:12], __version__)
         return Run(task, key, figures, release.n_leaves, seconds, *about)
 
 

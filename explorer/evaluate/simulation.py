@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
+from explorer.grid.sums import rectangle_sums, summed
 from explorer.mechanisms import mechanism
-from explorer.privacy.units import laplace_variance
-from explorer.rectangle_sums import rectangle_sums, summed
-from explorer.release import Release, check_rectangles
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release, check_rectangles
+from explorer.releases.units import laplace_variance
 
 Floats = NDArray[np.float64]
 

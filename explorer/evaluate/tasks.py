@@ -11,12 +11,12 @@ from typing import Any
 
 import param
 
-import explorer
 from explorer.errors import InputError
 from explorer.evaluate.workloads import Workload
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import mechanism
 from explorer.mechanisms.base import Mechanism
+from explorer.points.matrix import FrequencyMatrix
+from explorer.version import __version__
 
 Choice = Mechanism | str | tuple[str, Mapping[str, Any]]
 """A mechanism as people give it: an instance, a name, or a name with parameters."""
@@ -57,7 +57,7 @@ class Task:
     def key(self, matrix: FrequencyMatrix, workloads: Sequence[Workload]) -> str:
         """Hash of everything that the outcome depends on, software version included."""
         about = [
-            explorer.__version__,
+            __version__,
             matrix.key,
             matrix.contribution_bound,
             matrix.unit,

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid import Grid
-from explorer.queries import random_rectangles
-from explorer.release import check_rectangles
+from explorer.grid.grid import Grid
+from explorer.releases.release import check_rectangles
 
 RANDOM_QUERIES = 2000  # htf-2022, for rectangles and squares alike
 AG_QUERIES = 200  # grids-2013, for each size
@@ -131,3 +130,22 @@ def _placed(
     row = rng.integers(0, shape[0] - extent[0] + 1, n)
     col = rng.integers(0, shape[1] - extent[1] + 1, n)
     return np.stack([col, row, col + extent[1], row + extent[0]], axis=1)
+
+
+def random_rectangles(
+    shape: tuple[int, int], n: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """The HTF workload: centre cell uniform, height and width uniform, clipped to the grid.
+
+    Returns
+    -------
+    (n, 4) int64 column0, row0, column1, row1, half open, in cells
+    """
+    boxes = np.empty((n, 4), dtype=np.int64)
+    for axis, cells in enumerate(shape):
+        centre = rng.integers(0, cells, n)
+        extent = rng.integers(1, cells + 1, n)
+        start = centre - extent // 2
+        boxes[:, 1 - axis] = np.clip(start, 0, cells)
+        boxes[:, 3 - axis] = np.clip(start + extent, 0, cells)
+    return boxes

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import homogeneity
 from explorer.inspection.figures import Figures, cut_of
-from explorer.matrix import FrequencyMatrix
+from explorer.points import split_costs as homogeneity
+from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy import cuts
-from explorer.privacy.units import laplace_variance
-from explorer.release import Release
+from explorer.releases.release import Release
+from explorer.releases.units import laplace_variance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

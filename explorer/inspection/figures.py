@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from explorer.mechanisms import mechanism
-from explorer.privacy.units import UNITS_PER_EPSILON
-from explorer.release import Release
-from explorer.tree import Tree
+from explorer.releases.release import Release
+from explorer.releases.tree import Tree
+from explorer.releases.units import UNITS_PER_EPSILON
 
 
 class Figures:

@@ -8,8 +8,8 @@ import numpy as np
 
 from explorer.inspection.decisions import Decision, decision
 from explorer.inspection.walk import leaf_number
-from explorer.privacy.units import UNITS_PER_EPSILON
-from explorer.release import Release
+from explorer.releases.release import Release
+from explorer.releases.units import UNITS_PER_EPSILON
 
 
 @dataclass(frozen=True)

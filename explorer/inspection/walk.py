@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.errors import InputError
-from explorer.tree import Tree
+from explorer.releases.tree import Tree
 
 #: Steps in (rows, columns); row 0 lies in the south.
 SIDES = {"north": (1, 0), "south": (-1, 0), "east": (0, 1), "west": (0, -1)}

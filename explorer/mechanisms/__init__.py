@@ -1,4 +1,4 @@
-"""The mechanisms, one concept a module; `mechanisms()` is their registry."""
+"""The mechanisms, one concept a module; `all_mechanisms()` is their registry."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ __all__ = [
     "Privlet",
     "QuadTree",
     "Uniform",
+    "all_mechanisms",
     "mechanism",
-    "mechanisms",
 ]
 
 
-def mechanisms() -> dict[str, type[Mechanism]]:
+def all_mechanisms() -> dict[str, type[Mechanism]]:
     """The mechanisms by name, in the order in which they are best explained."""
     return {each.key: each for each in _ALL}
 
 
 def mechanism(name: str) -> type[Mechanism]:
     """The mechanism of that name; an InputError lists the names there are."""
-    known = mechanisms()
+    known = all_mechanisms()
     if name not in known:
         raise InputError(f"There is no mechanism {name!r}: choose one of {', '.join(known)}.")
     return known[name]

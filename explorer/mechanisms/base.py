@@ -11,16 +11,16 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike, NDArray
 
-from explorer import inference
 from explorer.errors import InputError
-from explorer.inference import Estimate
-from explorer.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import ReleaseNoise, noise_source
-from explorer.privacy.transcript import Transcript
-from explorer.privacy.units import to_units
-from explorer.release import Release
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
+from explorer.releases.release import Release
+from explorer.releases.transcript import Transcript
+from explorer.releases.units import to_units
 
 MIN_EPSILON = 1e-6
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from explorer import inference
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.privacy.curator import Curator
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
 
 
 class Identity(Mechanism):

@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.options import (
     grid_size_option,
@@ -17,7 +16,8 @@ from explorer.mechanisms.options import (
     total_share_option,
 )
 from explorer.privacy.curator import Curator
-from explorer.privacy.units import share, to_epsilon
+from explorer.releases.inference import Estimate
+from explorer.releases.units import share, to_epsilon
 
 
 def guideline_1(noisy_total: int, epsilon: float, c: float) -> float:

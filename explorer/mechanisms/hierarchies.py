@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.grids import guideline_1
 from explorer.mechanisms.options import (
@@ -18,7 +17,8 @@ from explorer.mechanisms.options import (
     total_share_option,
 )
 from explorer.privacy.curator import Curator
-from explorer.privacy.units import share, to_epsilon
+from explorer.releases.inference import Estimate
+from explorer.releases.units import share, to_epsilon
 
 
 class Hierarchy(Mechanism):

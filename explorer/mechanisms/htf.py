@@ -8,15 +8,16 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer import inference
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.options import inference_option, inside_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
-from explorer.privacy.transcript import Transcript
-from explorer.privacy.units import UNITS_PER_EPSILON, to_units
-from explorer.regions import Ints, Regions
+from explorer.privacy.regions import Regions
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Transcript
+from explorer.releases.units import UNITS_PER_EPSILON, to_units
 
 RULES = ["search", "middle half", "middle quarter", "all cuts", "middle"]
 

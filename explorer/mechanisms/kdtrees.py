@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer.inference import Estimate
+from explorer.grid.sums import box_sums, summed
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.grids import guideline_1
 from explorer.mechanisms.options import (
@@ -19,10 +19,11 @@ from explorer.mechanisms.options import (
 )
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
-from explorer.privacy.transcript import Transcript
-from explorer.privacy.units import share, to_epsilon
-from explorer.rectangle_sums import box_sums, summed
-from explorer.regions import Ints, Regions
+from explorer.privacy.regions import Regions
+from explorer.releases.inference import Estimate
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Transcript
+from explorer.releases.units import share, to_epsilon
 
 _QUARTER = np.array([2, 2])
 

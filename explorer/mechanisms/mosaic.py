@@ -6,14 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer import inference
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.options import inference_option, inside_option
 from explorer.privacy.curator import Curator
-from explorer.privacy.transcript import Floats
-from explorer.privacy.units import UNITS_PER_EPSILON, share
-from explorer.regions import Ints, Regions
+from explorer.privacy.regions import Regions
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Floats
+from explorer.releases.units import UNITS_PER_EPSILON, share
 
 FIRST_SHARE = 0.01  # of the budget, for the noisy total
 ENOUGH = 8.0  # a node is worth cutting while its count times its budget exceeds this

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
-from explorer.privacy import haar
 from explorer.privacy.curator import Curator
+from explorer.releases import haar
+from explorer.releases.inference import Estimate
 
 
 class Privlet(Mechanism):

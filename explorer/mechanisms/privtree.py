@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.options import inference_option, inside_option
 from explorer.privacy.curator import Curator
-from explorer.privacy.units import share
+from explorer.releases.inference import Estimate
+from explorer.releases.units import share
 
 
 class PrivTree(Mechanism):

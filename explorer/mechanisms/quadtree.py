@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.options import inference_option, inside_option, level_budget_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
+from explorer.releases.inference import Estimate
 
 
 class QuadTree(Mechanism):

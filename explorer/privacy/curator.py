@@ -13,13 +13,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer import homogeneity
-from explorer.matrix import FrequencyMatrix
-from explorer.privacy import cuts, haar
+from explorer.points import split_costs as homogeneity
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy import cuts
 from explorer.privacy.noise import Keys, NoiseSource
-from explorer.privacy.transcript import Candidates, LedgerRow, Measurement, Transcript
-from explorer.privacy.units import UNITS_PER_EPSILON, laplace_variance, to_epsilon
-from explorer.regions import Book, Ints, Regions, mix, span
+from explorer.privacy.regions import Book, Regions, mix
+from explorer.releases import haar
+from explorer.releases.nodes import Ints, span
+from explorer.releases.transcript import Candidates, LedgerRow, Measurement, Transcript
+from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance, to_epsilon
 
 Progress = Callable[[float], None]
 _CHUNK = 50_000

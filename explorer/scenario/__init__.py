@@ -1,6 +1,8 @@
 """Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
 
+from explorer.scenario.code import to_python
 from explorer.scenario.model import BOUNDS, GRID_SIDES, MAX_SEED, PAGES, VERSION, Scenario
+from explorer.scenario.notebook import to_notebook
 from explorer.scenario.parts import (
     MOST_BOXES,
     NAME_LENGTH,
@@ -11,7 +13,7 @@ from explorer.scenario.parts import (
     example_boxes,
     rounded,
 )
-from explorer.scenario.shelf import presets, read_scenario
+from explorer.scenario.presets import presets, read_scenario
 
 __all__ = [
     "BOUNDS",
@@ -30,4 +32,6 @@ __all__ = [
     "presets",
     "read_scenario",
     "rounded",
+    "to_notebook",
+    "to_python",
 ]

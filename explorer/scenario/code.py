@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from explorer.cities import cities
-from explorer.city import City
+from explorer.cities.catalogue import cities
+from explorer.cities.city import City
 from explorer.errors import InputError
 from explorer.mechanisms import mechanism
 from explorer.scenario.checks import shown
@@ -19,7 +19,7 @@ _RELEASES = {1: ["release"], 2: ["release_a", "release_b"]}
 _ANSWERS = {1: ["answers"], 2: ["answers_a", "answers_b"]}
 
 
-def script(scenario: Scenario) -> str:
+def to_python(scenario: Scenario) -> str:
     """A script that prints private and true answers, those of the screen.
 
     Raises

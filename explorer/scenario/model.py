@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid import Grid
+from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
 from explorer.mechanisms.base import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 from explorer.scenario import checks
@@ -52,7 +52,7 @@ class Scenario:
     lesson : str
         Key of the lesson, on the Learn page only.
     city : str
-        Key of a city of the catalogue, see `explorer.cities.cities`.
+        Key of a city of the catalogue, see `explorer.cities.catalogue.cities`.
     side : 256, 512, 1024 or 2048
         Cells along each side of the grid; a city that is a matrix keeps the cells it has.
     contribution_bound : one of `BOUNDS`
@@ -209,18 +209,6 @@ class Scenario:
         from explorer.scenario.link import read
 
         return cls.from_dict(read(text))
-
-    def to_python(self) -> str:
-        """A script that loads the city, draws, and prints private and true answers."""
-        from explorer.scenario.code import script
-
-        return script(self)
-
-    def to_notebook(self) -> str:
-        """A notebook (JSON, nbformat 4) with the answers and the screen itself."""
-        from explorer.scenario.notebook import notebook
-
-        return notebook(self)
 
 
 def _epsilon(value: Any) -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 from explorer.errors import InputError
-from explorer.grid import Grid
-from explorer.mechanisms import Mechanism, mechanism, mechanisms
+from explorer.grid.grid import Grid
+from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.base import MAX_EPSILON
 from explorer.scenario import checks
 
@@ -99,7 +99,7 @@ class Choice:
 
     Parameters
     ----------
-    key : a key of `explorer.mechanisms.mechanisms()`
+    key : a key of `explorer.mechanisms.all_mechanisms()`
     settings : mapping, or pairs of name and value
 
     Raises
@@ -158,7 +158,7 @@ def shown_key(given: Any) -> str:
 
 def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
     # By the mechanism's own rules; but its sentences repeat a value whole, whatever its length.
-    one = checks.one_of(key, list(mechanisms()), "mechanism")
+    one = checks.one_of(key, list(all_mechanisms()), "mechanism")
     for name, value in settings.items():
         if checks.text(name, NAME_LENGTH, "name of a setting") == "epsilon":
             raise InputError("Epsilon belongs to the whole scenario: write it beside the city.")
@@ -248,9 +248,9 @@ class Sweep(_Part):
     }
 
     def __post_init__(self) -> None:
-        keys = checks.listed(self.mechanisms, len(mechanisms()), "mechanisms in its sweep")
+        keys = checks.listed(self.mechanisms, len(all_mechanisms()), "mechanisms in its sweep")
         for key in keys:
-            checks.one_of(key, list(mechanisms()), "mechanism in the sweep")
+            checks.one_of(key, list(all_mechanisms()), "mechanism in the sweep")
         object.__setattr__(self, "mechanisms", tuple(keys))
         for name, choices in self.choices.items():
             value = getattr(self, name)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.privacy.units import to_epsilon, to_units
+from explorer.releases.units import to_epsilon, to_units
 
 Floats = NDArray[np.float64]
 

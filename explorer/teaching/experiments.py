@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import param
 
-from explorer.mechanisms import mechanisms
+from explorer.mechanisms import all_mechanisms
 from explorer.teaching.postprocessing import treatable
 from explorer.teaching.settings import Box, Names, Place, Settings, epsilon_setting
 
-_ALL = list(mechanisms())
+_ALL = list(all_mechanisms())
 RUNS = [100, 200, 400, 1000]
 
 

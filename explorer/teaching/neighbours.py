@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Mechanism
-from explorer.privacy.blackbox import epsilon_bound
-from explorer.privacy.units import UNITS_PER_EPSILON
-from explorer.release import Release
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.blackbox import epsilon_bound
+from explorer.releases.release import Release
+from explorer.releases.units import UNITS_PER_EPSILON
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

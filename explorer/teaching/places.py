@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.grid import Grid
+from explorer.grid.grid import Grid
 
 Floats = NDArray[np.float64]
 Box = tuple[float, float, float, float]

@@ -14,11 +14,11 @@ import numpy as np
 import param
 from numpy.typing import NDArray
 
-from explorer import queries
 from explorer.errors import InputError
-from explorer.grid import Grid
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import mechanism, mechanisms
+from explorer.grid.grid import Grid
+from explorer.mechanisms import all_mechanisms, mechanism
+from explorer.points import truth as queries
+from explorer.points.matrix import FrequencyMatrix
 from explorer.teaching.places import on_map
 from explorer.teaching.previews import taught
 from explorer.teaching.settings import Box, Settings, epsilon_setting
@@ -35,7 +35,7 @@ MOST_BARS, MOST_VALUE = 40, 1e15
 class Asked(Settings):
     """What a teacher chooses for a question."""
 
-    mechanism = param.Selector(default="htf", objects=list(mechanisms()), label="Mechanism")
+    mechanism = param.Selector(default="htf", objects=list(all_mechanisms()), label="Mechanism")
     epsilon = epsilon_setting(0.1)
     box = Box(default=(0.45, 0.4, 0.55, 0.5), label="Box")
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from explorer.evaluate.ranking import standard_error
 from explorer.evaluate.runs import Flag
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import Mechanism, mechanisms
-from explorer.release import Release
+from explorer.mechanisms import Mechanism, all_mechanisms
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release
 from explorer.teaching.previews import Progress, each_preview
 
 Floats = NDArray[np.float64]
@@ -67,7 +67,7 @@ def treatable() -> list[str]:
     """Names of the mechanisms whose draws can be made consistent or left alone."""
     return [
         key
-        for key, made in mechanisms().items()
+        for key, made in all_mechanisms().items()
         if "inference" in made.param
         and {"leaves", "least squares"} <= set(made.param["inference"].objects)
         and key not in ("uniform", "identity")

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.evaluate.runs import Flag
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Mechanism, mechanism
-from explorer.release import Release
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release
 
 Progress = Callable[[float], None]
 

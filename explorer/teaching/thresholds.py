@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.rectangle_sums import rectangle_sums, summed
+from explorer.grid.sums import rectangle_sums, summed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

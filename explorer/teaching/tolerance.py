@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.evaluate.runs import Flag
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Mechanism
 from explorer.mechanisms.base import MAX_EPSILON
-from explorer.privacy.blackbox import clopper_pearson
-from explorer.queries import exact
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.truth import exact
+from explorer.privacy.audit.blackbox import clopper_pearson
 from explorer.teaching.previews import Progress, answers
 
 Floats = NDArray[np.float64]

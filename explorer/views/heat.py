@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from explorer.binning import CHUNK
-from explorer.projection import transformer
 from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
-    from explorer.grid import Grid
-    from explorer.points import Points
+    from explorer.grid.grid import Grid
 
 # Tiles to a side: a zoomed view reads only the tiles it touches, not eleven million points.
 TILES = 64
@@ -27,15 +24,22 @@ class PointHeat:
 
     Parameters
     ----------
-    points : Points
-        In any CRS; those outside the grid are left out.
+    x, y : (n,) float32
+        Coordinates in the grid's CRS, inside the grid (`points_inside`).
+    weight : (n,) float32 or None
+        How many records a point stands for; None means one each.
     grid : Grid
         Its CRS is the one of the map.
     """
 
-    def __init__(self, points: Points, grid: Grid) -> None:
+    def __init__(
+        self,
+        x: NDArray[np.float32],
+        y: NDArray[np.float32],
+        weight: NDArray[np.float32] | None,
+        grid: Grid,
+    ) -> None:
         self.grid = grid
-        x, y, weight = _inside(points, grid)
         west, south = grid.bounds[:2]
         col = np.minimum(((x - west) * (TILES / grid.width)).astype(np.uint16), TILES - 1)
         row = np.minimum(((y - south) * (TILES / grid.height)).astype(np.uint16), TILES - 1)
@@ -94,26 +98,3 @@ def _tiles(start: float, stop: float, extent: float) -> tuple[int, int]:
     first = int(np.clip(start / extent * TILES, 0, TILES - 1))
     last = int(np.clip(stop / extent * TILES, first, TILES - 1))
     return first, last
-
-
-def _inside(
-    points: Points, grid: Grid
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32] | None]:
-    """Coordinates in the grid's CRS (float32: a centimetre over a city) of the points inside."""
-    x0, y0, x1, y1 = grid.bounds
-    xs, ys, ws = [], [], []
-    project = None
-    if grid.crs is not None and points.crs is not None and points.crs != grid.crs:
-        project = transformer(points.crs, grid.crs)
-    for start in range(0, max(len(points), 1), CHUNK):
-        piece = slice(start, start + CHUNK)
-        x, y = points.x[piece], points.y[piece]
-        if project is not None:
-            x, y = project.transform(x, y)
-        # A rounded coordinate on the eastern or northern edge must not leave the grid.
-        keep = (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
-        xs.append(x[keep].astype(np.float32))
-        ys.append(y[keep].astype(np.float32))
-        if points.weight is not None:
-            ws.append(points.weight[piece][keep].astype(np.float32))
-    return np.concatenate(xs), np.concatenate(ys), np.concatenate(ws) if ws else None

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from explorer import homogeneity
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import (
     HTF,
     KDCell,
@@ -25,14 +23,16 @@ from explorer.mechanisms import (
     PrivTree,
     QuadTree,
 )
-from explorer.privacy.audit import front_door
+from explorer.points import split_costs as homogeneity
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.audit import front_door
+from explorer.privacy.audit.replay import Publish
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
-from explorer.privacy.replay import Publish
-from explorer.privacy.transcript import Measurement
-from explorer.privacy.units import UNITS_PER_EPSILON, laplace_variance, to_units
-from explorer.regions import Regions
-from explorer.release import Release
+from explorer.privacy.regions import Regions
+from explorer.releases.release import Release
+from explorer.releases.transcript import Measurement
+from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance, to_units
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from explorer import HTF, FrequencyMatrix, Grid, mechanisms, read_points
-from explorer.queries import exact, random_rectangles
+from explorer import HTF, FrequencyMatrix, Grid, all_mechanisms, read_points
+from explorer.evaluate.workloads import random_rectangles
+from explorer.points.truth import exact
 
 pytestmark = [pytest.mark.slow, pytest.mark.benchmark(timer=time.process_time)]
 
@@ -47,12 +48,12 @@ def test_preparation(in_units, san_francisco):
     assert matrix.excess.shape == (1025, 1025, 16)
 
 
-TARGETS = dict.fromkeys(mechanisms(), 10.0) | {"htf": 3.0}
+TARGETS = dict.fromkeys(all_mechanisms(), 10.0) | {"htf": 3.0}
 """Units that a preview at epsilon 0.1 may take."""
 TARGETS |= dict.fromkeys(["privlet", "kd-standard", "kd-hybrid", "kd-cell"], 30.0)
 NOISE = 1.25
 """Medians of seven differ by 10 % from run to run, the unit by 5 %, other work beside or not."""
-PREVIEWS = [(mechanisms()[key](epsilon=0.1), target) for key, target in TARGETS.items()]
+PREVIEWS = [(all_mechanisms()[key](epsilon=0.1), target) for key, target in TARGETS.items()]
 PREVIEWS.append((HTF(epsilon=0.1, split_rule="all cuts"), 30.0))
 IDS = [*TARGETS, "htf, all cuts"]
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer import AG, HTF, Mosaic, exact
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from explorer.evaluate import evaluate, workload
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles
 from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until

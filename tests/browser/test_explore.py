@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import HTF, UG, exact
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from tests.browser.visit import (
     cell,
     colours,

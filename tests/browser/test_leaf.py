@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from explorer.inspection.errors import error_split
 from playwright.sync_api import Page, expect
 
 from explorer import HTF, exact
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from explorer.inspection import inspect, neighbour, node_at, study_cut
 from explorer.inspection.walk import leaf_number
-from explorer.queries import error_split
-from explorer.touching import cut_leaves
+from explorer.releases.overlap import cut_leaves
 from tests.browser.visit import cell, number, picture, rows, wait_until
 
 pytestmark = pytest.mark.browser

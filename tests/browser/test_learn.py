@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer import UG, exact
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from explorer.scenario import Scenario
 from explorer.teaching import thresholds
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles

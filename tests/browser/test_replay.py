@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import HTF
-from explorer.cities import cities
-from explorer.growth import Growth
+from explorer.cities.catalogue import cities
+from explorer.inspection.growth import Growth
 from tests.browser.visit import cell, drag, number, pick, picture, rows, still, wait_until
 
 pytestmark = pytest.mark.browser

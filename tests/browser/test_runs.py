@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import HTF
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from explorer.evaluate.repeats import Spread, repeats
 from tests.browser.visit import cell, colours, drag, number, picture, rows, still, wait_until
 

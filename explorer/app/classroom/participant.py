@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import panel as pn
 
-from explorer.app.classroom.pulse import Pulse
 from explorer.app.classroom.result import Result
 from explorer.app.classroom.sentences import about_own
-from explorer.app.learn.controls import button
-from explorer.app.learn.look import column, pane
-from explorer.app.message import MessageArea
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, held
+from explorer.app.curator.setting_fields import button
+from explorer.app.kit.message import MessageArea
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
+from explorer.app.work.polling import Pulse
+from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom, spaced
 from explorer.teaching.pool import Answer, Question

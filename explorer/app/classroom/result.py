@@ -13,8 +13,8 @@ from explorer.app.classroom.sentences import (
     answer_tables,
     locator,
 )
-from explorer.app.learn.look import chart_pane, column, finding, pane
-from explorer.app.pieces import put
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, column, finding, pane
 from explorer.teaching.classroom import Look
 from explorer.views.teaching.pooled import Bars, PooledChart, pooled_legend
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
-from explorer.app.compare.state import CompareState
-from explorer.app.controls import MechanismPanel, help_pane
-from explorer.app.drawer import RECORDS, EpsilonControl
-from explorer.app.pieces import html_pane
-from explorer.app.state import ExploreState
-from explorer.app.tied import Tied
-from explorer.app.words import words
-from explorer.mechanisms import mechanism, mechanisms
+from explorer.app.curator.epsilon import RECORDS, EpsilonControl
+from explorer.app.curator.parameters import MechanismPanel, help_pane
+from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
+from explorer.app.kit.html import html_pane
+from explorer.app.kit.words import words
+from explorer.app.state.compare import CompareState
+from explorer.app.state.explore import ExploreState
+from explorer.mechanisms import all_mechanisms, mechanism
 from explorer.scenario import GRID_SIDES
 
 _WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": ui.MARGIN}
@@ -41,7 +41,7 @@ class SideControls:
         refused: Callable[[str], None],
     ) -> None:
         self._state = state
-        titles = {each.title: key for key, each in mechanisms().items()}
+        titles = {each.title: key for key, each in all_mechanisms().items()}
         self.menu = ui.Select(
             label=f"Mechanism {letter}", options=titles, value=state.mechanism, **_WIDE
         )

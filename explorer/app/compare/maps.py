@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.app.compare.pair import Pair, figures
-from explorer.app.maps import CURATOR, PREVIEW, side_by_side, visible
-from explorer.app.pieces import html_pane, put
-from explorer.app.screen import Screen
-from explorer.app.state import ExploreState
-from explorer.grid import Grid
+from explorer.app.curator.maps import side_by_side, visible
+from explorer.app.curator.screen import Screen
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.labels import CURATOR, PREVIEW
+from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
 from explorer.views import maps as drawing
 from explorer.views import palette
 from explorer.views.markup import count_bar, difference_bar, figures_strip

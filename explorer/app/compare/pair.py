@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.app.figures import BoxAnswers, median_error, percent
-from explorer.app.screen import Job, Screen, compute
-from explorer.release import Release
+from explorer.app.boxes.answers import BoxAnswers, median_error, percent
+from explorer.app.curator.screen import Job, Screen, compute
+from explorer.releases.release import Release
 
 Nearer = Literal["A", "B", "both", "–"]
 

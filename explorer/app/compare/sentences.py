@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from explorer.app.compare.findings import Findings
-from explorer.app.compare.measures import METRICS, SHORT, WORKLOADS, quantile_metric
+from explorer.app.state.measures import METRICS, SHORT, WORKLOADS, quantile_metric
 from explorer.views.charts import Curve
 from explorer.views.series import swatch
 from explorer.views.tables import Cell, number, table

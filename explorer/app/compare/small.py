@@ -10,14 +10,14 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app import ui
 from explorer.app.compare.maps import colours_of
-from explorer.app.data import CityData
-from explorer.app.figures import map_error
-from explorer.app.pieces import html_pane, put
-from explorer.app.screen import Look
-from explorer.app.state import ExploreState
-from explorer.grid import Grid
+from explorer.app.curator.data import CityData
+from explorer.app.curator.figures import map_error
+from explorer.app.curator.screen import Look
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
 from explorer.views.partition import Leaves
 from explorer.views.pictures import colour, private_map

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from explorer.app.compare.maps import PrivatePair
 from explorer.app.compare.pair import Pair, compute_pair
 from explorer.app.compare.small import SmallJob, SmallMaps, SmallScreen, compute_small
-from explorer.app.compare.state import FOUR, CompareState
-from explorer.app.data import CityData, same_extent
-from explorer.app.screen import Job, Look
-from explorer.app.worker import LatestWorker, Superseded, held, soon, when_loaded
+from explorer.app.curator.data import CityData, same_extent
+from explorer.app.curator.screen import Job, Look
+from explorer.app.state.compare import FOUR, CompareState
+from explorer.app.work.worker import LatestWorker, Superseded, held, soon, when_loaded
 from explorer.errors import InputError
 from explorer.views.viewport import Viewport
 

@@ -24,7 +24,7 @@ import panel as pn
 from explorer.app.compare.kept import KEPT, Kept
 from explorer.errors import InputError
 from explorer.evaluate import Task, Workload, runs
-from explorer.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix
 
 logger = logging.getLogger(__name__)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
-from explorer.app.compare.measures import METRICS, WORKLOADS
-from explorer.app.compare.state import EPSILONS, MOST_SEEDS, CompareState
 from explorer.app.compare.sweep import Sweep
-from explorer.app.pieces import html_pane, put
-from explorer.app.tied import Tied
-from explorer.mechanisms import mechanisms
+from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
+from explorer.app.kit.html import html_pane, put
+from explorer.app.state.compare import EPSILONS, MOST_SEEDS, CompareState
+from explorer.app.state.measures import METRICS, WORKLOADS
+from explorer.mechanisms import all_mechanisms
 from explorer.views.tables import progress
 
 _SMALL: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
@@ -42,7 +42,7 @@ class SweepControls:
         tied = Tied(state, refused)
         self.chosen = ui.CheckBoxGroup(
             label="Mechanisms in the sweep",
-            options={each.title: key for key, each in mechanisms().items()},
+            options={each.title: key for key, each in all_mechanisms().items()},
             value=list(state.chosen),
             inline=True,
             size="small",

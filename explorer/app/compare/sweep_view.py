@@ -12,20 +12,20 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app import ui
 from explorer.app.compare import sentences
 from explorer.app.compare.findings import Findings, Question, find
 from explorer.app.compare.kept import KEPT, Kept
-from explorer.app.compare.measures import DRAWN, FIXED, asked
 from explorer.app.compare.saved import saved_table
 from explorer.app.compare.series import series_of
-from explorer.app.compare.state import EPSILONS, CompareState
 from explorer.app.compare.sweep import Order, Sweep
 from explorer.app.compare.sweep_controls import SweepControls
-from explorer.app.data import CityData
-from explorer.app.pieces import html_pane, put, section
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, held, when_loaded
+from explorer.app.curator.data import CityData
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put, section
+from explorer.app.kit.words import words
+from explorer.app.state.compare import EPSILONS, CompareState
+from explorer.app.state.measures import DRAWN, FIXED, asked
+from explorer.app.work.worker import LatestWorker, held, when_loaded
 from explorer.errors import InputError
 from explorer.evaluate import plan
 from explorer.views.charts import Candlesticks, ErrorCurves

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
 
+from explorer.app.boxes.answers import BoxAnswers
+from explorer.app.boxes.rectangles import EDGES, Rectangles
+from explorer.app.boxes.table import BoxTable, edge_unit
 from explorer.app.compare.pair import nearer
-from explorer.app.figures import BoxAnswers
-from explorer.app.rectangles import EDGES, Rectangles
-from explorer.app.table import BoxTable, edge_unit
 
 Both = tuple[BoxAnswers, BoxAnswers]
 ERROR_A, ERROR_B = "error of A %", "error of B %"

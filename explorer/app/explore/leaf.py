@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from explorer.app import ui
+from explorer.app.boxes.table import edge_unit
+from explorer.app.curator.maps import MapPair
+from explorer.app.curator.screen import Screen
 from explorer.app.explore import leaf_sentences as say
 from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
-from explorer.app.maps import MapPair
-from explorer.app.numbers import finite
-from explorer.app.pieces import html_pane, put
-from explorer.app.screen import Screen
-from explorer.app.table import edge_unit
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, held
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.words import words
+from explorer.app.state.numbers import finite
+from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
-from explorer.grid import Grid
+from explorer.grid.grid import Grid
 from explorer.inspection import neighbour, node_at
 from explorer.views.costs import LEGEND, CutCosts
 from explorer.views.inspector import node_card, swatches

@@ -9,17 +9,17 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.maps import MapPair
+from explorer.app.curator.screen import Screen
 from explorer.app.explore.chosen import chosen
-from explorer.app.explore.player import PACES, Player
 from explorer.app.explore.replay_frame import Frame, FrameJob, Place, compute_frame
 from explorer.app.explore.replay_sentences import about_step, answer_table, caption
-from explorer.app.maps import MapPair
-from explorer.app.pieces import html_pane, put
-from explorer.app.rectangles import Rectangles
-from explorer.app.screen import Screen
-from explorer.app.theme import SPOKEN_LABEL
-from explorer.app.worker import LatestWorker, held
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.app.work.player import PACES, Player
+from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
 from explorer.views.budget import budget_bar
 

@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.screen import Screen
 from explorer.app.explore.chosen import Chosen
-from explorer.app.screen import Screen
-from explorer.growth import Cut, Growth
-from explorer.queries import exact
+from explorer.inspection.growth import Cut, Growth
+from explorer.points.truth import exact
 from explorer.views.partition import Leaves, Partition, partition
 from explorer.views.pictures import colour
 from explorer.views.raster import leaf_means, mean_per_cell

@@ -9,21 +9,21 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.maps import MapPair
+from explorer.app.curator.screen import Screen
 from explorer.app.explore import runs_sentences as say
 from explorer.app.explore.chosen import chosen
-from explorer.app.explore.player import PACES, Player
 from explorer.app.explore.runs_view import RunsView, ViewJob, compute_view, key_of
 from explorer.app.explore.runs_work import Order, RunsWork
-from explorer.app.maps import MapPair
-from explorer.app.pieces import html_pane, put
-from explorer.app.rectangles import Rectangles
-from explorer.app.screen import Screen
-from explorer.app.theme import SPOKEN_LABEL
-from explorer.app.worker import LatestWorker, held
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.app.work.player import PACES, Player
+from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
 from explorer.evaluate.repeats import same_mechanism
-from explorer.queries import exact
+from explorer.points.truth import exact
 from explorer.views.dots import AnswerDots, legend
 
 #: At most so many boxes are shown, each with a figure of its own.

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.screen import Screen
 from explorer.app.explore.chosen import Chosen
 from explorer.app.explore.runs_work import Order
-from explorer.app.screen import Screen
 from explorer.evaluate.repeats import Spread, dice
-from explorer.release import Release
+from explorer.releases.release import Release
 from explorer.views.dots import Dots
 from explorer.views.partition import Leaves, Partition, partition
 from explorer.views.pictures import colour, private_map

@@ -17,7 +17,7 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app.data import CityData
+from explorer.app.curator.data import CityData
 from explorer.errors import InputError
 from explorer.evaluate.repeats import repeats
 from explorer.mechanisms import Mechanism

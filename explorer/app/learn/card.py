@@ -6,18 +6,18 @@ import html
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from explorer.app.data import CityData
+from explorer.app.curator.data import CityData
+from explorer.app.curator.setting_fields import button
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import column, pane
 from explorer.app.learn.averaging import AveragingExperiment
-from explorer.app.learn.controls import button
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import column, pane
 from explorer.app.learn.neighbours import NeighboursExperiment
 from explorer.app.learn.postprocessing import PostprocessingExperiment
 from explorer.app.learn.ranking import RankingExperiment
 from explorer.app.learn.scenario import ScenarioLink
 from explorer.app.learn.threshold import ThresholdExperiment
 from explorer.app.learn.tolerance import ToleranceExperiment
-from explorer.app.pieces import put
 from explorer.teaching import EXPERIMENTS, Lesson
 from explorer.views.markup import safe_text
 from explorer.views.teaching.prose import prose

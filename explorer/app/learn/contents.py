@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from explorer.app import ui
-from explorer.app.learn.look import column, pane
-from explorer.app.words import words
+from explorer.app.kit import ui
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
 from explorer.teaching import Lesson
 from explorer.views.markup import safe_text
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from explorer import queries
-from explorer.app.data import CityData
-from explorer.app.learn.controls import actions
+from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import Where
+from explorer.app.curator.setting_fields import actions
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, pane, signed
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import chart_pane, pane, signed
 from explorer.app.learn.running import Running
-from explorer.app.learn.where import Where
-from explorer.app.pieces import put
 from explorer.mechanisms import mechanism
+from explorer.points import truth as queries
 from explorer.teaching.experiments import Postprocessing
 from explorer.teaching.places import cells_of, on_map
 from explorer.teaching.postprocessing import TREATMENTS, Effect, Treatment, effects, treatable

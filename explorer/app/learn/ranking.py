@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.app.data import CityData
-from explorer.app.learn.controls import actions
+from explorer.app.curator.data import CityData
+from explorer.app.curator.setting_fields import actions
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, pane
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import chart_pane, pane
 from explorer.app.learn.running import Running
-from explorer.app.pieces import put
 from explorer.evaluate import workload
-from explorer.mechanisms import mechanism, mechanisms
+from explorer.mechanisms import all_mechanisms, mechanism
 from explorer.teaching.judging import METRICS, Judged, Verdict, judge, measured
 from explorer.views.series import style_of, swatch
 from explorer.views.tables import Cell, number, table
@@ -51,7 +51,7 @@ class RankingExperiment(Experiment):
         self._chart = chart_pane(self.chart.figure)
         self._chart.styles = {"max-width": "760px"}
         self._chart.visible = False
-        titles = {each.title: key for key, each in mechanisms().items()}
+        titles = {each.title: key for key, each in all_mechanisms().items()}
         self.lay_out(
             None,
             [

@@ -19,10 +19,10 @@ from typing import Any, Literal
 
 import panel as pn
 
-from explorer.app import ui
-from explorer.app.learn.look import pane
-from explorer.app.pieces import put
-from explorer.app.worker import held
+from explorer.app.kit import ui
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import pane
+from explorer.app.work.worker import held
 from explorer.errors import InputError
 from explorer.evaluate.runs import Flag, processors
 from explorer.teaching.previews import Cancelled, Progress

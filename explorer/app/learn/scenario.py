@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from explorer.app.learn.look import column, pane
+from explorer.app.kit.prose import column, pane
 from explorer.scenario import Scenario
 
 

@@ -9,16 +9,16 @@ import numpy as np
 from bokeh.palettes import Cividis256
 from numpy.typing import NDArray
 
-from explorer.app.data import CityData
+from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import PIXELS, Where
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import pane
+from explorer.app.kit.words import words
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import pane
-from explorer.app.learn.where import PIXELS, Where
-from explorer.app.pieces import put
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, when_loaded
+from explorer.app.work.worker import LatestWorker, when_loaded
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Identity
+from explorer.points.matrix import FrequencyMatrix
 from explorer.teaching import thresholds
 from explorer.teaching.places import cell_of, part_of
 from explorer.teaching.thresholds import Days, Difference

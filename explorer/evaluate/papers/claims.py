@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from explorer.errors import InputError
 from explorer.evaluate.papers import grids, htf, htf_parameters
 from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.claim import Claim
 from explorer.evaluate.papers.verdicts import Finding
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One claim.
-
-    Attributes
-    ----------
-    key : short name
-    paper : "htf-2022" or "grids-2013"
-    where : section, figure or table
-    sentence : what it says, in our words
-    judge : computes our figure
-    """
-
-    key: str
-    paper: str
-    where: str
-    sentence: str
-    judge: Callable[[Bench], Finding]
 
 
 def _htf(key: str, where: str, sentence: str, judge: Callable[[Bench], Finding]) -> Claim:

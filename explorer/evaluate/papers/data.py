@@ -16,10 +16,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from explorer.evaluate.workloads import Workload, workloads
-from explorer.matrix import FrequencyMatrix
-from explorer.rectangle_sums import rectangle_sums
+from explorer.grid.sums import rectangle_sums
+from explorer.points.matrix import FrequencyMatrix
 
 RECORDS = 3_500_000  # of Los Angeles in htf-2022, section 7.1
 CHECKINS = 1_000_000  # grids-2013, section V-A

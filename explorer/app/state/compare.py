@@ -1,0 +1,90 @@
+"""What one visitor of Compare has chosen: two mechanisms on one city, and a sweep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import param
+
+from explorer.app.state.explore import ExploreState
+from explorer.app.state.measures import METRICS, WORKLOADS
+from explorer.errors import InputError
+from explorer.mechanisms import Mechanism, all_mechanisms
+from explorer.mechanisms.base import MAX_EPSILON
+
+#: Epsilons of a sweep, two to a factor of ten.
+EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each <= MAX_EPSILON)
+#: Epsilons of the small maps.
+FOUR = tuple(each for each in (0.01, 0.1, 1.0, 10.0) if each <= MAX_EPSILON)
+FIRST_CHOSEN = ("ug", "ag", "quadtree", "htf", "privtree", "mosaic")
+MOST_SEEDS = 20
+
+#: A mechanism as one names it: its key, or an instance with settings.
+Side = str | Mechanism
+
+
+class CompareState(ExploreState):
+    """The choices behind the Compare page; mechanism A is the inherited one, B is ``b``.
+
+    Epsilon, dice and city are the same for both.
+
+    Parameters
+    ----------
+    a, b : str or Mechanism, optional
+        The two mechanisms; HTF and Mosaic without them. Epsilon is taken from an instance ``a``
+        unless it is given.
+    **choices
+        As for `ExploreState`, and the parameters below.
+    """
+
+    right = param.Selector(default="private", objects=["private", "difference"], label="Maps show")
+    chosen = param.List(default=list(FIRST_CHOSEN), label="Mechanisms in the sweep")
+    workload = param.Selector(default="random", objects=list(WORKLOADS), label="Questions")
+    metric = param.Selector(default="mreRho", objects=list(METRICS), label="Error measured as")
+    at = param.Selector(
+        default=0.1 if 0.1 in EPSILONS else EPSILONS[0], objects=list(EPSILONS), label="At epsilon"
+    )
+    seeds = param.Integer(default=5, bounds=(2, MOST_SEEDS), label="Seeds")
+
+    def __init__(self, a: Side | None = None, b: Side | None = None, **choices: Any) -> None:
+        # What is given by name has the last word over what an instance brings along.
+        super().__init__(**{**({} if a is None else _side(a)), **choices})
+        self.b = ExploreState()
+        _set_side(self.b, "mosaic" if b is None else b)
+        self._follow()
+        self.param.watch(lambda *_: self._follow(), ["epsilon", "explain"])
+
+    def swap(self) -> None:
+        """A becomes B and B becomes A, with their settings."""
+        first, second = self.instance(), self.b.instance()
+        _set_side(self, second)
+        _set_side(self.b, first)
+
+    def _follow(self) -> None:
+        self.b.put(epsilon=self.epsilon, explain=self.explain)
+
+    def _check(self, name: str, value: Any) -> None:
+        if name != "chosen":
+            super()._check(name, value)
+            return
+        known = all_mechanisms()
+        if not isinstance(value, list) or not all(
+            isinstance(each, str) and each in known for each in value
+        ):
+            raise InputError(f"The sweep takes mechanisms by their names: {', '.join(known)}.")
+
+
+def _side(given: Side) -> dict[str, Any]:
+    """A mechanism as choices of a state."""
+    if isinstance(given, str):
+        return {"mechanism": given}
+    settings = {name: getattr(given, name) for name in given.tunables()}
+    return {"mechanism": given.key, "epsilon": given.epsilon, **settings}
+
+
+def _set_side(state: ExploreState, given: Side) -> None:
+    """Give a state a mechanism, with all its settings where an instance is given."""
+    if isinstance(given, str):
+        state.put(mechanism=given)
+    else:
+        state.take(given)

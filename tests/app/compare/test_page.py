@@ -1,0 +1,186 @@
+"""The Compare page without a browser: what a notebook or a script gets."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from explorer import HTF, Mosaic, exact
+from explorer.app import Compare
+from explorer.app.compare.kept import Kept
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    grid = Grid.around(2.35, 48.85, 8000, shape=32, name="Test <town>")
+    return FrequencyMatrix.from_array(np.random.default_rng(9).poisson(9, (32, 32)), grid)
+
+
+@pytest.fixture
+def page(matrix):
+    one = Compare(matrix, epsilon=0.5, chosen=["ug", "htf"], seeds=2)
+    # Results of other tests must not count.
+    one.sweep._kept = one.sweep.sweep._kept = Kept()
+    return one
+
+
+def test_the_table_has_the_answers_of_both_for_the_same_dice(page, matrix) -> None:
+    shown, boxes = page.table.widget.value, page.rectangles.boxes
+    true = exact(matrix, boxes)
+    a = HTF(epsilon=0.5).release(matrix, rng=page.state.seed).answer(boxes).value
+    b = Mosaic(epsilon=0.5).release(matrix, rng=page.state.seed).answer(boxes).value
+    np.testing.assert_allclose(shown["true"], true, atol=0.06)
+    np.testing.assert_allclose(shown["A"], a, atol=0.06)
+    np.testing.assert_allclose(shown["B"], b, atol=0.06)
+    np.testing.assert_allclose(shown["error of A %"], 100 * (a - true) / true, atol=6e-4)
+    nearer = ["A" if x < y else "B" for x, y in zip(abs(a - true), abs(b - true), strict=True)]
+    assert list(shown["nearer"]) == nearer
+
+
+def test_it_says_that_it_shows_exact_counts_and_previews(page) -> None:
+    words = " ".join(head.object for head in page.stage.maps.heads)
+    assert words.count("Preview: reproducible dice, not private") == 2
+    assert "A: HTF" in words
+    assert "B: Mosaic" in words
+    assert "curator mode: this screen shows exact counts" in page.body[1][0][0].object
+
+
+def test_both_follow_epsilon_and_each_keeps_its_settings(page) -> None:
+    page.state.put(epsilon=2.0)
+    page.state.b.set_parameter("inside", "uniform")
+    page.state.put(mechanism="ug")
+    assert page.pair.a.release.mechanism == "ug"
+    assert {page.pair.a.release.epsilon, page.pair.b.release.epsilon} == {2.0}
+    assert page.pair.b.release.inside == "uniform"
+    page.state.b.put(mechanism="htf")
+    assert page.pair.b.title == "HTF"
+
+
+def test_swapping_takes_the_settings_along(matrix) -> None:
+    page = Compare(matrix, a=HTF(T=5, epsilon=0.3), b="ag")
+    assert page.state.epsilon == page.state.b.epsilon == 0.3
+    before = page.pair
+    page.drawer._swap()
+    assert page.state.mechanism == "ag"
+    assert page.state.b.instance().T == 5
+    assert page.pair.b.release.n_leaves == before.a.release.n_leaves
+    assert "B: HTF" in page.stage.maps.heads[1].object
+
+
+def test_differences_change_both_maps_and_the_bar(page) -> None:
+    counts = [view.image.data["image"][0] for view in page.stage.maps.views]
+    page.state.put(right="difference")
+    differences = [view.image.data["image"][0] for view in page.stage.maps.views]
+    for old, new in zip(counts, differences, strict=True):
+        assert not np.array_equal(old, new)
+    assert "too few" in page.stage.maps.bar.object
+    assert page.stage.maps.views[0].mapper.palette == page.stage.small.views[0].mapper.palette
+
+
+def test_the_small_maps_are_the_four_epsilons_of_both(page, matrix) -> None:
+    captions = [each.object for each in page.stage.small._captions]
+    for side, kind in enumerate((HTF, Mosaic)):
+        for i, epsilon in enumerate((0.01, 0.1, 1.0, 10.0)):
+            leaves = kind(epsilon=epsilon).release(matrix, rng=page.state.seed).n_leaves
+            assert f"epsilon {epsilon:g}</b>: {leaves:,} lea" in captions[4 * side + i]
+
+
+def test_a_sweep_ends_in_curves_sticks_ranking_and_a_file(page) -> None:
+    assert not page.sweep._results.visible
+    page.sweep.start()
+    assert page.sweep.sweep.phase == "finished"
+    # Three mechanisms (B is always there), seven epsilons, two dice.
+    assert page.sweep.sweep.done == 3 * 7 * 2
+    found = page.sweep.findings
+    assert page.sweep._results.visible
+    assert {curve.name for curve in found.curves} == {"UG", "HTF", "Mosaic"}
+    assert found.seeds == 2
+    assert "lowest" in page.sweep._said["curves"].object
+    assert page.sweep.curves.figure.html_attributes["aria-label"].startswith("Mean relative")
+    table = pd.read_csv(io.BytesIO(page.sweep._saved().getvalue()))
+    assert len(table.task.unique()) == 42
+    assert set(table.workload) == {"random", "sq2", "sq6", "sq10", "drawn"}
+
+
+def test_another_metric_or_workload_costs_nothing(page) -> None:
+    page.sweep.start()
+    draws = []
+    page.sweep.sweep.start = draws.append
+    for metric in ("mae", "mre20", "mreRho median"):
+        page.state.put(metric=metric)
+        assert page.sweep.findings.question.metric == metric
+        assert len(page.sweep.findings.curves) == 3
+    page.state.put(workload="drawn", at=1.0)
+    assert len(page.sweep.findings.ranks) == 3
+    assert not draws
+
+
+def test_moved_boxes_have_no_results_until_they_are_asked(page) -> None:
+    page.sweep.start()
+    page.state.put(workload="drawn")
+    assert page.sweep.findings.curves
+    page._drawn((-2000.0, -2000.0, 2000.0, 1500.0))
+    assert not page.sweep.findings.curves
+    assert not page.sweep._results.visible
+    page.sweep.start()
+    assert len(page.sweep.findings.curves) == 3
+
+
+def test_without_boxes_there_is_nothing_to_ask_about(page) -> None:
+    while len(page.rectangles):
+        page.rectangles.remove(0)
+    page._boxes_changed()
+    assert "No box has been drawn" in page._score.object
+    page.state.put(workload="drawn")
+    page.sweep.start()
+    assert "draw one on a map first" in page.message._text.object
+    assert page.sweep.sweep.phase == "idle"
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (2, 3)])
+def test_tiny_matrices_have_a_page(shape) -> None:
+    page = Compare(FrequencyMatrix.from_array(np.full(shape, 5)), epsilon=1.0)
+    assert page.pair is not None
+    assert page.page() is not None
+
+
+def test_a_city_without_points_has_a_page_and_a_sweep() -> None:
+    nobody = FrequencyMatrix.from_array(np.zeros((16, 16), int))
+    page = Compare(nobody, right="difference", chosen=["ug", "uniform"], seeds=2)
+    page.sweep.start()
+    assert page.sweep.sweep.phase == "finished"
+
+
+def test_an_unknown_city_or_choice_is_one_sentence(matrix) -> None:
+    with pytest.raises(InputError, match="no city"):
+        Compare("atlantis")
+    with pytest.raises(InputError, match="Mechanism cannot be"):
+        Compare(matrix, b="oracle")
+    with pytest.raises(InputError, match="Epsilon"):
+        Compare(matrix, epsilon=-1)
+
+
+@pytest.mark.parametrize("sent", [["Oracle"], "HTF", 5, None, [["HTF"]], [None]])
+def test_what_no_browser_sends_leaves_a_choice_that_exists(page, sent) -> None:
+    boxes = page.sweep.controls.chosen
+    boxes._process_events({"value": sent})
+    assert boxes.value == page.state.chosen
+    # Names that do not exist are dropped; what is no list at all is refused.
+    assert page.state.chosen == ([] if isinstance(sent, list | str) else ["ug", "htf"])
+    assert page.message.view.visible == (not isinstance(sent, list | str))
+
+
+def test_strings_of_a_file_reach_the_page_made_safe(page) -> None:
+    page.rectangles.add((0, 0, 100, 100), "<img src=x onerror=alert(1)>")
+    page._boxes_changed()
+    shown = [page._why.object, page._score.object, *page.table.widget.value["box"]]
+    shown += [page.stage.maps.views[0].figure.html_attributes["aria-label"]]
+    assert not any("<img" in text or "<town" in text for text in shown)
+
+
+def test_it_shows_itself_in_a_notebook(page) -> None:
+    assert list(page.__panel__()[0]) == [page.scenarios.view, page.drawer.view]

@@ -15,7 +15,7 @@ import numpy as np
 import param
 
 from explorer import FrequencyMatrix, Grid, Mechanism
-from tests.golden.inside import mechanisms
+from tests.golden.inside import all_mechanisms
 
 SMALL = ((64, 64), (48, 37), (1, 9))
 LARGE = ((1024, 1024),)
@@ -86,7 +86,7 @@ class Case:
 
     def made(self) -> Mechanism:
         """The mechanism."""
-        return mechanisms()[self.mechanism](**dict(self.settings))
+        return all_mechanisms()[self.mechanism](**dict(self.settings))
 
 
 def settings(kind: type[Mechanism]) -> Iterator[dict[str, Any]]:
@@ -104,7 +104,7 @@ def settings(kind: type[Mechanism]) -> Iterator[dict[str, Any]]:
 
 def cases(key: str, large: bool = False) -> list[Case]:
     """All cases of a mechanism: every setting on small matrices, or the defaults on a large one."""
-    chosen = [{}] if large else list(settings(mechanisms()[key]))
+    chosen = [{}] if large else list(settings(all_mechanisms()[key]))
     return [
         Case(key, tuple(each.items()), shape, bound, seed)
         for each in chosen

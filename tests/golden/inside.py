@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-import explorer
 from explorer.cli import main
 from explorer.commands import COMMANDS
-from explorer.evaluate import plan, workloads
-from explorer.mechanisms import mechanisms
+from explorer.evaluate import plan, tasks, workloads
+from explorer.mechanisms import all_mechanisms
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise, noise_source
-from explorer.release_file import FORMAT
+from explorer.releases.file import FORMAT
 from explorer.scenario import Scenario
 
 __all__ = [
@@ -20,8 +19,8 @@ __all__ = [
     "Curator",
     "PreviewNoise",
     "Scenario",
+    "all_mechanisms",
     "main",
-    "mechanisms",
     "noise_source",
     "plan",
     "pretend_version",
@@ -31,4 +30,4 @@ __all__ = [
 
 def pretend_version(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     """Let keys of finished runs be made as that version of the software makes them."""
-    monkeypatch.setattr(explorer, "__version__", version)
+    monkeypatch.setattr(tasks, "__version__", version)

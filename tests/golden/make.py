@@ -29,7 +29,7 @@ if __name__ == "__main__" and not __package__:
 import explorer
 from tests.golden import files, kept, pins, said
 from tests.golden.cases import BOUNDS, SEEDS, SMALL, cases
-from tests.golden.inside import FORMAT, Scenario, mechanisms
+from tests.golden.inside import FORMAT, Scenario, all_mechanisms
 from tests.golden.measure import bits, differences, drawn, golden
 from tests.golden.screens import AS_FILES, plain
 
@@ -39,7 +39,7 @@ GROUPS = ("releases", "large", "keys", "preview", "tasks", "links", "yaml", "fil
 def releases(large: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Golden values of the releases of every mechanism, a file each."""
     folder = kept.NUMBERS / ("large" if large else "releases")
-    for key in mechanisms():
+    for key in all_mechanisms():
         yield folder / f"{key}.json", {each.key: golden(each) for each in cases(key, large)}
 
 
@@ -127,7 +127,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 def ledger_lines() -> Iterator[str]:
     """What releases of every mechanism and setting spent, and on what, as they tell it."""
-    for key in mechanisms():
+    for key in all_mechanisms():
         for each in cases(key):
             if (each.shape, each.bound, each.seed) != (SMALL[1], BOUNDS[1], SEEDS[0]):
                 continue
@@ -146,7 +146,7 @@ def make_bits(path: Path) -> None:
         raise SystemExit("Bits belong to one machine: give a file outside of the checkout.")
     with path.open("w") as out:
         for large in (False, True):
-            for key in mechanisms():
+            for key in all_mechanisms():
                 for each in cases(key, large):
                     out.write(f"{bits(each)} {each.key}\n")
 

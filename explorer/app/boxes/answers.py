@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from explorer.points.truth import exact
 from explorer.releases.overlap import spread_exactly
-from explorer.releases.release import check_rectangles
 
 if TYPE_CHECKING:
     from explorer.points.matrix import FrequencyMatrix
@@ -75,7 +74,7 @@ class BoxAnswers:
 def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> BoxAnswers:
     """Ask both sides about ``boxes`` (n, 4) in grid units."""
     answers = release.answer(boxes)
-    cells = check_rectangles(boxes, release.grid)[:, [1, 0, 3, 2]]
+    cells = release.grid.to_cells(boxes)
     spread, inside, cut = spread_exactly(release.tree, matrix.sums, cells)
     # An interpolated map spreads counts by their neighbours': that takes as long as the map itself.
     known = spread if release.inside == "uniform" else None

@@ -17,7 +17,7 @@ from explorer.mechanisms.figures import Figures
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import ReleaseNoise, noise_source
+from explorer.privacy.noise import NoiseSource, ReleaseNoise, noise_source
 from explorer.releases import inference
 from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
@@ -146,7 +146,7 @@ class Mechanism(param.Parameterized):
     def release(
         self,
         matrix: FrequencyMatrix | ArrayLike,
-        rng: int | np.random.Generator | None = None,
+        rng: int | np.random.Generator | NoiseSource | None = None,
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | None = None,
     ) -> Release:
@@ -155,9 +155,10 @@ class Mechanism(param.Parameterized):
         Parameters
         ----------
         matrix : FrequencyMatrix, or (rows, cols) array of counts
-        rng : None, int or numpy Generator
+        rng : None, int, numpy Generator or NoiseSource
             None draws release-grade noise (OpenDP). A seed or Generator draws a reproducible
-            preview, about a hundred times faster, which is not private.
+            preview, about a hundred times faster, which is not private. A source of noise is for
+            tests and audits; what it draws counts as a preview.
         progress : callable, optional
             Told the finished part (0 to 1) of long measurements.
         ledger : Ledger, optional

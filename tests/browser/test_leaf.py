@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from explorer.inspection.errors import error_split
 from playwright.sync_api import Page, expect
 
 from explorer import HTF, exact
 from explorer.cities.catalogue import cities
 from explorer.inspection import inspect, neighbour, node_at, study_cut
+from explorer.inspection.errors import error_split
 from explorer.inspection.walk import leaf_number
 from explorer.releases.overlap import cut_leaves
 from tests.browser.visit import cell, number, picture, rows, wait_until

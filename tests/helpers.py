@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from explorer import FrequencyMatrix
+from explorer import FrequencyMatrix, Grid, Points
 from explorer.mechanisms import Mechanism
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
@@ -29,6 +29,16 @@ class NoNoise(PreviewNoise):
         """The true minimum of each group."""
         groups = itertools.pairwise(offsets)
         return np.array([int(np.argmin(costs[a:b])) for a, b in groups])
+
+
+def around(grid: Grid, n: int, seed: int = 0) -> Points:
+    """Return places all over an extent and a fifth beyond it, some with longitudes above 180."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-0.6, 0.6, n) * grid.width
+    y = rng.uniform(-0.6, 0.6, n) * grid.height
+    lon, lat = grid.to_lonlat(x, y)
+    lon[::3] %= 360.0
+    return Points(lon, lat)
 
 
 def city(shape=(64, 64), people=20_000, seed=0) -> FrequencyMatrix:

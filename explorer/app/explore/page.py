@@ -18,6 +18,7 @@ from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.causes import CausesFinder, Question
 from explorer.app.curator.data import (
     CityData,
+    heat_of,
     is_loaded,
     load_city,
     own_city,
@@ -459,7 +460,8 @@ def _count_own(own: OwnPoints | None, side: int, bound: int) -> CityData:
         raise InputError("There are no points of your own yet: load a file first.")
     grid = own.grid(side)
     bound = bound if own.points.user is not None else 0
-    data = prepared(own.title, own.points, grid.count(own.points, bound or None))
+    matrix, placed = own.points.place_on(grid, bound or None)
+    data = prepared(own.title, own.points, matrix, heat_of(placed, grid))
     data.city = (OWN, side, bound)
     return data
 

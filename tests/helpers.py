@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from bokeh.document import Document
+from bokeh.events import ModelEvent
 
 from explorer import FrequencyMatrix, Grid, Points
 from explorer.mechanisms import Mechanism
@@ -13,6 +15,15 @@ from explorer.privacy.noise import PreviewNoise
 from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
 from explorer.releases.units import to_units
+
+
+def happen(event: ModelEvent) -> None:
+    """Deliver an event to the model it names, as a server does."""
+    document = Document()
+    document.add_root(event.model)
+    document.callbacks.trigger_event(event)
+    # The model may share parts with others, which get a document of their own.
+    document.clear()
 
 
 class NoNoise(PreviewNoise):

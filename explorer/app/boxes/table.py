@@ -255,7 +255,7 @@ class BoxTable:
 
     def _move_edge(self, row: int, place: int, edge: str, value: Any) -> None:
         """An emptied edge of one of several boxes asks about anywhere there."""
-        if len(self._rectangles.grids) > 1 and pd.isna(value):
+        if len(self._rectangles.grids) > 1 and (value is None or value != value):
             self._rectangles.clear(row, place)
             return
         size = edge_unit(self._rectangles.grids[place])[1]

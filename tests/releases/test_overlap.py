@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.test_tree import random_boxes, weights
 
 from explorer import AG, HTF, Identity, Mosaic, Uniform
 from explorer.releases.overlap import cut_leaves, spread_exactly
 from tests.helpers import city
+from tests.releases.test_tree import random_boxes, weights
 
 MECHANISMS = [Identity(epsilon=0.5), Uniform(epsilon=0.5), AG(epsilon=0.5), HTF(epsilon=0.5)]
 

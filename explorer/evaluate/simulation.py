@@ -18,7 +18,7 @@ from scipy import stats
 
 from explorer.errors import InputError
 from explorer.grid.sums import rectangle_sums, summed
-from explorer.mechanisms import mechanism
+from explorer.mechanisms import rebuild
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.release import Release
 from explorer.releases.units import laplace_variance
@@ -98,7 +98,7 @@ def simulated_sd(
     stand_in = FrequencyMatrix(
         whole_counts(smooth, leaves), release.grid, release.contribution_bound, release.unit
     )
-    made = mechanism(release.mechanism)(epsilon=release.epsilon, **release.parameters)
+    made = rebuild(release)
     # Drawn from a sequence of its own: with the dice of the release every run would repeat its
     # errors, which are in the map already.
     dice = np.random.default_rng([0x51B0A7ED, seed]).integers(2**32, 2**62, runs)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.inspection.decisions import Decision, decision
+from explorer.inspection.decisions import decision
 from explorer.inspection.walk import leaf_number
+from explorer.mechanisms.decisions import Decision
 from explorer.releases.release import Release
 from explorer.releases.units import UNITS_PER_EPSILON
 

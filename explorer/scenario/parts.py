@@ -10,25 +10,11 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.base import MAX_EPSILON
+from explorer.queries.boxes import NAME_LENGTH, examples, rounded
 from explorer.scenario import checks
 
-MOST_BOXES = 200
-NAME_LENGTH = 40
-#: Edges are kept to a thousandth of the grid's unit (a millimetre), so that links stay short.
-DECIMALS = 3
 #: No projected coordinate on the Earth is larger.
 _FARTHEST = 1e8
-#: The two boxes that a page begins with, as parts of the map: a district and a fringe.
-_EXAMPLES = ((0.40, 0.45, 0.575, 0.575), (0.625, 0.60, 0.725, 0.70))
-
-
-def rounded(edge: float) -> float:
-    """An edge of a box as scenarios keep it.
-
-    >>> rounded(1234.56789), rounded(-0.0001)
-    (1234.568, 0.0)
-    """
-    return round(float(edge), DECIMALS) + 0.0
 
 
 @dataclass(frozen=True)
@@ -85,12 +71,7 @@ class Box:
 
 def example_boxes(grid: Grid) -> tuple[Box, ...]:
     """The two boxes that a page begins with, on ``grid``."""
-    x0, y0 = grid.bounds[:2]
-    w, h = grid.width, grid.height
-    return tuple(
-        Box(x0 + a * w, y0 + b * h, x0 + c * w, y0 + d * h, name=f"Q{number}")
-        for number, (a, b, c, d) in enumerate(_EXAMPLES, 1)
-    )
+    return tuple(Box(*edges, name=f"Q{n}") for n, edges in enumerate(examples(grid), 1))
 
 
 @dataclass(frozen=True)
@@ -117,8 +98,8 @@ class Choice:
         made = _built(self.key, dict(self.settings))
         differing = {
             name: value
-            for name in made.tunables()
-            if (value := getattr(made, name)) != type(made).param[name].default
+            for name, value in made.settings().items()
+            if value != type(made).param[name].default
         }
         object.__setattr__(self, "settings", tuple(differing.items()))
 
@@ -128,8 +109,7 @@ class Choice:
         if isinstance(given, cls):
             return given
         if isinstance(given, Mechanism):
-            names = given.tunables()
-            return cls(given.key, tuple((name, getattr(given, name)) for name in names))
+            return cls(given.key, tuple(given.settings().items()))
         if isinstance(given, str):
             return cls(given)
         if not isinstance(given, Mapping) or len(given) != 1:
@@ -222,6 +202,11 @@ class Looks(_Part):
         checks.flag(self.partition, "look 'partition'")
 
 
+def first_compared() -> tuple[str, ...]:
+    """The mechanisms that a comparison begins with."""
+    return tuple(key for key, kind in all_mechanisms().items() if kind.compared_first)
+
+
 @dataclass(frozen=True)
 class Sweep(_Part):
     """What the error curves of Compare are asked for.
@@ -234,7 +219,7 @@ class Sweep(_Part):
     seeds : repetitions, 2 to 20
     """
 
-    mechanisms: tuple[str, ...] = ("ug", "ag", "quadtree", "htf", "privtree", "mosaic")
+    mechanisms: tuple[str, ...] = first_compared()
     workload: str = "random"
     metric: str = "mreRho"
     at: float = 0.1

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.audit.blackbox import epsilon_bound
 from explorer.releases.release import Release
@@ -77,17 +76,6 @@ def neighbour(matrix: FrequencyMatrix, cell: tuple[int, int], change: int) -> Fr
             "Nobody is in this cell who could leave: add a person, or choose a fuller cell."
         )
     return FrequencyMatrix(counts, matrix.grid, matrix.contribution_bound, matrix.unit)
-
-
-def is_fixed(made: Mechanism) -> bool:
-    """Whether cuts do not depend on the data and every leaf publishes its one draw."""
-    if getattr(made, "inference", "leaves") != "leaves":
-        return False
-    if getattr(made, "inside", "uniform") != "uniform":
-        return False
-    sized = getattr(made, "grid_size", None) is not None
-    fixed = made.key in ("identity", "uniform", "quadtree", "hb")
-    return fixed or (made.key in ("ug", "hierarchy") and sized)
 
 
 def leaf_at(release: Release, cell: tuple[int, int]) -> Ints:

@@ -70,7 +70,6 @@ def treatable() -> list[str]:
         for key, made in all_mechanisms().items()
         if "inference" in made.param
         and {"leaves", "least squares"} <= set(made.param["inference"].objects)
-        and key not in ("uniform", "identity")
     ]
 
 
@@ -99,8 +98,7 @@ def effects(
     numbers = list(seeds)
     parts = []
     for half, inference in enumerate(("leaves", "least squares")):
-        settings = {name: getattr(made, name) for name in made.tunables()}
-        one = type(made)(epsilon=made.epsilon, **{**settings, "inference": inference})
+        one = made.with_(inference=inference)
         mine = [each for each in TREATMENTS if each.consistent == bool(half)]
 
         def read(release: Release, mine: list[Treatment] = mine) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from explorer.app.state.compare import EPSILONS, FIRST_CHOSEN, CompareState
+from explorer.app.state.compare import EPSILONS, CompareState
 from explorer.app.state.explore import ExploreState
 from explorer.app.state.measures import METRICS, WORKLOADS
 from explorer.errors import InputError
@@ -31,6 +31,7 @@ from explorer.scenario import (
     to_python,
     yaml_file,
 )
+from explorer.scenario.checks import shown
 from explorer.scenario.presets import FOLDER
 from tests.scenarios import scenarios
 
@@ -392,7 +393,7 @@ def test_sweeps_are_those_of_the_app() -> None:
     assert Sweep.choices["workload"] == tuple(WORKLOADS)
     assert Sweep.choices["metric"] == tuple(METRICS)
     assert Sweep.choices["at"] == EPSILONS
-    assert sweep.mechanisms == FIRST_CHOSEN
+    assert list(sweep.mechanisms) == CompareState().chosen
     for name in ("workload", "metric", "at", "seeds"):
         assert getattr(sweep, name) == getattr(state, name)
 
@@ -433,3 +434,8 @@ def test_a_teachers_folder_adds_scenarios_and_a_bad_file_is_named(tmp_path, monk
     assert found["mine"].epsilon == 0.7
     monkeypatch.setenv("EXPLORER_SCENARIOS", str(tmp_path / "missing"))
     assert "mine" not in presets()
+
+
+def test_any_value_can_be_shown_and_is_short() -> None:
+    assert shown("x" * 500) == repr("x" * 40)
+    assert len(shown(10**5000)) < 60

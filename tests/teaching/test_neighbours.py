@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from explorer import HTF, UG, FrequencyMatrix, Identity, QuadTree, Uniform
+from explorer import HTF, UG, FrequencyMatrix, Identity, Privlet, QuadTree, Uniform
 from explorer.errors import InputError
 from explorer.releases.units import laplace_variance, to_units
 from explorer.teaching import neighbours
@@ -77,13 +77,12 @@ def test_nobody_can_leave_an_empty_cell() -> None:
 
 
 def test_which_laws_are_known() -> None:
-    assert neighbours.is_fixed(Identity())
-    assert neighbours.is_fixed(Uniform())
-    assert neighbours.is_fixed(UG(grid_size=8))
-    assert neighbours.is_fixed(taught("quadtree", 0.1))
+    for made in (Identity(), Uniform(), UG(grid_size=8), taught("quadtree", 0.1)):
+        assert made.has_known_distribution
     # The size of the grid follows a noisy total, cuts follow the data, levels are mixed.
-    for made in (UG(), HTF(), QuadTree(), UG(grid_size=8, inside="interpolated")):
-        assert not neighbours.is_fixed(made)
+    # A wavelet's cell is the sum of many draws.
+    for made in (UG(), HTF(), QuadTree(), UG(grid_size=8, inside="interpolated"), Privlet()):
+        assert not made.has_known_distribution
 
 
 def test_a_box_that_cuts_through_a_leaf_has_no_law() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import BoxAnswers
+from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words

@@ -18,8 +18,8 @@ from explorer.app.explore import leaf_sentences as say
 from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
-from explorer.app.state.numbers import finite
 from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
 from explorer.grid.grid import Grid

@@ -53,7 +53,7 @@ def ask(data: CityData, settings: Any, laws: Laws | None = None) -> Asked:
         cells = cells_of(settings.box, data.grid)
     box = data.grid.from_cells(cells[None])
     true = round(queries.exact(matrix, box)[0]), round(queries.exact(other, box)[0])
-    if laws is None and neighbours.is_fixed(made):
+    if laws is None and made.has_known_distribution:
         units = neighbours.draws_inside(release, cells)
         if units is not None:
             laws = neighbours.exact_laws(units, matrix.contribution_bound, *true)
@@ -172,7 +172,7 @@ class NeighboursExperiment(Experiment):
         leaf = settings.target == "leaf"
         self.where.further([(box, palette.HOVER, True)] if leaf else [])
         self.where.show_box(not leaf)
-        known = neighbours.is_fixed(taught(settings.mechanism, settings.epsilon))
+        known = taught(settings.mechanism, settings.epsilon).has_known_distribution
         self.draw.disabled = False
         for part in (*self._charts, self._key):
             part.visible = laws is not None

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from explorer.points.matrix import FrequencyMatrix
     from explorer.points.points import Points, read_points
     from explorer.points.truth import exact
-    from explorer.releases.release import Answers, Release
+    from explorer.releases.answers import Answers
+    from explorer.releases.release import Release
 
 __all__ = [
     "AG",
@@ -72,7 +73,7 @@ __all__ = [
 
 # The modules of the names above; what is not listed here is a mechanism.
 _HOMES = {
-    "Answers": "releases.release",
+    "Answers": "releases.answers",
     "FrequencyMatrix": "points.matrix",
     "Grid": "grid.grid",
     "InputError": "errors",

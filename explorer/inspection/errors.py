@@ -53,7 +53,7 @@ def error_split(matrix: FrequencyMatrix, release: Release, rectangles: ArrayLike
     boxes = matrix.grid.to_cells(rectangles)
     private, truth = release.answer(rectangles).value, exact(matrix, rectangles)
     tree = release.tree
-    if release.inside == "uniform":
+    if release.is_uniform:
         spread = spread_exactly(tree, matrix.sums, boxes)[0]
     else:
         counted = replace(tree, value=matrix.count(tree.lower, tree.upper).astype(np.float64))

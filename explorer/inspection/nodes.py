@@ -9,6 +9,7 @@ import numpy as np
 from explorer.inspection.decisions import decision
 from explorer.inspection.walk import leaf_number
 from explorer.mechanisms.decisions import Decision
+from explorer.releases.answers import Z95
 from explorer.releases.release import Release
 from explorer.releases.units import UNITS_PER_EPSILON
 
@@ -57,8 +58,8 @@ class Node:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Approximate 95 % interval of the noise part: count -+ 1.96 sd."""
-        return self.count - 1.96 * self.sd, self.count + 1.96 * self.sd
+        """Approximate 95 % interval of the noise part: count -+ Z95 sd."""
+        return self.count - Z95 * self.sd, self.count + Z95 * self.sd
 
     @property
     def epsilon(self) -> float:
@@ -93,7 +94,7 @@ def inspect(release: Release, number: int) -> Node:
         bounds=tuple(bounds[0].tolist()),
         count=float(tree.value[number]),
         sd=_sd(release, number, bounds),
-        sd_exact=release.linear and release.inside == "uniform",
+        sd_exact=release.sd_exact,
         draws=tuple((stage, value) for stage, value in drawn if not np.isnan(value)),
         spent=_path(release, number),
         decision=decision(release, number),

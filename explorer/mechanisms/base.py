@@ -192,7 +192,7 @@ class Mechanism(param.Parameterized):
             units=curator.units,
             # Only OpenDP makes a release; whatever else drew the noise made a preview.
             preview=not isinstance(source, ReleaseNoise),
-            grid=matrix.grid,
+            domain=matrix.grid,
             unit=matrix.unit,
             contribution_bound=matrix.contribution_bound,
             ledger=tuple(curator.ledger),

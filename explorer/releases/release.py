@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,55 +15,36 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
+from explorer.grid.domain import Domain
+from explorer.grid.grid import MAX_CELLS, Grid
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases import file as release_file
 from explorer.releases import haar
+from explorer.releases.answers import Answers
+from explorer.releases.checks import check_tree
+from explorer.releases.facts import by_stage, checked
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
+from explorer.releases.marginal import marginal_density
 from explorer.releases.nodes import span
 from explorer.releases.transcript import Candidates, LedgerRow
-from explorer.releases.tree import Tree
-from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
+from explorer.releases.tree import Tree, no_map
+from explorer.releases.units import UNITS_OF_PRIVACY, UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
 
-# The key of a mechanism in a file, of ours or of somebody's own.
-_NAME = re.compile(r"[\w -]{0,60}")
-
-
-@dataclass(frozen=True)
-class Answers:
-    """Answers to n rectangles.
-
-    Attributes
-    ----------
-    value : (n,) private counts
-    sd : (n,) standard deviation of their noise part, given the partition. The rest of the error
-        comes from uneven spread inside leaves, which no release can know.
-    sd_exact : whether `sd` is a closed form (linear inference) or an estimate
-    """
-
-    value: Floats
-    sd: Floats
-    sd_exact: bool = True
-
-    def interval(self, z: float = 1.96) -> tuple[Floats, Floats]:
-        """Approximate 95 % interval of the noise part: value -+ z sd."""
-        return self.value - z * self.sd, self.value + z * self.sd
-
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A private map: a partition of the grid with a private count for every leaf.
+    """A private map: a partition of a domain with a private count for every leaf.
 
     Attributes
     ----------
     tree : Tree
-        All nodes with their noisy counts; leaves tile the grid.
-    grid : Grid
-        The public extent.
+        All nodes with their noisy counts; leaves tile the domain.
+    domain : Domain
+        The public space of d axes: a `Grid`, or several places of trips.
     mechanism, parameters : how it was made
     units : int
         The budget, in units of 10^-12 epsilon.
@@ -82,7 +62,7 @@ class Release:
     """
 
     tree: Tree
-    grid: Grid
+    domain: Domain
     mechanism: str
     parameters: Mapping[str, Any]
     units: int
@@ -125,7 +105,103 @@ class Release:
             candidates=record.candidates,
             **about,
         )
-        return replace(release, ledger=_by_stage(release))
+        return replace(release, ledger=by_stage(release.stages(), release.ledger))
+
+    @classmethod
+    def from_tree(
+        cls,
+        tree: Tree,
+        *,
+        domain: Domain,
+        ledger: Sequence[LedgerRow],
+        mechanism: str,
+        parameters: Mapping[str, Any],
+        units: int,
+        preview: bool,
+        unit: str = "point",
+        contribution_bound: int = 1,
+        facts: Mapping[str, float] | None = None,
+        linear: bool = True,
+    ) -> Release:
+        """Build a release from a tree that no single plan drew, such as one put together of parts.
+
+        Parameters
+        ----------
+        tree : Tree
+            Everything in it has been released: the caller's word, nothing here can check it.
+        domain : Domain
+        ledger : rows of what was measured, one or more for each of the tree's stages
+        mechanism, parameters : how it was made
+        units : what any path of the tree spent at most, in 10^-12 epsilon
+        preview : whether it was drawn with reproducible noise
+        unit, contribution_bound : the unit of privacy, and how many records it may have given
+        facts, linear : as in the attributes
+
+        Raises
+        ------
+        InputError
+            For a tree that does not tile the domain or was not measured, stages without a row in
+            the ledger, a path that spent more than ``units``, or another unit of privacy.
+        """
+        try:
+            check_tree(tree, domain.shape)
+        except ValueError as error:
+            raise InputError(f"No release can stand on this tree: {error}.") from error
+        if unit not in UNITS_OF_PRIVACY:
+            raise InputError(
+                f"The unit of privacy is {unit!r}; it is one of {', '.join(UNITS_OF_PRIVACY)}."
+            )
+        missing = set(tree.stages) - {row.stage for row in ledger}
+        if missing:
+            raise InputError(f"The ledger has no row for {', '.join(sorted(missing))}; add one.")
+        spent = int(tree.path_spent.sum(axis=1).max())
+        if spent > units:
+            raise InputError(
+                f"A path of this tree spent epsilon {to_epsilon(spent):g}, more than the "
+                f"{to_epsilon(units):g} of the release."
+            )
+        release = cls(
+            tree=tree,
+            domain=domain,
+            mechanism=mechanism,
+            parameters=dict(parameters),
+            units=units,
+            preview=preview,
+            unit=unit,
+            contribution_bound=contribution_bound,
+            ledger=tuple(ledger),
+            facts=dict(facts or {}),
+            linear=linear,
+        )
+        return replace(release, ledger=by_stage(release.stages(), release.ledger))
+
+    @property
+    def kind(self) -> str:
+        """What sort of domain it is over: "grid", "trips"."""
+        return self.domain.kind
+
+    @property
+    def grid(self) -> Grid:
+        """The grid of a map of two axes.
+
+        Raises
+        ------
+        InputError
+            For a release over anything else.
+        """
+        if not isinstance(self.domain, Grid):
+            raise no_map(len(self.domain.shape))
+        return self.domain
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether a leaf's count lies evenly inside it."""
+        return self.inside == "uniform"
+
+    @property
+    def sd_exact(self) -> bool:
+        """Whether the noise of answers has a closed form."""
+        return self.linear and self.is_uniform
 
     @property
     def epsilon(self) -> float:
@@ -139,12 +215,12 @@ class Release:
 
     @cached_property
     def lower(self) -> NDArray[np.int64]:
-        """First row and column of every leaf, (leaves, 2)."""
+        """Lower edge of every leaf in cells, (leaves, d)."""
         return self.tree.lower[self.tree.leaves]
 
     @cached_property
     def upper(self) -> NDArray[np.int64]:
-        """Row and column behind the last of every leaf, (leaves, 2)."""
+        """Upper edge of every leaf in cells, (leaves, d), half open."""
         return self.tree.upper[self.tree.leaves]
 
     @cached_property
@@ -165,21 +241,22 @@ class Release:
 
     @property
     def total(self) -> float:
-        """Private number of records on the whole grid."""
+        """Private number of records in the whole domain."""
         return float(self.tree.value[0])
 
     def boxes(self) -> Floats:
-        """Leaves as x0, y0, x1, y1 in the grid's unit, (leaves, 4)."""
-        return self.grid.from_cells(np.stack([self.lower, self.upper], axis=1))
+        """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4)."""
+        return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
 
     def answer(self, rectangles: ArrayLike) -> Answers:
-        """Private counts of rectangles.
+        """Private counts of rectangles, or of the boxes of another domain.
 
         Parameters
         ----------
         rectangles : (n, 4) x0, y0, x1, y1
             In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
             has none. Cells that are cut through count by area; what lies outside the grid is 0.
+            Of several places (n, 4 k): x0, y0, x1, y1 of each place in turn.
 
         Returns
         -------
@@ -190,27 +267,70 @@ class Release:
         InputError
             For rectangles that are not (n, 4), not finite, or inside out.
         """
-        boxes = self.grid.to_cells(rectangles)
+        boxes = self.domain.to_cells(rectangles)
         value, variance, _ = self.tree.integrate(boxes)
-        if self.inside == "interpolated":
+        if not self.is_uniform:
             value = rectangle_sums(self._sums, boxes)
         if self.haar_variance is not None:
             variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
-        exact = self.linear and self.inside == "uniform"
-        return Answers(value, np.sqrt(np.maximum(variance, 0.0)), exact)
+        return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact)
 
     def touched(self, rectangles: ArrayLike) -> NDArray[np.int64]:
         """Number of leaves that each rectangle touches, (n,)."""
-        return self.tree.integrate(self.grid.to_cells(rectangles))[2]
+        return self.tree.integrate(self.domain.to_cells(rectangles))[2]
 
     def density(self) -> Floats:
-        """Private count per cell, (rows, cols)."""
+        """Private count per cell of a map, (rows, cols).
+
+        Raises
+        ------
+        InputError
+            For a release of other than two axes: see `marginal`.
+        """
         return self._density
+
+    def marginal(self, axes: Sequence[int]) -> Floats:
+        """Private count per cell of some axes, all others summed.
+
+        Parameters
+        ----------
+        axes : k different axes, 0 to d - 1
+            The order is that of the result; (0, 1) of trips is where they begin.
+
+        Returns
+        -------
+        (shape[axes[0]], shape[axes[1]], ...)
+            Sums over it equal the answers to boxes that hold the other axes whole. Cells share
+            noise, so that of a sum is asked of `answer`.
+
+        Raises
+        ------
+        InputError
+            For axes that are not there or named twice, and for more cells than a grid may have.
+        """
+        shape, chosen = self.domain.shape, [int(axis) for axis in axes]
+        if (
+            not chosen
+            or len(set(chosen)) < len(chosen)
+            or not set(chosen) <= set(range(len(shape)))
+        ):
+            raise InputError(
+                f"The axes are {chosen}; give some of 0 to {len(shape) - 1}, each once: "
+                f"{', '.join(self.domain.axis_names)}."
+            )
+        if math.prod(shape[axis] for axis in chosen) > MAX_CELLS:
+            raise InputError(
+                f"These axes have more than {MAX_CELLS:,} cells together; choose fewer of them."
+            )
+        if self.is_uniform:
+            return marginal_density(self.tree, shape, chosen)
+        others = tuple(axis for axis in range(len(shape)) if axis not in chosen)
+        return np.transpose(self.density().sum(axis=others), np.argsort(np.argsort(chosen)))
 
     @cached_property
     def _density(self) -> Floats:
         even = self.tree.paint(self.grid.shape)
-        if self.inside == "uniform":
+        if self.is_uniform:
             return even
         return interpolate(even, self.tree.owners(self.grid.shape))
 
@@ -227,21 +347,23 @@ class Release:
     def summary(self) -> str:
         """One sentence that says what this is and how good."""
         kind = "Preview (reproducible dice, not private)" if self.preview else "Private release"
-        rows, cols = self.grid.shape
+        sides = self.domain.shape
         typical = float(np.median(self.sd))
         return (
             f"{kind} by {self.mechanism} with epsilon {self.epsilon:g} per {self.unit}: "
-            f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over {rows} x {cols} "
-            f"{'cell' if rows * cols == 1 else 'cells'}, about {self.total:,.0f} records in all, "
+            f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over "
+            f"{' x '.join(map(str, sides))} {'cell' if math.prod(sides) == 1 else 'cells'}, "
+            f"about {self.total:,.0f} records in all, "
             f"noise of a leaf's count typically {typical:,.1f} (standard deviation)."
         )
 
     def to_geodataframe(self) -> geopandas.GeoDataFrame:
         """The leaves as polygons with `count`, `noise_sd`, `height`, in the grid's CRS."""
+        grid = self.grid
         return geopandas.GeoDataFrame(
             {"count": self.counts, "noise_sd": self.sd, "height": self.height},
             geometry=shapely.box(*self.boxes().T),
-            crs=self.grid.crs,
+            crs=grid.crs,
         )
 
     def save(self, path: str | Path) -> None:
@@ -258,7 +380,6 @@ class Release:
             "preview": self.preview,
             "unit_of_privacy": self.unit,
             "contribution_bound": self.contribution_bound,
-            "grid": self.grid.to_dict(),
             "ledger": [vars(row) for row in self.ledger],
             "facts": dict(self.facts),
             "elsewhere": self.elsewhere,
@@ -266,7 +387,7 @@ class Release:
             "linear": self.linear,
             "haar_variance": self.haar_variance,
         }
-        release_file.write(path, self.tree, self.boxes(), about)
+        release_file.write(path, self.tree, self.domain, about)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
@@ -277,9 +398,9 @@ class Release:
         InputError
             For a file that is missing, damaged, not a release, or from another version.
         """
-        tree, about = release_file.read(path)
+        tree, domain, about = release_file.read(path)
         try:
-            return cls(tree=tree, grid=Grid.from_dict(about["grid"]), **_known(about))
+            return cls(tree=tree, domain=domain, **checked(about))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(
                 f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
@@ -287,59 +408,3 @@ class Release:
 
     def __repr__(self) -> str:
         return f"<Release: {self.summary()}>"
-
-
-def _by_stage(release: Release) -> tuple[LedgerRow, ...]:
-    """The rows of single measurements summed by stage, so that their epsilons add up."""
-    rows = []
-    for stage, epsilon in release.stages():
-        of = [row for row in release.ledger if row.stage == stage]
-        draws, sensitivity = sum(row.draws for row in of), max(row.sensitivity for row in of)
-        why = ", ".join(dict.fromkeys(row.composition for row in of))
-        rows.append(LedgerRow(stage, epsilon, draws, sensitivity, why))
-    return tuple(rows)
-
-
-def _known(about: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a release file in their own types; raises where one is impossible."""
-    units, bound, variance = about["units"], about["contribution_bound"], about["haar_variance"]
-    mechanism, epsilon = about["mechanism"], about["epsilon"]
-    facts = {str(name): float(value) for name, value in about["facts"].items()}
-    elsewhere = tuple((str(stage), float(part)) for stage, part in about["elsewhere"])
-    ledger = tuple(
-        LedgerRow(str(r["stage"]), float(r["epsilon"]), int(r["draws"]), float(r["sensitivity"]),
-                  str(r["composition"]))
-        for r in about["ledger"]
-    )  # fmt: skip
-    possible = (
-        isinstance(units, int)
-        and 0 < units <= 10**6 * UNITS_PER_EPSILON
-        and type(epsilon) in (int, float)
-        and math.isclose(epsilon, to_epsilon(units))
-        and isinstance(mechanism, str)
-        and _NAME.fullmatch(mechanism) is not None
-        and isinstance(bound, int)
-        and bound >= 1
-        and about["inside"] in ("uniform", "interpolated")
-        and about["unit_of_privacy"] in ("point", "user")
-        and all(isinstance(about[name], bool) for name in ("preview", "linear"))
-        and (variance is None or (isinstance(variance, float) and 0 < variance < np.inf))
-        and np.isfinite([*facts.values(), *(part for _, part in elsewhere)]).all()
-    )
-    if not possible:
-        raise ValueError("a fact of the release is impossible")
-    return {
-        "mechanism": mechanism,
-        "parameters": dict(about["parameters"]),
-        "units": units,
-        "preview": about["preview"],
-        "unit": about["unit_of_privacy"],
-        "contribution_bound": bound,
-        "ledger": ledger,
-        "facts": facts,
-        "elsewhere": elsewhere,
-        "inside": about["inside"],
-        "linear": about["linear"],
-        "haar_variance": variance,
-        "version": str(about["software"]),
-    }

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
 from explorer.releases.inference import add_down
 from explorer.releases.nodes import depths
 
@@ -146,7 +147,14 @@ class Tree:
         return values, variances, touched
 
     def paint(self, shape: tuple[int, int]) -> Floats:
-        """Density per cell, (rows, cols): every leaf's count spread over its cells."""
+        """Density per cell, (rows, cols): every leaf's count spread over its cells.
+
+        Raises
+        ------
+        InputError
+            For a tree of other than two dimensions.
+        """
+        self._check_map()
         image = np.empty(shape)
         leaves = self.leaves
         lower, upper = self.lower[leaves], self.upper[leaves]
@@ -154,12 +162,31 @@ class Tree:
         return image
 
     def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
-        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`; else -1."""
+        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`; else -1.
+
+        Raises
+        ------
+        InputError
+            For a tree of other than two dimensions.
+        """
+        self._check_map()
         image = np.full(shape, -1, dtype=np.int32)
         leaves = self.leaves
         numbers = np.arange(len(leaves), dtype=np.int32)
         _paint(self.lower[leaves], self.upper[leaves], numbers, image)
         return image
+
+    def _check_map(self) -> None:
+        if self.lower.shape[1] != 2:
+            raise no_map(self.lower.shape[1])
+
+
+def no_map(axes: int) -> InputError:
+    """The error for drawing what has not two axes."""
+    return InputError(
+        f"This release has {axes} {'axis' if axes == 1 else 'axes'} and cannot be drawn as one "
+        "map; sum it onto two of them with marginal, such as release.marginal((0, 1))."
+    )
 
 
 @njit(cache=True, nogil=True)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 UNITS_PER_EPSILON = 10**12
 """One unit is 10^-12 epsilon."""
 
+UNITS_OF_PRIVACY = ("point", "user", "client")
+"""Of what one more or one less makes two data sets neighbours."""
+
 
 def to_units(epsilon: float | str | Fraction) -> int:
     """Epsilon in whole units, rounded down from its decimal form (0.1 is exactly 10^11 units).

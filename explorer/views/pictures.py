@@ -28,7 +28,7 @@ def private_map(release: Release, leaves: Leaves, view: Viewport) -> NDArray[np.
     cells = view.cells(release.grid)
     size = view.height, view.width
     picture: NDArray[np.float32]
-    if release.inside == "uniform":
+    if release.is_uniform:
         picture = leaf_means(leaves.lower, leaves.upper, leaves.density, *cells, *size)
     else:
         picture = mean_per_cell(release.density(), *cells, *size)

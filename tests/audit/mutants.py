@@ -60,7 +60,7 @@ def behind(desk: type[Curator]) -> Callable[[Mechanism], Publish]:
                 parameters={},
                 units=curator.units,
                 preview=True,
-                grid=matrix.grid,
+                domain=matrix.grid,
                 unit=matrix.unit,
                 contribution_bound=matrix.contribution_bound,
                 ledger=tuple(curator.ledger),

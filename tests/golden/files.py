@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from explorer import AG, KDCell, Mosaic, Privlet, QuadTree, Release
-from tests.golden.cases import boxes, placed
+from tests.golden.cases import boxes, placed, uniforms
 from tests.golden.measure import packed, sums
+from tests.releases.test_domains import made as trips
 
 #: Mechanism, matrix, seed: None is a release with OpenDP's noise, which nobody can draw again.
 MADE = {
@@ -19,16 +22,21 @@ MADE = {
 }
 
 
+#: Put together by hand, over four axes.
+BY_HAND = {"trips-of-clients": trips}
+
+
 def draw(name: str) -> Release:
     """The release of a file."""
+    if name in BY_HAND:
+        return BY_HAND[name]()
     made, data, seed = MADE[name]
     return made.release(placed()[data], rng=seed)
 
 
 def found(release: Release) -> dict[str, Any]:
     """What a reader of a file finds in it."""
-    asked = boxes(release.grid.shape).reshape(-1, 2, 2)[:, :, ::-1]  # rows first
-    answers = release.answer(release.grid.from_cells(asked))
+    answers = release.answer(release.domain.from_cells(asked(release.domain.shape)))
     return {
         "mechanism": release.mechanism,
         "parameters": dict(release.parameters),
@@ -37,7 +45,7 @@ def found(release: Release) -> dict[str, Any]:
         "preview": release.preview,
         "unit": release.unit,
         "bound": release.contribution_bound,
-        "grid": release.grid.to_dict(),
+        "grid": release.domain.to_dict(),
         "inside": release.inside,
         "linear": release.linear,
         "sd_exact": answers.sd_exact,
@@ -54,6 +62,14 @@ def found(release: Release) -> dict[str, Any]:
         "answers": packed(answers.value),
         "noise": packed(answers.sd),
     }
+
+
+def asked(shape: tuple[int, ...]) -> np.ndarray:
+    """Twenty boxes of cells, (20, 2, d)."""
+    if len(shape) == 2:
+        return boxes(shape).reshape(-1, 2, 2)[:, :, ::-1]  # rows first
+    some = np.sort(uniforms(20, 40 * len(shape)).reshape(20, 2, len(shape)), axis=1)
+    return some * (np.array(shape) + 1)
 
 
 def path_of(name: str, folder: Path) -> Path:

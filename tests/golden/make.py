@@ -104,7 +104,7 @@ def make_files() -> None:
     folder = kept.FILES / f"format-{FORMAT}"
     folder.mkdir(parents=True, exist_ok=True)
     known = kept.read(folder / "found.json")
-    for name in files.MADE:
+    for name in (*files.MADE, *files.BY_HAND):
         path = files.path_of(name, folder)
         if not path.exists():
             release = files.draw(name)

@@ -127,10 +127,15 @@ def _bomb():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda f: f.update(format=2), "format 2"),
+        (lambda f: f.update(format=3), "format 3 and this version reads 1 and 2"),
+        (lambda f: f.update(format=True), "format True"),
         (lambda f: f.update(nodes=10**9), "more leaves than"),
         (lambda f: f.update(inner="!!"), "damaged"),
-        (lambda f: f.pop("grid"), "damaged"),
+        (lambda f: f.pop("domain"), "damaged"),
+        (lambda f: f["domain"].pop("bounds"), "damaged"),
+        (lambda f: f["domain"].update(kind="areas"), "kind 'areas'"),
+        (lambda f: f["domain"].update(kind=[]), "kind"),
+        (lambda f: f["domain"].update(shape=[64, 65]), "damaged"),
         (lambda f: f.pop("mechanism"), "damaged"),
         (lambda f: f.update(mechanism=None), "damaged"),
         (lambda f: f.update(mechanism="x" * 61), "damaged"),
@@ -173,11 +178,11 @@ def test_two_leaves_in_one_place_and_a_hole_are_noticed(tmp_path):
     path = tmp_path / "map.parquet"
     UG(grid_size=4).release(city(), rng=1).save(path)
     table = pq.read_table(path)
-    rows = table["row0"].to_numpy().copy(), table["row1"].to_numpy().copy()
+    rows = table["lower_0"].to_numpy().copy(), table["upper_0"].to_numpy().copy()
     for column in rows:
         column[4:8] = column[0:4]
-    table = table.set_column(table.schema.get_field_index("row0"), "row0", pa.array(rows[0]))
-    table = table.set_column(table.schema.get_field_index("row1"), "row1", pa.array(rows[1]))
+    table = table.set_column(table.schema.get_field_index("lower_0"), "lower_0", pa.array(rows[0]))
+    table = table.set_column(table.schema.get_field_index("upper_0"), "upper_0", pa.array(rows[1]))
     pq.write_table(table, path)
     with pytest.raises(InputError, match="damaged"):
         Release.load(path)

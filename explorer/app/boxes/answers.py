@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.releases.release import Answers
+from explorer.releases.answers import Answers
 
 if TYPE_CHECKING:
     from explorer.releases.release import Release

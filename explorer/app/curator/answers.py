@@ -73,7 +73,7 @@ def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> Bo
         touched=inside + cut,
         leaves=release.n_leaves,
         # An interpolated map spreads counts by their neighbours': that takes as long as the map.
-        spread=spread if release.inside == "uniform" else None,
+        spread=spread if release.is_uniform else None,
         exact=answers.sd_exact,
     )
 

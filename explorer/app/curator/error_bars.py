@@ -48,7 +48,7 @@ class ErrorBars:
 
     def want(self, screen: Screen) -> None:
         """Ask for the bars of ``screen``; what was asked before is not wanted any more."""
-        self._wanted = None if self.of(screen) is not None or exact(screen.release) else screen
+        self._wanted = None if self.of(screen) is not None or screen.release.sd_exact else screen
         if self._wanted is None or len(screen.boxes) == 0:
             return
         try:
@@ -99,11 +99,6 @@ class ErrorBars:
     def _keep(self, screen: Screen, bars: Simulated) -> None:
         self._found = screen.release, screen.boxes, bars
         self._ready()
-
-
-def exact(release: Release) -> bool:
-    """Whether the noise of answers has a closed form, so that nothing need be simulated."""
-    return release.linear and release.inside == "uniform"
 
 
 def simulated(screen: Screen) -> Simulated:

@@ -26,7 +26,7 @@ def map_error(matrix: FrequencyMatrix, release: Release, leaves: Leaves) -> floa
     """
     if matrix.total == 0:
         return float("nan")
-    if release.inside == "uniform":
+    if release.is_uniform:
         wrong = _absolute_error(matrix.counts, leaves.lower, leaves.upper, leaves.density)
     else:
         wrong = np.abs(matrix.counts - release.density()).sum()

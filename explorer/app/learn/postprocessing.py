@@ -16,6 +16,7 @@ from explorer.app.learn.experiment import Experiment
 from explorer.app.learn.running import Running
 from explorer.mechanisms import mechanism
 from explorer.points import truth as queries
+from explorer.releases.answers import Z95
 from explorer.teaching.experiments import Postprocessing
 from explorer.teaching.places import cells_of, on_map
 from explorer.teaching.postprocessing import TREATMENTS, Effect, Treatment, effects, treatable
@@ -179,7 +180,7 @@ def sentence(found: Found, effect: Effect) -> str:
     share = (
         f" ({signed(100 * effect.bias / found.true, 1)} % of the truth)" if found.true > 0 else ""
     )
-    sure = abs(effect.bias) > 1.96 * effect.error
+    sure = abs(effect.bias) > Z95 * effect.error
     kind = (
         "more than chance explains"
         if sure

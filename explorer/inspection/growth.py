@@ -7,89 +7,20 @@ mechanisms measure, Mosaic apart, which counts some levels together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
-from explorer.grid.sums import rectangle_sums, summed
-from explorer.releases.interpolation import interpolate
+from explorer.releases.facts import by_stage
 from explorer.releases.release import Release
 from explorer.releases.tree import Tree
 from explorer.releases.units import UNITS_PER_EPSILON
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """The pieces of one moment: disjoint nodes of a released tree that tile the grid.
-
-    Attributes
-    ----------
-    tree : a tree of two levels, the whole map and the pieces with their released counts
-    nodes : (p,) positions of the pieces in the released tree, increasing
-    depth : (p,) cuts between the whole map and each piece
-    new : (p,) whether the last split made the piece
-    grid, inside : as in the `Release`
-    """
-
-    tree: Tree
-    nodes: Ints
-    depth: Ints
-    new: NDArray[np.bool_]
-    grid: Grid
-    inside: str
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    @cached_property
-    def lower(self) -> Ints:
-        """First row and column of every piece, (p, 2)."""
-        return self.tree.lower[self.tree.leaves]
-
-    @cached_property
-    def upper(self) -> Ints:
-        """Row and column behind the last of every piece, (p, 2)."""
-        return self.tree.upper[self.tree.leaves]
-
-    @cached_property
-    def counts(self) -> Floats:
-        """Private count of every piece, (p,)."""
-        return self.tree.value[self.tree.leaves]
-
-    def boxes(self) -> Floats:
-        """Pieces as x0, y0, x1, y1 in the grid's unit, (p, 4)."""
-        return self.grid.from_cells(np.stack([self.lower, self.upper], axis=1))
-
-    def density(self) -> Floats:
-        """Private count per cell, (rows, cols), by the release's own rule inside pieces."""
-        return self._density
-
-    @cached_property
-    def _density(self) -> Floats:
-        even = self.tree.paint(self.grid.shape)
-        if self.inside == "uniform":
-            return even
-        return interpolate(even, self.tree.owners(self.grid.shape))
-
-    @cached_property
-    def _sums(self) -> Floats:
-        return summed(self._density)
-
-    def answer(self, rectangles: ArrayLike) -> Floats:
-        """Private counts of rectangles, had the mechanism stopped here, (n,).
-
-        Parameters
-        ----------
-        rectangles : (n, 4) x0, y0, x1, y1, as in `Release.answer`
-        """
-        return rectangle_sums(self._sums, self.grid.to_cells(rectangles))
 
 
 class Growth:
@@ -152,41 +83,68 @@ class Growth:
         """Position in the tree of the node that the ``step``-th split (from 1) divides."""
         return int(self._split[self._checked(step) - 1])
 
-    def cut(self, step: int, since: int | None = None) -> Cut:
-        """The partition after ``step`` splits.
+    def nodes(self, step: int) -> Ints:
+        """Positions in the released tree of the pieces at a step, increasing."""
+        step = self._checked(step)
+        return np.flatnonzero((self._born <= step) & (self._dies >= step))
+
+    def new(self, step: int, since: int | None = None) -> NDArray[np.bool_]:
+        """Which pieces at a step came to be after ``since``, by default in the last split."""
+        before = step - 1 if since is None else since
+        return self._born[self.nodes(step)] > before
+
+    def at(self, step: int) -> Release:
+        """The release as if its tree had stopped growing after ``step`` splits.
+
+        Its leaves are the pieces, in the order of `nodes`, with the counts that they have in the
+        end: those hold what was learned below them as well. The noise of answers follows: a piece
+        counts as one draw with the variance of the best estimate from all draws below it.
 
         Parameters
         ----------
         step : 0 to `n_splits`
-        since : pieces that came to be after this step are `Cut.new`; by default the step before
 
         Raises
         ------
         InputError
             For a step that does not exist.
         """
-        step = self._checked(step)
-        tree, grid = self.release.tree, self.release.grid
-        nodes = np.flatnonzero((self._born <= step) & (self._dies >= step))
-        if len(nodes) == 1:
-            flat = _flat(tree, nodes)
+        release, step = self.release, self._checked(step)
+        if step == self.n_splits:
+            return release
+        tree = release.tree
+        kept = np.flatnonzero(self._born <= step)
+        pieces = np.searchsorted(kept, self.nodes(step))
+        parent = np.searchsorted(kept, tree.parent[kept])
+        parent[0] = -1
+        precision = tree.precision[kept]
+        if release.haar_variance is None:
+            variance = tree.variances[0][kept[pieces]]
         else:
-            flat = _flat(tree, np.concatenate([[0], nodes]))
-        before = step - 1 if since is None else since
-        new = self._born[nodes] > before
-        return Cut(flat, nodes, tree.depth[nodes], new, grid, self.release.inside)
-
-    def cut_at_height(self, height: int) -> Cut:
-        """The tree cut at a height: pieces of at most so many cuts.
-
-        Raises
-        ------
-        InputError
-            For a height below 0 or above `levels`.
-        """
-        if not 0 <= height <= self.levels:
-            raise InputError(f"The height is {height}: give a whole number, 0 to {self.levels}.")
-        return self.cut(int(self.level_ends[height]))
+            # Wavelets tie all cells together: only an answer knows the noise of several.
+            boxes = np.stack([tree.lower[kept[pieces]], tree.upper[kept[pieces]]], axis=1)
+            variance = release.answer(release.domain.from_cells(boxes)).sd ** 2
+        precision[pieces] = 1.0 / np.maximum(variance, np.finfo(np.float64).tiny)
+        grown = replace(
+            release,
+            tree=Tree(
+                tree.lower[kept],
+                tree.upper[kept],
+                parent,
+                tree.value[kept],
+                precision,
+                tree.stages,
+                tree.spent[kept],
+                tree.draws[kept],
+                None if tree.tested is None else tree.tested[kept],
+            ),
+            # Heights stay those above the lowest level that the whole tree could have had.
+            facts={"height": float(self.levels), **release.facts},
+            linear=release.linear and release.haar_variance is None,
+            haar_variance=None,
+            candidates=(),
+        )
+        return replace(grown, ledger=by_stage(grown.stages(), release.ledger))
 
     def spent(self, step: int) -> list[tuple[str, float]]:
         """What had been spent on each stage, as (stage, epsilon), like `Release.stages`.
@@ -224,21 +182,3 @@ class Growth:
         if not 0 <= step <= self.n_splits:
             raise InputError(f"The step is {step}: give a whole number, 0 to {self.n_splits}.")
         return step
-
-
-def _flat(tree: Tree, nodes: Ints) -> Tree:
-    """A tree of the first of ``nodes`` and the others below it, with their released counts."""
-    n = len(nodes)
-    parent = np.zeros(n, dtype=np.int64)
-    parent[0] = -1
-    nothing = np.zeros((n, 0))
-    return Tree(
-        tree.lower[nodes],
-        tree.upper[nodes],
-        parent,
-        tree.value[nodes],
-        np.ones(n),
-        (),
-        nothing.astype(np.int64),
-        nothing,
-    )

@@ -5,6 +5,7 @@ import pytest
 
 from explorer import InputError, QuadTree, all_mechanisms
 from explorer.inspection.growth import Growth
+from explorer.releases.checks import check_tree
 from explorer.releases.units import UNITS_PER_EPSILON
 from tests.helpers import city
 
@@ -25,42 +26,48 @@ def some_steps(growth: Growth) -> list[int]:
 
 def test_every_step_tiles_the_domain(growth) -> None:
     for step in some_steps(growth):
-        cut = growth.cut(step)
+        cut = growth.at(step)
         covered = np.zeros(MATRIX.shape, dtype=int)
         for (r0, c0), (r1, c1) in zip(cut.lower, cut.upper, strict=True):
             covered[r0:r1, c0:c1] += 1
         assert (covered == 1).all(), step
-        assert len(cut) == growth.pieces(step)
+        assert cut.n_leaves == growth.pieces(step)
+        check_tree(cut.tree, MATRIX.shape)
+        at = growth.nodes(step)
+        np.testing.assert_array_equal(cut.lower, growth.release.tree.lower[at])
+        np.testing.assert_array_equal(cut.counts, growth.release.tree.value[at])
 
 
 def test_the_first_step_is_the_whole_map_and_the_last_the_leaves(growth) -> None:
     release = growth.release
-    whole, last = growth.cut(0), growth.cut(growth.n_splits)
+    whole, last = growth.at(0), growth.at(growth.n_splits)
     assert (whole.lower == 0).all()
     assert (whole.upper == MATRIX.shape).all()
-    np.testing.assert_array_equal(last.nodes, release.tree.leaves)
-    np.testing.assert_array_equal(last.lower, release.lower)
-    np.testing.assert_allclose(last.counts, release.counts)
-    np.testing.assert_allclose(last.density(), release.density())
-    np.testing.assert_allclose(last.answer(BOXES), release.answer(BOXES).value, rtol=1e-6)
+    np.testing.assert_array_equal(growth.nodes(growth.n_splits), release.tree.leaves)
+    assert last is release
+    answered, wanted = whole.answer(BOXES), release.answer(BOXES)
+    assert answered.value[0] == pytest.approx(wanted.value[0])
+    # What lies below the whole map has gone into its count: its noise is that of the release.
+    assert answered.sd[0] == pytest.approx(wanted.sd[0])
+    assert whole.n_leaves == 1
     assert growth.ended(growth.n_splits) == release.n_leaves
 
 
 def test_every_step_keeps_the_total(growth) -> None:
     for step in some_steps(growth):
-        cut = growth.cut(step)
+        cut = growth.at(step)
         assert cut.counts.sum() == pytest.approx(growth.release.total, abs=1e-4)
         assert cut.density().sum() == pytest.approx(growth.release.total, abs=1e-4)
 
 
 def test_each_split_divides_one_piece(growth) -> None:
     for step in some_steps(growth)[1:]:
-        before, after = growth.cut(step - 1), growth.cut(step)
+        before, after = growth.nodes(step - 1), growth.nodes(step)
         node = growth.split_node(step)
         children = np.flatnonzero(growth.release.tree.parent == node)
-        assert set(before.nodes) - set(after.nodes) == {node}
-        assert set(after.nodes) - set(before.nodes) == set(children)
-        assert set(after.nodes[after.new]) == set(children)
+        assert set(before) - set(after) == {node}
+        assert set(after) - set(before) == set(children)
+        assert set(after[growth.new(step)]) == set(children)
 
 
 def test_the_cut_at_a_height_holds_pieces_of_at_most_so_many_cuts(growth) -> None:
@@ -70,11 +77,29 @@ def test_the_cut_at_a_height_holds_pieces_of_at_most_so_many_cuts(growth) -> Non
     for height in range(growth.levels + 1):
         expected = np.flatnonzero((tree.depth == height) | (leaf & (tree.depth < height)))
         step = int(growth.level_ends[height])
-        np.testing.assert_array_equal(growth.cut_at_height(height).nodes, expected)
+        np.testing.assert_array_equal(growth.nodes(step), expected)
+        depth = growth.at(step).height
+        deepest = growth.release.facts.get("height", growth.levels)
+        np.testing.assert_array_equal(depth, deepest - tree.depth[expected])
         assert growth.level(step) == height
         assert growth.ended(step) == np.count_nonzero(leaf & (tree.depth <= height))
         if step < growth.n_splits:
             assert growth.level(step + 1) in (height, height + 1)
+
+
+@pytest.mark.parametrize("inference", ["leaves", "least squares"])
+def test_the_noise_of_whole_pieces_is_that_of_the_release(inference) -> None:
+    growth = Growth(QuadTree(epsilon=0.8, inference=inference).release(MATRIX, rng=3))
+    for step in some_steps(growth):
+        cut = growth.at(step)
+        boxes = cut.boxes()[:: max(1, cut.n_leaves // 20)]
+        # Halves hold several pieces: the noise that these share is kept as well.
+        halves = [[0, 0, 64, 24], [32, 0, 64, 48]] if step >= growth.level_ends[1] else []
+        boxes = np.concatenate([boxes, np.reshape(halves, (-1, 4))])
+        wanted, found = growth.release.answer(boxes), cut.answer(boxes)
+        np.testing.assert_allclose(found.value, wanted.value, atol=1e-6)
+        np.testing.assert_allclose(found.sd, wanted.sd, rtol=1e-9)
+        assert sum(row.epsilon for row in cut.ledger) <= growth.release.epsilon + 1e-9
 
 
 def test_the_budget_never_falls_and_ends_at_epsilon(growth) -> None:
@@ -104,10 +129,9 @@ def test_the_budget_of_a_height_is_the_mean_over_paths(growth) -> None:
 
 def test_pieces_since_an_earlier_step_are_new() -> None:
     growth = Growth(QuadTree(epsilon=1.0, height=3).release(MATRIX, rng=1))
-    cut = growth.cut(int(growth.level_ends[2]), since=int(growth.level_ends[1]))
-    assert len(cut) == 16
-    assert cut.new.all()
-    assert growth.cut(int(growth.level_ends[2])).new.sum() == 4
+    first, second = map(int, growth.level_ends[1:3])
+    assert growth.new(second, since=first).tolist() == [True] * 16
+    assert growth.new(second).sum() == 4
 
 
 @pytest.mark.parametrize("step", [-1, 22, 10**12])
@@ -115,6 +139,4 @@ def test_a_step_that_does_not_exist_is_one_sentence(step) -> None:
     growth = Growth(QuadTree(epsilon=1.0, height=3).release(MATRIX, rng=1))
     assert growth.n_splits == 21
     with pytest.raises(InputError, match="0 to 21"):
-        growth.cut(step)
-    with pytest.raises(InputError, match="0 to 3"):
-        growth.cut_at_height(4 if step > 0 else step)
+        growth.at(step)

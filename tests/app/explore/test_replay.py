@@ -58,15 +58,15 @@ def test_it_opens_at_the_end_and_changes_nothing_on_the_maps(page) -> None:
 def test_a_height_shows_its_pieces_on_the_map_and_its_answers_in_the_table(page) -> None:
     page.closer.open.panel.height.value = 4
     growth = Growth(page.screen.release)
-    cut = growth.cut_at_height(4)
-    assert f"Level 4 of {growth.levels}: {len(cut)} pieces" in said(page)
-    assert len(page.maps._leaves.data["x0"]) == len(cut)
+    cut = growth.at(int(growth.level_ends[4]))
+    assert f"Level 4 of {growth.levels}: {cut.n_leaves} pieces" in said(page)
+    assert len(page.maps._leaves.data["x0"]) == cut.n_leaves
     assert right(page) is not page.screen.right_bytes
     assert f"Height 4 of {growth.levels} of a preview, not private" in page.maps.heads[1].object
     assert "Height 4" in page.maps.right.figure.html_attributes["aria-label"]
     cells = re.findall(r"<td>([^<]*)</td>", page.closer.open.panel._table.object)
     boxes = page.rectangles.boxes
-    true, private = exact(MATRIX, boxes), cut.answer(boxes)
+    true, private = exact(MATRIX, boxes), cut.answer(boxes).value
     assert [cells[0], cells[5]] == [f"{value:,.0f}" for value in true]
     assert [cells[1], cells[6]] == [f"{value:,.0f}" for value in private]
     assert page.closer.open.panel.split.value == growth.level_ends[4]

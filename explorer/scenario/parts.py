@@ -98,8 +98,8 @@ class Choice:
         made = _built(self.key, dict(self.settings))
         differing = {
             name: value
-            for name in made.tunables()
-            if (value := getattr(made, name)) != type(made).param[name].default
+            for name, value in made.settings().items()
+            if value != type(made).param[name].default
         }
         object.__setattr__(self, "settings", tuple(differing.items()))
 
@@ -109,8 +109,7 @@ class Choice:
         if isinstance(given, cls):
             return given
         if isinstance(given, Mechanism):
-            names = given.tunables()
-            return cls(given.key, tuple((name, getattr(given, name)) for name in names))
+            return cls(given.key, tuple(given.settings().items()))
         if isinstance(given, str):
             return cls(given)
         if not isinstance(given, Mapping) or len(given) != 1:
@@ -203,6 +202,11 @@ class Looks(_Part):
         checks.flag(self.partition, "look 'partition'")
 
 
+def first_compared() -> tuple[str, ...]:
+    """The mechanisms that a comparison begins with."""
+    return tuple(key for key, kind in all_mechanisms().items() if kind.compared_first)
+
+
 @dataclass(frozen=True)
 class Sweep(_Part):
     """What the error curves of Compare are asked for.
@@ -215,7 +219,7 @@ class Sweep(_Part):
     seeds : repetitions, 2 to 20
     """
 
-    mechanisms: tuple[str, ...] = ("ug", "ag", "quadtree", "htf", "privtree", "mosaic")
+    mechanisms: tuple[str, ...] = first_compared()
     workload: str = "random"
     metric: str = "mreRho"
     at: float = 0.1

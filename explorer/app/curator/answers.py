@@ -14,7 +14,6 @@ from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, WHOLE, Column
 from explorer.points.truth import exact
 from explorer.releases.overlap import spread_exactly
-from explorer.releases.release import check_rectangles
 from explorer.views.error_bar import error_bar
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class BoxAnswers(PrivateAnswers):
 def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> BoxAnswers:
     """Ask both sides about ``boxes`` (n, 4) in grid units."""
     answers = release.answer(boxes)
-    cells = check_rectangles(boxes, release.grid)[:, [1, 0, 3, 2]]
+    cells = release.grid.to_cells(boxes)
     spread, inside, cut = spread_exactly(release.tree, matrix.sums, cells)
     return BoxAnswers(
         true=exact(matrix, boxes),

@@ -11,12 +11,12 @@ from explorer.app.state.measures import METRICS, WORKLOADS
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.mechanisms.base import MAX_EPSILON
+from explorer.scenario.parts import first_compared
 
 #: Epsilons of a sweep, two to a factor of ten.
 EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each <= MAX_EPSILON)
 #: Epsilons of the small maps.
 FOUR = tuple(each for each in (0.01, 0.1, 1.0, 10.0) if each <= MAX_EPSILON)
-FIRST_CHOSEN = ("ug", "ag", "quadtree", "htf", "privtree", "mosaic")
 MOST_SEEDS = 20
 
 #: A mechanism as one names it: its key, or an instance with settings.
@@ -38,7 +38,7 @@ class CompareState(ExploreState):
     """
 
     right = param.Selector(default="private", objects=["private", "difference"], label="Maps show")
-    chosen = param.List(default=list(FIRST_CHOSEN), label="Mechanisms in the sweep")
+    chosen = param.List(default=list(first_compared()), label="Mechanisms in the sweep")
     workload = param.Selector(default="random", objects=list(WORKLOADS), label="Questions")
     metric = param.Selector(default="mreRho", objects=list(METRICS), label="Error measured as")
     at = param.Selector(
@@ -78,8 +78,7 @@ def _side(given: Side) -> dict[str, Any]:
     """A mechanism as choices of a state."""
     if isinstance(given, str):
         return {"mechanism": given}
-    settings = {name: getattr(given, name) for name in given.tunables()}
-    return {"mechanism": given.key, "epsilon": given.epsilon, **settings}
+    return {"mechanism": given.key, "epsilon": given.epsilon, **given.settings()}
 
 
 def _set_side(state: ExploreState, given: Side) -> None:

@@ -91,7 +91,7 @@ class ExploreState(param.Parameterized):
 
     def take(self, made: Mechanism) -> None:
         """Choose a mechanism with all settings that ``made`` has."""
-        self._settings[made.key] = {name: getattr(made, name) for name in made.tunables()}
+        self._settings[made.key] = made.settings()
         self.put(mechanism=made.key, epsilon=made.epsilon)
 
     def parameter(self, name: str) -> Any:

@@ -20,7 +20,7 @@ def matrix():
 
 
 def sorted_leaves(page: Explore, row: int) -> tuple[int, int]:
-    cells = page.rectangles.grid.to_cells(page.rectangles.boxes)[row, [1, 0, 3, 2]]
+    cells = page.rectangles.grid.to_cells(page.rectangles.boxes)[row]
     inside, cut = cut_leaves(page.screen.release.tree, cells)
     return inside, len(cut)
 

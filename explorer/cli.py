@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from explorer.commands import COMMANDS, command
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
-from explorer.mechanisms.base import check_settings
+from explorer.mechanisms.limits import check_settings
 from explorer.privacy.curator import BudgetExceeded
 from explorer.version import __version__
 

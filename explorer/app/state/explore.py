@@ -11,7 +11,7 @@ import param
 from explorer.app.state.numbers import finite, shown
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
-from explorer.mechanisms.base import MAX_EPSILON
+from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED
 
 #: Where the mechanism's settings live; all other names are plain parameters of the state.

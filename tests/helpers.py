@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from explorer import FrequencyMatrix
+import numpy as np
+from bokeh.document import Document
+from bokeh.events import ModelEvent
+
+from explorer import FrequencyMatrix, Grid, Points
 from explorer.mechanisms import Mechanism
 from explorer.privacy.curator import Curator
 from explorer.releases.inference import Estimate
@@ -11,7 +15,26 @@ from explorer.releases.units import to_units
 from explorer.testing import NoNoise
 from explorer.testing import towns as city
 
-__all__ = ["NoNoise", "city", "run"]
+__all__ = ["NoNoise", "around", "city", "happen", "run"]
+
+
+def happen(event: ModelEvent) -> None:
+    """Deliver an event to the model it names, as a server does."""
+    document = Document()
+    document.add_root(event.model)
+    document.callbacks.trigger_event(event)
+    # The model may share parts with others, which get a document of their own.
+    document.clear()
+
+
+def around(grid: Grid, n: int, seed: int = 0) -> Points:
+    """Return places all over an extent and a fifth beyond it, some with longitudes above 180."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-0.6, 0.6, n) * grid.width
+    y = rng.uniform(-0.6, 0.6, n) * grid.height
+    lon, lat = grid.to_lonlat(x, y)
+    lon[::3] %= 360.0
+    return Points(lon, lat)
 
 
 def run(mechanism: Mechanism, matrix: FrequencyMatrix, noise) -> tuple[Release, Curator]:

@@ -20,7 +20,7 @@ from explorer.errors import InputError
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.mechanisms import rebuild
 from explorer.points.matrix import FrequencyMatrix
-from explorer.releases.release import Release, check_rectangles
+from explorer.releases.release import Release
 from explorer.releases.units import laplace_variance
 
 Floats = NDArray[np.float64]
@@ -107,9 +107,9 @@ def simulated_sd(
     )
     # The released estimate, less its negative counts: around the rounded map the bias would hold
     # the rounding, which is no error of the mechanism.
-    boxes = check_rectangles(rectangles, release.grid)
+    boxes = release.grid.to_cells(rectangles)
     middle = rectangle_sums(summed(smooth), boxes)
-    cells = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+    cells = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)
     variance = laplace_variance(np.array([release.units]), release.contribution_bound)
     least = np.sqrt(variance) * np.minimum(cells, 1.0)
     return Simulated(answers.std(axis=0, ddof=1), answers.mean(axis=0) - middle, least, runs)

@@ -6,7 +6,6 @@ once (`param`); whoever checks a value says it with a noun of their own.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -102,22 +101,3 @@ def shown(value: Any) -> str:
         return "such a long number"
     text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
     return repr(text) if isinstance(value, str) else text
-
-
-def finite(value: Any, what: str) -> float:
-    """What somebody typed as a finite float.
-
-    Whole numbers of hundreds of digits are numbers to Python and to JSON, but no float holds them.
-
-    Raises
-    ------
-    InputError
-        Naming ``what`` it should have been, such as "An edge".
-    """
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{what} is not a number that can be used: type another one.") from error
-    if not math.isfinite(number):
-        raise InputError(f"{what} is not a finite number: type another one.")
-    return number

@@ -38,7 +38,7 @@ class Privlet(Mechanism):
         transcript = curator.transcript()
         value = np.concatenate([[counts.sum()], counts])
         # One cell takes the same part of every level's noise, wherever it lies.
-        cell = variance * float(haar.noise(np.array([[0.0, 0, 1, 1]]), (rows, cols))[0])
+        cell = variance * float(haar.noise(np.array([[[0.0, 0], [1, 1]]]), (rows, cols))[0])
         precision = np.concatenate([[0.0], np.full(rows * cols, 1 / cell)])
         return Estimate(transcript, value, precision, haar_variance=variance)
 

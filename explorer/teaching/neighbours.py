@@ -78,21 +78,19 @@ def neighbour(matrix: FrequencyMatrix, cell: tuple[int, int], change: int) -> Fr
     return FrequencyMatrix(counts, matrix.grid, matrix.contribution_bound, matrix.unit)
 
 
-def leaf_at(release: Release, cell: tuple[int, int]) -> tuple[int, int, int, int]:
-    """The leaf that holds a cell, as column0, row0, column1, row1."""
+def leaf_at(release: Release, cell: tuple[int, int]) -> Ints:
+    """The leaf that holds a cell, (2, 2) lower and upper in cells."""
     held = (release.lower <= cell).all(axis=1) & (release.upper > cell).all(axis=1)
     at = int(np.flatnonzero(held)[0])
-    (row0, col0), (row1, col1) = release.lower[at], release.upper[at]
-    return int(col0), int(row0), int(col1), int(row1)
+    return np.stack([release.lower[at], release.upper[at]])
 
 
-def draws_inside(release: Release, cells: tuple[int, int, int, int]) -> Ints | None:
-    """Budgets, in 10^-12 epsilon, of the draws whose sum answers a box of whole leaves.
+def draws_inside(release: Release, cells: Ints) -> Ints | None:
+    """Budgets, in 10^-12 epsilon, of the draws whose sum answers a box (2, 2) of whole leaves.
 
     None for a box that cuts through a leaf, or leaves with several draws.
     """
-    lower, upper = np.array(cells[1::-1]), np.array(cells[:1:-1])
-    within = np.minimum(release.upper, upper) - np.maximum(release.lower, lower)
+    within = np.minimum(release.upper, cells[1]) - np.maximum(release.lower, cells[0])
     touched = (within > 0).all(axis=1)
     whole = (within == release.upper - release.lower).all(axis=1)
     spent = release.tree.spent[release.tree.leaves][touched]

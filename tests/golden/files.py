@@ -27,7 +27,8 @@ def draw(name: str) -> Release:
 
 def found(release: Release) -> dict[str, Any]:
     """What a reader of a file finds in it."""
-    answers = release.answer(release.grid.from_cells(boxes(release.grid.shape)))
+    asked = boxes(release.grid.shape).reshape(-1, 2, 2)[:, :, ::-1]  # rows first
+    answers = release.answer(release.grid.from_cells(asked))
     return {
         "mechanism": release.mechanism,
         "parameters": dict(release.parameters),

@@ -31,6 +31,7 @@ from explorer.scenario import (
     to_python,
     yaml_file,
 )
+from explorer.scenario.checks import shown
 from explorer.scenario.presets import FOLDER
 from tests.scenarios import scenarios
 
@@ -433,3 +434,8 @@ def test_a_teachers_folder_adds_scenarios_and_a_bad_file_is_named(tmp_path, monk
     assert found["mine"].epsilon == 0.7
     monkeypatch.setenv("EXPLORER_SCENARIOS", str(tmp_path / "missing"))
     assert "mine" not in presets()
+
+
+def test_any_value_can_be_shown_and_is_short() -> None:
+    assert shown("x" * 500) == repr("x" * 40)
+    assert len(shown(10**5000)) < 60

@@ -11,21 +11,22 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import answer_boxes
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import Rectangles, was_dragged
+from explorer.app.boxes.table import BoxTable
 from explorer.app.compare.drawer import CompareDrawer
 from explorer.app.compare.pair import Pair, score, why
 from explorer.app.compare.stage import Box, Stage
 from explorer.app.compare.sweep_view import SweepView
-from explorer.app.compare.table import BothTable
+from explorer.app.compare.table import COLUMNS
+from explorer.app.curator.answers import answer_boxes
 from explorer.app.curator.data import CityData, is_loaded, load_city, own_city
-from explorer.app.curator.maps import MapTools
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import Opening
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.labels import CURATOR
+from explorer.app.kit.maps import MapTools
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import header
 from explorer.app.kit.theme import THEME
@@ -157,12 +158,13 @@ class Compare(pn.viewable.Viewer):
         )
         self.drawer = CompareDrawer(self.state, self._settings_changed, refuse, catalogue)
         tools = MapTools(self.state, self.stage.zoom, refuse, phone=self.phone)
-        self.table = BothTable(
-            self.rectangles, self._boxes_changed, self._highlight, refuse, phone=self.phone
+        changed, highlight = self._boxes_changed, self._highlight
+        self.table = BoxTable(
+            self.rectangles, changed, highlight, refuse, COLUMNS, phone=self.phone
         )
         self.exchange = BoxExchange(self.rectangles, self._add_box, self._boxes_changed, refuse)
         self.sweep = SweepView(self.state, self._source, refuse)
-        about = f"The same city, epsilon, dice and boxes; {CURATOR}."
+        about = f"The same city, epsilon, random noise and boxes. {CURATOR.capitalize()}."
         head = pn.Column(
             html_pane(f'<h1 class="visually-hidden">{TITLE}</h1><p class="summary">{about}</p>'),
             styles={"flex": "1 1 380px"},
@@ -242,7 +244,7 @@ class Compare(pn.viewable.Viewer):
     def _highlight(self) -> None:
         if self.stage.maps is not None:
             chosen = self.rectangles
-            self.stage.maps.boxes.show(chosen.boxes, chosen.names, chosen.selected)
+            self.stage.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
 
     def _source(self) -> tuple[CityData, NDArray[np.float64]]:
         return self.stage.known(), self.rectangles.boxes

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from explorer.app.boxes.answers import BoxAnswers, answer_boxes
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import Rectangles, was_dragged
 from explorer.app.boxes.table import BoxTable
+from explorer.app.curator.answers import COLUMNS, BoxAnswers, answer_boxes
 from explorer.app.curator.causes import CausesFinder, Question
 from explorer.app.curator.data import (
     CityData,
+    heat_of,
     is_loaded,
     load_city,
     own_city,
@@ -26,8 +27,8 @@ from explorer.app.curator.data import (
 )
 from explorer.app.curator.drawing import Flow
 from explorer.app.curator.error_bars import SIMULATED, ErrorBars
-from explorer.app.curator.figures import figures, summary
-from explorer.app.curator.maps import MapPair, MapTools
+from explorer.app.curator.figures import key_figures, summary
+from explorer.app.curator.maps import MapPair
 from explorer.app.curator.release_button import Desk
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.screen import Screen
@@ -39,6 +40,7 @@ from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.replay import Replay
 from explorer.app.explore.runs import Runs
 from explorer.app.kit import ui
+from explorer.app.kit.maps import MapTools
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import header
 from explorer.app.kit.theme import CSS, THEME
@@ -178,8 +180,9 @@ class Explore(pn.viewable.Viewer):
         }
         self.drawer = Drawer(self.state, actions, catalogue, upload.view)
         tools = MapTools(self.state, self._zoom, refuse, phone=self.phone)
+        changed, highlight = self._boxes_changed, self._highlight
         self.table = BoxTable(
-            self.rectangles, self._boxes_changed, self._highlight, refuse, phone=self.phone
+            self.rectangles, changed, highlight, refuse, COLUMNS, phone=self.phone
         )
         self.exchange = BoxExchange(self.rectangles, self._add_box, self._boxes_changed, refuse)
         self._strip = _html(f'<h1 class="visually-hidden">{TITLE}</h1>')
@@ -343,7 +346,7 @@ class Explore(pn.viewable.Viewer):
         self.screen = screen = self.error_bars.complete(self.causes.complete(screen))
         self._about_bars.visible = not screen.answers.exact
         release, answers = screen.release, screen.answers
-        strip = figures_strip(figures(release, answers, screen.error, screen.seconds))
+        strip = figures_strip(key_figures(release, answers, screen.error, screen.seconds))
         _set(self._strip, f'<h1 class="visually-hidden">{TITLE}</h1>{strip}')
         sentence = summary(screen.title, screen.data.title, release, answers)
         _set(self._summary, f'<p class="summary" role="status">{html.escape(sentence)}</p>')
@@ -459,7 +462,8 @@ def _count_own(own: OwnPoints | None, side: int, bound: int) -> CityData:
         raise InputError("There are no points of your own yet: load a file first.")
     grid = own.grid(side)
     bound = bound if own.points.user is not None else 0
-    data = prepared(own.title, own.points, grid.count(own.points, bound or None))
+    matrix, placed = own.points.place_on(grid, bound or None)
+    data = prepared(own.title, own.points, matrix, heat_of(placed, grid))
     data.city = (OWN, side, bound)
     return data
 

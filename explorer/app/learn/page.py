@@ -167,7 +167,9 @@ class Learn(pn.viewable.Viewer):
 
     def __panel__(self) -> Any:
         return pn.Row(
-            pn.Column(pane(f'<p class="quiet">{CURATOR}</p>'), self.contents.view, width=300),
+            pn.Column(
+                pane(f'<p class="quiet">{CURATOR.capitalize()}</p>'), self.contents.view, width=300
+            ),
             self.body,
             sizing_mode="stretch_width",
         )

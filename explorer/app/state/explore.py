@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import param
 
-from explorer.app.state.numbers import finite, shown
+from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED
+from explorer.scenario.checks import shown
 
 #: Where the mechanism's settings live; all other names are plain parameters of the state.
 DRAW = {"mechanism", "epsilon", "seed", "city", "side", "bound"}

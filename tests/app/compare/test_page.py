@@ -9,6 +9,7 @@ import pytest
 from explorer import HTF, Mosaic, exact
 from explorer.app import Compare
 from explorer.app.compare.kept import Kept
+from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
@@ -43,10 +44,10 @@ def test_the_table_has_the_answers_of_both_for_the_same_dice(page, matrix) -> No
 
 def test_it_says_that_it_shows_exact_counts_and_previews(page) -> None:
     words = " ".join(head.object for head in page.stage.maps.heads)
-    assert words.count("Preview: reproducible dice, not private") == 2
+    assert words.count(PREVIEW) == 2
     assert "A: HTF" in words
     assert "B: Mosaic" in words
-    assert "curator mode: this screen shows exact counts" in page.body[1][0][0].object
+    assert CURATOR.capitalize() in page.body[1][0][0].object
 
 
 def test_both_follow_epsilon_and_each_keeps_its_settings(page) -> None:

@@ -11,6 +11,7 @@ from pyviz_comms import Comm
 from explorer import Release, exact
 from explorer.app import Explore
 from explorer.app.curator.error_bars import RUNS, ErrorBars
+from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.errors import InputError
 from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.grid import Grid
@@ -32,8 +33,8 @@ def test_counts_of_your_own_give_a_page_with_true_and_private_answers(matrix) ->
     np.testing.assert_allclose(shown["private"], release.answer(boxes).value, atol=0.06)
     np.testing.assert_allclose(shown["true"], exact(matrix, boxes), atol=0.06)
     assert f"{release.n_leaves:,}" in page._strip.object
-    assert "curator mode: this screen shows exact counts" in page.maps._titles[0].object
-    assert "Preview: reproducible dice, not private" in page.maps._titles[1].object
+    assert CURATOR.capitalize() in page.maps.heads[0].object
+    assert PREVIEW in page.maps.heads[1].object
 
 
 def test_choosing_in_python_moves_the_controls_and_the_picture(matrix) -> None:
@@ -47,7 +48,7 @@ def test_choosing_in_python_moves_the_controls_and_the_picture(matrix) -> None:
     assert page.screen.title == "UG"
     assert page.drawer.mechanism.value == "ug"
     assert "grid_size" in page.drawer.parameters.controls
-    assert "Difference" in page.maps._titles[1].object
+    assert "Difference" in page.maps.heads[1].object
     assert "too few" in page.maps.bar.object
     assert before.release.epsilon == 0.1
 
@@ -77,7 +78,7 @@ def test_a_release_is_drawn_once_and_saved_and_the_next_change_is_a_preview(matr
     page.draw_release()
     drawn = page.screen.release
     assert not drawn.preview
-    assert "Release: drawn once with release-grade noise" in page.maps._titles[1].object
+    assert DRAWN in page.maps.heads[1].object
     assert page.drawer.save.visible
     page._zoom(0.5)
     page.state.put(palette="magma", right="difference")
@@ -104,7 +105,7 @@ def test_a_dragged_box_is_a_row_at_once_and_a_click_is_none(matrix) -> None:
     page = Explore(matrix)
     page._drawn((-1000.0, -1000.0, 1000.0, 500.0))
     assert list(page.table.widget.value["box"]) == ["Q1", "Q2", "Q3"]
-    assert len(page.maps.boxes.source.data["x0"]) == 3
+    assert len(page.maps.boxes[0].source.data["x0"]) == 3
     page._drawn((0.0, 0.0, 0.5, 0.5))
     page._drawn((None, 0.0, 5.0, 5.0))  # type: ignore[arg-type]
     assert len(page.rectangles) == 3
@@ -190,15 +191,18 @@ def test_intervals_without_a_formula_are_simulated() -> None:
     asked = simulated_sd(page.screen.release, page.rectangles.boxes, RUNS)
     low, high = asked.interval(answers.private)
     np.testing.assert_allclose(answers.interval, (low, high))
-    assert f"{low[0]:,.0f} to {high[0]:,.0f}" == page.table.widget.value["95 % of the noise"][0]
+    assert (
+        f"{low[0]:,.0f} to {high[0]:,.0f}"
+        == page.table.widget.value["range of the noise (95 %)"][0]
+    )
     assert page._about_bars.visible
     page.state.put(mechanism="ug")
     assert page.screen.answers.exact
-    assert page.screen.answers.reach is None
+    assert page.screen.answers.half_width is None
     assert not page._about_bars.visible
 
 
 def test_an_estimated_interval_says_so_until_it_is_simulated(monkeypatch) -> None:
     monkeypatch.setattr(ErrorBars, "want", lambda _self, _screen: None)
     page = Explore(FrequencyMatrix.from_array(np.arange(256).reshape(16, 16)), mechanism="mosaic")
-    assert page.table.widget.value["95 % of the noise"][0].startswith("≈ ")
+    assert page.table.widget.value["range of the noise (95 %)"][0].startswith("≈ ")

@@ -1,11 +1,12 @@
 """The bar: badge and links, as far as there is room and somewhere to go."""
 
+from explorer.app.kit.labels import CURATOR
 from explorer.app.kit.navigation import PAGES, header
 
 
 def test_links_lead_to_every_page_and_mark_the_present_one() -> None:
     badge, links = (pane.object for pane in header("Compare", links=True, phone=False))
-    assert "Curator mode" in badge
+    assert CURATOR.capitalize() in badge
     for title, address in PAGES.items():
         assert f'href="./{address}"' in links
         assert f">{title}</a>" in links

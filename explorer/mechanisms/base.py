@@ -14,6 +14,7 @@ from explorer.grid import values
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.limits import Epsilon, check_settings
+from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
@@ -138,7 +139,8 @@ class Mechanism(param.Parameterized):
         """
         if not isinstance(matrix, FrequencyMatrix):
             matrix = FrequencyMatrix.from_array(matrix)
-        self._check_dimensions(len(matrix.shape))
+        d = len(matrix.shape)
+        self._check_dimensions(d)
         source = noise_source(rng)
         curator = Curator(matrix, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
@@ -146,7 +148,7 @@ class Mechanism(param.Parameterized):
         estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
-            inside=getattr(self, "inside", "uniform"),
+            inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",
             mechanism=self.key,
             parameters=self.settings(),
             units=curator.units,

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 from explorer.commands import COMMANDS, command
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
-from explorer.mechanisms.base import check_settings
 from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.mechanisms.limits import check_settings
 from explorer.privacy.curator import BudgetExceeded
 from explorer.version import __version__
 

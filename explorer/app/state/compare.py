@@ -9,9 +9,8 @@ import param
 from explorer.app.state.explore import ExploreState
 from explorer.app.state.measures import METRICS, WORKLOADS
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism, all_mechanisms
-from explorer.mechanisms.base import MAX_EPSILON
-from explorer.scenario.parts import first_compared
+from explorer.mechanisms import Mechanism, all_mechanisms, first_compared
+from explorer.mechanisms.limits import MAX_EPSILON
 
 #: Epsilons of a sweep, two to a factor of ten.
 EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each <= MAX_EPSILON)

@@ -11,7 +11,7 @@ import param
 from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
-from explorer.mechanisms.base import MAX_EPSILON
+from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED
 from explorer.scenario.checks import shown
 

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid import values
+from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.figures import Figures
-from explorer.mechanisms.limits import Epsilon, check_settings
+from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
 from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
@@ -23,7 +24,11 @@ from explorer.releases import inference
 from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
 from explorer.releases.transcript import Transcript
-from explorer.releases.units import to_units
+from explorer.releases.units import UNITS_PER_EPSILON, to_units
+
+# Measurements of more than a thousand equal draws take a way of their own (`laplace_variance`).
+_WARM_SIDES = (64, 24)
+_WARM: set[tuple[type, str]] = set()
 
 
 class Mechanism(param.Parameterized):
@@ -144,6 +149,8 @@ class Mechanism(param.Parameterized):
         source = noise_source(rng)
         curator = Curator(matrix, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
+            # What cannot be compiled must fail, or be interrupted, before it is paid for.
+            self.warm_up()
             ledger.book(matrix.key, curator.units, self.key, repr(self))
         estimate = self.plan(curator)
         return Release.from_estimate(
@@ -159,6 +166,30 @@ class Mechanism(param.Parameterized):
             contribution_bound=matrix.contribution_bound,
             ledger=tuple(curator.ledger),
         )
+
+    def warm_up(self) -> None:
+        """Compile and load whatever a release with these settings needs, on made-up counts.
+
+        Once a process for each kind of mechanism and settings; some milliseconds where compiled
+        code is cached, seconds where it is not.
+        """
+        what = type(self), repr(self.settings())
+        if what in _WARM or 2 not in self.dimensions:
+            return
+        with interrupts_between_steps():
+            # With little noise no test for stopping ends it early.
+            clear = type(self)(**{**self.settings(), "epsilon": MAX_EPSILON})
+            for side in _WARM_SIDES:
+                rows, cols = np.indices((side, side))
+                crowd = (rows < side // 2) & (cols < side // 2)
+                counts = np.where(crowd, 10**6, (rows + cols) % 4)
+                made = clear.release(FrequencyMatrix.from_array(counts), rng=0)
+                # What is said and saved of a release belongs to it.
+                _ = made.density(), made.summary()
+            nobody = np.zeros(1, dtype=np.int64)
+            paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
+            ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")
+        _WARM.add(what)
 
     def infer(
         self,

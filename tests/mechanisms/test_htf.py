@@ -7,8 +7,9 @@ from explorer import HTF, FrequencyMatrix
 from explorer.mechanisms.htf import paper_height
 from explorer.points.split_costs import LATTICE_BITS, SENSITIVITY
 from explorer.privacy import allocation
+from explorer.privacy.accounts import mix
 from explorer.privacy.noise import PreviewNoise
-from explorer.privacy.regions import Book, mix
+from explorer.privacy.regions import Boxes
 from explorer.releases.units import to_units
 from tests.helpers import NoNoise, city, run
 
@@ -120,7 +121,7 @@ def test_identical_to_the_naive_reading(shape, seed):
 
 
 def test_heights_of_section_7_4():
-    domain = Book((1024, 1024), 0, 1).root()
+    domain = Boxes((1024, 1024), 0, 1).root()
     heights = [paper_height(3_500_000, epsilon, domain) for epsilon in (0.1, 0.3, 0.5)]
     assert heights == [15, 16, 17]
     assert paper_height(-50, 0.1, domain) == 0

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.regions import Book
+from explorer.privacy.regions import Boxes
 from explorer.releases.nodes import depths
 
 
@@ -21,7 +21,7 @@ def covered(regions, shape):
     st.lists(st.integers(1, 12), min_size=4, max_size=4),
 )
 def test_a_grid_tiles_its_region_in_any_dimension(shape, parts):
-    book = Book(tuple(shape), 0, 100)
+    book = Boxes(tuple(shape), 0, 100)
     cells = book.root().grid(np.array(parts[: len(shape)]))
     assert np.all(covered(cells, shape) == 1)
     sides = cells.shape
@@ -29,9 +29,9 @@ def test_a_grid_tiles_its_region_in_any_dimension(shape, parts):
 
 
 def test_split_tiles_and_inherits_what_was_spent():
-    book = Book((4, 6), 0, 100)
+    book = Boxes((4, 6), 0, 100)
     root = book.root()
-    book.spent[root.ids] += 7
+    book.pay(root.ids, np.array([7]))
     halves = root.split(1, np.array([2]))
     assert np.all(covered(halves, (4, 6)) == 1)
     assert halves.spent.tolist() == [7, 7]
@@ -39,30 +39,30 @@ def test_split_tiles_and_inherits_what_was_spent():
 
 
 def test_a_region_that_was_split_is_closed():
-    book = Book((4, 4), 0, 100)
+    book = Boxes((4, 4), 0, 100)
     root = book.root()
     root.grid(np.array([2, 2]))
     with pytest.raises(ValueError, match="was split"):
         root.split(0, np.array([1]))
     with pytest.raises(ValueError, match="was split"):
-        book.require_whole(root)
+        book.named(root.ids)
 
 
 def test_a_region_named_twice_is_refused():
-    book = Book((4, 4), 0, 100)
+    book = Boxes((4, 4), 0, 100)
     cells = book.root().grid(np.array([2, 2]))
     with pytest.raises(ValueError, match="only once"):
-        book.require_whole(cells.select(np.array([1, 1])))
+        book.named(cells.select(np.array([1, 1])).ids)
 
 
 @pytest.mark.parametrize("position", [0, 4])
 def test_a_cut_at_the_edge_is_refused(position):
     with pytest.raises(ValueError, match="strictly inside"):
-        Book((4, 4), 0, 100).root().split(0, np.array([position]))
+        Boxes((4, 4), 0, 100).root().split(0, np.array([position]))
 
 
 def test_keys_depend_on_the_way_and_differ_everywhere():
-    first, again, other = (Book((64, 64), name, 1).root() for name in (0, 0, 1))
+    first, again, other = (Boxes((64, 64), name, 1).root() for name in (0, 0, 1))
     keys = [root.grid(np.array([64, 64])).keys for root in (first, again, other)]
     assert np.array_equal(keys[0], keys[1])
     assert len(np.unique(np.concatenate([keys[0], keys[2]]))) == 2 * 64 * 64
@@ -80,12 +80,12 @@ def test_compiled_loops_enter_what_the_definitions_say(dimensions, data):
     """Two levels of ragged grids on parts of a domain, box by box."""
     whole = st.integers(1, 7)
     sides = st.lists(whole, min_size=dimensions, max_size=dimensions)
-    book = Book(tuple(data.draw(sides)), 3, 100)
+    book = Boxes(tuple(data.draw(sides)), 3, 100)
     nodes = book.root()
     for level in range(2):
         chosen = data.draw(st.lists(st.booleans(), min_size=len(nodes), max_size=len(nodes)))
         nodes = nodes.select(np.array(chosen, dtype=bool))
-        nodes.book.pay(nodes, np.arange(len(nodes)) + level)
+        nodes.book.pay(nodes.ids, np.arange(len(nodes)) + level)
         parts = [data.draw(sides) for _ in range(len(nodes))]
         children = nodes.grid(np.array(parts, dtype=np.int64).reshape(-1, dimensions))
         expected = []
@@ -114,15 +114,42 @@ def test_compiled_loops_enter_what_the_definitions_say(dimensions, data):
 
 
 def test_the_dearest_account_is_known_before_anybody_pays():
-    book = Book((4, 4), 0, 100)
+    book = Boxes((4, 4), 0, 100)
     cells = book.root().grid(np.array([4, 4]))
     some = cells.select(np.array([1, 2, 7]))
-    assert book.dearest(some, np.array([5, 9, 2])) == 9
+    assert book.dearest(some.ids, np.array([5, 9, 2])) == 9
     assert not book.spent.any()
-    book.pay(some, np.array([5, 9, 2]))
-    assert book.dearest(cells, np.ones(16, dtype=np.int64)) == 10
+    book.pay(some.ids, np.array([5, 9, 2]))
+    assert book.dearest(cells.ids, np.ones(16, dtype=np.int64)) == 10
     assert cells.spent.tolist() == [0, 5, 9, 0, 0, 0, 0, 2] + [0] * 8
     # What was read stays as it was when accounts go on.
     before = cells.spent
-    book.pay(cells, np.ones(16, dtype=np.int64))
+    book.pay(cells.ids, np.ones(16, dtype=np.int64))
     assert before.sum() == 16
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=4))
+def test_halves_cut_every_axis_that_can_be_cut(shape):
+    cells = Boxes(tuple(shape), 0, 100).root().halves()
+    assert len(cells) == 2 ** sum(side > 1 for side in shape)
+    assert np.all(covered(cells, shape) == 1)
+    again = Boxes(tuple(shape), 0, 100).root().grid(2)
+    assert np.array_equal(cells.lower, again.lower)
+    assert np.array_equal(cells.keys, again.keys)
+
+
+def test_given_boxes_are_children_like_any_others():
+    book = Boxes((4, 6), 0, 100)
+    book.pay(np.array([0]), np.array([7]))
+    lower, upper = np.array([[0, 0], [2, 0], [2, 5]]), np.array([[2, 6], [4, 5], [4, 6]])
+    parts = book.root().divide(np.array([3]), lower, upper)
+    assert np.all(covered(parts, (4, 6)) == 1)
+    assert parts.spent.tolist() == [7, 7, 7]
+    # The book has boxes of its own.
+    lower[:] = 0
+    assert parts.lower.tolist() == [[0, 0], [2, 0], [2, 5]]
+    same = Boxes((4, 6), 0, 100).root().divide(np.array([1]), [[0, 0]], [[4, 6]])
+    assert same.cells.tolist() == [24]
+    for wrong in ([2], [3, 1], [-1]):
+        with pytest.raises(ValueError, match="tile"):
+            same.divide(np.array(wrong), lower[:2], upper[:2])

@@ -61,7 +61,7 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
 
 WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
 PRIVATE = Column("private", lambda answers: answers.private.round(1), WHOLE, 78)
-RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
+RANGE = Column("noise range (95 %)", _ranges, StringFormatter, 164)
 LEAVES = Column(
     "leaves",
     lambda answers: [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],

@@ -97,7 +97,7 @@ COLUMNS = (
         72,
     ),
     Column(
-        "noise / uneven areas",
+        "noise / unevenness",
         lambda answers: [
             error_bar(*parts) for parts in zip(answers.noise, answers.uniformity, strict=True)
         ],

@@ -52,7 +52,7 @@ def key_figures(
         ("Leaves", f"{release.n_leaves:,}"),
         ("Epsilon", f"{release.epsilon:.4g}"),
         ("Median box error", percent(median_error(answers))),
-        ("Errors of all cells per point (L1 / N)", "–" if np.isnan(error) else f"{error:.2f}"),
+        ("Cell errors per point (L1/N)", "–" if np.isnan(error) else f"{error:.2f}"),
         ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
     ]
 

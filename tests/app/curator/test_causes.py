@@ -11,6 +11,7 @@ from explorer.grid.grid import Grid
 from explorer.inspection.errors import error_split
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.overlap import cut_leaves
+from tests.app.acts import control, drag
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_both_parts_add_up_to_the_difference_in_the_table(matrix, mechanism) -> 
     np.testing.assert_allclose(answers.noise, split.noise, atol=1e-6)
     np.testing.assert_allclose(answers.uniformity, split.uniformity, atol=1e-6)
     np.testing.assert_allclose(answers.noise + answers.uniformity, answers.difference)
-    for row, shown in enumerate(page.table.widget.value["noise / uneven areas"]):
+    for row, shown in enumerate(page.table.widget.value["noise / unevenness"]):
         for part in (split.noise[row], split.uniformity[row]):
             text = f"{part:+,.0f}".replace("-", "−")
             assert ("0" if text in ("+0", "−0") else text) in shown
@@ -46,7 +47,7 @@ def test_an_interpolated_map_is_split_after_the_picture(matrix) -> None:
     assert np.isfinite(page.screen.answers.noise).all()
     # A zoom computes the picture anew, and not what is known already.
     known = page.screen.answers.spread
-    page._zoom(0.5)
+    control(page.body, "Zoom in").clicks += 1
     assert page.screen.answers.spread is known
 
 
@@ -69,11 +70,11 @@ def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> No
 
 def test_several_rows_are_marked_together_and_leaves_only_once(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
-    page._drawn(tuple(page.rectangles.boxes[0]))
+    drag(page.maps.left.figure, tuple(page.rectangles.boxes[0]))
     page.table.widget.selection = [0, 2]
     assert len(page.maps.marks[0].cut.data["x0"]) == sorted_leaves(page, 0)[1]
     for _ in range(4):
-        page._add_box()
+        control(page.body, "Add box").clicks += 1
     page.table.widget.selection = list(range(7))
     assert "The other 3 are marked too" in page.causes.view.object
 
@@ -94,8 +95,7 @@ def test_more_leaves_than_can_be_drawn_are_the_largest(matrix, monkeypatch) -> N
 
 def test_the_whole_map_cuts_no_leaf(matrix) -> None:
     page = Explore(matrix, mechanism="identity", epsilon=0.5)
-    page.rectangles.add(matrix.grid.bounds, "All")
-    page._boxes_changed()
+    drag(page.maps.right.figure, matrix.grid.bounds)
     page.table.widget.selection = [2]
-    assert "All holds 4,096 leaves whole and cuts none" in page.causes.view.object
+    assert "Q3 holds 4,096 leaves whole and cuts none" in page.causes.view.object
     assert page.screen.answers.uniformity[2] == pytest.approx(0, abs=1)

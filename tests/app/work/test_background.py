@@ -1,57 +1,42 @@
-"""Long work beside the page: the newest result counts, errors become sentences."""
+"""Reading beside the page: a sentence while it lasts, and the choice goes back if it fails."""
 
 import asyncio
-import threading
 
 from explorer.app.kit.message import MessageArea
 from explorer.app.work.background import Background
 from explorer.errors import InputError
+from tests.app.work.test_job import sentence
 
 
-async def finish(background) -> None:
-    while background._task is not None and not background._task.done():
-        await asyncio.sleep(0.005)
+def test_a_refusal_is_said_and_the_choice_goes_back() -> None:
+    def work():
+        raise InputError("No such file.")
 
-
-def test_only_the_newest_result_is_used() -> None:
     async def visit():
-        background, used, gate = Background(MessageArea()), [], threading.Event()
-        background.run(lambda: gate.wait(5) and "old", used.append)
-        first = background._task
-        background.run(lambda: "new", used.append)
-        await finish(background)
-        gate.set()
-        await first
-        return used
-
-    assert asyncio.run(visit()) == ["new"]
-
-
-def test_an_error_is_said_and_the_choice_goes_back() -> None:
-    async def visit(error):
         message, back = MessageArea(), []
         background = Background(message)
-
-        def work():
-            raise error
-
-        background.run(work, back.append, failed=lambda: back.append("back"))
-        assert message.view.visible
-        await finish(background)
+        background.run(work, back.append, "Reading it …", lambda: back.append("back"))
+        assert "Reading it …" in sentence(message)
+        await background.job.wait()
         return message, back
 
-    message, back = asyncio.run(visit(InputError("No such file.")))
-    assert "No such file." in message._text.object
-    assert back == ["back"]
-    message, back = asyncio.run(visit(KeyError("secret")))
-    assert "secret" not in message._text.object
+    message, back = asyncio.run(visit())
+    assert "No such file." in sentence(message)
     assert back == ["back"]
 
 
-def test_without_an_event_loop_it_happens_at_once() -> None:
-    used = []
-    Background(MessageArea()).run(lambda: 5, used.append)
+def test_without_an_event_loop_it_happens_at_once_and_a_refusal_is_said_too() -> None:
+    def refuse():
+        raise InputError("No such file.")
+
+    message, used = MessageArea(), []
+    background = Background(message)
+    background.run(lambda: 5, used.append)
     assert used == [5]
+    assert not message.view.visible
+    background.run(refuse, used.append)
+    assert used == [5]
+    assert "No such file." in sentence(message)
 
 
 def test_cancelled_work_is_not_used_and_a_refusal_stays() -> None:
@@ -62,9 +47,9 @@ def test_cancelled_work_is_not_used_and_a_refusal_stays() -> None:
         background.cancel()
         assert not message.view.visible
         message.refuse("Something else.")
-        await finish(background)
+        await background.job.wait()
         return message, used
 
     message, used = asyncio.run(visit())
     assert used == []
-    assert "Something else." in message._text.object
+    assert "Something else." in sentence(message)

@@ -93,7 +93,7 @@ def test_both_maps_and_the_table_say_what_the_python_api_says(page, matrix) -> N
         assert colours(page, f"Private map {letter}") > 50
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare mechanisms")
     expect(page.get_by_text("curator mode: this screen shows exact counts").last).to_be_visible()
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_have_count(2)
+    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_have_count(2)
     boxes = boxes_of(page)
     true = exact(matrix, boxes)
     both = [kind(epsilon=1.0).release(matrix, rng=1) for kind in (HTF, Mosaic)]

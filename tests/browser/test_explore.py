@@ -41,7 +41,7 @@ def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(page) -> Non
     assert colours(page, "Private map") > 50
     assert names(page) == ["Q1", "Q2"]
     expect(page.get_by_role("heading", level=1)).to_have_text("Private map explorer")
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_be_visible()
     expect(page.get_by_text("curator mode: this screen shows exact counts").last).to_be_visible()
     leaves = number(figure(page, "Leaves"))
     assert f"{leaves:,.0f} private counts" in page.locator(".summary").inner_text()
@@ -205,7 +205,7 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     assert not release.preview
     assert release.answer(boxes_of(page)).value[0] == pytest.approx(number(private), abs=0.51)
     page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_be_visible()
 
 
 def test_zooming_shows_more_and_the_whole_map_comes_back(page) -> None:

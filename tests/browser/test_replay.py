@@ -121,7 +121,7 @@ def test_a_new_picture_stops_the_player_and_closing_gives_the_map_back(page) -> 
     pick(page, "Mechanism", "HTF")
     expect(page.get_by_text(re.compile("Height . of .* of a preview"))).to_be_visible()
     press(page, "Nothing")
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == whole)
 
 

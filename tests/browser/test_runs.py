@@ -85,7 +85,7 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     page.wait_for_timeout(1200)
     assert page.get_by_text(re.compile(r"Run \d+ of 20")).inner_text() == title
     press(page, "Nothing")
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == own)
 
 

@@ -11,6 +11,7 @@ from explorer.grid.grid import Grid
 from explorer.inspection.errors import error_split
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.overlap import cut_leaves
+from tests.app import press
 
 
 @pytest.fixture
@@ -46,36 +47,36 @@ def test_an_interpolated_map_is_split_after_the_picture(matrix) -> None:
     assert np.isfinite(page.screen.answers.noise).all()
     # A zoom computes the picture anew, and not what is known already.
     known = page.screen.answers.spread
-    page._zoom(0.5)
+    page.zoom(0.5)
     assert page.screen.answers.spread is known
 
 
 def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
-    assert "Select a row" in page.causes.view.object
+    assert "Select a row" in page.readout.causes.view.object
     page.table.widget.selection = [1]
     inside, cut = sorted_leaves(page, 1)
     assert 0 < cut == len(page.maps.marks.cut.data["x0"])
-    assert f"Q2 holds {inside:,} leaves whole and cuts {cut:,}" in page.causes.view.object
+    assert f"Q2 holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
     assert inside + cut == page.screen.answers.touched[1]
     page.state.put(epsilon=2.0)
     inside, cut = sorted_leaves(page, 1)
-    assert f"holds {inside:,} leaves whole and cuts {cut:,}" in page.causes.view.object
+    assert f"holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
     assert len(page.maps.marks.cut.data["x0"]) == cut
     page.table.widget.selection = []
     assert len(page.maps.marks.cut.data["x0"]) == 0
-    assert "Select a row" in page.causes.view.object
+    assert "Select a row" in page.readout.causes.view.object
 
 
 def test_several_rows_are_marked_together_and_leaves_only_once(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
-    page._drawn(tuple(page.rectangles.boxes[0]))
+    page.drawn(tuple(page.rectangles.boxes[0]))
     page.table.widget.selection = [0, 2]
     assert len(page.maps.marks.cut.data["x0"]) == sorted_leaves(page, 0)[1]
     for _ in range(4):
-        page._add_box()
+        press.press(page, "Add box")
     page.table.widget.selection = list(range(7))
-    assert "The other 3 are marked too" in page.causes.view.object
+    assert "The other 3 are marked too" in page.readout.causes.view.object
 
 
 def test_more_leaves_than_can_be_drawn_are_the_largest(matrix, monkeypatch) -> None:
@@ -95,7 +96,7 @@ def test_more_leaves_than_can_be_drawn_are_the_largest(matrix, monkeypatch) -> N
 def test_the_whole_map_cuts_no_leaf(matrix) -> None:
     page = Explore(matrix, mechanism="identity", epsilon=0.5)
     page.rectangles.add(matrix.grid.bounds, "All")
-    page._boxes_changed()
+    page.boxes_changed()
     page.table.widget.selection = [2]
-    assert "All holds 4,096 leaves whole and cuts none" in page.causes.view.object
+    assert "All holds 4,096 leaves whole and cuts none" in page.readout.causes.view.object
     assert page.screen.answers.uniformity[2] == pytest.approx(0, abs=1)

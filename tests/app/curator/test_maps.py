@@ -13,6 +13,7 @@ from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.ledger import Ledger
 from explorer.views import palette
 
 
@@ -53,11 +54,11 @@ def test_the_true_picture_is_sent_once_and_the_private_one_each_time(visit) -> N
 def test_the_exact_words_about_privacy_stand_above_the_maps(visit) -> None:
     visit.show()
     left, right = (pane.object for pane in visit.maps._titles)
-    assert CURATOR == "curator mode: this screen shows exact counts"
-    assert PREVIEW == "Preview: reproducible dice, not private"
+    assert CURATOR == "contains exact counts: do not share this screen"
+    assert PREVIEW == "Preview: repeatable noise, must not be published"
     assert CURATOR in left
     assert PREVIEW in right
-    visit.show(seed=None, draw=1)
+    visit.show(seed=None, draw=1, ledger=Ledger())
     assert DRAWN in visit.maps._titles[1].object
     assert PREVIEW not in visit.maps._titles[1].object
 

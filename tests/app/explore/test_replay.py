@@ -61,7 +61,7 @@ def test_a_height_shows_its_pieces_on_the_map_and_its_answers_in_the_table(page)
     assert f"Level 4 of {growth.levels}: {len(cut)} pieces" in said(page)
     assert len(page.maps._leaves.data["x0"]) == len(cut)
     assert right(page) is not page.screen.right_bytes
-    assert f"Height 4 of {growth.levels} of a preview, not private" in page.maps._titles[1].object
+    assert f"Height 4 of {growth.levels} of a preview, not private" in press.text(page)
     assert "Height 4" in page.maps.right.figure.html_attributes["aria-label"]
     cells = re.findall(r"<td>([^<]*)</td>", page.closer.open.panel._table.object)
     boxes = page.rectangles.boxes
@@ -121,7 +121,7 @@ def test_closing_gives_the_map_back(page) -> None:
     page.closer.open.panel.height.value = 2
     page.closer.choice.value = "Nothing"
     assert right(page) is page.screen.right_bytes
-    assert "Preview: reproducible dice, not private" in page.maps._titles[1].object
+    assert "Preview: repeatable noise, must not be published" in press.text(page)
     assert len(page.maps._leaves.data["x0"]) == len(page.screen.partition.boxes["x0"])
     opened(page)
     assert "none is cut any more" in said(page)
@@ -145,17 +145,17 @@ def test_another_release_stops_the_player_and_keeps_the_height(page) -> None:
 def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:
     page.closer.open.panel.height.value = 3
     before = right(page)
-    page._zoom(0.5)
+    page.zoom(0.5)
     assert page.closer.open.panel.frame.step == page.closer.open.panel.frame.growth.level_ends[3]
     assert right(page) is not before
     assert right(page) is not page.screen.right_bytes
     page.state.put(right="difference")
-    assert "Height 3" in page.maps._titles[1].object
+    assert "Height 3" in press.text(page)
 
 
 def test_only_the_selected_boxes_stand_in_the_table(page) -> None:
     page.rectangles.select([1])
-    page._highlight()
+    page.highlight()
     table = page.closer.open.panel._table.object
     assert ">Q2<" in table
     assert ">Q1<" not in table
@@ -165,7 +165,7 @@ def test_only_the_selected_boxes_stand_in_the_table(page) -> None:
 @pytest.mark.parametrize("wrong", [-1, 10**9])
 def test_a_height_that_does_not_exist_is_refused(page, wrong) -> None:
     page.closer.open.panel.height.value = wrong
-    assert "Height of the cut goes from 0 to" in page.message._text.object
+    assert "Height of the cut goes from 0 to" in page.message.sentence
     assert "none is cut any more" in said(page)
 
 

@@ -16,6 +16,7 @@ from explorer.errors import InputError
 from explorer.grid.description import Shape, declared_grid
 from explorer.grid.extent import as_shape
 from explorer.grid.grid import Grid, Progress
+from explorer.points.counting import Placed
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points, read_points
 
@@ -106,13 +107,30 @@ class City:
         InputError
             If the file is not what its description says, or cannot be downloaded.
         """
+        points, matrix, _ = self._load(shape, contribution_bound, progress, keep=False)
+        return points, matrix
+
+    def load_placed(
+        self,
+        shape: Shape | None = None,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Points | None, FrequencyMatrix, Placed | None]:
+        """As `load`, and where each record was counted; every point is projected once for both."""
+        return self._load(shape, contribution_bound, progress, keep=True)
+
+    def _load(
+        self, shape: Shape | None, bound: int | None, progress: Progress | None, *, keep: bool
+    ) -> tuple[Points | None, FrequencyMatrix, Placed | None]:
         if self.file is not None and self.is_matrix:
-            if contribution_bound is not None:
+            if bound is not None:
                 raise InputError(f"{self.title} is a matrix without users; leave out the bound.")
-            return None, _coarser(_open_matrix(self.file), self.grid(shape))
+            return None, _coarser(_open_matrix(self.file), self.grid(shape)), None
         grid = self.grid(shape)
         points = self._points()
-        return points, grid.count(points, contribution_bound, progress)
+        if keep:
+            return points, *points.place_on(grid, bound, progress)
+        return points, grid.count(points, bound, progress), None
 
     def _points(self) -> Points:
         if self.make is not None:

@@ -28,6 +28,7 @@ from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import Workload
 from explorer.grid.sums import rectangle_sums, summed
+from explorer.mechanisms import Mechanism, all_mechanisms, register
 from explorer.points.matrix import FrequencyMatrix
 from explorer.version import __version__
 
@@ -179,7 +180,7 @@ def _in_processes(
         workers,
         mp_context=get_context("spawn"),
         initializer=_start,
-        initargs=(matrix_parts, tuple(workloads), city),
+        initargs=(matrix_parts, tuple(workloads), city, tuple(all_mechanisms().values())),
     )
     waiting = iter(tasks)
     under_way: set[Future[Run]] = set()
@@ -207,8 +208,15 @@ def _in_processes(
 _HELD: list[Desk] = []  # the one desk of a worker process
 
 
-def _start(matrix_parts: tuple[Any, ...], workloads: tuple[Workload, ...], city: str) -> None:
-    """Prepare a worker process."""
+def _start(
+    matrix_parts: tuple[Any, ...],
+    workloads: tuple[Workload, ...],
+    city: str,
+    kinds: tuple[type[Mechanism], ...],
+) -> None:
+    """Prepare a worker process; mechanisms that the parent registered exist here too."""
+    for kind in kinds:
+        register(kind)
     # Ctrl-C is the parent's to handle; its end is this process's end too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyproj
 
 from explorer.errors import InputError
+from explorer.grid import gdal
+from explorer.grid.geojson import Features
 from explorer.grid.projection import LONLAT, equal_area_crs
+
+if TYPE_CHECKING:
+    import geopandas
 
 _POLYGONS = ["Polygon", "MultiPolygon"]
 
@@ -74,6 +79,7 @@ def _centre(degrees: Any) -> tuple[float, float]:
 
 def _read(path: str | Path) -> Any:
     import geopandas
+    import pyogrio
 
     if not isinstance(path, str | Path):
         raise InputError("A boundary is the path of a file of polygons, or a GeoDataFrame.")
@@ -83,9 +89,23 @@ def _read(path: str | Path) -> Any:
     try:
         if path.suffix.lower() in {".parquet", ".geoparquet"}:
             return geopandas.read_parquet(path)
-        return geopandas.read_file(path)
+        if gdal.kind_of(path) is None:
+            return _read_geojson(path)
+        checked = gdal.checked(path)
+        gdal.check_driver(pyogrio.read_info(checked))
+        return geopandas.read_file(checked)
     except Exception as error:  # each reader has errors of its own
         raise InputError(
             f"{path.name} could not be read as polygons; give GeoJSON, GeoPackage, Shapefile or "
             "GeoParquet."
         ) from error
+
+
+def _read_geojson(path: Path) -> geopandas.GeoDataFrame:
+    import geopandas
+    from shapely.geometry import shape
+
+    features = Features(path.read_bytes())
+    geometries = [feature.get("geometry") for feature in features]
+    shapes = [None if geometry is None else shape(geometry) for geometry in geometries]
+    return geopandas.GeoDataFrame(geometry=shapes, crs=features.crs)

@@ -53,16 +53,34 @@ def as_number(value: Any, what: str) -> float:
         raise InputError(f"{what} is {value!r}; give a number.") from error
 
 
-def as_rectangles(rectangles: Any) -> np.ndarray:
-    """Return (n, 4) float64 of n rectangles, or of a single one."""
+def as_rectangles(rectangles: Any, ordered: bool = True) -> np.ndarray:
+    """Return (n, 4) float64 of n rectangles x0, y0, x1, y1, or of a single one.
+
+    Parameters
+    ----------
+    rectangles : (n, 4) or (4,)
+    ordered : bool
+        Whether x0 above x1 or y0 above y1 is refused.
+
+    Raises
+    ------
+    InputError
+        For rectangles that are not (n, 4), not finite, or inside out.
+    """
     try:
         array = np.asarray(rectangles, float)
     except (TypeError, ValueError) as error:
         raise InputError("Rectangles are numbers: x0, y0, x1, y1 in each row.") from error
-    if array.ndim == 1 and array.size in (0, 4):
-        array = array.reshape(-1, 4)
+    if array.size == 0:
+        return np.zeros((0, 4))
+    if array.ndim == 1:
+        array = array[None]
     if array.ndim != 2 or array.shape[1] != 4:
         raise InputError(
             f"Rectangles have shape {array.shape}; give x0, y0, x1, y1 in each row, (n, 4)."
         )
+    if not np.isfinite(array).all():
+        raise InputError("A rectangle has a coordinate that is not a finite number; mend it.")
+    if ordered and np.any(array[:, :2] > array[:, 2:]):
+        raise InputError("A rectangle is inside out; give west before east and south before north.")
     return array

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import pyproj
+from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
@@ -25,6 +26,7 @@ MAX_SIDE = 20_037_508.0
 MAX_AREA = 2.55e14
 MIN_CELL = 1e-3
 
+Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 Counted_co = TypeVar("Counted_co", covariant=True)
 
@@ -41,6 +43,8 @@ class Countable(Protocol[Counted_co]):
 @dataclass(frozen=True)
 class Grid:
     """A rectangle of equal cells, declared by a person and never taken from the points.
+
+    The `Domain` of two dimensions.
 
     Row 0 is the southernmost row and column 0 the westernmost column. The extent is public: it
     appears in every release, so a bounding box of the data must not be used for it.
@@ -210,6 +214,16 @@ class Grid:
         }
 
     @property
+    def kind(self) -> str:
+        """The tag of grids among domains: "grid"."""
+        return "grid"
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """What the two axes are called: "row" (south to north), "column" (west to east)."""
+        return "row", "column"
+
+    @property
     def width(self) -> float:
         """Extent from west to east, in ``unit``."""
         return self.bounds[2] - self.bounds[0]
@@ -234,13 +248,32 @@ class Grid:
         """What coordinates are measured in: "m" or "cells"."""
         return "cells" if self.crs is None else "m"
 
-    def to_cells(self, rectangles: Any) -> np.ndarray:
-        """Return (n, 4) column0, row0, column1, row1 of (n, 4) x0, y0, x1, y1."""
-        return (as_rectangles(rectangles) - self._origin()) / self._steps()
+    def to_cells(self, boxes: ArrayLike) -> Floats:
+        """Return rectangles in cells, (n, 2, 2): lower and upper edge, row before column.
 
-    def from_cells(self, rectangles: Any) -> np.ndarray:
-        """Return (n, 4) x0, y0, x1, y1 of (n, 4) column0, row0, column1, row1."""
-        return as_rectangles(rectangles) * self._steps() + self._origin()
+        Parameters
+        ----------
+        boxes : (n, 4) x0, y0, x1, y1
+            In ``unit``; fractions of cells are kept.
+
+        Raises
+        ------
+        InputError
+            For rectangles that are not (n, 4), not finite, or inside out.
+        """
+        rectangles: Floats = as_rectangles(boxes).reshape(-1, 2, 2)
+        return (np.ascontiguousarray(rectangles[:, :, ::-1]) - self._origin()) / self._steps()
+
+    def from_cells(self, cells: ArrayLike) -> Floats:
+        """Return (n, 4) x0, y0, x1, y1 of (n, 2, 2) boxes in cells: the inverse of `to_cells`."""
+        boxes = np.asarray(cells, dtype=np.float64)
+        if boxes.size and (boxes.ndim != 3 or boxes.shape[1:] != (2, 2)):
+            raise InputError(
+                f"Boxes in cells have shape {boxes.shape}; give (n, 2, 2): lower and upper edge, "
+                "row before column."
+            )
+        rectangles = boxes.reshape(-1, 2, 2) * self._steps() + self._origin()
+        return np.ascontiguousarray(rectangles[:, :, ::-1]).reshape(-1, 4)
 
     def to_lonlat(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return longitudes and latitudes (WGS 84, degrees) of coordinates in metres."""
@@ -286,11 +319,10 @@ class Grid:
         return f"Grid({self.name!r}, {rows} x {cols}{size}, {where})"
 
     def _origin(self) -> np.ndarray:
-        x0, y0 = self.bounds[:2]
-        return np.array([x0, y0, x0, y0])
+        return np.array(self.bounds[1::-1])
 
     def _steps(self) -> np.ndarray:
-        return np.array([self.cell_width, self.cell_height] * 2)
+        return np.array([self.cell_height, self.cell_width])
 
     def _crs_or_refuse(self) -> pyproj.CRS:
         if self.crs is None:

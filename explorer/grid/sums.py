@@ -33,27 +33,27 @@ def _look_up(table, lower, upper, found):  # type: ignore[no-untyped-def]
         found[i] = table[r1, c1] - table[r0, c1] - table[r1, c0] + table[r0, c0]
 
 
-def rectangle_sums(table: NDArray[Any], boxes: Floats) -> Floats:
-    """Sums of n boxes (n, 4) column0, row0, column1, row1, fractions of cells allowed.
+def rectangle_sums(table: NDArray[Any], boxes: NDArray[Any]) -> Floats:
+    """Sums of n boxes (n, 2, 2) in cells, lower and upper, row first, fractions of cells allowed.
 
     The bilinear look-up is exact for counts that lie evenly inside each cell; what lies outside
     the table is 0.
     """
-    x0, y0, x1, y1 = boxes.T
+    (row0, col0), (row1, col1) = boxes.transpose(1, 2, 0)
     return (
-        _corner(table, y1, x1)
-        - _corner(table, y0, x1)
-        - _corner(table, y1, x0)
-        + _corner(table, y0, x0)
+        _corner(table, row1, col1)
+        - _corner(table, row0, col1)
+        - _corner(table, row1, col0)
+        + _corner(table, row0, col0)
     )
 
 
-def _corner(table: NDArray[Any], y: Floats, x: Floats) -> Floats:
+def _corner(table: NDArray[Any], row: NDArray[Any], col: NDArray[Any]) -> Floats:
     rows, cols = table.shape[0] - 1, table.shape[1] - 1
-    y, x = np.clip(y, 0, rows), np.clip(x, 0, cols)
-    i, j = np.minimum(y.astype(int), rows - 1), np.minimum(x.astype(int), cols - 1)
-    fy, fx = y - i, x - j
-    low = table[i, j] * (1 - fx) + table[i, j + 1] * fx
-    high = table[i + 1, j] * (1 - fx) + table[i + 1, j + 1] * fx
-    found: Floats = low * (1 - fy) + high * fy
+    row, col = np.clip(row, 0, rows), np.clip(col, 0, cols)
+    i, j = np.minimum(row.astype(int), rows - 1), np.minimum(col.astype(int), cols - 1)
+    up, along = row - i, col - j
+    low = table[i, j] * (1 - along) + table[i, j + 1] * along
+    high = table[i + 1, j] * (1 - along) + table[i + 1, j + 1] * along
+    found: Floats = low * (1 - up) + high * up
     return found

@@ -13,7 +13,7 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
 from explorer.releases.interpolation import interpolate
 from explorer.releases.overlap import spread_exactly
-from explorer.releases.release import Release, check_rectangles
+from explorer.releases.release import Release
 
 Floats = NDArray[np.float64]
 
@@ -50,11 +50,11 @@ def error_split(matrix: FrequencyMatrix, release: Release, rectangles: ArrayLike
     ours, theirs = matrix.grid, release.grid
     if (ours.shape, ours.bounds, ours.crs) != (theirs.shape, theirs.bounds, theirs.crs):
         raise InputError("This release belongs to another grid: open the city it was drawn from.")
-    boxes = check_rectangles(rectangles, matrix.grid)
+    boxes = matrix.grid.to_cells(rectangles)
     private, truth = release.answer(rectangles).value, exact(matrix, rectangles)
     tree = release.tree
     if release.inside == "uniform":
-        spread = spread_exactly(tree, matrix.sums, boxes[:, [1, 0, 3, 2]])[0]
+        spread = spread_exactly(tree, matrix.sums, boxes)[0]
     else:
         counted = replace(tree, value=matrix.count(tree.lower, tree.upper).astype(np.float64))
         even = counted.paint(matrix.shape)

@@ -17,7 +17,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases.interpolation import interpolate
-from explorer.releases.release import Release, check_rectangles
+from explorer.releases.release import Release
 from explorer.releases.tree import Tree
 from explorer.releases.units import UNITS_PER_EPSILON
 
@@ -65,8 +65,7 @@ class Cut:
 
     def boxes(self) -> Floats:
         """Pieces as x0, y0, x1, y1 in the grid's unit, (p, 4)."""
-        cells = np.concatenate([self.lower[:, ::-1], self.upper[:, ::-1]], axis=1)
-        return self.grid.from_cells(cells.astype(np.float64))
+        return self.grid.from_cells(np.stack([self.lower, self.upper], axis=1))
 
     def density(self) -> Floats:
         """Private count per cell, (rows, cols), by the release's own rule inside pieces."""
@@ -90,7 +89,7 @@ class Cut:
         ----------
         rectangles : (n, 4) x0, y0, x1, y1, as in `Release.answer`
         """
-        return rectangle_sums(self._sums, check_rectangles(rectangles, self.grid))
+        return rectangle_sums(self._sums, self.grid.to_cells(rectangles))
 
 
 class Growth:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.inspection.decisions import Decision, decision
+from explorer.inspection.decisions import decision
 from explorer.inspection.walk import leaf_number
+from explorer.mechanisms.decisions import Decision
 from explorer.releases.release import Release
 from explorer.releases.units import UNITS_PER_EPSILON
 
@@ -76,8 +77,7 @@ def inspect(release: Release, number: int) -> Node:
     """
     tree = release.tree
     lower, upper = tree.lower[number], tree.upper[number]
-    (y0, x0), (y1, x1) = lower, upper
-    bounds = release.grid.from_cells(np.array([[x0, y0, x1, y1]], float))
+    bounds = release.grid.from_cells(np.array([[lower, upper]]))
     is_leaf = tree.fan_out[number] == 0
     deepest = int(release.facts.get("height", tree.depth.max()))
     drawn = zip(tree.stages, tree.draws[number].tolist(), strict=True)
@@ -88,8 +88,8 @@ def inspect(release: Release, number: int) -> Node:
         children=int(tree.fan_out[number]),
         depth=int(tree.depth[number]),
         height=deepest - int(tree.depth[number]),
-        lower=(int(y0), int(x0)),
-        upper=(int(y1), int(x1)),
+        lower=tuple(lower.tolist()),
+        upper=tuple(upper.tolist()),
         bounds=tuple(bounds[0].tolist()),
         count=float(tree.value[number]),
         sd=_sd(release, number, bounds),

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import param
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.mechanisms.decisions import UNKNOWN, Decision
+from explorer.mechanisms.figures import Figures
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import ReleaseNoise, noise_source
+from explorer.privacy.noise import NoiseSource, ReleaseNoise, noise_source
 from explorer.releases import inference
 from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
@@ -65,7 +67,8 @@ class Mechanism(param.Parameterized):
     """Turns exact counts into an epsilon-differentially private map.
 
     A subclass declares its parameters once (`param`: bounds, step, label, help; widgets and
-    command-line flags derive from them) and writes `plan`.
+    command-line flags derive from them) and writes `plan`. Whatever else is said of it anywhere
+    stands on the class too, so that a new mechanism is one file and one line of the registry.
 
     Parameters
     ----------
@@ -78,12 +81,27 @@ class Mechanism(param.Parameterized):
     ------
     InputError
         For a name it does not have, a value outside its bounds, or see `check_settings`.
+
+    Attributes
+    ----------
+    key, title, summary, paper : its name in files, on screens, in one sentence, and its source
+    dimensions : numbers of dimensions of the counts that it takes
+    colour : a name in the palette of the charts, such as "red", or a hex colour; "" leaves it open
+    marker, dash : a Bokeh marker; "solid" (the marker filled) or "dashed" (the marker open)
+    compared_first : whether comparisons begin with it
+    lesson_settings : parameters with which a lesson shows it, where its own are not the simplest
     """
 
     key: ClassVar[str] = ""
     title: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     paper: ClassVar[str] = ""
+    dimensions: ClassVar[Collection[int]] = (2,)
+    colour: ClassVar[str] = ""
+    marker: ClassVar[str] = "circle"
+    dash: ClassVar[str] = "solid"
+    compared_first: ClassVar[bool] = False
+    lesson_settings: ClassVar[Mapping[str, Any]] = {}
 
     epsilon = param.Number(
         default=0.1,
@@ -103,10 +121,32 @@ class Mechanism(param.Parameterized):
         """Partition, spend, measure, infer: the mechanism itself, on budgeted questions only."""
         raise InputError("Choose one of the mechanisms: Mechanism itself has no plan.")
 
+    def decision(self, node: Figures) -> Decision:
+        """Why a node of a release that this mechanism made ended or went on.
+
+        Read from released figures alone, so that a saved release can be explained too. A figure
+        that the release does not hold may raise: `inspection.decision` then says "unknown".
+        """
+        return UNKNOWN
+
+    @property
+    def shape_is_public(self) -> bool:
+        """Whether, under the present settings, no data has a say in the partition."""
+        return False
+
+    @property
+    def has_known_distribution(self) -> bool:
+        """Whether no data chooses the leaves and each publishes its one draw as it is.
+
+        An answer is then distributed like a sum of known draws, see `teaching.neighbours`.
+        """
+        inferred = getattr(self, "inference", "leaves"), getattr(self, "inside", "uniform")
+        return self.shape_is_public and inferred == ("leaves", "uniform")
+
     def release(
         self,
         matrix: FrequencyMatrix | ArrayLike,
-        rng: int | np.random.Generator | None = None,
+        rng: int | np.random.Generator | NoiseSource | None = None,
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | None = None,
     ) -> Release:
@@ -115,9 +155,10 @@ class Mechanism(param.Parameterized):
         Parameters
         ----------
         matrix : FrequencyMatrix, or (rows, cols) array of counts
-        rng : None, int or numpy Generator
+        rng : None, int, numpy Generator or NoiseSource
             None draws release-grade noise (OpenDP). A seed or Generator draws a reproducible
-            preview, about a hundred times faster, which is not private.
+            preview, about a hundred times faster, which is not private. A source of noise is for
+            tests and audits; what it draws counts as a preview.
         progress : callable, optional
             Told the finished part (0 to 1) of long measurements.
         ledger : Ledger, optional
@@ -132,10 +173,12 @@ class Mechanism(param.Parameterized):
         Raises
         ------
         InputError
-            For counts or an `rng` that cannot be used, or a draw over the ledger's cap.
+            For counts or an `rng` that cannot be used, counts of a number of dimensions that the
+            mechanism does not take, or a draw over the ledger's cap.
         """
         if not isinstance(matrix, FrequencyMatrix):
             matrix = FrequencyMatrix.from_array(matrix)
+        self._check_dimensions(len(matrix.shape))
         source = noise_source(rng)
         curator = Curator(matrix, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
@@ -145,7 +188,7 @@ class Mechanism(param.Parameterized):
             estimate,
             inside=getattr(self, "inside", "uniform"),
             mechanism=self.key,
-            parameters={name: getattr(self, name) for name in self.tunables()},
+            parameters=self.settings(),
             units=curator.units,
             # Only OpenDP makes a release; whatever else drew the noise made a preview.
             preview=not isinstance(source, ReleaseNoise),
@@ -174,9 +217,32 @@ class Mechanism(param.Parameterized):
         """Names of the parameters besides epsilon, in the order of their declaration."""
         return [name for name in cls.param if name not in ("name", "epsilon")]
 
+    def settings(self) -> dict[str, Any]:
+        """The present values of the `tunables`."""
+        return {name: getattr(self, name) for name in self.tunables()}
+
+    def with_(self, **changes: Any) -> Self:
+        """The same mechanism with other values of some parameters, epsilon among them.
+
+        >>> from explorer import UG
+        >>> changed = UG(epsilon=0.5, c=5).with_(epsilon=1.0)
+        >>> changed.epsilon, changed.c
+        (1.0, 5.0)
+        """
+        return type(self)(**{"epsilon": self.epsilon, **self.settings(), **changes})
+
     def relevant(self) -> set[str]:
         """The parameters that matter under the present settings of the others."""
         return set(self.tunables())
+
+    @classmethod
+    def _check_dimensions(cls, number: int) -> None:
+        if number not in cls.dimensions:
+            taken = " or ".join(map(str, cls.dimensions))
+            raise InputError(
+                f"{cls.title} takes counts of {taken} dimensions, these have {number}: choose "
+                "another mechanism."
+            )
 
     @classmethod
     def _checked(cls, name: str, value: Any) -> Any:
@@ -195,7 +261,7 @@ class Mechanism(param.Parameterized):
         return _checked_number(declared, value)
 
     def __repr__(self) -> str:
-        shown = [f"{n}={getattr(self, n)!r}" for n in ("epsilon", *self.tunables())]
+        shown = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

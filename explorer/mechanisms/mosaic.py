@@ -7,6 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import CELL, Decision, public
+from explorer.mechanisms.figures import Figures, amount
 from explorer.mechanisms.options import inference_option, inside_option
 from explorer.privacy.curator import Curator
 from explorer.privacy.regions import Regions
@@ -32,6 +34,8 @@ class Mosaic(Mechanism):
     title: ClassVar[str] = "Mosaic"
     summary: ClassVar[str] = "An adaptive quadtree that keeps most of its budget for the leaves."
     paper: ClassVar[str] = "this project, notebooks/design"
+    colour: ClassVar[str] = "red"
+    compared_first: ClassVar[bool] = True
 
     inference = inference_option("split")
     inside = inside_option("interpolated")
@@ -61,6 +65,29 @@ class Mosaic(Mechanism):
         near = (precision > 0) & (worth < DOUBT) & (transcript.depth >= BASE)
         shares = inference.balanced_shares(transcript, curator.units, "levels", "", near)
         return self.infer(transcript, ["leaves"], None, shares)
+
+    def decision(self, node: Figures) -> Decision:
+        """Count times remaining budget against `ENOUGH`."""
+        if node.is_leaf and node.cells == 1:
+            return CELL
+        if not node.drawn("levels"):
+            if node.is_leaf:
+                reason = "Its share took all that was left on the path: one draw, no decision."
+                return Decision("budget", "the budget ends here", reason)
+            return public("passed over", "A node above it was divided several times at once.")
+        counted = node.draw("levels")
+        # What the leaf's second draw cost was still there when the first one decided.
+        rest = node.release.epsilon - node.path_epsilon + node.own_epsilon("leaves")
+        worth = counted * rest / ENOUGH
+        figures = f"{amount(counted)} × {rest:.3g} / {ENOUGH:g} = {amount(worth)}"
+        if node.is_leaf:
+            reason = "Count times remaining budget was not enough to share among four quarters."
+            return Decision("stopped", f"stopped: {figures} < 1", reason)
+        if worth >= 1 or node.depth >= BASE:
+            reason = "Count times remaining budget is enough to share among parts."
+            return Decision("on", f"went on: {figures} ≥ 1", reason)
+        verdict = f"divided: level {node.depth} of {BASE}"
+        return public(verdict, f"The first {BASE} levels always are.")
 
     @staticmethod
     def _quarter(

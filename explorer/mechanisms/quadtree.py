@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import param
 
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import CELL, Decision, public, reached
+from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.options import inference_option, inside_option, level_budget_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
@@ -26,6 +29,14 @@ class QuadTree(Mechanism):
     title: ClassVar[str] = "QuadTree"
     summary: ClassVar[str] = "The map quartered again and again, whatever lies in it."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    colour: ClassVar[str] = "plum"
+    marker: ClassVar[str] = "inverted_triangle"
+    compared_first: ClassVar[bool] = True
+    lesson_settings: ClassVar[Mapping[str, Any]] = {
+        "height": 5,
+        "budget": "uniform",
+        "inference": "leaves",
+    }
 
     height = param.Integer(
         default=None,
@@ -54,3 +65,14 @@ class QuadTree(Mechanism):
                 curator.count(nodes, shares[level], "inner nodes")
                 nodes = nodes.grid(np.array([2, 2]))
         return self.infer(curator.transcript(), ["leaves"])
+
+    @property
+    def shape_is_public(self) -> bool:
+        """Always."""
+        return True
+
+    def decision(self, node: Figures) -> Decision:
+        """Public: down to the height, or to single cells."""
+        if node.is_leaf:
+            return CELL if node.cells == 1 else reached(node.depth, node.deepest, "quarterings")
+        return public("quartered", "Every node above the lowest level is, whatever lies in it.")

@@ -14,7 +14,7 @@ from explorer.grid.grid import Grid, Progress
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
 from explorer.points.columns import Place, find_place, listed
-from explorer.points.counting import count_points
+from explorer.points.counting import Placed, count_and_place, count_block
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.sources import MAX_ROWS, Columns, Source, codes, numbers, open_source
 
@@ -79,15 +79,25 @@ class Points:
         self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
     ) -> FrequencyMatrix:
         """Count these records into the cells of a grid; see `Grid.count`."""
+        bound = self._checked(grid, contribution_bound)
+        return _matrix(count_block(self, grid, bound, progress), grid, bound)
+
+    def place_on(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> tuple[FrequencyMatrix, Placed]:
+        """As `count_on`, and where each record was counted: a picture of what the matrix holds."""
+        bound = self._checked(grid, contribution_bound)
+        counts, placed = count_and_place(self, grid, bound, progress)
+        return _matrix(counts, grid, bound), placed
+
+    def _checked(self, grid: Grid, contribution_bound: Any) -> int | None:
+        """The bound, once these records can be counted on the grid with it."""
         bound = self._checked_bound(contribution_bound)
         if self.crs is None and grid.crs is not None:
             raise InputError("These points have no CRS; read them with crs=... to place them.")
         if self.crs is not None and grid.crs is None:
             raise InputError("This grid has no CRS; make it with Grid.around to count places.")
-        counts = count_points(self, grid.bounds, grid.shape, grid.crs, bound, progress)
-        if bound is None:
-            return FrequencyMatrix(counts, grid)
-        return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user")
+        return bound
 
     def _checked_bound(self, bound: Any) -> int | None:
         if bound is None:
@@ -108,6 +118,12 @@ class Points:
         where = "no CRS" if self.crs is None else self.crs.name
         held = [label for label in ("user", "weight", "time") if getattr(self, label) is not None]
         return f"Points({', '.join([repr(self.name), where, *held])})"
+
+
+def _matrix(counts: NDArray[np.int64], grid: Grid, bound: int | None) -> FrequencyMatrix:
+    if bound is None:
+        return FrequencyMatrix(counts, grid)
+    return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user")
 
 
 def read_points(

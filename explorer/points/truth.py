@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
-from explorer.releases.release import check_rectangles
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +29,6 @@ def exact(matrix: FrequencyMatrix, rectangles: ArrayLike) -> Floats:
     InputError
         For rectangles that are not (n, 4), not finite, or inside out.
     """
-    counts = rectangle_sums(matrix.sums, check_rectangles(rectangles, matrix.grid))
+    counts = rectangle_sums(matrix.sums, matrix.grid.to_cells(rectangles))
     # Four corners of large sums cancel but for their last bits: nobody is less than nobody.
     return np.maximum(counts, 0.0)

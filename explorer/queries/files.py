@@ -102,13 +102,11 @@ def write_rectangles(
     InputError
         For another format, columns of another length, or GeoJSON of a grid without a CRS.
     """
-    boxes = as_rectangles(rectangles)
+    boxes = as_rectangles(rectangles, ordered=False)
     extra = {str(label): np.asarray(values) for label, values in (columns or {}).items()}
     odd = any(values.shape != (len(boxes),) for values in extra.values())
     if odd or len(names) != len(boxes):
         raise InputError("Names and columns need one value for each rectangle.")
-    if not np.isfinite(boxes).all():
-        raise InputError("A rectangle has a coordinate that is not a finite number; mend it.")
     rows = zip(*(values.tolist() for values in extra.values()), strict=True)
     cells = list(rows) if extra else [()] * len(boxes)
     if format == "geojson":

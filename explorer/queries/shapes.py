@@ -175,7 +175,7 @@ def boxes_of_degrees(boxes: ArrayLike, grid: Grid) -> Floats:
         For a grid without a CRS, and for rectangles that are not degrees, inside out, or lie where
         the projection has no place.
     """
-    degrees = as_rectangles(boxes).copy()
+    degrees = as_rectangles(boxes, ordered=False).copy()
     if grid.crs is None:
         raise InputError("This map is measured in cells; give rectangles in cells, not degrees.")
     west, south, east, north = degrees.T

@@ -73,11 +73,11 @@ def _inverse(coefficients: Floats) -> Floats:
 def noise(boxes: Floats, shape: tuple[int, int]) -> Floats:
     """Variance of the counts of n boxes per unit of coefficient variance, (n,).
 
-    `boxes` is (n, 4) row0, column0, row1, column1 in cells; a box is a product of its two sides,
-    and so is its noise.
+    `boxes` is (n, 2, 2) in cells, lower and upper; a box is a product of its two sides, and so is
+    its noise.
     """
-    rows = _inside(boxes[:, 0], boxes[:, 2], shape[0])
-    cols = _inside(boxes[:, 1], boxes[:, 3], shape[1])
+    rows = _inside(boxes[:, 0, 0], boxes[:, 1, 0], shape[0])
+    cols = _inside(boxes[:, 0, 1], boxes[:, 1, 1], shape[1])
     return energy(rows) * energy(cols)
 
 

@@ -19,7 +19,7 @@ def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:
     Parameters
     ----------
     tree : Tree
-    box : (4,) row0, column0, row1, column1, fractions of cells allowed
+    box : (2, 2) lower and upper in cells, fractions allowed
 
     Returns
     -------
@@ -40,7 +40,7 @@ def spread_exactly(tree: Tree, sums: Ints, boxes: Floats) -> tuple[Floats, Ints,
     ----------
     tree : Tree
     sums : (rows + 1, cols + 1) summed-area table of the exact counts: the curator's
-    boxes : (m, 4) row0, column0, row1, column1, fractions of cells allowed
+    boxes : (m, 2, 2) lower and upper in cells, fractions allowed
 
     Returns
     -------
@@ -67,8 +67,8 @@ def spread_exactly(tree: Tree, sums: Ints, boxes: Floats) -> tuple[Floats, Ints,
 @njit(cache=True, nogil=True, inline="always")
 def _overlap(box, lower, upper, i):  # type: ignore[no-untyped-def]
     """The part of a node's area that lies in a box: 0 outside, 1 for the whole node."""
-    height = min(box[2], upper[i, 0]) - max(box[0], lower[i, 0])
-    width = min(box[3], upper[i, 1]) - max(box[1], lower[i, 1])
+    height = min(box[1, 0], upper[i, 0]) - max(box[0, 0], lower[i, 0])
+    width = min(box[1, 1], upper[i, 1]) - max(box[0, 1], lower[i, 1])
     rows, cols = upper[i, 0] - lower[i, 0], upper[i, 1] - lower[i, 1]
     if height <= 0.0 or width <= 0.0:
         return 0.0

@@ -170,8 +170,7 @@ class Release:
 
     def boxes(self) -> Floats:
         """Leaves as x0, y0, x1, y1 in the grid's unit, (leaves, 4)."""
-        cells = np.concatenate([self.lower[:, ::-1], self.upper[:, ::-1]], axis=1)
-        return self.grid.from_cells(cells.astype(np.float64))
+        return self.grid.from_cells(np.stack([self.lower, self.upper], axis=1))
 
     def answer(self, rectangles: ArrayLike) -> Answers:
         """Private counts of rectangles.
@@ -191,10 +190,10 @@ class Release:
         InputError
             For rectangles that are not (n, 4), not finite, or inside out.
         """
-        boxes = self._cells(rectangles)
+        boxes = self.grid.to_cells(rectangles)
         value, variance, _ = self.tree.integrate(boxes)
         if self.inside == "interpolated":
-            value = rectangle_sums(self._sums, boxes[:, [1, 0, 3, 2]])
+            value = rectangle_sums(self._sums, boxes)
         if self.haar_variance is not None:
             variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
         exact = self.linear and self.inside == "uniform"
@@ -202,7 +201,7 @@ class Release:
 
     def touched(self, rectangles: ArrayLike) -> NDArray[np.int64]:
         """Number of leaves that each rectangle touches, (n,)."""
-        return self.tree.integrate(self._cells(rectangles))[2]
+        return self.tree.integrate(self.grid.to_cells(rectangles))[2]
 
     def density(self) -> Floats:
         """Private count per cell, (rows, cols)."""
@@ -289,10 +288,6 @@ class Release:
     def __repr__(self) -> str:
         return f"<Release: {self.summary()}>"
 
-    def _cells(self, rectangles: ArrayLike) -> Floats:
-        """Rectangles as row0, column0, row1, column1 in cells."""
-        return check_rectangles(rectangles, self.grid)[:, [1, 0, 3, 2]]
-
 
 def _by_stage(release: Release) -> tuple[LedgerRow, ...]:
     """The rows of single measurements summed by stage, so that their epsilons add up."""
@@ -348,20 +343,3 @@ def _known(about: dict[str, Any]) -> dict[str, Any]:
         "haar_variance": variance,
         "version": str(about["software"]),
     }
-
-
-def check_rectangles(rectangles: ArrayLike, grid: Grid) -> Floats:
-    """Rectangles (n, 4) in the grid's unit as x0, y0, x1, y1 in cells, or an InputError."""
-    try:
-        array = np.atleast_2d(np.asarray(rectangles, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise InputError("Rectangles must be numbers: give rows of x0, y0, x1, y1.") from error
-    if array.size == 0:
-        return np.zeros((0, 4))
-    if array.ndim != 2 or array.shape[1] != 4:
-        raise InputError(f"Rectangles have shape {array.shape}: give rows of x0, y0, x1, y1.")
-    if not np.isfinite(array).all():
-        raise InputError("A rectangle has a coordinate that is not a finite number: mend it.")
-    if np.any(array[:, :2] > array[:, 2:]):
-        raise InputError("A rectangle is inside out: give west before east and south before north.")
-    return grid.to_cells(array)

@@ -114,7 +114,7 @@ class Tree:
 
         Parameters
         ----------
-        boxes : (m, 4) row0, column0, row1, column1, fractions of cells allowed
+        boxes : (m, 2, 2) lower and upper in cells, fractions allowed
 
         Notes
         -----
@@ -235,7 +235,8 @@ def _integrate(  # type: ignore[no-untyped-def]
     part = np.empty(len(parent))
     shared = np.empty(len(parent))
     for m in range(len(boxes)):
-        r0, c0, r1, c1 = boxes[m]
+        r0, c0 = boxes[m, 0]
+        r1, c1 = boxes[m, 1]
         ends = 0
         answer = 0.0
         leaves = 0

@@ -5,14 +5,11 @@ from explorer.scenario.code import to_python
 from explorer.scenario.model import PAGES, VERSION, Scenario
 from explorer.scenario.notebook import to_notebook
 from explorer.scenario.parts import (
-    MOST_BOXES,
-    NAME_LENGTH,
     Box,
     Choice,
     Looks,
     Sweep,
     example_boxes,
-    rounded,
 )
 from explorer.scenario.presets import presets, read_scenario
 
@@ -20,8 +17,6 @@ __all__ = [
     "BOUNDS",
     "GRID_SIDES",
     "MAX_SEED",
-    "MOST_BOXES",
-    "NAME_LENGTH",
     "PAGES",
     "VERSION",
     "Box",
@@ -32,7 +27,6 @@ __all__ = [
     "example_boxes",
     "presets",
     "read_scenario",
-    "rounded",
     "to_notebook",
     "to_python",
 ]

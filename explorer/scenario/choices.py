@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import param
 
+from explorer.mechanisms import all_mechanisms
 from explorer.mechanisms.base import MAX_EPSILON
 
 GRID_SIDES = (256, 512, 1024, 2048)
@@ -81,7 +82,7 @@ class SweepChoices(param.Parameterized):
     """What the error curves of Compare are asked for."""
 
     chosen = param.List(
-        default=["ug", "ag", "quadtree", "htf", "privtree", "mosaic"],
+        default=[key for key, kind in all_mechanisms().items() if kind.compared_first],
         label="Mechanisms in the sweep",
     )
     workload = param.Selector(default="random", objects=_turned(WORKLOADS), label="Questions")

@@ -13,9 +13,10 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
 from explorer.mechanisms.base import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
+from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
 from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED, PlaceChoices
-from explorer.scenario.parts import MOST_BOXES, Box, Choice, Looks, Sweep, example_boxes
+from explorer.scenario.parts import Box, Choice, Looks, Sweep, example_boxes
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1

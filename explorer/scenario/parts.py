@@ -12,26 +12,12 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.base import MAX_EPSILON
+from explorer.queries.boxes import NAME_LENGTH, examples, rounded
 from explorer.scenario import checks
 from explorer.scenario.choices import LookChoices, SweepChoices
 
-MOST_BOXES = 200
-NAME_LENGTH = 40
-#: Edges are kept to a thousandth of the grid's unit (a millimetre), so that links stay short.
-DECIMALS = 3
 #: No projected coordinate on the Earth is larger.
 _FARTHEST = 1e8
-#: The two boxes that a page begins with, as parts of the map: a district and a fringe.
-_EXAMPLES = ((0.40, 0.45, 0.575, 0.575), (0.625, 0.60, 0.725, 0.70))
-
-
-def rounded(edge: float) -> float:
-    """An edge of a box as scenarios keep it.
-
-    >>> rounded(1234.56789), rounded(-0.0001)
-    (1234.568, 0.0)
-    """
-    return round(float(edge), DECIMALS) + 0.0
 
 
 @dataclass(frozen=True)
@@ -88,12 +74,7 @@ class Box:
 
 def example_boxes(grid: Grid) -> tuple[Box, ...]:
     """The two boxes that a page begins with, on ``grid``."""
-    x0, y0 = grid.bounds[:2]
-    w, h = grid.width, grid.height
-    return tuple(
-        Box(x0 + a * w, y0 + b * h, x0 + c * w, y0 + d * h, name=f"Q{number}")
-        for number, (a, b, c, d) in enumerate(_EXAMPLES, 1)
-    )
+    return tuple(Box(*edges, name=f"Q{n}") for n, edges in enumerate(examples(grid), 1))
 
 
 @dataclass(frozen=True)
@@ -120,8 +101,8 @@ class Choice:
         made = _built(self.key, dict(self.settings))
         differing = {
             name: value
-            for name in made.tunables()
-            if (value := getattr(made, name)) != type(made).param[name].default
+            for name, value in made.settings().items()
+            if value != type(made).param[name].default
         }
         object.__setattr__(self, "settings", tuple(differing.items()))
 
@@ -131,8 +112,7 @@ class Choice:
         if isinstance(given, cls):
             return given
         if isinstance(given, Mechanism):
-            names = given.tunables()
-            return cls(given.key, tuple((name, getattr(given, name)) for name in names))
+            return cls(given.key, tuple(given.settings().items()))
         if isinstance(given, str):
             return cls(given)
         if not isinstance(given, Mapping) or len(given) != 1:

@@ -14,20 +14,15 @@ from explorer.releases.release import Release
 
 Progress = Callable[[float], None]
 
-#: Settings with which a mechanism is shown in a lesson where its own are not the simplest.
-TAUGHT: dict[str, dict[str, object]] = {
-    "ug": {"grid_size": 32},
-    "quadtree": {"height": 5, "budget": "uniform", "inference": "leaves"},
-}
-
 
 class Cancelled(Exception):
     """The rest of a computation is not wanted any more."""
 
 
 def taught(key: str, epsilon: float) -> Mechanism:
-    """A mechanism with the settings in which a lesson shows it, see `TAUGHT`."""
-    return mechanism(key)(epsilon=epsilon, **TAUGHT.get(key, {}))
+    """A mechanism with the settings in which a lesson shows it."""
+    kind = mechanism(key)
+    return kind(epsilon=epsilon, **kind.lesson_settings)
 
 
 def each_preview(

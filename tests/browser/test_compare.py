@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer import AG, HTF, Mosaic, exact
+from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.evaluate import evaluate, workload
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles
@@ -92,8 +93,8 @@ def test_both_maps_and_the_table_say_what_the_python_api_says(page, matrix) -> N
     for letter in "AB":
         assert colours(page, f"Private map {letter}") > 50
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare mechanisms")
-    expect(page.get_by_text("curator mode: this screen shows exact counts").last).to_be_visible()
-    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_have_count(2)
+    expect(page.get_by_text(CURATOR).last).to_be_visible()
+    expect(page.get_by_text(PREVIEW)).to_have_count(2)
     boxes = boxes_of(page)
     true = exact(matrix, boxes)
     both = [kind(epsilon=1.0).release(matrix, rng=1) for kind in (HTF, Mosaic)]

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import HTF
+from explorer.app.kit.labels import PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.inspection.growth import Growth
 from tests.browser.visit import cell, drag, number, pick, picture, rows, still, wait_until
@@ -121,7 +122,7 @@ def test_a_new_picture_stops_the_player_and_closing_gives_the_map_back(page) -> 
     pick(page, "Mechanism", "HTF")
     expect(page.get_by_text(re.compile("Height . of .* of a preview"))).to_be_visible()
     press(page, "Nothing")
-    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_be_visible()
+    expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == whole)
 
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import HTF
+from explorer.app.kit.labels import PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.evaluate.repeats import Spread, repeats
 from tests.browser.visit import cell, colours, drag, number, picture, rows, still, wait_until
@@ -85,7 +86,7 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     page.wait_for_timeout(1200)
     assert page.get_by_text(re.compile(r"Run \d+ of 20")).inner_text() == title
     press(page, "Nothing")
-    expect(page.get_by_text("Preview: repeatable noise, must not be published")).to_be_visible()
+    expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == own)
 
 

@@ -117,8 +117,9 @@ def test_figures_are_those_of_the_release_itself():
     table = evaluate(MATRIX, ["quadtree"], [0.5], ASKED, [4], jobs=1)
     release = QuadTree(epsilon=0.5).release(MATRIX, rng=4)
     for each in ASKED:
-        private = release.answer(each.boxes).value
-        wanted = metrics.measure(exact(MATRIX, each.boxes), private, MATRIX.total)
+        asked = MATRIX.grid.from_cells(each.boxes)
+        private = release.answer(asked).value
+        wanted = metrics.measure(exact(MATRIX, asked), private, MATRIX.total)
         rows = table[table.workload == each.name]
         found = dict(zip(rows.metric, rows.value, strict=True))
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-7)
@@ -126,9 +127,9 @@ def test_figures_are_those_of_the_release_itself():
 
 
 def test_fractions_of_cells_and_own_truths_are_measured():
-    boxes = np.array([[0.5, 0.25, 9.5, 10.0], [3.0, 3.0, 3.5, 3.5]])
+    boxes = np.array([[[0.25, 0.5], [10.0, 9.5]], [[3.0, 3.0], [3.5, 3.5]]])
     plain = Workload("plain", boxes)
-    shifted = Workload("shifted", boxes, truth=exact(MATRIX, boxes) + 100)
+    shifted = Workload("shifted", boxes, truth=exact(MATRIX, MATRIX.grid.from_cells(boxes)) + 100)
     table = evaluate(MATRIX, ["uniform"], [1], [plain, shifted], 1, jobs=1)
     bias = table[table.metric == "bias"].set_index("workload").value
     assert bias["shifted"] == pytest.approx(bias["plain"] - 100)

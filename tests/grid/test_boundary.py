@@ -95,5 +95,5 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
 def test_a_table_without_polygons_is_refused(tmp_path):
     path = tmp_path / "places.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="this file has none"):
+    with pytest.raises(InputError, match="could not be read as polygons"):
         Grid.from_boundary(path)

@@ -43,3 +43,10 @@ def test_numbers_and_rectangles() -> None:
             as_rectangles(rectangles)
     with pytest.raises(InputError, match="Rectangles are numbers"):
         as_rectangles([["a", 1, 2, 3]])
+    for odd in (np.nan, np.inf):
+        with pytest.raises(InputError, match="not a finite number"):
+            as_rectangles([[0, 0, odd, 1]])
+    for inside_out in ([1, 0, 0, 1], [0, 1, 1, 0]):
+        with pytest.raises(InputError, match="inside out"):
+            as_rectangles([[0, 0, 1, 1], inside_out])
+        assert as_rectangles(inside_out, ordered=False).tolist() == [inside_out]

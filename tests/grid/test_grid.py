@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shapely.geometry import box
 
 from explorer.errors import InputError
+from explorer.grid.domain import Domain
 from explorer.grid.grid import MAX_CELLS, Grid
 from explorer.points.points import Points
 
@@ -34,7 +35,7 @@ def test_a_grid_around_a_place_is_centred_on_it() -> None:
 def test_a_matrix_is_its_own_grid() -> None:
     grid = Grid.cells((3, 5))
     assert (grid.bounds, grid.shape, grid.crs, grid.unit) == ((0, 0, 5, 3), (3, 5), None, "cells")
-    assert grid.to_cells([1, 2, 3, 4]).tolist() == [[1, 2, 3, 4]]
+    assert grid.to_cells([1, 2, 3, 4]).tolist() == [[[2, 1], [4, 3]]]
     for convert in (grid.to_lonlat, grid.from_lonlat):
         with pytest.raises(InputError, match="no CRS"):
             convert(1.0, 1.0)
@@ -58,14 +59,25 @@ def test_a_grid_survives_being_saved(grid: Grid) -> None:
 
 @given(st.lists(st.tuples(*[st.floats(-1e5, 1e5)] * 4), max_size=5))
 def test_cells_and_metres_are_inverse(rows: list[tuple[float, float, float, float]]) -> None:
-    rectangles = np.array(rows).reshape(-1, 4)
+    boxes = np.sort(np.array(rows).reshape(-1, 2, 2), axis=1)
+    rectangles = boxes.reshape(-1, 4)
     assert np.allclose(CITY.from_cells(CITY.to_cells(rectangles)), rectangles, atol=1e-7)
-    assert np.allclose(CITY.to_cells(CITY.from_cells(rectangles)), rectangles, atol=1e-7)
+    assert np.allclose(CITY.to_cells(CITY.from_cells(boxes)), boxes, atol=1e-7)
 
 
 def test_rectangles_in_cells() -> None:
-    assert CITY.to_cells([-10_000, -5_000, 10_000, 5_000]).tolist() == [[0, 0, 400, 100]]
-    assert CITY.to_cells([[-9_975, -4_900, 0, 0]]).tolist() == [[0.5, 1, 200, 50]]
+    assert CITY.to_cells([-10_000, -5_000, 10_000, 5_000]).tolist() == [[[0, 0], [100, 400]]]
+    assert CITY.to_cells([[-9_975, -4_900, 0, 0]]).tolist() == [[[1, 0.5], [50, 200]]]
+    assert CITY.to_cells([]).shape == (0, 2, 2)
+    assert CITY.from_cells([]).shape == (0, 4)
+    with pytest.raises(InputError, match="row before column"):
+        CITY.from_cells([[0, 0, 400, 100]])
+
+
+def test_a_grid_is_the_domain_of_two_dimensions() -> None:
+    domain: Domain = CITY
+    assert (domain.kind, domain.shape, domain.unit) == ("grid", (100, 400), "m")
+    assert domain.axis_names == ("row", "column")
 
 
 @given(st.floats(-180, 180), st.floats(-90, 90), st.floats(10, 1e6))

@@ -8,8 +8,8 @@ import pytest
 
 from explorer import Release, all_mechanisms
 from explorer.inspection import decision
-from explorer.inspection.decisions import Decision
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import Decision
 from explorer.privacy import allocation
 from explorer.releases.units import UNITS_PER_EPSILON, to_units
 from tests.helpers import city

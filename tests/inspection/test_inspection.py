@@ -15,7 +15,7 @@ from explorer import (
     all_mechanisms,
 )
 from explorer.inspection import inspect, neighbour, node_at, study_cut
-from explorer.inspection.figures import cut_of
+from explorer.mechanisms.figures import cut_of
 from explorer.points.split_costs import LATTICE_BITS
 from tests.helpers import city
 

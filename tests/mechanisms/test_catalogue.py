@@ -104,12 +104,12 @@ def test_one_record_moves_one_coefficient_of_every_level_by_one():
 
 def test_noise_of_privlet_answers_is_that_of_its_coefficients():
     shape = (6, 11)
-    boxes = np.array([[0, 0, 6, 11], [1.5, 2, 4, 7.25], [0, 0, 1, 1]])
+    boxes = np.array([[[0, 0], [6, 11]], [[1.5, 2], [4, 7.25]], [[0, 0], [1, 1]]])
     side = haar.side(shape[0]), haar.side(shape[1])
     for box, energy in zip(boxes, haar.noise(boxes, shape), strict=True):
         inside = haar._inside
         weights = np.outer(
-            inside(box[:1], box[2:3], shape[0])[0], inside(box[1:2], box[3:4], shape[1])[0]
+            inside(box[:1, 0], box[1:, 0], shape[0])[0], inside(box[:1, 1], box[1:, 1], shape[1])[0]
         )
         direct = 0.0
         for k in range(side[0] * side[1]):

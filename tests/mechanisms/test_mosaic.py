@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from tests.test_reference import METRICS, WORKLOADS, errors
 
 from explorer import FrequencyMatrix, Mosaic
 from tests.helpers import city
+from tests.mechanisms.test_reference import METRICS, WORKLOADS, errors
 
 
 @pytest.mark.statistical

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.grid.grid import Grid
-from explorer.grid.projection import LONLAT, as_crs, transform, transformer
+from explorer.grid.projection import LONLAT, as_crs, transform
 from explorer.points import counting as binning
-from explorer.points.counting import count_points
+from explorer.points.counting import count_and_place, count_block
 from explorer.points.points import Points
+from tests.helpers import around
 
 
 def one_by_one(grid: Grid, points: Points) -> np.ndarray:
@@ -23,16 +24,6 @@ def one_by_one(grid: Grid, points: Points) -> np.ndarray:
     inside = (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
     counted = np.histogram2d(y[inside], x[inside], grid.shape, [[y0, y1], [x0, x1]])[0]
     return counted.astype(np.int64)
-
-
-def around(grid: Grid, n: int, seed: int = 0) -> Points:
-    """Return places all over an extent and a fifth beyond it, some with longitudes above 180."""
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(-0.6, 0.6, n) * grid.width
-    y = rng.uniform(-0.6, 0.6, n) * grid.height
-    lon, lat = grid.to_lonlat(x, y)
-    lon[::3] %= 360.0
-    return Points(lon, lat)
 
 
 @pytest.mark.parametrize(
@@ -51,34 +42,11 @@ def around(grid: Grid, n: int, seed: int = 0) -> Points:
 def test_counts_are_those_of_each_point_projected(lon: float, lat: float, size: float) -> None:
     grid = Grid.around(lon, lat, size, shape=(50, 70))
     points = around(grid, 60_000)
-    counts = count_points(points, grid.bounds, grid.shape, grid.crs)
+    counts = count_block(points, grid)
     # Of points 0.6 of the side from the centre at most, (1 / 1.2)^2 are inside.
     assert abs(counts.sum() / 60_000 - 1 / 1.44) < 5 * np.sqrt(0.7 * 0.3 / 60_000)
     # A point within the lattice's 10^-5 m of an edge may fall on either side of it.
     assert np.abs(counts - one_by_one(grid, points)).sum() <= 2
-
-
-def test_the_lattice_is_as_exact_as_it_says() -> None:
-    grid = Grid.around(-122.42, 37.77, 20e3, shape=2)
-    assert grid.crs is not None
-    points = around(grid, 20_000)
-    crop = binning._crop_box(grid.bounds, grid.crs, LONLAT)
-    lattice = binning._lattice(crop, transformer(LONLAT, grid.crs))
-    assert lattice.size, "a city is small enough for the lattice"
-    x, y, index = np.empty(len(points)), np.empty(len(points)), np.empty(len(points), np.int64)
-    n = binning._crop(points.x, points.y, *crop, lattice, x, y, index)
-    true_x, true_y = grid.from_lonlat(points.x[index[:n]], points.y[index[:n]])
-    assert n > 10_000
-    assert np.abs(true_x - x[:n]).max() < 1e-7
-    assert np.abs(true_y - y[:n]).max() < 1e-7
-
-
-def test_large_extents_and_poles_have_no_lattice() -> None:
-    for lat, size in ((0.0, 3000e3), (89.9, 50e3), (90.0, 50e3)):
-        grid = Grid.around(0.0, lat, size, shape=2)
-        assert grid.crs is not None
-        crop = binning._crop_box(grid.bounds, grid.crs, LONLAT)
-        assert not binning._lattice(crop, transformer(LONLAT, grid.crs)).size
 
 
 def test_points_in_metres_and_in_another_projection() -> None:
@@ -86,11 +54,11 @@ def test_points_in_metres_and_in_another_projection() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.uniform(390e3, 460e3, 20_000), rng.uniform(190e3, 270e3, 20_000)
     same = Points(x, y, crs=as_crs(27700))
-    counts = count_points(same, grid.bounds, grid.shape, grid.crs)
+    counts = count_block(same, grid)
     assert np.array_equal(counts, one_by_one(grid, same))
     lon, lat = grid.to_lonlat(x, y)
     web = Points(*transform(LONLAT, as_crs(3857), lon, lat), crs=as_crs(3857))
-    moved = count_points(web, grid.bounds, grid.shape, grid.crs)
+    moved = count_block(web, grid)
     assert np.abs(moved - counts).sum() <= 4
 
 
@@ -101,10 +69,10 @@ def test_chunks_do_not_change_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = Points(
         points.x, points.y, user=rng.integers(0, 40, 5_000), weight=rng.integers(0, 4, 5_000)
     )
-    whole = count_points(mixed, grid.bounds, grid.shape, grid.crs, 7)
+    whole = count_block(mixed, grid, 7)
     monkeypatch.setattr(binning, "CHUNK", 512)
     said: list[float] = []
-    parts = count_points(mixed, grid.bounds, grid.shape, grid.crs, 7, said.append)
+    parts = count_block(mixed, grid, 7, said.append)
     assert np.array_equal(whole, parts)
     assert said == sorted(said)
     assert len(said) == 10
@@ -137,7 +105,7 @@ def test_a_user_gives_the_first_records_inside(places: list[tuple], bound: int) 
             records = min(int(records), bound - kept.get(int(who), 0))
             kept[int(who)] = kept.get(int(who), 0) + records
             expected[min(int(b), 4), min(int(a), 3)] += records
-    counts = count_points(points, (0.0, 0.0, 4.0, 5.0), (5, 4), None, bound)
+    counts = count_block(points, Grid.cells((5, 4)), bound)
     assert np.array_equal(counts, expected)
     assert counts.sum() <= bound * len(kept)
 
@@ -149,8 +117,55 @@ def test_leaving_a_user_out_changes_at_most_the_bound(
     def counted(rows: list[tuple]) -> np.ndarray:
         table = np.array(rows, float).reshape(-1, 4)
         points = Points(table[:, 0], table[:, 1], None, user=table[:, 2], weight=table[:, 3])
-        return count_points(points, (0.0, 0.0, 4.0, 5.0), (5, 4), None, bound)
+        return count_block(points, Grid.cells((5, 4)), bound)
 
     change = counted(places) - counted([row for row in places if row[2] != who])
     assert change.min() >= 0
     assert change.sum() <= bound
+
+
+@pytest.mark.parametrize("bound", [None, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_is_kept_lies_in_the_cell_that_it_was_counted_in(
+    bound: int | None, weighted: bool
+) -> None:
+    grid = Grid.around(10.0, 50.0, 10e3, shape=(37, 50))
+    here = around(grid, 20_000)
+    rng = np.random.default_rng(3)
+    user = rng.integers(0, 900, 20_000)
+    weight = rng.integers(0, 4, 20_000) if weighted else None
+    points = Points(here.x, here.y, user=user, weight=weight)
+    counts, placed = count_and_place(points, grid, bound)
+    assert np.array_equal(counts, count_block(points, grid, bound))
+    again = np.zeros_like(counts)
+    records = 1 if placed.records is None else placed.records.astype(np.int64)
+    np.add.at(again, (placed.row.astype(int), placed.column.astype(int)), records)
+    assert np.array_equal(again, counts)
+
+
+@given(st.lists(st.tuples(st.floats(0, 4), st.floats(0, 5)), min_size=1, max_size=30))
+def test_single_precision_moves_no_record_over_an_edge_of_a_cell(places: list[tuple]) -> None:
+    x, y = np.array(places).T
+    # Whatever the cells, the corner included: also a value that single precision rounds up.
+    x = np.concatenate([x, [4.0, np.nextafter(4.0, 0), np.nextafter(1.0, 0)]])
+    y = np.concatenate([y, [5.0, np.nextafter(5.0, 0), np.nextafter(3.0, 0)]])
+    counts, placed = count_and_place(Points(x, y, None), Grid.cells((5, 4)))
+    again = np.zeros_like(counts)
+    np.add.at(again, (placed.row.astype(int), placed.column.astype(int)), 1)
+    assert np.array_equal(again, counts)
+    assert placed.column.dtype == placed.row.dtype == np.float32
+
+
+def test_blocks_of_whole_users_add_up_and_others_do_not() -> None:
+    rng = np.random.default_rng(4)
+    grid = Grid.cells((5, 4))
+    x, y, user = rng.uniform(0, 4, 600), rng.uniform(0, 5, 600), rng.integers(0, 30, 600)
+
+    def counted(rows: np.ndarray) -> np.ndarray:
+        return count_block(Points(x[rows], y[rows], None, user=user[rows]), grid, 3)
+
+    whole = counted(np.arange(600))
+    even = user % 2 == 0
+    assert np.array_equal(counted(np.flatnonzero(even)) + counted(np.flatnonzero(~even)), whole)
+    # In blocks by the order of the file each user may count up to the bound in each of them.
+    assert (counted(np.arange(300)) + counted(np.arange(300, 600))).sum() > whole.sum()

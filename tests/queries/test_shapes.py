@@ -105,7 +105,7 @@ def test_rectangles_without_area_or_place() -> None:
 def test_degrees_that_cannot_be_used_are_refused() -> None:
     for degrees, why in [
         ([4000.0, 0.0, 5000.0, 1.0], "not in degrees"),
-        ([0.0, 0.0, np.nan, 1.0], "not in degrees"),
+        ([0.0, 0.0, np.nan, 1.0], "not a finite number"),
         ([-122.3, 37.7, -122.5, 37.8], "inside out"),
         ([-122.5, 37.8, -122.3, 37.7], "inside out"),
         # The antipode: its projection surrounds the whole map.

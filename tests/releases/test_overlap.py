@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.test_tree import random_boxes, weights
 
 from explorer import AG, HTF, Identity, Mosaic, Uniform
 from explorer.releases.overlap import cut_leaves, spread_exactly
 from tests.helpers import city
+from tests.releases.test_tree import random_boxes, weights
 
 MECHANISMS = [Identity(epsilon=0.5), Uniform(epsilon=0.5), AG(epsilon=0.5), HTF(epsilon=0.5)]
 
@@ -37,12 +37,12 @@ def test_the_same_partition_with_exact_counts(mechanism) -> None:
 
 def test_a_hair_less_than_a_leaf_is_not_the_leaf() -> None:
     tree = Uniform(epsilon=1.0).release(city((4, 4), 100), rng=1).tree
-    inside, cut = cut_leaves(tree, np.array([0, 0, 4, np.nextafter(4, 0)]))
+    inside, cut = cut_leaves(tree, np.array([[0, 0], [4, np.nextafter(4, 0)]]))
     assert (inside, cut.tolist()) == (0, [0])
-    assert cut_leaves(tree, np.array([0, 0, 4.0, 4.0])) == (1, pytest.approx([]))
+    assert cut_leaves(tree, np.array([[0, 0], [4.0, 4.0]])) == (1, pytest.approx([]))
 
 
 def test_beside_the_map_nothing_is_touched() -> None:
     tree = HTF(epsilon=1.0).release(city(), rng=1).tree
-    inside, cut = cut_leaves(tree, np.array([-9.0, -9, -1, 70]))
+    inside, cut = cut_leaves(tree, np.array([[-9.0, -9], [-1, 70]]))
     assert inside == len(cut) == 0

@@ -21,16 +21,14 @@ IDS = [repr(m)[:40] for m in MECHANISMS]
 
 
 def random_boxes(rng, shape, n=40):
-    a = rng.uniform(-3, max(shape) + 3, (n, 2, 2))
-    low, high = a.min(axis=1), a.max(axis=1)
-    return np.concatenate([low, high], axis=1)
+    return np.sort(rng.uniform(-3, max(shape) + 3, (n, 2, 2)), axis=1)
 
 
 def weights(tree, box):
     """Share of every leaf that lies in a box."""
     leaves = tree.leaves
-    low = np.maximum(tree.lower[leaves], box[:2])
-    high = np.minimum(tree.upper[leaves], box[2:])
+    low = np.maximum(tree.lower[leaves], box[0])
+    high = np.minimum(tree.upper[leaves], box[1])
     overlap = np.prod(np.maximum(high - low, 0), axis=1)
     return overlap / np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
 

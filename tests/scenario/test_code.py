@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
+import explorer.cities
 from explorer.app import Compare, Explore
-from explorer.cities import catalogue
 from explorer.cities.city import City
 from explorer.errors import InputError
 from explorer.scenario import Box, Scenario, code, to_notebook, to_python
@@ -178,7 +178,7 @@ def test_a_matrix_keeps_the_cells_it_has(tmp_path, monkeypatch) -> None:
     np.save(tmp_path / "town.npy", np.arange(400).reshape(20, 20))
     town = City(key="town", title="Town", file=tmp_path / "town.npy")
     monkeypatch.setattr(code, "cities", lambda: {"town": town})
-    monkeypatch.setattr(catalogue, "cities", lambda: {"town": town})
+    monkeypatch.setattr(explorer.cities, "cities", lambda: {"town": town})
     scenario = Scenario(city="town", mechanisms=["ug"], epsilon=1)
     text = to_python(scenario)
     assert "city.load()" in text

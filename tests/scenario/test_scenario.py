@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from explorer.app.state.compare import EPSILONS, FIRST_CHOSEN, CompareState
+from explorer.app.state.compare import CompareState
 from explorer.app.state.explore import ExploreState
-from explorer.app.state.measures import METRICS, WORKLOADS
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, UG, all_mechanisms, mechanism
@@ -31,6 +30,7 @@ from explorer.scenario import (
     to_python,
     yaml_file,
 )
+from explorer.scenario.checks import shown
 from explorer.scenario.presets import FOLDER
 from tests.scenarios import scenarios
 
@@ -370,9 +370,6 @@ def test_the_example_of_the_readme_is_a_scenario() -> None:
     assert one.made()[1].grid_size == 64
 
 
-# The core may not import the app, so the app's choices are written down twice.
-
-
 def test_looks_are_those_of_the_app() -> None:
     state = ExploreState()
     for name, values in Looks.choices.items():
@@ -389,10 +386,9 @@ def test_looks_are_those_of_the_app() -> None:
 
 def test_sweeps_are_those_of_the_app() -> None:
     state, sweep = CompareState(), Sweep()
-    assert Sweep.choices["workload"] == tuple(WORKLOADS)
-    assert Sweep.choices["metric"] == tuple(METRICS)
-    assert Sweep.choices["at"] == EPSILONS
-    assert sweep.mechanisms == FIRST_CHOSEN
+    assert list(sweep.mechanisms) == state.chosen
+    for name, values in Sweep.choices.items():
+        assert list(values) == state.param[name].objects
     for name in ("workload", "metric", "at", "seeds"):
         assert getattr(sweep, name) == getattr(state, name)
 
@@ -433,3 +429,8 @@ def test_a_teachers_folder_adds_scenarios_and_a_bad_file_is_named(tmp_path, monk
     assert found["mine"].epsilon == 0.7
     monkeypatch.setenv("EXPLORER_SCENARIOS", str(tmp_path / "missing"))
     assert "mine" not in presets()
+
+
+def test_any_value_can_be_shown_and_is_short() -> None:
+    assert shown("x" * 500) == repr("x" * 40)
+    assert len(shown(10**5000)) < 60

@@ -133,7 +133,7 @@ def test_lessons_are_short_enough_to_be_read() -> None:
 
 
 def test_the_lesson_in_the_readme_is_one() -> None:
-    text = (FOLDER.parents[1] / "README.md").read_text()
+    text = (FOLDER.parents[2] / "README.md").read_text()
     (example,) = re.findall(r"```markdown\n(---\n.*?)```", text, re.DOTALL)
     one = parse(example, "noise.md")
     assert one.experiment == "averaging"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from explorer import HTF, UG, FrequencyMatrix, Identity, QuadTree, Uniform
+from explorer import HTF, UG, FrequencyMatrix, Identity, Privlet, QuadTree, Uniform
 from explorer.errors import InputError
 from explorer.releases.units import laplace_variance, to_units
 from explorer.teaching import neighbours
@@ -28,7 +28,7 @@ def test_a_leaf_of_a_quadtree_with_equal_levels_uses_one_share_of_epsilon() -> N
     made = QuadTree(epsilon=0.6, height=5, budget="uniform", inference="leaves")
     release = made.release(matrix, rng=0)
     leaf = neighbours.leaf_at(release, (20, 30))
-    assert leaf == (30, 20, 32, 22)
+    assert leaf.tolist() == [[20, 30], [22, 32]]
     units = neighbours.draws_inside(release, leaf)
     laws = neighbours.exact_laws(units, 1, 10, 11)
     # Six levels; what division leaves over is a few units of 10^-12.
@@ -77,19 +77,18 @@ def test_nobody_can_leave_an_empty_cell() -> None:
 
 
 def test_which_laws_are_known() -> None:
-    assert neighbours.is_fixed(Identity())
-    assert neighbours.is_fixed(Uniform())
-    assert neighbours.is_fixed(UG(grid_size=8))
-    assert neighbours.is_fixed(taught("quadtree", 0.1))
+    for made in (Identity(), Uniform(), UG(grid_size=8), taught("quadtree", 0.1)):
+        assert made.has_known_distribution
     # The size of the grid follows a noisy total, cuts follow the data, levels are mixed.
-    for made in (UG(), HTF(), QuadTree(), UG(grid_size=8, inside="interpolated")):
-        assert not neighbours.is_fixed(made)
+    # A wavelet's cell is the sum of many draws.
+    for made in (UG(), HTF(), QuadTree(), UG(grid_size=8, inside="interpolated"), Privlet()):
+        assert not made.has_known_distribution
 
 
 def test_a_box_that_cuts_through_a_leaf_has_no_law() -> None:
     release = UG(epsilon=1.0, grid_size=8).release(city(), rng=0)
-    assert len(neighbours.draws_inside(release, (0, 0, 16, 8))) == 2
-    assert neighbours.draws_inside(release, (0, 0, 12, 8)) is None
+    assert len(neighbours.draws_inside(release, np.array([[0, 0], [8, 16]]))) == 2
+    assert neighbours.draws_inside(release, np.array([[0, 0], [8, 12]])) is None
 
 
 @pytest.mark.statistical

@@ -31,7 +31,11 @@ def test_an_empty_region_gains_what_the_law_of_the_noise_says() -> None:
     matrix = FrequencyMatrix.from_array(np.zeros((16, 16), dtype=int))
     # Five levels; 256 leaves with a fifth of the budget each.
     made = QuadTree(epsilon=1.0, height=4, budget="uniform")
-    found = dict(zip(TREATMENTS, effects(made, matrix, (0, 0, 16, 16), range(300)), strict=True))
+    found = dict(
+        zip(
+            TREATMENTS, effects(made, matrix, np.array([[0, 0], [16, 16]]), range(300)), strict=True
+        )
+    )
     # E max(Z, 0) of discrete Laplace is q / (1 - q^2) with q = e^-0.2.
     q = math.exp(-0.2)
     expected = 256 * q / (1 - q**2)
@@ -51,7 +55,7 @@ def test_a_region_that_cuts_through_leaves_counts_them_by_area() -> None:
     matrix = FrequencyMatrix.from_array(counts)
     made = QuadTree(epsilon=10.0, height=1, budget="uniform")
     seeds = [4, 5]
-    found = effects(made, matrix, (0, 0, 3, 4), seeds)[0]
+    found = effects(made, matrix, np.array([[0, 0], [4, 3]]), seeds)[0]
     plain = QuadTree(epsilon=10.0, height=1, budget="uniform", inference="leaves")
     answers = [plain.release(matrix, rng=s).answer([[0, 0, 3, 4]]).value[0] for s in seeds]
     assert found.bias == pytest.approx(np.mean(answers) - counts[:, :3].sum())
@@ -64,4 +68,4 @@ def test_mechanisms_without_a_choice_are_left_out_and_a_flag_stops() -> None:
     flag.set()
     matrix = FrequencyMatrix.from_array(np.ones((4, 4), dtype=int))
     with pytest.raises(Cancelled):
-        effects(QuadTree(), matrix, (0, 0, 2, 2), [1, 2], cancel=flag)
+        effects(QuadTree(), matrix, np.array([[0, 0], [2, 2]]), [1, 2], cancel=flag)

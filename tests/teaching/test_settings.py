@@ -58,9 +58,9 @@ def test_what_cannot_be_used_is_refused_and_changes_nothing(kind, name, value, s
 
 def test_places_fit_every_grid() -> None:
     grid = Grid.around(2.35, 48.85, 8000, shape=(20, 40), name="x")
-    assert cells_of((0, 0, 1, 1), grid) == (0, 0, 40, 20)
+    assert cells_of((0, 0, 1, 1), grid).tolist() == [[0, 0], [20, 40]]
     # A box smaller than a cell is the cell.
-    assert cells_of((0.999, 0.999, 1, 1), grid) == (39, 19, 40, 20)
+    assert cells_of((0.999, 0.999, 1, 1), grid).tolist() == [[19, 39], [20, 40]]
     assert on_map((0, 0, 0.5, 0.5), grid).tolist() == pytest.approx([-4000, -4000, 0, 0])
     assert cell_of((1, 1), grid) == (19, 39)
     assert part_of(0, 4000, grid) == pytest.approx((0.5, 1.0))

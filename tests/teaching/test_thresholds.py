@@ -23,8 +23,8 @@ def test_two_published_boxes_give_a_hidden_cell_away() -> None:
     assert found is not None
     assert found.count == 2
     assert found.answers == (11, 9)
-    assert found.larger.tolist() == [1, 0, 3, 1]
-    assert found.smaller.tolist() == [2, 0, 3, 1]
+    assert found.larger.tolist() == [[0, 1], [1, 3]]
+    assert found.smaller.tolist() == [[0, 2], [1, 3]]
 
 
 def test_every_count_that_is_given_away_is_the_true_one() -> None:
@@ -42,8 +42,7 @@ def test_every_count_that_is_given_away_is_the_true_one() -> None:
         assert (single is not None) == away[cell]
         if single is not None:
             assert single.count == counts[cell]
-            sides = single.larger.reshape(2, 2), single.smaller.reshape(2, 2)
-            areas = [np.prod(side[1] - side[0]) for side in sides]
+            areas = [np.prod(box[1] - box[0]) for box in (single.larger, single.smaller)]
             assert areas[0] - areas[1] == 1
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from explorer.mechanisms import mechanism
 from explorer.views.charts import Candlesticks, Curve, ErrorCurves, Stick
 from explorer.views.series import style_of
 
@@ -11,7 +12,9 @@ EPSILONS = (0.1, 1.0, 10.0)
 
 def curve(name="htf", middle=(3.0, 2.0, 1.0)) -> Curve:
     line = np.array(middle)
-    return Curve(name.upper(), style_of(name), np.array(EPSILONS), line, line * 0.9, line * 1.2)
+    return Curve(
+        name.upper(), style_of(mechanism(name)), np.array(EPSILONS), line, line * 0.9, line * 1.2
+    )
 
 
 def test_lines_bands_and_points_are_the_numbers() -> None:
@@ -65,8 +68,8 @@ def test_nothing_to_show_is_an_empty_chart(epsilons) -> None:
 def test_candlesticks_hold_the_quantiles_the_first_on_top() -> None:
     chart = Candlesticks()
     sticks = [
-        Stick("Mosaic", style_of("mosaic"), 0.01, 0.02, 0.04, 0.1, 0.05),
-        Stick("HTF", style_of("htf"), 0.0, 0.2, 0.4, 1.0, 0.5),
+        Stick("Mosaic", style_of(mechanism("mosaic")), 0.01, 0.02, 0.04, 0.1, 0.05),
+        Stick("HTF", style_of(mechanism("htf")), 0.0, 0.2, 0.4, 1.0, 0.5),
     ]
     chart.show(sticks, "Relative error", "Mosaic is best")
     data = chart.source.data

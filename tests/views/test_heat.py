@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from explorer.app.curator.data import heat_of
+from explorer.app.curator import data
 from explorer.grid.grid import Grid
 from explorer.points.points import Points
 from explorer.views.viewport import Viewport
@@ -19,24 +19,35 @@ def made():
     return Points(lon, lat), grid
 
 
+def heat_of(points, grid):
+    return data.heat_of(points.place_on(grid)[1], grid)
+
+
 def area(grid):
     return grid.cell_width * grid.cell_height
 
 
 def test_points_outside_are_left_out(made) -> None:
     points, grid = made
-    heat = heat_of(points, grid)
-    # The grid counts the same points; a coordinate rounded to a centimetre may cross its edge.
-    assert abs(len(heat) - grid.count(points).total) <= 2
+    assert len(heat_of(points, grid)) == grid.count(points).total
 
 
-def test_one_pixel_a_cell_shows_the_gridded_counts(made) -> None:
+@pytest.mark.parametrize(("seen_on", "pixels"), [(64, 64), (128, 64), (32, 64)])
+def test_one_pixel_a_cell_shows_the_gridded_counts(made, seen_on, pixels) -> None:
     points, grid = made
-    picture = heat_of(points, grid).render(Viewport.whole(grid, 64), area(grid))
-    counts = grid.count(points).counts
-    assert picture.sum() == pytest.approx(counts.sum(), abs=2)
-    # Rounding to single precision may move a point on a border to the next cell.
-    assert np.abs(picture - counts).sum() <= 0.002 * counts.sum()
+    # Shown beside other cells of the same extent: halves and doubles agree with them too.
+    other = Grid(grid.bounds, (seen_on, seen_on), grid.crs)
+    picture = heat_of(points, other).render(Viewport.whole(grid, pixels), area(grid))
+    np.testing.assert_array_equal(picture, grid.count(points).counts)
+
+
+def test_under_a_bound_the_picture_is_of_what_counted(made) -> None:
+    points, grid = made
+    users = Points(points.x, points.y, user=np.arange(len(points)) % 500)
+    matrix, placed = users.place_on(grid, 3)
+    picture = data.heat_of(placed, grid).render(Viewport.whole(grid, 64), area(grid))
+    assert 0 < matrix.total < len(points) / 4
+    np.testing.assert_array_equal(picture, matrix.counts)
 
 
 def test_a_zoomed_view_counts_its_own_points_per_cell(made) -> None:
@@ -54,11 +65,11 @@ def test_tiles_change_nothing(made) -> None:
     points, grid = made
     heat = heat_of(points, grid)
     view = Viewport.of((-1234.5, -999.0, 800.0, 1500.0), 90, 110, grid)
-    everything = heat._frame(Viewport.whole(grid))
-    kept = heat._frame(view)
+    left, bottom, right, top = view.cells(grid)
+    everything, kept = heat.seen(Viewport.whole(grid)), heat.seen(view)
     assert len(kept) < len(everything)
     for frame in (everything, kept):
-        frame["in"] = frame.x.between(view.x0, view.x1) & frame.y.between(view.y0, view.y1)
+        frame["in"] = frame.column.between(left, right) & frame.row.between(bottom, top)
     assert kept["in"].sum() == everything["in"].sum()
 
 

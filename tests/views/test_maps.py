@@ -7,6 +7,7 @@ from bokeh.events import SelectionGeometry
 from explorer.views import palette
 from explorer.views.maps import LinkedRanges, MapView, QueryBoxes, partition_sources
 from explorer.views.viewport import Viewport
+from tests.helpers import happen
 
 
 @pytest.fixture
@@ -37,9 +38,9 @@ def test_one_plain_drag_draws_a_box(pair) -> None:
     pair[0].on_box(seen.append)
     shape = {"type": "rect", "x0": 1.0, "x1": 3.0, "y0": 2.0, "y1": 5.0}
     for final in (False, True):
-        figure._trigger_event(SelectionGeometry(figure, geometry=shape, final=final))
+        happen(SelectionGeometry(figure, geometry=shape, final=final))
     circle = {"type": "point", "x": 1.0, "y": 1.0}
-    figure._trigger_event(SelectionGeometry(figure, geometry=circle, final=True))
+    happen(SelectionGeometry(figure, geometry=circle, final=True))
     assert seen == [(1.0, 2.0, 3.0, 5.0)]
 
 

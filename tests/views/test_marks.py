@@ -5,6 +5,7 @@ from bokeh.events import Tap
 from bokeh.plotting import figure
 
 from explorer.views.marks import Marks, on_tap
+from tests.helpers import happen
 
 
 def test_two_figures_share_the_marks() -> None:
@@ -34,5 +35,5 @@ def test_leaves_and_a_node_are_edges() -> None:
 def test_a_click_is_told() -> None:
     fig, seen = figure(), []
     on_tap(fig, lambda x, y: seen.append((x, y)))
-    fig._trigger_event(Tap(fig, x=3.0, y=4.0, sx=1, sy=1))
+    happen(Tap(fig, x=3.0, y=4.0, sx=1, sy=1))
     assert seen == [(3.0, 4.0)]

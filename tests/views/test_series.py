@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.app.kit.theme import THEME
-from explorer.mechanisms import all_mechanisms
+from explorer.mechanisms import HTF, Mechanism, all_mechanisms
 from explorer.views.series import COLOURS, style_of, swatch
 
 # Machado, Oliveira, Fernandes 2009, severity 1, on linear RGB.
@@ -61,21 +61,21 @@ def test_every_colour_stands_out_from_the_paper(mode) -> None:
 
 
 def test_no_two_mechanisms_look_alike_even_without_colour_and_dash() -> None:
-    styles = [style_of(key) for key in all_mechanisms()]
+    styles = [style_of(kind) for kind in all_mechanisms().values()]
     assert len({(each.marker, each.filled) for each in styles}) == len(styles)
     assert len({(each.colour, each.dash) for each in styles}) == len(styles)
 
 
 def test_settings_of_ones_own_look_different_and_unknown_names_have_a_look() -> None:
-    looks = {style_of("htf", variant) for variant in (0, 1, 2)}
+    looks = {style_of(HTF, variant) for variant in (0, 1, 2)}
     assert len(looks) == 3
     assert len({look.colour for look in looks}) == 1
-    assert style_of("brand-new").colour in COLOURS
+    assert style_of(Mechanism).colour in COLOURS
 
 
 def test_a_swatch_shows_line_and_marker() -> None:
-    for key in all_mechanisms():
+    for kind in all_mechanisms().values():
         for variant in (0, 1, 2):
-            drawn = swatch(style_of(key, variant))
-            assert style_of(key, variant).colour in drawn
+            drawn = swatch(style_of(kind, variant))
+            assert style_of(kind, variant).colour in drawn
             assert 'aria-hidden="true"' in drawn

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from explorer.mechanisms import mechanism
 from explorer.views.series import style_of
 from explorer.views.teaching.average import AverageChart
 from explorer.views.teaching.biases import BiasChart
@@ -57,8 +58,8 @@ def test_shares_without_a_result_have_no_line() -> None:
 
 def test_slopes_name_both_ends() -> None:
     chart = SlopeChart(("one", "other"))
-    slopes = [Slope(style_of("ag"), (1, 2), ("AG 1 %", "AG 5 %"))]
-    slopes.append(Slope(style_of("ug"), (2, 1), ("UG 2 %", "UG 4 %")))
+    slopes = [Slope(style_of(mechanism("ag")), (1, 2), ("AG 1 %", "AG 5 %"))]
+    slopes.append(Slope(style_of(mechanism("ug")), (2, 1), ("UG 2 %", "UG 4 %")))
     chart.show(slopes, "words")
     assert chart.lines.data["ys"] == [[1, 2], [2, 1]]
     assert chart.figure.yaxis[0].major_label_overrides == {1: "AG 1 %", 2: "UG 2 %"}

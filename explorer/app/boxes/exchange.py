@@ -1,4 +1,4 @@
-"""Boxes in and out: add one by keyboard, save as CSV or GeoJSON, read them back."""
+"""Boxes in and out: add one by keyboard, save as CSV or GeoJSON, load them again."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class BoxExchange:
         ]
         self.file = ui.Upload(
             MOST_BYTES,
-            label="Read boxes",
+            label="Load boxes from a file",
             accept=".csv,.geojson,.json",
-            uploaded_label="Read boxes",
+            uploaded_label="Load boxes from a file",
             stylesheets=[SMALL_BUTTON],
             **look,
         )

@@ -11,19 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.state.numbers import finite
+from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.scenario import MOST_BOXES as MOST_RECTANGLES
-from explorer.scenario import NAME_LENGTH, example_boxes, rounded
-from explorer.scenario.parts import DECIMALS
+from explorer.queries.boxes import DECIMALS, MOST_BOXES, NAME_LENGTH, examples, rounded
 from explorer.views.markup import safe_text
 from explorer.views.viewport import Viewport
 
-__all__ = ["EDGES", "MOST_RECTANGLES", "NAME_LENGTH", "Rectangles", "was_dragged"]
-
 _NUMBERED = re.compile(r"Q\d+")
 EDGES = ("west", "south", "east", "north")
+_ANYWHERE = np.full(4, np.nan)
 
 
 def was_dragged(box: Sequence[Any], view: Viewport) -> bool:
@@ -43,11 +40,21 @@ class Rectangles:
     Every change is checked and clipped to the grid; what cannot be used raises InputError and
     changes nothing. Edges are rounded here, so that a scenario, which keeps them rounded, gets the
     very same answers.
+
+    With several grids, one for each place, a row has a box for every place, and a place without
+    one is not limited: there the row asks about anywhere.
+
+    Parameters
+    ----------
+    *grids : Grid, at least one
+    places : what the places are called in the table; needed where there are several
     """
 
-    def __init__(self, grid: Grid) -> None:
-        self.grid = grid
-        self._boxes = np.zeros((0, 4))
+    def __init__(self, *grids: Grid, places: Sequence[str] = ("",)) -> None:
+        if len(grids) != len(places):
+            raise ValueError("every grid of several needs the name of its place")
+        self.grids, self.places = grids, tuple(places)
+        self._rows = np.zeros((0, len(grids), 4))
         self.names: list[str] = []
         self.selected: list[int] = []
 
@@ -55,59 +62,98 @@ class Rectangles:
         return len(self.names)
 
     @property
+    def grid(self) -> Grid:
+        """The grid; of several the first."""
+        return self.grids[0]
+
+    @grid.setter
+    def grid(self, grid: Grid) -> None:
+        self.grids = (grid, *self.grids[1:])
+
+    @property
     def boxes(self) -> NDArray[np.float64]:
-        """A copy of the rectangles, (n, 4) x0, y0, x1, y1."""
-        return self._boxes.copy()
+        """A copy of the rectangles, (n, 4) x0, y0, x1, y1; of k places (n, k, 4) with gaps NaN."""
+        return self._rows[:, 0].copy() if len(self.grids) == 1 else self._rows.copy()
 
-    def reset(self, grid: Grid) -> None:
-        """Start anew on another grid, with two examples: a district and a fringe."""
-        self.__init__(grid)  # type: ignore[misc]
-        for box in example_boxes(grid):
-            self.add(box.edges)
+    def reset(self, *grids: Grid) -> None:
+        """Start anew on other grids, with two examples: a district and a fringe."""
+        self.__init__(*grids, places=self.places)  # type: ignore[misc]
+        for row in zip(*map(examples, grids), strict=True):
+            self.add_row(row)
 
-    def replace(self, boxes: Sequence[Sequence[float]], names: Sequence[str]) -> int:
-        """Put ``boxes`` in place of all others; returns how many of them lie on the map."""
-        self.__init__(self.grid)  # type: ignore[misc]
+    def replace(self, boxes: Sequence[Any], names: Sequence[str]) -> int:
+        """Put rows in place of all others; returns how many of them lie on the map."""
+        self.__init__(*self.grids, places=self.places)  # type: ignore[misc]
         for box, name in zip(boxes, names, strict=True):
             with suppress(InputError):
-                self.add(box, name)
+                self.add_row(self._row(box), name)
         return len(self)
 
-    def add(self, box: Sequence[float], name: str = "") -> int:
-        """Add a rectangle (x0, y0, x1, y1); returns its row."""
-        if len(self) >= MOST_RECTANGLES:
+    def add(self, box: Sequence[float], name: str = "", place: int = 0) -> int:
+        """Add a rectangle (x0, y0, x1, y1), elsewhere anywhere; returns its row."""
+        row: list[Sequence[float] | None] = [None] * len(self.grids)
+        row[place] = box
+        return self.add_row(row, name)
+
+    def add_row(self, boxes: Sequence[Sequence[float] | None], name: str = "") -> int:
+        """Add a row with a box for every place, None for anywhere; returns its number."""
+        if len(self) >= MOST_BOXES:
             raise InputError(
-                f"There are {MOST_RECTANGLES} boxes already: delete some before adding more."
+                f"There are {MOST_BOXES} boxes already: delete some before adding more."
             )
-        checked = self._checked(box)
-        self._boxes = np.vstack([self._boxes, checked])
+        if all(box is None for box in boxes):
+            raise InputError("A row needs a box on one map at least.")
+        checked = [
+            _ANYWHERE if box is None else self._checked(box, place)
+            for place, box in enumerate(boxes)
+        ]
+        self._rows = np.concatenate([self._rows, [checked]])
         self.names.append(self._name(name))
         return len(self) - 1
 
-    def add_many(self, boxes: NDArray[np.float64], names: Sequence[str]) -> int:
-        """Add all of (n, 4) ``boxes`` or none; returns how many."""
-        before = self._boxes, list(self.names)
+    def draw(self, box: Sequence[float], place: int = 0) -> int:
+        """Take a dragged box: for the selected row where it has none here, else for a new row."""
+        if len(self.selected) == 1 and np.isnan(self._rows[self.selected[0], place]).all():
+            row = self.selected[0]
+            self._put(row, place, self._checked(box, place))
+            return row
+        return self.add(box, place=place)
+
+    def add_many(self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> int:
+        """Add all of (n, 4) or (n, k, 4) ``boxes`` or none; returns how many."""
+        before = self._rows, list(self.names)
         try:
             for box, name in zip(boxes, names, strict=True):
-                self.add(box, name)
+                self.add_row(self._row(box), name)
         except InputError:
-            self._boxes, self.names = before
+            self._rows, self.names = before
             raise
         return len(boxes)
 
-    def add_middle(self, view: Sequence[float]) -> int:
+    def add_middle(self, view: Sequence[float], place: int = 0) -> int:
         """Add a rectangle in the middle of a view (x0, y0, x1, y1), a quarter of its sides."""
         x0, y0, x1, y1 = view
         cx, cy, w, h = (x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 8, (y1 - y0) / 8
-        return self.add((cx - w, cy - h, cx + w, cy + h))
+        return self.add((cx - w, cy - h, cx + w, cy + h), place=place)
 
-    def edit(self, row: int, edge: str, value: float) -> None:
-        """Move one edge ("west", "south", "east", "north") of a row to ``value``."""
+    def edit(self, row: int, edge: str, value: float, place: int = 0) -> None:
+        """Move one edge ("west", "south", "east", "north") of a row to ``value``.
+
+        Where the row had no box, the other three edges are those of the map.
+        """
         self._known(row)
-        box = list(self._boxes[row])
+        box = list(self._rows[row, place])
+        if np.isnan(box).all():
+            box = list(self.grids[place].bounds)
         box[EDGES.index(edge)] = value
-        self._boxes = self._boxes.copy()
-        self._boxes[row] = self._checked(box)
+        self._put(row, place, self._checked(box, place))
+
+    def clear(self, row: int, place: int) -> None:
+        """Ask about anywhere on one of several maps; one of them must keep its box."""
+        self._known(row)
+        if np.isnan(np.delete(self._rows[row], place, axis=0)).all():
+            raise InputError("A row needs a box on one map at least: delete the row instead.")
+        self._put(row, place, _ANYWHERE)
 
     def rename(self, row: int, name: str) -> None:
         """Give a row another name."""
@@ -117,7 +163,7 @@ class Rectangles:
     def remove(self, row: int) -> None:
         """Delete a row; the selection is cleared, since rows have moved."""
         self._known(row)
-        self._boxes = np.delete(self._boxes, row, axis=0)
+        self._rows = np.delete(self._rows, row, axis=0)
         del self.names[row]
         self.selected = []
 
@@ -129,15 +175,26 @@ class Rectangles:
         if not 0 <= row < len(self):
             raise InputError("This row does not exist any more.")
 
+    def _row(self, given: Any) -> Sequence[Any]:
+        """A row of `add_many`, as `add_row` takes it."""
+        if len(self.grids) == 1:
+            return [given]
+        return [None if np.isnan(box).all() else box for box in np.asarray(given, float)]
+
+    def _put(self, row: int, place: int, box: NDArray[np.float64]) -> None:
+        # A new array: whoever holds the old one keeps what it answered.
+        self._rows = self._rows.copy()
+        self._rows[row, place] = box
+
     def _name(self, name: str, ignore: int = -1) -> str:
         clean = safe_text(name, NAME_LENGTH)
         taken = {other for i, other in enumerate(self.names) if i != ignore}
         # A file without names numbers its boxes from Q1, as this page does: number them on.
         if clean and not (clean in taken and _NUMBERED.fullmatch(clean)):
             return clean
-        return next(f"Q{k}" for k in range(1, MOST_RECTANGLES + 2) if f"Q{k}" not in taken)
+        return next(f"Q{k}" for k in range(1, MOST_BOXES + 2) if f"Q{k}" not in taken)
 
-    def _checked(self, box: Sequence[float]) -> NDArray[np.float64]:
+    def _checked(self, box: Sequence[float], place: int) -> NDArray[np.float64]:
         try:
             west, south, east, north = box
         except (TypeError, ValueError) as error:
@@ -149,9 +206,9 @@ class Rectangles:
             raise InputError("West must be smaller than east: the box was left as it was.")
         if y0 >= y1:
             raise InputError("South must be smaller than north: the box was left as it was.")
-        parts = 10**DECIMALS
-        gx0, gy0 = (math.ceil(edge * parts) / parts for edge in self.grid.bounds[:2])
-        gx1, gy1 = (math.floor(edge * parts) / parts for edge in self.grid.bounds[2:])
+        parts, bounds = 10**DECIMALS, self.grids[place].bounds
+        gx0, gy0 = (math.ceil(edge * parts) / parts for edge in bounds[:2])
+        gx1, gy1 = (math.floor(edge * parts) / parts for edge in bounds[2:])
         clipped = (max(x0, gx0), max(y0, gy0), min(x1, gx1), min(y1, gy1))
         if clipped[0] >= clipped[2] or clipped[1] >= clipped[3]:
             raise InputError("This box lies outside the map: give edges within it.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,26 +14,62 @@ import panel as pn
 import param
 from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
 
-from explorer.app.boxes.answers import BoxAnswers
+from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.rectangles import EDGES, Rectangles
 from explorer.app.kit import ui
+from explorer.app.kit.numbers import finite
 from explorer.app.kit.theme import TABLE_CSS
-from explorer.app.state.numbers import finite
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.views.error_bar import error_bar
 
 DELETE = "delete"
 _CROSS = (
     '<svg width="14" height="14" viewBox="0 0 14 14" role="img" aria-label="Delete this box">'
     '<path d="M2 2 L12 12 M12 2 L2 12" stroke="currentColor" stroke-width="2"/></svg>'
 )
-CAUSES = "noise + uniformity"
-_ABOUT_CAUSES = "Blue: what the noise did. Orange: people lie unevenly inside leaves cut through."
-_FIXED = ("true", "private", "difference", CAUSES, "error %", "95 % of the noise", "leaves")
+#: Pixels of the columns that every table has: on a small laptop they leave the button its place.
+_NAME_WIDTH, _EDGE_WIDTHS = 56, (60, 69, 58, 67)
 
-# Pixels of the columns: on a small laptop they leave the button its place and show millions.
-_WIDTHS = (56, 60, 69, 58, 67, 78, 78, 72, 126, 56, 164, 116)
+
+@dataclass(frozen=True)
+class Column:
+    """A column of answers, which nobody can edit.
+
+    Parameters
+    ----------
+    name : its title
+    values : the answers' values for it, one a row
+    format : makes its format; a format belongs to one page
+    width : pixels, at least
+    about : shown when the pointer rests on the title
+    """
+
+    name: str
+    values: Callable[[Any], Any]
+    format: Callable[[], Any]
+    width: int
+    about: str = ""
+
+
+def _ranges(answers: PrivateAnswers) -> list[str]:
+    """Intervals without a closed form begin with ≈ until they have been simulated."""
+    about = "" if answers.exact or answers.half_width is not None else "≈ "
+    return [
+        f"{about}{low:,.0f} to {high:,.0f}" for low, high in zip(*answers.interval, strict=True)
+    ]
+
+
+WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
+PRIVATE = Column("private", lambda answers: answers.private.round(1), WHOLE, 78)
+RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
+LEAVES = Column(
+    "leaves",
+    lambda answers: [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],
+    StringFormatter,
+    116,
+)
+#: What a release alone says of a box.
+COLUMNS = (PRIVATE, RANGE, LEAVES)
 
 
 def edge_unit(grid: Grid) -> tuple[str, float]:
@@ -39,30 +77,30 @@ def edge_unit(grid: Grid) -> tuple[str, float]:
     return ("km", 1000.0) if grid.unit == "m" else ("cells", 1.0)
 
 
-def table_frame(rectangles: Rectangles, answers: BoxAnswers) -> pd.DataFrame:
-    """Rows of the table: name, four edges (km or cells), and the two answers side by side.
-
-    Intervals without a closed form begin with ≈ until they have been simulated.
-    """
-    unit, size = edge_unit(rectangles.grid)
-    edges = rectangles.boxes / size
-    about = "" if answers.exact or answers.reach is not None else "≈ "
-    columns: dict[str, Any] = {"box": list(rectangles.names)}
-    columns |= {f"{edge} {unit}": edges[:, i].round(4) for i, edge in enumerate(EDGES)}
-    columns |= {
-        "true": answers.true.round(1),
-        "private": answers.private.round(1),
-        "difference": answers.difference.round(1),
-        CAUSES: [
-            error_bar(*parts) for parts in zip(answers.noise, answers.uniformity, strict=True)
-        ],
-        "error %": answers.relative.round(3),
-        "95 % of the noise": [
-            f"{about}{low:,.0f} to {high:,.0f}" for low, high in zip(*answers.interval, strict=True)
-        ],
-        "leaves": [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],
+def edge_columns(rectangles: Rectangles) -> dict[str, tuple[int, str]]:
+    """Place and edge of each column of edges, by the column's name."""
+    return {
+        f"{place} {edge} {edge_unit(grid)[0]}".strip(): (number, edge)
+        for number, (place, grid) in enumerate(
+            zip(rectangles.places, rectangles.grids, strict=True)
+        )
+        for edge in EDGES
     }
-    return pd.DataFrame(columns)
+
+
+def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column]) -> pd.DataFrame:
+    """Rows of the table: name, edges (km or cells; a gap is anywhere), and columns of answers.
+
+    ``answers`` is None for a table without rows.
+    """
+    rows = rectangles.boxes.reshape(len(rectangles), len(rectangles.grids), 4)
+    found: dict[str, Any] = {"box": list(rectangles.names)}
+    for name, (place, edge) in edge_columns(rectangles).items():
+        size = edge_unit(rectangles.grids[place])[1]
+        found[name] = (rows[:, place, EDGES.index(edge)] / size).round(4)
+    for column in columns:
+        found[column.name] = [] if answers is None else column.values(answers)
+    return pd.DataFrame(found)
 
 
 class _Growing(ui.Table):
@@ -79,7 +117,7 @@ class _Growing(ui.Table):
         for spec in specs:
             least = self.least.get(spec.get("field"))
             if least:
-                # Few parts: what a whole number of pixels for each part leaves goes to the button.
+                # Widths grow by whole pixels a part; the remainder widens the button's column.
                 spec.update(minWidth=least, widthGrow=round(least / 20))
         return specs
 
@@ -93,10 +131,8 @@ class BoxTable:
     moved : called after an edit or a deletion, to redraw and answer anew
     highlighted : called after a change of selection
     refused : shows a sentence when an edit cannot be used
+    columns : what it says of each box
     """
-
-    #: Names of the columns that are answers and cannot be edited.
-    answered: tuple[str, ...] = _FIXED
 
     def __init__(
         self,
@@ -104,19 +140,20 @@ class BoxTable:
         moved: Callable[[], None],
         highlighted: Callable[[], None],
         refused: Callable[[str], None],
+        columns: Sequence[Column] = COLUMNS,
         *,
         phone: bool = False,
     ) -> None:
         self._rectangles, self._moved = rectangles, moved
         self._highlighted, self._refused = highlighted, refused
-        self._unit = edge_unit(rectangles.grid)[0]
-        self._phone = phone
+        self._columns, self._phone = columns, phone
+        self._edges = edge_columns(rectangles)
         self._quiet = False
         # Row and moment of the last deletion, see `_selected`.
         self._deleted = (-1, 0.0)
-        empty = self._frame(Rectangles(rectangles.grid), self._nothing())
+        none = Rectangles(*rectangles.grids, places=rectangles.places)
         self.widget = _Growing(
-            empty,
+            table_frame(none, None, columns),
             show_index=False,
             # On a phone twelve columns would shrink to two letters each: scroll sideways instead.
             layout="fit_data_table" if phone else "fit_columns",
@@ -124,7 +161,7 @@ class BoxTable:
             selectable=True,
             buttons={DELETE: _CROSS},
             titles={DELETE: "delete"},
-            header_tooltips={CAUSES: _ABOUT_CAUSES},
+            header_tooltips={each.name: each.about for each in columns if each.about},
             configuration={
                 "columnDefaults": {"headerSort": False, "minWidth": 36},
                 "placeholder": "No boxes yet.",
@@ -134,7 +171,7 @@ class BoxTable:
             max_height=460,
             margin=(4, 0),
             stylesheets=[TABLE_CSS],
-            **self._columns(),
+            **self._looks(),
         )
         self.widget.refused = refused
         self.widget.on_edit(self._edited)
@@ -143,12 +180,12 @@ class BoxTable:
 
     def reset(self) -> None:
         """Show the rectangles of another grid, whose unit may differ."""
-        self._unit = edge_unit(self._rectangles.grid)[0]
-        self.widget.param.update(**self._columns())
+        self._edges = edge_columns(self._rectangles)
+        self.widget.param.update(**self._looks())
 
     def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
-        frame, shown = self._frame(self._rectangles, answers), self.widget.value
+        frame, shown = table_frame(self._rectangles, answers, self._columns), self.widget.value
         if list(shown.columns) != list(frame.columns) or len(shown) != len(frame):
             self.widget.value = frame
         else:
@@ -168,77 +205,61 @@ class BoxTable:
         if patches:
             self.widget.patch(patches)
 
-    def _frame(self, rectangles: Rectangles, answers: Any) -> pd.DataFrame:
-        """The rows to show."""
-        return table_frame(rectangles, answers)
-
-    def _nothing(self) -> Any:
-        """Answers to no rectangle."""
-        none = np.zeros(0)
-        return BoxAnswers(none, none, none, none.astype(np.int64))
-
-    def _formats(self) -> dict[str, Any]:
-        """Formats of the answers."""
-        whole = NumberFormatter(format="0,0", nan_format="–")
-        return {
-            "true": whole,
-            "private": whole,
-            "difference": NumberFormatter(format="+0,0", nan_format="–"),
-            "error %": NumberFormatter(format="+0,0.00", nan_format="–"),
-            CAUSES: {"type": "html"},
-            "95 % of the noise": StringFormatter(),
-            "leaves": StringFormatter(),
-        }
-
-    def _widths(self, edges: list[str]) -> dict[str, int]:
-        """Pixels of columns, by name."""
-        columns = ["box", *edges, *self.answered]
-        return dict(zip(columns, _WIDTHS, strict=True)) if self._phone else {}
-
-    def _least(self, edges: list[str]) -> dict[str, int]:
-        """The least pixels of columns that grow with the window, by name."""
-        columns = ["box", *edges, *self.answered]
-        return {} if self._phone else dict(zip(columns, _WIDTHS, strict=True))
-
-    def _columns(self) -> dict[str, Any]:
-        """Editors, formats and alignment by column name."""
-        edges = [f"{edge} {self._unit}" for edge in EDGES]
-        place = NumberFormatter(format="0.00" if self._unit == "km" else "0.0")
-        right = dict.fromkeys([*edges, *self.answered], "right")
-        sides = {**right, "box": "left", DELETE: "center"}
+    def _looks(self) -> dict[str, Any]:
+        """Editors, formats, alignment and widths by column name."""
+        edges, answers = list(self._edges), [each.name for each in self._columns]
+        place = NumberFormatter(
+            format="0.0" if self._rectangles.grid.unit == "cells" else "0.00", nan_format="–"
+        )
+        sides = {**dict.fromkeys([*edges, *answers], "right"), "box": "left", DELETE: "center"}
+        least = [_NAME_WIDTH, *_EDGE_WIDTHS * (len(edges) // 4)]
+        widths = dict(
+            zip(
+                ["box", *edges, *answers],
+                [*least, *(each.width for each in self._columns)],
+                strict=True,
+            )
+        )
         return {
             "editors": {
                 "box": "input",
                 **{name: {"type": "number", "step": 0.1} for name in edges},
-                **dict.fromkeys(self.answered),
+                **dict.fromkeys(answers),
             },
             # Texts are said to be texts: a table without rows takes an empty column for numbers.
             "formatters": {
                 "box": StringFormatter(),
                 **dict.fromkeys(edges, place),
-                **self._formats(),
+                **{each.name: each.format() for each in self._columns},
             },
             "text_align": sides,
             "header_align": sides,
-            "widths": self._widths(edges),
-            "least": self._least(edges),
+            # On a phone columns are as wide as they need; elsewhere they share the window.
+            "widths": widths if self._phone else {},
+            "least": {} if self._phone else widths,
         }
 
     def _edited(self, event: Any) -> None:
         """Take an edited cell over, or put the old value back and say why."""
         row, column = event.row, str(event.column)
-        edge = column.removesuffix(f" {self._unit}")
         try:
             if column == "box":
                 self._rectangles.rename(row, str(event.value or ""))
-            elif edge in EDGES:
-                size = edge_unit(self._rectangles.grid)[1]
-                self._rectangles.edit(row, edge, finite(event.value, "An edge") * size)
-            else:
+            elif column not in self._edges:
                 raise InputError("Only names and edges can be edited; answers follow from them.")
+            else:
+                self._move_edge(row, *self._edges[column], event.value)
         except InputError as error:
             self._refused(str(error))
         self._moved()
+
+    def _move_edge(self, row: int, place: int, edge: str, value: Any) -> None:
+        """An emptied edge of one of several boxes asks about anywhere there."""
+        if len(self._rectangles.grids) > 1 and (value is None or value != value):
+            self._rectangles.clear(row, place)
+            return
+        size = edge_unit(self._rectangles.grids[place])[1]
+        self._rectangles.edit(row, edge, finite(value, "An edge") * size, place)
 
     def _clicked(self, event: Any) -> None:
         if event.column != DELETE:

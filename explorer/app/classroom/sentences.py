@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from explorer.app.kit.numbers import share
 from explorer.teaching.pool import Question, Summary
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, number, table
@@ -46,15 +47,6 @@ def locator(question: Question) -> str:
     )
 
 
-def percent(part: float) -> str:
-    """A part in percent.
-
-    >>> percent(0.884), percent(float("nan"))
-    ('88 %', '–')
-    """
-    return "–" if np.isnan(part) else f"{100 * part:.0f} %"
-
-
 def many(n: int, noun: str) -> str:
     """So many of something.
 
@@ -77,7 +69,7 @@ def about_answers(found: Summary, truth: bool) -> str:
         else f"standard deviation {number(found.sd)}, of the noise alone {number(found.theory)}"
     )
     close = (
-        f"{percent(found.within_5)} are within 5 % of it and {percent(found.within_10)} within 10 %"
+        f"{share(found.within_5)} are within 5 % of it and {share(found.within_10)} within 10 %"
         if found.true > 0
         else "nobody is in the box, so that no answer is within a share of it"
     )
@@ -116,8 +108,8 @@ def answer_figures(found: Summary, truth: bool) -> str:
     if truth:
         pairs += [
             ("Noise’s own sd", number(found.theory)),
-            ("Within 5 %", percent(found.within_5)),
-            ("Within 10 %", percent(found.within_10)),
+            ("Within 5 %", share(found.within_5)),
+            ("Within 10 %", share(found.within_10)),
         ]
     return figures_strip(pairs)
 

@@ -11,12 +11,12 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import answer_boxes
 from explorer.app.compare.drawer import CompareDrawer
 from explorer.app.compare.pair import Pair, score, why
 from explorer.app.compare.stage import Stage
 from explorer.app.compare.sweep_view import SweepView
-from explorer.app.compare.table import BothTable
+from explorer.app.compare.table import COLUMNS
+from explorer.app.curator.answers import answer_boxes
 from explorer.app.curator.data import CityData
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
@@ -56,7 +56,8 @@ class Compare(MapPage):
 
     KEY = "compare"
     TITLE = "Compare mechanisms"
-    State, Table = CompareState, BothTable
+    State = CompareState
+    columns = COLUMNS
     drawer: CompareDrawer
 
     def __init__(
@@ -148,12 +149,6 @@ class Compare(MapPage):
     def zoom(self, factor: float) -> None:
         """Zoom both large maps, below 1 inwards; 0 shows the whole map again."""
         self.stage.zoom(factor)
-
-    def highlight(self) -> None:
-        """Show boxes and selected rows on the maps."""
-        if self.maps is not None:
-            chosen = self.rectangles
-            self.maps.boxes.show(chosen.boxes, chosen.names, chosen.selected)
 
     def _boxes(self) -> NDArray[np.float64]:
         return self.rectangles.boxes

@@ -8,8 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.app.boxes.answers import BoxAnswers, median_error, percent
+from explorer.app.curator.answers import BoxAnswers, median_error
 from explorer.app.curator.screen import Job, Screen, compute
+from explorer.app.kit.numbers import percent
 from explorer.releases.release import Release
 
 Nearer = Literal["A", "B", "both", "–"]
@@ -39,7 +40,7 @@ def nearer(a: BoxAnswers, b: BoxAnswers) -> list[Nearer]:
     return ["both" if abs(each) < 0.1 else "A" if each < 0 else "B" for each in gap]
 
 
-def figures(screen: Screen) -> list[tuple[str, str]]:
+def figures_of(screen: Screen) -> list[tuple[str, str]]:
     """Label and value of the strip above a map."""
     return [
         ("Leaves", f"{screen.release.n_leaves:,}"),

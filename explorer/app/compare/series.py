@@ -48,13 +48,13 @@ def series_of(state: CompareState) -> list[Series]:
     as_they_come = {key: kind() for key, kind in all_mechanisms().items()}
     usual = {made.key for made in sides.values() if not changed(made)}
     found = [
-        Series(made.title, key_of(made), made, style_of(key))
+        Series(made.title, key_of(made), made, style_of(type(made)))
         for key, made in as_they_come.items()
         if key in state.chosen or key in usual
     ]
     for variant, (letter, made) in enumerate(sides.items(), 1):
         if key_of(made) not in {series.key for series in found}:
-            style = style_of(made.key, variant)
+            style = style_of(type(made), variant)
             name = f"{letter}: {made.title}"
             found.append(Series(name, key_of(made), made, style, changed(made)))
     return found

@@ -10,9 +10,9 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app.compare.maps import colours_of
 from explorer.app.curator.data import CityData
 from explorer.app.curator.figures import map_error
+from explorer.app.curator.maps import colours_of
 from explorer.app.curator.screen import Look
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put

@@ -167,7 +167,7 @@ class Stage:
     def _small_job(self) -> SmallJob:
         data, state = self.known(), self._state
         made = [
-            type(each)(epsilon=epsilon, **{name: getattr(each, name) for name in each.tunables()})
+            each.with_(epsilon=epsilon)
             for each in (state.instance(), state.b.instance())
             for epsilon in FOUR
         ]

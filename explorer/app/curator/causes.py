@@ -11,7 +11,7 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import BoxAnswers
+from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
@@ -19,7 +19,6 @@ from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
 from explorer.inspection.errors import error_split
 from explorer.releases.overlap import cut_leaves
-from explorer.releases.release import check_rectangles
 from explorer.views.partition import MOST_BOXES
 
 Floats = NDArray[np.float64]
@@ -59,8 +58,7 @@ def find_causes(asked: Question) -> Causes:
     said, found = [], [np.zeros(0, dtype=np.int64)]
     rows = [row for row in asked.selected if row < len(screen.boxes)]
     for row in rows:
-        box = check_rectangles(screen.boxes[row], release.grid)[0, [1, 0, 3, 2]]
-        inside, cut = cut_leaves(tree, box)
+        inside, cut = cut_leaves(tree, release.grid.to_cells(screen.boxes[row])[0])
         found.append(cut)
         said.append(_sentence(asked.names[row], inside, len(cut)))
     nodes = np.unique(np.concatenate(found))
@@ -70,8 +68,7 @@ def find_causes(asked: Question) -> Causes:
         said.append(f"Only the {MOST_BOXES:,} largest are marked.")
     if len(rows) > _MOST_SAID:
         said[_MOST_SAID : len(rows)] = [f"The other {len(rows) - _MOST_SAID} are marked too."]
-    cells = np.concatenate([tree.lower[nodes][:, ::-1], tree.upper[nodes][:, ::-1]], axis=1)
-    boxes = release.grid.from_cells(cells.astype(np.float64))
+    boxes = release.grid.from_cells(np.stack([tree.lower[nodes], tree.upper[nodes]], axis=1))
     return Causes(screen, answers, boxes, " ".join(said))
 
 

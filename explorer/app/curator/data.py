@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from explorer.app.work.cache import Shelf
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
-from explorer.points.counting import points_inside
+from explorer.points.counting import Placed
 from explorer.points.matrix import FrequencyMatrix
 from explorer.views.heat import PointHeat
 from explorer.views.markup import safe_text
@@ -36,7 +36,7 @@ class CityData:
     matrix : FrequencyMatrix
         Prepared: its tables are built.
     heat : PointHeat or None
-        The points themselves for the true map; None when only counts exist.
+        The records that count, for the true map; None when only counts exist.
     notes : tuple of str
         Sentences about how the points were read.
     city : (key, side, bound)
@@ -61,8 +61,7 @@ class CityData:
 
     def truth(self, view: Viewport, points: bool) -> Truth:
         """The true map of ``view``; visitors with windows of one size share the last few."""
-        # The points beyond a bound count nowhere, so that a map of all points would mislead.
-        key = view, points and self.heat is not None and not self.city[2]
+        key = view, points and self.heat is not None
         found = self._truths.get(key)
         if found is None:
             heat = self.heat if key[1] else None
@@ -102,13 +101,11 @@ def load_city(key: str, side: int, bound: int = 0) -> CityData:
     def load() -> CityData:
         # A matrix without points has the cells it has.
         shape = None if known[key].is_matrix else side
-        points, matrix = known[key].load(shape, contribution_bound=bound or None)
-        if points is None:
+        points, matrix, placed = known[key].load_placed(shape, bound or None)
+        if points is None or placed is None:
             data = own_city(matrix, known[key].title)
         else:
-            heat = _HEATS.get(
-                key, lambda: PointHeat(*points_inside(points, matrix.grid), matrix.grid)
-            )
+            heat = _HEATS.get((key, bound), lambda: heat_of(placed, matrix.grid))
             data = prepared(known[key].title, points, matrix, heat)
         data.city = (key, side, bound)
         return data
@@ -122,12 +119,9 @@ def is_loaded(key: str, side: int, bound: int = 0) -> bool:
     return (key, side, bound) in _CITIES
 
 
-def prepared(
-    title: str, points: Points, matrix: FrequencyMatrix, heat: PointHeat | None = None
-) -> CityData:
+def prepared(title: str, points: Points, matrix: FrequencyMatrix, heat: PointHeat) -> CityData:
     """A city whose tables are built and whose strings are safe to show."""
     matrix.prepare()
-    heat = heat_of(points, matrix.grid) if heat is None else heat
     notes = tuple(safe_text(note, 300) for note in points.notes)
     data = CityData(safe_text(title), matrix, heat, notes, has_users=points.user is not None)
     for kind in ("log", "linear"):
@@ -135,9 +129,9 @@ def prepared(
     return data
 
 
-def heat_of(points: Points, grid: Grid) -> PointHeat:
-    """The points themselves as a heatmap of the grid."""
-    return PointHeat(*points_inside(points, grid), grid)
+def heat_of(placed: Placed, grid: Grid) -> PointHeat:
+    """The records that were counted on ``grid``, as a heatmap."""
+    return PointHeat(placed.column, placed.row, placed.records, grid)
 
 
 def own_city(matrix: FrequencyMatrix, title: str = "your own counts") -> CityData:

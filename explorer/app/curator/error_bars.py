@@ -65,7 +65,7 @@ class ErrorBars:
         if bars is None:
             return screen
         low, high = bars.interval(screen.answers.private)
-        return replace(screen, answers=replace(screen.answers, reach=(high - low) / 2))
+        return replace(screen, answers=replace(screen.answers, half_width=(high - low) / 2))
 
     def of(self, screen: Screen) -> Simulated | None:
         """The simulation for these boxes of this release, if it has been done."""

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import BoxAnswers, median_error, percent
+from explorer.app.curator.answers import BoxAnswers, median_error
+from explorer.app.kit.numbers import percent
 
 if TYPE_CHECKING:
     from explorer.points.matrix import FrequencyMatrix
@@ -43,7 +44,7 @@ def _absolute_error(counts, lower, upper, density):  # type: ignore[no-untyped-d
     return total
 
 
-def figures(
+def key_figures(
     release: Release, answers: BoxAnswers, error: float, seconds: float
 ) -> list[tuple[str, str]]:
     """Label and value of the strip above the maps."""
@@ -51,7 +52,7 @@ def figures(
         ("Leaves", f"{release.n_leaves:,}"),
         ("Epsilon", f"{release.epsilon:.4g}"),
         ("Median box error", percent(median_error(answers))),
-        ("Map error per point (L1/N)", "–" if np.isnan(error) else f"{error:.2f}"),
+        ("Errors of all cells per point (L1 / N)", "–" if np.isnan(error) else f"{error:.2f}"),
         ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
     ]
 

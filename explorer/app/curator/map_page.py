@@ -8,15 +8,17 @@ from typing import Any, ClassVar
 
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import was_dragged
+from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.data import CityData
 from explorer.app.curator.drawer import Drawer
-from explorer.app.curator.maps import MapTools
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
+from explorer.app.kit.maps import MapTools
 from explorer.app.work.worker import soon
 from explorer.errors import InputError
+from explorer.grid.grid import Grid
 
 
 class MapPage(CuratorPage):
@@ -27,8 +29,8 @@ class MapPage(CuratorPage):
     """
 
     EXTENSIONS = ("tabulator",)
-    #: The table of boxes.
-    Table: ClassVar[type[Any]]
+    #: Columns of the table of boxes besides names and edges.
+    columns: ClassVar[Any]
     #: Choices that need another picture, and those that need none.
     LOOKS: ClassVar[tuple[str, ...]] = ("right", "scale")
     STYLES: ClassVar[tuple[str, ...]] = ("palette", "partition", "drag")
@@ -38,8 +40,9 @@ class MapPage(CuratorPage):
         """Make what all pages with maps have, and what the page adds."""
         self.rectangles = parts.rectangles
         self.tools = MapTools(parts.state, self.zoom, parts.refuse, phone=parts.phone)
-        self.table = self.Table(
-            parts.rectangles, self.boxes_changed, self.highlight, parts.refuse, phone=parts.phone
+        self.table = BoxTable(
+            *(parts.rectangles, self.boxes_changed, self.highlight, parts.refuse, self.columns),
+            phone=parts.phone,
         )
         self.exchange = BoxExchange(
             parts.rectangles, self._add_box, self.boxes_changed, parts.refuse
@@ -82,10 +85,6 @@ class MapPage(CuratorPage):
         """Another style of the pictures that are there."""
 
     @abstractmethod
-    def highlight(self) -> None:
-        """Show boxes and selected rows on the maps."""
-
-    @abstractmethod
     def numbers(self) -> None:
         """Show the answers of the boxes."""
 
@@ -106,15 +105,21 @@ class MapPage(CuratorPage):
         else:
             self.state.roll()
 
-    def drawn(self, box: Sequence[Any]) -> None:
+    def drawn(self, box: Sequence[Any], place: int = 0) -> None:
         """A rectangle (x0, y0, x1, y1) was dragged on a map; a click without a drag is none."""
-        if self.maps is None or not was_dragged(box, self.maps.viewport()):
+        if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
             return
         try:
-            self.rectangles.add(box)
+            self.rectangles.draw(box, place)
         except InputError as error:
             self.parts.refuse(str(error))
         self.boxes_changed()
+
+    def highlight(self) -> None:
+        """Show boxes and selected rows on the maps."""
+        if self.maps is not None:
+            chosen = self.rectangles
+            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
 
     def _add_box(self) -> None:
         if self.maps is not None:
@@ -136,13 +141,17 @@ class MapPage(CuratorPage):
 
     # Another city.
 
+    def grids(self, data: CityData) -> tuple[Grid, ...]:
+        """The grid of each place of a row of boxes."""
+        return (data.grid,)
+
     def place_boxes(self, data: CityData, elsewhere: bool) -> None:
         """Offer what the city has; ``elsewhere`` there are two example boxes, or a scenario's."""
         self.drawer.use(data)
         if elsewhere:
-            self.rectangles.reset(data.grid)
+            self.rectangles.reset(*self.grids(data))
             self.table.reset()
             self.exchange.reset()
         else:
-            self.rectangles.grid = data.grid
+            self.rectangles.grids = self.grids(data)
         self.scenarios.place(data)

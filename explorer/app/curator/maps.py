@@ -1,35 +1,29 @@
-"""The two maps with their titles, tools and colour bar."""
+"""The two maps of Explore: truth at the left, private map or difference at the right."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import panel as pn
-from bokeh.core.property.descriptors import UnsetValueError
 from numpy.typing import NDArray
 
 from explorer.app.curator.screen import Screen
-from explorer.app.kit import ui
+from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
-from explorer.app.kit.theme import CSS, SPOKEN_LABEL
+from explorer.app.kit.maps import Box, Maps, MapSpec
 from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
-from explorer.views import maps as figures
 from explorer.views import palette
-from explorer.views.marks import Marks, on_tap
 from explorer.views.markup import count_bar, difference_bar
 from explorer.views.partition import Partition
 from explorer.views.viewport import Viewport
 
-_GAP = 20
-#: Pixels of the window's height beside the maps, and those of a panel below them.
-TAKEN, PANEL = 262, 230
+_TOLD = "the table of boxes gives its numbers"
 
 
-class MapPair:
-    """Truth at the left, private map or difference at the right, linked.
+class MapPair(Maps):
+    """Two linked maps over one grid.
 
     Parameters
     ----------
@@ -45,37 +39,19 @@ class MapPair:
         state: ExploreState,
         grid: Grid,
         viewed: Callable[[], None],
-        drawn: Callable[[tuple[float, float, float, float]], None],
+        drawn: Callable[[Box], None],
         tapped: Callable[[Any, Any], None] = lambda _x, _y: None,
     ) -> None:
-        self._state, self.grid = state, grid
-        self.ranges = figures.LinkedRanges(grid.bounds)
-        self.boxes = figures.QueryBoxes()
-        self._leaves, self._edges = figures.partition_sources()
-        shared = (self.ranges, self.boxes, self._leaves, self._edges)
-        self.left = figures.MapView(*shared, unit=grid.unit, label="True map")
-        self.right = figures.MapView(*shared, unit=grid.unit, label="Private map")
-        self.marks = Marks()
+        specs = [MapSpec(grid, "True map"), MapSpec(grid, "Private map")]
+        super().__init__(
+            specs, viewed, lambda _place, box: drawn(box), lambda _place, x, y: tapped(x, y)
+        )
+        self._state = state
         self._shown: Screen | None = None
         # What is said of the picture that stands in place of the screen's, if one does.
         self._cover = ""
-        self._titles = [_html(), _html()]
-        self.bar = pn.pane.HTML(stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
-        for view in (self.left, self.right):
-            view.on_view(viewed)
-            view.on_box(drawn)
-            self.marks.draw_on(view.figure)
-            on_tap(view.figure, tapped)
-        self.view = side_by_side((self.left, self.right), self._titles, self.bar, grid)
+        self.left, self.right = self.views
         self.restyle()
-
-    def make_room(self, room: bool) -> None:
-        """Shrink the maps so that a panel below them stands in the window too, or grow again."""
-        leave(self.view, self.grid, TAKEN + (PANEL if room else 0))
-
-    def viewport(self) -> Viewport:
-        """What the browser shows now; before it has answered, the whole grid at a usual size."""
-        return visible(self.right, self.ranges, self.grid)
 
     def show(self, screen: Screen) -> None:
         """Put a computed screen on the maps; what did not change is not sent again."""
@@ -87,9 +63,9 @@ class MapPair:
         if not self._cover:
             self.right.show_image(screen.right_bytes, screen.view)
             if old is None or old.partition is not screen.partition:
-                figures.show_partition(self._leaves, self._edges, screen.partition, screen.view)
+                self.show_partition(0, screen.partition, screen.view)
         self._shown = screen
-        self._push()
+        self.push()
 
     def cover(
         self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, said: str
@@ -97,10 +73,10 @@ class MapPair:
         """Show another picture and partition until `uncover`; ``said`` stands above the map."""
         self._cover = said
         self.right.show_image(picture, view)
-        figures.show_partition(self._leaves, self._edges, drawn, view)
+        self.show_partition(0, drawn, view)
         if self._shown is not None:
             self.caption(self._shown)
-        self._push()
+        self.push()
 
     def uncover(self) -> None:
         """Show the screen again after `cover`."""
@@ -110,176 +86,56 @@ class MapPair:
         if self._shown is not None:
             shown = self._shown
             self.right.show_image(shown.right_bytes, shown.view)
-            figures.show_partition(self._leaves, self._edges, shown.partition, shown.view)
+            self.show_partition(0, shown.partition, shown.view)
             self.caption(shown)
-        self._push()
+        self.push()
 
     def restyle(self) -> None:
         """Apply palette, overlays and what a drag does; no picture is computed."""
         state = self._state
-        colours = palette.PALETTES[state.palette]
-        self.left.recolour(colours)
-        difference = state.right == "difference"
-        self.right.recolour(palette.DIFFERENCE if difference else colours)
+        self.left.recolour(palette.PALETTES[state.palette])
+        self.right.recolour(colours_of(state))
         over = state.partition_over if state.partition else ""
         self.left.show_partition(over in ("truth", "both"))
         self.right.show_partition(over in ("private", "both"))
-        for view in (self.left, self.right):
+        for view in self.views:
             view.drag(state.drag)
-        self._push()
+        self.push()
 
     def caption(self, screen: Screen, busy: bool = False) -> None:
         """Titles, colour bar and the spoken names of both maps."""
         right = screen.look.right.capitalize()
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
-        _set(self._titles[0], _title("Truth", CURATOR))
-        _set(self._titles[1], _title(right, "computing …" if busy else kind))
-        _set(self.bar, _bars(screen, palette.PALETTES[self._state.palette]))
+        self.title(0, "Truth", f"<p>{CURATOR.capitalize()}</p>")
+        self.title(1, right, f"<p>{'computing …' if busy else kind}</p>")
+        # In difference mode each map has a bar of its own.
+        counts = counts_bar(screen, self._state.palette)
+        both = f'<div class="bars">{counts}{errors_bar(screen)}</div>'
+        put(self.bar, both if screen.look.right == "difference" else counts)
         place = screen.data.title
-        self.left.describe(f"True map of {place}; {CURATOR}; the table of boxes tells its numbers")
+        self.left.describe(f"True map of {place}; {CURATOR}; {_TOLD}")
         covered = f"; {self._cover}" if self._cover else ""
-        numbers = "the table of boxes tells its numbers"
-        self.right.describe(f"{right} map of {place}{covered}; {numbers}")
-
-    def zoom(self, factor: float) -> None:
-        """Zoom about the centre, below 1 inwards; 0 shows the whole grid again."""
-        if factor:
-            self.ranges.zoom(factor)
-        else:
-            self.ranges.reset(self.grid.bounds)
-
-    def highlight(self, boxes: Any, names: Sequence[str], selected: Sequence[int]) -> None:
-        """Draw the rectangles on both maps."""
-        self.boxes.show(boxes, names, selected)
-        self._push()
-
-    def mark(self, leaves: NDArray[np.float64]) -> None:
-        """Mark the leaves (k, 4) that selected rectangles cut through."""
-        self.marks.show_cut(leaves)
-        self._push()
-
-    def outline(self, node: tuple[float, float, float, float] | None) -> None:
-        """Outline one node on both maps, or none."""
-        self.marks.show_node(node)
-        self._push()
-
-    def _push(self) -> None:
-        """In a notebook, send what changed in the figures; a server does so by itself."""
-        if pn.state.curdoc is None:
-            pn.io.push_notebook(self.view)
+        self.right.describe(f"{right} map of {place}{covered}; {_TOLD}")
 
 
-def visible(view: figures.MapView, ranges: figures.LinkedRanges, grid: Grid) -> Viewport:
-    """What the browser shows of a map; before it has answered, the whole grid at a usual size."""
-    try:
-        width, height = view.figure.inner_width, view.figure.inner_height
-    except UnsetValueError:
-        return Viewport.whole(grid)
-    # A map that is not laid out yet reports 0.
-    if not min(width or 0, height or 0) > 0:
-        return Viewport.whole(grid)
-    return Viewport.of(ranges.bounds, width, height, grid)
+def colours_of(state: ExploreState) -> tuple[str, ...]:
+    """The colours of private maps as the visitor has chosen them."""
+    return palette.DIFFERENCE if state.right == "difference" else palette.PALETTES[state.palette]
 
 
-def side_by_side(
-    views: Sequence[figures.MapView], heads: Sequence[Any], bar: Any, grid: Grid, taken: int = TAKEN
-) -> Any:
-    """Two maps below their heads, one bar below both; on a narrow screen one map above the other.
-
-    The maps share what the window leaves beside and below them: ``taken`` pixels of its height go
-    to the rest. Bar and maps end together.
-    """
-    aspect = grid.width / grid.height
-    cards = []
-    for view, head in zip(views, heads, strict=True):
-        view.figure.aspect_ratio = aspect
-        pane = pn.pane.Bokeh(view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0)
-        cards.append(pn.Column(head, pane, margin=0, sizing_mode="stretch_width"))
-    both = pn.Column(
-        ui.wrapping(*cards, gap=f"8px {_GAP}px"), bar, sizing_mode="stretch_width", margin=0
-    )
-    leave(both, grid, taken)
-    return both
-
-
-def leave(both: Any, grid: Grid, taken: int) -> None:
-    """Leave ``taken`` pixels of the window's height to what stands beside the two maps."""
-    aspect = grid.width / grid.height
-    widest = f"min(760px, max(340px, calc((100vh - {taken}px) * {aspect:.4f})))"
-    both.styles = {"max-width": f"calc(2 * {widest} + {_GAP}px)"}
-    for card in both[0]:
-        card.styles = {"flex": "1 1 300px", "max-width": widest}
-
-
-class MapTools:
-    """Buttons above the maps: what a drag does, zoom in, zoom out, the whole map.
-
-    ``zoom`` is called with a factor: below 1 inwards, above 1 outwards, 0 for the whole map.
-    """
-
-    def __init__(
-        self,
-        state: ExploreState,
-        zoom: Callable[[float], None],
-        refused: Callable[[str], None],
-        *,
-        phone: bool,
-    ) -> None:
-        self._zoom = zoom
-        modes = {"Draw": "draw", "Move": "move"}
-        if phone:
-            # One finger scrolls the page until a person asks to draw.
-            modes["Scroll"] = "scroll"
-        self.mode = ui.RadioButtonGroup(
-            label="A drag on a map",
-            options=modes,
-            value=state.drag,
-            size="small",
-            margin=0,
-            stylesheets=[SPOKEN_LABEL],
-        )
-        ui.bind(self.mode, lambda value: state.put(drag=value), refused)
-        self.view = pn.Row(
-            self.mode,
-            self._button("Zoom in", 0.5),
-            self._button("Zoom out", 2.0),
-            self._button("Whole map", 0.0),
-            margin=0,
-        )
-
-    def _button(self, text: str, factor: float) -> Any:
-        return ui.Button(
-            label=text,
-            variant="text",
-            size="small",
-            margin=(0, 0, 0, 4),
-            on_click=lambda _event: self._zoom(factor),
-        )
-
-
-def _bars(screen: Screen, colours: Sequence[str]) -> str:
-    """One bar under both maps; in difference mode each map has its own."""
-    grid = screen.data.grid
-    cell = f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" else "cell"
+def counts_bar(screen: Screen, colours: str, where: str = "") -> str:
+    """The bar of maps of counts; ``where`` says which maps it explains."""
     source = "from the exact data" if screen.scale.source == "data" else "from the release"
     kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
-    counts = count_bar(f"Points per {cell} ({kind}, scale {source})", screen.scale, colours)
-    if screen.look.right != "difference":
-        return counts
-    difference = difference_bar(
-        f"Private − true per {cell}: blue too few, orange too many", screen.scale
-    )
-    return f'<div class="bars">{counts}{difference}</div>'
+    said = f"Points per {_cell(screen.data.grid)}{where} ({kind}, scale {source})"
+    return count_bar(said, screen.scale, palette.PALETTES[colours])
 
 
-def _title(title: str, subtitle: str) -> str:
-    return f"<h2>{title}</h2><p>{subtitle}</p>"
+def errors_bar(screen: Screen, where: str = "") -> str:
+    """The bar of maps of private minus true counts."""
+    said = f"Private − true per {_cell(screen.data.grid)}{where}"
+    return difference_bar(f"{said}: blue too few, orange too many", screen.scale)
 
 
-def _html() -> Any:
-    return pn.pane.HTML("", stylesheets=[CSS], sizing_mode="stretch_width", margin=(0, 0, 4, 0))
-
-
-def _set(pane: Any, text: str) -> None:
-    if pane.object != text:
-        pane.object = text
+def _cell(grid: Grid) -> str:
+    return f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" else "cell"

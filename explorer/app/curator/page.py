@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import panel as pn
 
+from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData, is_loaded, load_city, own_city
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import OWN, Opening, take
@@ -19,6 +20,7 @@ from explorer.app.state.choices import PlaceState
 from explorer.app.work.background import Background
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
+from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Scenario
 
@@ -50,6 +52,8 @@ class CuratorPage(AppPage):
 
     BADGE = BADGE
     State: ClassVar[type[PlaceState]]
+    #: What the places of a row of boxes are called; one without a name where there is one map.
+    places: ClassVar[tuple[str, ...]] = ("",)
 
     def __init__(
         self,
@@ -72,8 +76,12 @@ class CuratorPage(AppPage):
         if self.phone and "drag" in self.State.param:
             choices = {"drag": "scroll", **choices}
         self.state = self.begin(opening, key, choices)
+        # Until a city has been read there is nothing to draw boxes on.
+        rectangles = Rectangles(*(Grid.cells((1, 1)) for _ in self.places), places=self.places)
         self.parts = PageParts(
-            self.state, self.message, opening, catalogue, self.links, phone=self.phone
+            *(self.state, self.message, opening, catalogue, rectangles),
+            links=self.links,
+            phone=self.phone,
         )
         self._reading = Background(self.message)
         self._going_back = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from explorer.app.boxes.rectangles import Rectangles
@@ -12,7 +12,6 @@ from explorer.app.curator.start import Opening
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
 
 
 @dataclass(eq=False)
@@ -25,9 +24,9 @@ class PageParts:
     message : where sentences go
     opening : what the page begins with
     catalogue : title of each city to its key
+    rectangles : the visitor's boxes
     links : the server's pages
     phone : whether the page is on a phone
-    rectangles : the visitor's boxes
     data : the city on screen; None until one has been read
     maps : the maps on screen, once there are some
     reading : whether another city than that on screen has been chosen and is being read
@@ -37,9 +36,9 @@ class PageParts:
     message: MessageArea
     opening: Opening
     catalogue: dict[str, str]
+    rectangles: Rectangles
     links: Sequence[Link] = ()
     phone: bool = False
-    rectangles: Rectangles = field(default_factory=lambda: Rectangles(Grid.cells((1, 1))))
     data: CityData | None = None
     maps: Any = None
     reading: bool = False

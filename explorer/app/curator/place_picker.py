@@ -11,8 +11,8 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.setting_fields import NUMBER, field
 from explorer.app.kit import ui
 from explorer.app.kit.html import put
+from explorer.app.kit.numbers import finite
 from explorer.app.kit.prose import column, pane
-from explorer.app.state.numbers import finite
 from explorer.errors import InputError
 from explorer.teaching.places import cell_of, on_map, part_of
 from explorer.teaching.settings import Settings

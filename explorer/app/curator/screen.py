@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import BoxAnswers, answer_boxes
+from explorer.app.curator.answers import BoxAnswers, answer_boxes
 from explorer.app.curator.data import CityData
 from explorer.app.curator.figures import map_error
 from explorer.mechanisms import Mechanism

@@ -11,7 +11,7 @@ from typing import Any
 import panel as pn
 
 from explorer.app.kit import ui
-from explorer.app.state.numbers import finite
+from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.points import Points, read_points

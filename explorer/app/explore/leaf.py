@@ -18,8 +18,8 @@ from explorer.app.explore import leaf_sentences as say
 from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
-from explorer.app.state.numbers import finite
 from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -188,8 +188,8 @@ class LeafInspector:
         self._depth = int(tree.depth[node]) if tree.fan_out[node] else None
         maps = self._maps()
         if maps is not None:
-            corners = np.array([[lower[1], lower[0], upper[1], upper[0]]], float)
-            maps.outline(tuple(screen.data.grid.from_cells(corners)[0].tolist()))
+            edges = screen.data.grid.from_cells(np.array([[lower, upper]]))[0]
+            maps.outline(tuple(edges.tolist()))
         self._worker.request()
 
     def _job(self) -> NodeJob:
@@ -243,5 +243,5 @@ class LeafInspector:
 
 def _cell(x: float, y: float, grid: Grid) -> tuple[float, float]:
     """Row and column of a place, with fractions."""
-    column, row, _, _ = grid.to_cells([[x, y, x, y]])[0].tolist()
+    row, column = grid.to_cells([[x, y, x, y]])[0, 0].tolist()
     return row, column

@@ -7,8 +7,8 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app.boxes.table import BoxTable
-from explorer.app.curator.data import CityData, prepared, same_extent
+from explorer.app.curator.answers import COLUMNS
+from explorer.app.curator.data import CityData, heat_of, prepared, same_extent
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.maps import MapPair
@@ -54,7 +54,8 @@ class Explore(MapPage):
 
     KEY = "explore"
     TITLE = "Private map explorer"
-    State, Table = ExploreState, BoxTable
+    State = ExploreState
+    columns = COLUMNS
     LOOKS = ("right", "scale", "scale_from", "truth")
     STYLES = ("palette", "partition", "partition_over", "drag")
     drawer: ExploreDrawer
@@ -138,8 +139,7 @@ class Explore(MapPage):
     def highlight(self) -> None:
         """Show boxes and selected rows on the maps and in the panel below them."""
         if self.maps is not None:
-            chosen = self.rectangles
-            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+            super().highlight()
             self.closer.selected()
             self.readout.causes.follow()
 
@@ -207,7 +207,9 @@ class Explore(MapPage):
         if own is None:
             raise InputError("There are no points of your own yet: load a file first.")
         bound = bound if own.points.user is not None else 0
-        data = prepared(own.title, own.points, own.grid(side).count(own.points, bound or None))
+        grid = own.grid(side)
+        matrix, placed = own.points.place_on(grid, bound or None)
+        data = prepared(own.title, own.points, matrix, heat_of(placed, grid))
         data.city = (OWN, side, bound)
         return data
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.boxes.answers import BoxAnswers, answer_boxes
 from explorer.app.boxes.table import BoxTable
+from explorer.app.curator.answers import BoxAnswers, answer_boxes
 from explorer.app.curator.causes import CausesFinder, Question
 from explorer.app.curator.error_bars import SIMULATED, ErrorBars
-from explorer.app.curator.figures import figures, summary
+from explorer.app.curator.figures import key_figures, summary
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import html_pane, put
@@ -57,7 +57,7 @@ class Readout:
         self.screen = screen = self.error_bars.complete(self.causes.complete(screen))
         release, answers = screen.release, screen.answers
         self.about_bars.visible = not answers.exact
-        strip = figures_strip(figures(release, answers, screen.error, screen.seconds))
+        strip = figures_strip(key_figures(release, answers, screen.error, screen.seconds))
         put(self.strip, self._title + strip)
         sentence = html.escape(summary(screen.title, screen.data.title, release, answers))
         put(self.summary, f'<p class="summary" role="status">{sentence}</p>')

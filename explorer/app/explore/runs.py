@@ -22,7 +22,7 @@ from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.app.work.player import PACES, Player
 from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
-from explorer.evaluate.repeats import same_mechanism
+from explorer.mechanisms import rebuild
 from explorer.points.truth import exact
 from explorer.views.dots import AnswerDots, legend
 
@@ -157,7 +157,7 @@ class Runs:
         self.work.start(
             Order(
                 screen.data,
-                same_mechanism(screen.release),
+                rebuild(screen.release),
                 key_of(screen),
                 boxes,
                 exact(screen.data.matrix, boxes),

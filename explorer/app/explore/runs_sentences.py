@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.app.explore.runs_view import RunsView
 from explorer.app.explore.runs_work import Order, RunsWork
+from explorer.app.kit.numbers import share
 from explorer.mechanisms import mechanism
 from explorer.views.tables import Cell, progress, table
 
@@ -16,15 +17,6 @@ def settings(order: Order) -> str:
     """Mechanism and epsilon of an order."""
     made = order.mechanism
     return f"{mechanism(made.key).title} with epsilon {made.epsilon:.4g}"
-
-
-def share(part: float) -> str:
-    """A part of the runs in percent.
-
-    >>> share(0.884), share(float("nan"))
-    ('88 %', '–')
-    """
-    return "–" if np.isnan(part) else f"{100 * part:.0f} %"
 
 
 def about_runs(view: RunsView) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.app.curator.data import CityData
 from explorer.app.curator.place_picker import Where
@@ -35,7 +36,7 @@ class Asked:
 
     data: CityData
     settings: Any
-    cells: tuple[int, int, int, int]
+    cells: NDArray[np.int64]
     true: tuple[int, int]
     laws: Laws | None
 
@@ -50,9 +51,9 @@ def ask(data: CityData, settings: Any, laws: Laws | None = None) -> Asked:
         cells = neighbours.leaf_at(release, cell)
     else:
         cells = cells_of(settings.box, data.grid)
-    box = data.grid.from_cells([cells])
+    box = data.grid.from_cells(cells[None])
     true = round(queries.exact(matrix, box)[0]), round(queries.exact(other, box)[0])
-    if laws is None and neighbours.is_fixed(made):
+    if laws is None and made.has_known_distribution:
         units = neighbours.draws_inside(release, cells)
         if units is not None:
             laws = neighbours.exact_laws(units, matrix.contribution_bound, *true)
@@ -138,7 +139,7 @@ class NeighboursExperiment(Experiment):
                 cell_of(settings.place, data.grid),
                 1 if settings.change == "add" else -1,
             )
-            box = data.grid.from_cells([asked.cells])
+            box = data.grid.from_cells(asked.cells[None])
             made = taught(settings.mechanism, settings.epsilon)
             # Dice that the two sides shared would make their difference exact.
             dice = np.random.default_rng(0x2E16).integers(2**62, size=(2, settings.runs))
@@ -167,11 +168,11 @@ class NeighboursExperiment(Experiment):
             return
         settings, laws = asked.settings, asked.laws
         title = mechanism(settings.mechanism).title
-        box = asked.data.grid.from_cells([asked.cells])[0]
+        box = asked.data.grid.from_cells(asked.cells[None])[0]
         leaf = settings.target == "leaf"
         self.where.further([(box, palette.HOVER, True)] if leaf else [])
         self.where.show_box(not leaf)
-        known = neighbours.is_fixed(taught(settings.mechanism, settings.epsilon))
+        known = taught(settings.mechanism, settings.epsilon).has_known_distribution
         self.draw.disabled = False
         for part in (*self._charts, self._key):
             part.visible = laws is not None

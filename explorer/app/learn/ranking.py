@@ -111,7 +111,7 @@ class RankingExperiment(Experiment):
         self.say(spoken)
         slopes = [
             Slope(
-                style_of(each.key),
+                style_of(mechanism(each.key)),
                 each.places,
                 tuple(f"{_title(each)}  {number(error)} %" for error in _percents(each)),  # type: ignore[arg-type]
             )
@@ -159,7 +159,7 @@ def _percents(row: Judged) -> tuple[float, float]:
 def _table(rows: tuple[Judged, ...]) -> str:
     body = []
     for row in rows:
-        cells = [Cell(_title(row), before=swatch(style_of(row.key)))]
+        cells = [Cell(_title(row), before=swatch(style_of(mechanism(row.key))))]
         for side in (0, 1):
             value, doubt = 100 * row.errors[side], 100 * row.doubts[side]
             place = f'<span class="place">{row.places[side]}</span>'

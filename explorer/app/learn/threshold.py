@@ -54,16 +54,14 @@ class Foiled:
     no_days: str
     private: tuple[float, float, float]
 
-    def box(self, cells: Any) -> NDArray[np.float64]:
-        """A box of coarse cells in the grid's unit, (4,)."""
-        col0, row0, col1, row1 = (int(each) for each in cells)
-        fine = [self.col_edges[col0], self.row_edges[row0], self.col_edges[col1]]
-        found: NDArray[np.float64] = self.data.grid.from_cells([[*fine, self.row_edges[row1]]])[0]
-        return found
+    def box(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
+        """A box of coarse cells, (2, 2) lower and upper, in the grid's unit, (4,)."""
+        fine = np.stack([self.row_edges[cells[:, 0]], self.col_edges[cells[:, 1]]], axis=1)
+        return self.data.grid.from_cells(fine[None])[0]
 
     def of_cell(self, cell: tuple[int, int]) -> NDArray[np.float64]:
         """One coarse cell in the grid's unit, (4,)."""
-        return self.box((cell[1], cell[0], cell[1] + 1, cell[0] + 1))
+        return self.box(np.add([cell, cell], [[0], [1]]))
 
 
 def foil(data: CityData, settings: Any) -> Foiled:
@@ -106,9 +104,9 @@ def _private(
 ) -> tuple[float, float, float]:
     """Answers of a private map to the larger and the smaller box, and the noise of one cell."""
     release = Identity(epsilon=epsilon).release(FrequencyMatrix.from_array(counts), rng=1)
-    own = [cell[1], cell[0], cell[1] + 1, cell[0] + 1]
+    own = np.add([cell, cell], [[0], [1]])
     larger, smaller = (own, own) if found is None else (found.larger, found.smaller)
-    answers = release.answer(np.array([larger, smaller, own], dtype=float))
+    answers = release.answer(release.grid.from_cells([larger, smaller, own]))
     return float(answers.value[0]), float(answers.value[1]), float(answers.sd[2])
 
 
@@ -255,7 +253,7 @@ def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
         f"{pair.answers[0]:,.0f} − {pair.answers[1]:,.0f} = {pair.count:,}, exactly the true count "
         f"of {true:,}."
     )
-    size = [int(np.prod(box[2:] - box[:2])) for box in (pair.larger, pair.smaller)]
+    size = [int(np.prod(box[1] - box[0])) for box in (pair.larger, pair.smaller)]
     rows = [
         [Cell("Box with the cell"), Cell(f"{size[0]:,}"), Cell(f"{pair.answers[0]:,.0f}")],
         [Cell("Box without it"), Cell(f"{size[1]:,}"), Cell(f"{pair.answers[1]:,.0f}")],

@@ -6,8 +6,8 @@ from typing import Any
 
 import param
 
-from explorer.app.state.numbers import shown
 from explorer.errors import InputError
+from explorer.scenario.checks import shown
 from explorer.scenario.choices import PlaceChoices
 
 

@@ -74,8 +74,7 @@ def _side(given: Side) -> dict[str, Any]:
     """A mechanism as choices of a state."""
     if isinstance(given, str):
         return {"mechanism": given}
-    settings = {name: getattr(given, name) for name in given.tunables()}
-    return {"mechanism": given.key, "epsilon": given.epsilon, **settings}
+    return {"mechanism": given.key, "epsilon": given.epsilon, **given.settings()}
 
 
 def _set_side(state: ExploreState, given: Side) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import param
 
+from explorer.app.kit.numbers import finite
 from explorer.app.state.choices import PlaceState
-from explorer.app.state.numbers import finite, shown
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.base import MAX_EPSILON
+from explorer.scenario.checks import shown
 from explorer.scenario.choices import MAX_SEED, LookChoices
 
 
@@ -66,7 +67,7 @@ class ExploreState(PlaceState, LookChoices):
 
     def take(self, made: Mechanism) -> None:
         """Choose a mechanism with all settings that ``made`` has."""
-        self._settings[made.key] = {name: getattr(made, name) for name in made.tunables()}
+        self._settings[made.key] = made.settings()
         self.put(mechanism=made.key, epsilon=made.epsilon)
 
     def parameter(self, name: str) -> Any:

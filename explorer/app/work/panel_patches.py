@@ -4,7 +4,7 @@ While one message is being written, Panel queues the next and marks the document
 first is written, ``panel.io.document._dispatch_msgs`` takes the mark away without looking into the
 queue; the task that was to send the queued message finds no mark and returns. The message then
 waits for the next change: two publishes in quick succession, and the second is not on screen.
-(Seen on about every third click; ``tests/test_app_delivery.py`` shows it without a browser.)
+(Seen on about every third click; a test of this module shows it without a browser.)
 
 An event that arrives while a change still waits, such as a click right after a key press, is
 handled by ``panel.reactive.Syncable._event_coroutine`` without the document's lock. A plain change

@@ -171,7 +171,7 @@ def _blocks(fine: DataSet, side: int) -> DataSet:
     if rows % side or cols % side:
         raise ValueError(f"{rows} x {cols} cells do not go into {side} x {side} blocks")
     blocks = fine.matrix.counts.reshape(side, rows // side, side, cols // side).sum(axis=(1, 3))
-    scale = np.array([side / cols, side / rows, side / cols, side / rows])
+    scale = np.array([side / rows, side / cols])
     asked = tuple(
         replace(
             each,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import InputError
+from explorer.points.sources.geojson import GeoJSONFile
 from explorer.points.sources.parquet import ParquetTable
 from explorer.points.sources.tables import ArrayTable, Source
 from explorer.points.sources.text import TextTable
@@ -85,7 +86,7 @@ def _open_file(file: Path | bytes, head: bytes, suffix: str, max_rows: int) -> S
             raise InputError("A Shapefile is several files; give a GeoPackage or GeoJSON instead.")
         return VectorFile(file, max_rows)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        return VectorFile(file, max_rows)
+        return GeoJSONFile(file, max_rows)
     if head.startswith(b"\x93NUMPY"):
         raise InputError("This file is a matrix of counts; use FrequencyMatrix.from_array for it.")
     if suffix in _TEXT:

@@ -89,7 +89,7 @@ class TextTable:
             columns[place[1]],
             None if user is None else codes(columns[user]),
             None if weight is None else columns[weight],
-            None if time is None else _times(columns[time]),
+            None if time is None else times(columns[time]),
         )
 
     def _open(self) -> IO[bytes]:
@@ -113,7 +113,7 @@ def _joined(parts: list[pa.Array], kind: pa.DataType) -> NDArray[Any]:
     return np.asarray(pa.chunked_array(parts, type=kind).to_numpy())
 
 
-def _times(values: NDArray[Any]) -> NDArray[Any]:
+def times(values: NDArray[Any]) -> NDArray[Any]:
     """Return ISO dates as datetime64 and anything else as the text it was."""
     if len(values) and not _DATE.match(str(values[0])):
         return values

@@ -1,7 +1,8 @@
-"""GeoJSON, GeoPackage, Shapefile and GeoDataFrames: tables whose place is a geometry."""
+"""GeoPackage, Shapefile and GeoDataFrames: tables whose place is a geometry."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,30 +13,25 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid import gdal
 from explorer.grid.projection import as_crs
 from explorer.points.columns import listed
 from explorer.points.sources.tables import MAX_ROWS, Columns, codes, numbers, refuse_rows
 
 
 class VectorFile:
-    """A file that GDAL reads, of which the header has been read."""
+    """A GeoPackage or Shapefile, of which the header has been read."""
 
     def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
         import pyogrio
 
-        if isinstance(file, bytes):
-            # GDAL complains of a GeoPackage without its ending; the sender's name is never used.
-            self._folder = TemporaryDirectory(prefix="dp-explorer-")
-            ending = ".gpkg" if file.startswith(b"SQLite") else ".geojson"
-            path = Path(self._folder.name) / f"points{ending}"
-            path.write_bytes(file)
-            file = path
-        self._file = file
+        self._file = gdal.checked(self._as_package(file))
         try:
-            layers = [str(name) for name, _ in pyogrio.list_layers(file)]
-            about = pyogrio.read_info(file, layer=0, force_feature_count=True)
+            layers = [str(name) for name, _ in pyogrio.list_layers(self._file)]
+            about = pyogrio.read_info(self._file, layer=0, force_feature_count=True)
         except Exception as error:  # each driver has errors of its own
-            raise _damaged() from error
+            raise gdal.damaged() from error
+        gdal.check_driver(about)
         if len(layers) > 1:
             raise InputError(
                 f"This file has {len(layers)} layers ({listed(layers)}); save the one with the "
@@ -47,6 +43,18 @@ class VectorFile:
             refuse_shapes([str(about["geometry_type"])])
         self.names = tuple(str(name) for name in about["fields"])
         self.crs: pyproj.CRS | None = as_crs(about["crs"]) if about["crs"] else None
+
+    def _as_package(self, file: Path | bytes) -> Path:
+        """A package goes by its ending; the name under which it was sent is never used."""
+        if isinstance(file, Path) and file.suffix.lower() in (".gpkg", ".shp"):
+            return file
+        self._folder = TemporaryDirectory(prefix="dp-explorer-")
+        path = Path(self._folder.name) / "points.gpkg"
+        if isinstance(file, bytes):
+            path.write_bytes(file)
+        else:
+            shutil.copyfile(file, path)
+        return path
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
@@ -63,7 +71,7 @@ class VectorFile:
                 read_geometry=place is None,
             )
         except Exception as error:
-            raise _damaged() from error
+            raise gdal.damaged() from error
         return _columns(frame, place, user, weight, time)
 
 
@@ -126,10 +134,4 @@ def _columns(
         None if user is None else codes(frame[user]),
         None if weight is None else numbers(frame[weight], weight),
         None if time is None else np.asarray(frame[time]),
-    )
-
-
-def _damaged() -> InputError:
-    return InputError(
-        "This file could not be read as GeoJSON, GeoPackage or Shapefile; it may be damaged."
     )

@@ -27,6 +27,10 @@ class Visit:
     def count(self) -> None:
         self.changes += 1
 
+    def save(self, ending: str) -> bytes:
+        (button,) = (each for each in self.buttons.saves if each.filename == f"boxes.{ending}")
+        return button.callback().getvalue()
+
     def read(self, data: bytes, name: str) -> None:
         self.buttons.file.param.update(filename=name, value=data)
 
@@ -34,7 +38,7 @@ class Visit:
 @pytest.mark.parametrize("ending", ["csv", "geojson"])
 def test_saved_boxes_come_back(ending) -> None:
     visit = Visit()
-    saved = visit.buttons._written(ending).getvalue()
+    saved = visit.save(ending)
     other = Visit()
     other.read(saved, f"boxes.{ending}")
     assert not other.said
@@ -67,15 +71,15 @@ def test_shapes_that_are_no_rectangles_are_asked_as_their_boxes_and_told() -> No
 
 def test_boxes_can_be_added_and_deleted_without_a_mouse() -> None:
     visit = Visit()
-    visit.buttons._add(visit.add, None)
+    visit.buttons.add.clicks += 1
     assert len(visit.rectangles) == 3
-    visit.buttons._delete(None)
+    visit.buttons.delete.clicks += 1
     assert visit.rectangles.names == ["Q1", "Q2"]
     visit.rectangles.select([0])
-    visit.buttons._delete(None)
+    visit.buttons.delete.clicks += 1
     assert visit.rectangles.names == ["Q2"]
     for _ in range(3):
-        visit.buttons._delete(None)
+        visit.buttons.delete.clicks += 1
     assert len(visit.rectangles) == 0
 
 
@@ -83,4 +87,4 @@ def test_a_matrix_without_a_place_offers_no_geojson() -> None:
     visit = Visit(Grid.cells((16, 16)))
     visit.buttons.reset()
     assert [each.visible for each in visit.buttons.saves] == [True, False]
-    assert visit.buttons._written("csv").getvalue()
+    assert visit.save("csv")

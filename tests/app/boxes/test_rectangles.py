@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from explorer.app.boxes.rectangles import MOST_RECTANGLES, Rectangles, was_dragged
+from explorer.app.boxes.rectangles import Rectangles, was_dragged
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.queries.boxes import MOST_BOXES
 from explorer.views.viewport import Viewport
 
 
@@ -102,7 +103,7 @@ def test_a_file_with_one_bad_rectangle_adds_none(chosen) -> None:
 
 def test_there_is_an_end_to_it(chosen) -> None:
     with pytest.raises(InputError, match="already"):
-        chosen.add_many(np.tile([0.0, 0, 1, 1], (MOST_RECTANGLES, 1)), [""] * MOST_RECTANGLES)
+        chosen.add_many(np.tile([0.0, 0, 1, 1], (MOST_BOXES, 1)), [""] * MOST_BOXES)
     assert len(chosen) == 2
 
 
@@ -129,3 +130,68 @@ def test_edges_that_no_float_holds_are_one_sentence(chosen, huge) -> None:
     view = Viewport.whole(chosen.grid, 100)
     assert not was_dragged((0, 0, huge, 10), view)
     assert was_dragged((0, 0, 10, 10), view)
+
+
+def places(k: int) -> Rectangles:
+    """Rows with a box for each of k places, whose grids differ."""
+    grids = [Grid.cells((20, 40)), Grid.cells((30, 10)), Grid.cells((8, 8))][:k]
+    return Rectangles(*grids, places=["from", "over", "to"][:k])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_row_has_a_box_for_each_map_and_a_gap_is_anywhere(k) -> None:
+    rectangles = places(k)
+    row = rectangles.add((1, 2, 5, 6), place=k - 1)
+    expected = np.full((1, k, 4), np.nan)
+    expected[row, k - 1] = 1, 2, 5, 6
+    np.testing.assert_array_equal(rectangles.boxes, expected)
+    # Each place is clipped to its own map.
+    rectangles.add((1, 2, 99, 99), place=1)
+    assert rectangles.boxes[1, 1].tolist() == [1, 2, *rectangles.grids[1].bounds[2:]]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_dragged_box_fills_the_gap_of_the_selected_row_or_begins_another(k) -> None:
+    rectangles = places(k)
+    rectangles.select([rectangles.draw((1, 2, 5, 6), 0)])
+    assert rectangles.draw((2, 2, 4, 4), 1) == 0
+    assert rectangles.draw((3, 3, 6, 6), 1) == 1
+    assert len(rectangles) == 2
+    assert rectangles.boxes[0, 1].tolist() == [2, 2, 4, 4]
+    assert np.isnan(rectangles.boxes[1, 0]).all()
+
+
+def test_an_edge_typed_into_a_gap_leaves_the_others_at_the_map() -> None:
+    rectangles = places(2)
+    rectangles.add((1, 2, 5, 6))
+    rectangles.edit(0, "north", 7, place=1)
+    assert rectangles.boxes[0].tolist() == [[1, 2, 5, 6], [0, 0, 10, 7]]
+    rectangles.clear(0, 0)
+    with pytest.raises(InputError, match="one map at least"):
+        rectangles.clear(0, 1)
+    assert np.isnan(rectangles.boxes[0, 0]).all()
+    with pytest.raises(InputError, match="West"):
+        rectangles.edit(0, "east", 0, place=1)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_rows_taken_from_elsewhere_come_back_and_examples_have_every_box(k) -> None:
+    rectangles = places(k)
+    rectangles.reset(*rectangles.grids)
+    boxes = rectangles.boxes
+    assert not np.isnan(boxes).any()
+    other = places(k)
+    assert other.add_many(boxes, rectangles.names) == 2
+    np.testing.assert_array_equal(other.boxes, boxes)
+    other.remove(0)
+    assert other.replace(boxes[:1], ["x"]) == 1
+    np.testing.assert_array_equal(other.boxes, boxes[:1])
+    with pytest.raises(InputError):
+        other.add_row([None] * k)
+
+
+def test_a_box_that_is_no_number_is_no_gap() -> None:
+    rectangles = places(2)
+    with pytest.raises(InputError, match="edge"):
+        rectangles.add_many(np.array([[[1, 2, 5, math.nan], [1, 2, 3, 4]]]), ["x"])
+    assert len(rectangles) == 0

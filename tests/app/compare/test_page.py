@@ -10,6 +10,7 @@ from explorer import HTF, Mosaic, exact
 from explorer.app import Compare
 from explorer.app.compare.kept import Kept
 from explorer.app.compare.sweep_view import SweepView
+from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
@@ -53,10 +54,10 @@ def test_the_table_has_the_answers_of_both_for_the_same_noise(page, matrix) -> N
 
 def test_it_says_that_it_shows_exact_counts_and_previews(page) -> None:
     words = press.text(page)
-    assert words.count("Preview: repeatable noise, must not be published") == 2
+    assert words.count(PREVIEW) == 2
     assert "A: HTF" in words
     assert "B: Mosaic" in words
-    assert "Contains exact counts: do not share this screen" in words
+    assert CURATOR.capitalize() in words
 
 
 def test_both_follow_epsilon_and_each_keeps_its_settings(page) -> None:

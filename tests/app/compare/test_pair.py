@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from explorer.app.boxes.answers import BoxAnswers
-from explorer.app.compare.pair import compute_pair, figures, nearer, score, why
+from explorer.app.compare.pair import compute_pair, figures_of, nearer, score, why
+from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.data import own_city
 from explorer.app.curator.screen import Job, Look
 from explorer.mechanisms import HTF, UG, Uniform
@@ -50,11 +50,12 @@ def test_one_leaf_and_no_boxes_have_sentences_too() -> None:
 
 
 def test_who_is_nearer_is_told_by_absolute_errors() -> None:
-    touched = np.ones(4, np.int64)
-    true, sd = np.array([100.0, 100, 100, 0]), np.ones(4)
-    a = BoxAnswers(true, true + np.array([5, -20, 7, 1]), sd, touched)
-    b = BoxAnswers(true, true + np.array([-6, 10, -7.05, 0]), sd, touched)
-    assert nearer(a, b) == ["A", "B", "both", "B"]
+    true = np.array([100.0, 100, 100, 0])
+    both = (
+        BoxAnswers(true=true, private=true + off, sd=np.ones(4), touched=np.ones(4, np.int64))
+        for off in ([5, -20, 7, 1], [-6, 10, -7.05, 0])
+    )
+    assert nearer(*both) == ["A", "B", "both", "B"]
 
 
 def test_the_score_counts_boxes() -> None:
@@ -67,7 +68,7 @@ def test_the_score_counts_boxes() -> None:
 
 def test_figures_are_those_of_the_release() -> None:
     both = pair()
-    shown = dict(figures(both.a))
+    shown = dict(figures_of(both.a))
     assert shown["Leaves"] == f"{both.a.release.n_leaves:,}"
     assert shown["Map error"] == f"{both.a.error:.2f}"
     assert float(shown["Leaf noise"][1:]) == float(f"{np.median(both.a.release.sd):.2g}")

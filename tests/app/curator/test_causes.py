@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from explorer.app import Explore
-from explorer.app.boxes.answers import answer_boxes
 from explorer.app.curator import causes
+from explorer.app.curator.answers import answer_boxes
 from explorer.app.curator.causes import Question, find_causes
 from explorer.grid.grid import Grid
 from explorer.inspection.errors import error_split
@@ -21,7 +21,7 @@ def matrix():
 
 
 def sorted_leaves(page: Explore, row: int) -> tuple[int, int]:
-    cells = page.rectangles.grid.to_cells(page.rectangles.boxes)[row, [1, 0, 3, 2]]
+    cells = page.rectangles.grid.to_cells(page.rectangles.boxes)[row]
     inside, cut = cut_leaves(page.screen.release.tree, cells)
     return inside, len(cut)
 
@@ -34,7 +34,7 @@ def test_both_parts_add_up_to_the_difference_in_the_table(matrix, mechanism) -> 
     np.testing.assert_allclose(answers.noise, split.noise, atol=1e-6)
     np.testing.assert_allclose(answers.uniformity, split.uniformity, atol=1e-6)
     np.testing.assert_allclose(answers.noise + answers.uniformity, answers.difference)
-    for row, shown in enumerate(page.table.widget.value["noise + uniformity"]):
+    for row, shown in enumerate(page.table.widget.value["noise / uneven areas"]):
         for part in (split.noise[row], split.uniformity[row]):
             text = f"{part:+,.0f}".replace("-", "−")
             assert ("0" if text in ("+0", "−0") else text) in shown
@@ -56,15 +56,15 @@ def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> No
     assert "Select a row" in page.readout.causes.view.object
     page.table.widget.selection = [1]
     inside, cut = sorted_leaves(page, 1)
-    assert 0 < cut == len(page.maps.marks.cut.data["x0"])
+    assert 0 < cut == len(page.maps.marks[0].cut.data["x0"])
     assert f"Q2 holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
     assert inside + cut == page.screen.answers.touched[1]
     page.state.put(epsilon=2.0)
     inside, cut = sorted_leaves(page, 1)
     assert f"holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
-    assert len(page.maps.marks.cut.data["x0"]) == cut
+    assert len(page.maps.marks[0].cut.data["x0"]) == cut
     page.table.widget.selection = []
-    assert len(page.maps.marks.cut.data["x0"]) == 0
+    assert len(page.maps.marks[0].cut.data["x0"]) == 0
     assert "Select a row" in page.readout.causes.view.object
 
 
@@ -72,7 +72,7 @@ def test_several_rows_are_marked_together_and_leaves_only_once(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
     page.drawn(tuple(page.rectangles.boxes[0]))
     page.table.widget.selection = [0, 2]
-    assert len(page.maps.marks.cut.data["x0"]) == sorted_leaves(page, 0)[1]
+    assert len(page.maps.marks[0].cut.data["x0"]) == sorted_leaves(page, 0)[1]
     for _ in range(4):
         press.press(page, "Add box")
     page.table.widget.selection = list(range(7))

@@ -8,8 +8,10 @@ import pytest
 
 from explorer.app.curator import data
 from explorer.app.work.cache import Shelf
+from explorer.cities.city import City
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.points import counting
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points
 from explorer.views.viewport import Viewport
@@ -24,7 +26,7 @@ def catalogue(monkeypatch):
         def load(side, contribution_bound=None):
             reads.append((key, side))
             if is_matrix:
-                return None, FrequencyMatrix.from_array(np.ones((6, 9), int))
+                return None, FrequencyMatrix.from_array(np.ones((6, 9), int)), None
             grid = Grid.cells((side, side))
             points = Points(
                 np.array([0.5, 1.5]),
@@ -33,9 +35,11 @@ def catalogue(monkeypatch):
                 user=np.array([0, 0]),
                 notes=("<i>2 rows</i>",),
             )
-            return points, grid.count(points, contribution_bound)
+            return points, *points.place_on(grid, contribution_bound)
 
-        return SimpleNamespace(title=title, is_matrix=is_matrix, has_users=not is_matrix, load=load)
+        return SimpleNamespace(
+            title=title, is_matrix=is_matrix, has_users=not is_matrix, load_placed=load
+        )
 
     known = {"tiny": city("tiny", "<b>Tiny</b>"), "matrix": city("matrix", "Matrix", True)}
     monkeypatch.setattr(data.cities, "cities", lambda: known)
@@ -85,11 +89,11 @@ def test_a_bound_makes_a_record_a_user_and_shows_what_is_counted() -> None:
         1,
     )
     assert points.has_users
-    assert users.heat is points.heat
     assert data.is_loaded("tiny", 4, 1)
     assert not data.is_loaded("tiny", 4, 2)
-    # The points themselves are more than what counts: the true map is of the counts.
-    assert (users.truth(Viewport.whole(users.grid), True).shown > 0).mean() == 1 / 16
+    # All points are more than what counts: the true map is of those that do.
+    assert len(users.heat) == 1 < len(points.heat)
+    assert (users.truth(Viewport.whole(users.grid, 16), True).shown > 0).sum() == 1
 
 
 @pytest.mark.usefixtures("catalogue")
@@ -106,13 +110,42 @@ def test_an_unknown_city_is_one_sentence() -> None:
 @pytest.mark.usefixtures("catalogue")
 def test_a_failed_read_is_tried_again() -> None:
     known = data.cities.cities()
-    good = known["tiny"].load
+    good = known["tiny"].load_placed
 
-    def bad(_side, **_):
+    def bad(*_):
         raise InputError("gone")
 
-    known["tiny"].load = bad
+    known["tiny"].load_placed = bad
     with pytest.raises(InputError):
         data.load_city("tiny", 4)
-    known["tiny"].load = good
+    known["tiny"].load_placed = good
     assert data.load_city("tiny", 4).matrix.total == 2
+
+
+def test_loading_a_city_projects_every_point_once(monkeypatch, tmp_path) -> None:
+    rng = np.random.default_rng(5)
+    rows = [f"{x},{y}" for x, y in rng.normal((10.0, 50.0), 0.02, (3000, 2))]
+    (tmp_path / "p.csv").write_text("lon,lat\n" + "\n".join(rows))
+    # So large that there is no lattice: each point goes through the projection itself.
+    extent = {"around": [10.0, 50.0], "size_km": 3000}
+    town = City("town", "Town", extent=extent, file=tmp_path / "p.csv")
+    monkeypatch.setattr(data.cities, "cities", lambda: {"town": town})
+    for shelf in ("_CITIES", "_HEATS"):
+        monkeypatch.setattr(data, shelf, Shelf(4))
+    projected: list[int] = []
+    made = counting.transformer
+
+    class Counted:
+        def __init__(self, *crs) -> None:
+            self.to = made(*crs)
+
+        def transform(self, x, y, **how):
+            projected.append(np.size(x))
+            return self.to.transform(x, y, **how)
+
+    monkeypatch.setattr(counting, "transformer", Counted)
+    city = data.load_city("town", 64)
+    city.truth(Viewport.whole(city.grid), True)
+    # The corners of the lattice that was tried, and then every point.
+    assert projected == [129 * 129, 3000]
+    assert city.matrix.total == len(city.heat) == 3000

@@ -43,8 +43,7 @@ class Visit:
         self.state = ExploreState(epsilon=1.0)
         self.screens: list = []
         self.view = Viewport.whole(self.data.grid, 64)
-        self.parts = PageParts(self.state, MessageArea(), Opening(), {})
-        self.parts.rectangles = Rectangles(self.data.grid)
+        self.parts = PageParts(self.state, MessageArea(), Opening(), {}, Rectangles(self.data.grid))
         self.drawing = Drawing(self.parts, self.screens.append)
 
     def use(self) -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from explorer.app.boxes.answers import BoxAnswers, answer_boxes, median_error, percent
-from explorer.app.curator.figures import figures, map_error, summary
+from explorer.app.curator.answers import BoxAnswers, answer_boxes, median_error
+from explorer.app.curator.figures import key_figures, map_error, summary
+from explorer.app.kit.numbers import percent
 from explorer.mechanisms import HTF, UG, Uniform
 from explorer.points.matrix import FrequencyMatrix
 from explorer.views.partition import Leaves
@@ -17,7 +18,9 @@ def matrix():
 
 def answers(true, private) -> BoxAnswers:
     true, private = np.array(true, float), np.array(private, float)
-    return BoxAnswers(true, private, np.ones_like(true), np.ones(len(true), np.int64))
+    return BoxAnswers(
+        true=true, private=private, sd=np.ones_like(true), touched=np.ones(len(true), np.int64)
+    )
 
 
 def test_relative_error_is_in_percent_and_unknown_where_nothing_is() -> None:
@@ -61,8 +64,8 @@ def test_no_box_is_said_too(matrix) -> None:
     release = HTF(epsilon=1.0).release(matrix, rng=3)
     got = answer_boxes(release, matrix, np.zeros((0, 4)))
     assert "no box" in summary("HTF", "a test", release, got)
-    strip = dict(figures(release, got, float("nan"), 1.5))
-    assert strip["Median box error"] == strip["Map error per point (L1/N)"] == "–"
+    strip = dict(key_figures(release, got, float("nan"), 1.5))
+    assert strip["Median box error"] == strip["Errors of all cells per point (L1 / N)"] == "–"
     assert strip["Computed in"] == "1.5 s"
 
 

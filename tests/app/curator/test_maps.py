@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from explorer.app.curator.data import own_city
-from explorer.app.curator.maps import MapPair, MapTools
+from explorer.app.curator.maps import MapPair
 from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
+from explorer.app.kit.maps import MapTools
 from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF
@@ -53,14 +54,12 @@ def test_the_true_picture_is_sent_once_and_the_private_one_each_time(visit) -> N
 
 def test_the_exact_words_about_privacy_stand_above_the_maps(visit) -> None:
     visit.show()
-    left, right = (pane.object for pane in visit.maps._titles)
-    assert CURATOR == "contains exact counts: do not share this screen"
-    assert PREVIEW == "Preview: repeatable noise, must not be published"
-    assert CURATOR in left
+    left, right = (pane.object for pane in visit.maps.heads)
+    assert CURATOR.capitalize() in left
     assert PREVIEW in right
     visit.show(seed=None, draw=1, ledger=Ledger())
-    assert DRAWN in visit.maps._titles[1].object
-    assert PREVIEW not in visit.maps._titles[1].object
+    assert DRAWN in visit.maps.heads[1].object
+    assert PREVIEW not in visit.maps.heads[1].object
 
 
 def test_a_scale_read_from_the_exact_data_says_so(visit) -> None:
@@ -76,7 +75,7 @@ def test_the_difference_has_its_own_colours_and_two_bars(visit) -> None:
     assert tuple(visit.maps.left.mapper.palette) == palette.PALETTES["magma"]
     assert tuple(visit.maps.right.mapper.palette) == palette.DIFFERENCE
     assert visit.maps.bar.object.count('class="bar"') == 2
-    assert "Difference" in visit.maps._titles[1].object
+    assert "Difference" in visit.maps.heads[1].object
 
 
 @pytest.mark.parametrize(

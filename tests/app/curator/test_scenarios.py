@@ -93,9 +93,8 @@ def copy(page, button) -> None:
 
 def section_with(opening: Scenario, data: CityData) -> Scenarios:
     """The section of a page that opens with a scenario, before a city is there."""
-    parts = PageParts(ExploreState(), MessageArea(), Opening(opening), {})
-    parts.rectangles.grid = data.grid
-    parts.data = data
+    boxes = Rectangles(data.grid)
+    parts = PageParts(ExploreState(), MessageArea(), Opening(opening), {}, boxes, data=data)
     return Scenarios("explore", parts, lambda: None)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import panel as pn
 import pytest
 
+from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import Opening
@@ -11,6 +12,7 @@ from explorer.app.explore.drawer import ExploreDrawer
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.words import words
 from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
 from tests.app import press
 
 
@@ -20,7 +22,9 @@ class Visit:
     def __init__(self, **choices) -> None:
         self.state = ExploreState(**choices)
         cities = {"Port Amber": "madeup", "Elsewhere": "elsewhere"}
-        self.parts = PageParts(self.state, MessageArea(), Opening(), cities)
+        self.parts = PageParts(
+            self.state, MessageArea(), Opening(), cities, Rectangles(Grid.cells((8, 8)))
+        )
         self.changed = self.again = 0
         drawing = Drawing(self.parts, [].append)
         self.drawer = ExploreDrawer(
@@ -122,6 +126,6 @@ def test_another_mechanism_is_described_and_has_its_controls() -> None:
     visit = Visit()
     visit.state.put(mechanism="quadtree")
     assert "Cormode" in press.text(visit.drawer)
-    visit.find("Budget").value = "uniform"
+    visit.find("Budget per level").value = "uniform"
     assert visit.state.parameter("budget") == "uniform"
     assert visit.changed == 1

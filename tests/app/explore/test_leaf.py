@@ -30,7 +30,7 @@ def card(page: Explore) -> str:
 
 
 def outline(page: Explore) -> list[float]:
-    data = page.maps.marks.node.data
+    data = page.maps.marks[0].node.data
     return [float(data[name][0]) for name in ("x0", "y0", "x1", "y1")]
 
 
@@ -39,7 +39,7 @@ def test_a_closed_panel_does_nothing(matrix) -> None:
     page.leaf.tapped(0.0, 0.0)
     page.leaf.step("North")
     assert card(page) == ""
-    assert len(page.maps.marks.node.data["x0"]) == 0
+    assert len(page.maps.marks[0].node.data["x0"]) == 0
 
 
 def test_a_click_outlines_the_leaf_and_says_why_it_ended(page, matrix) -> None:
@@ -177,11 +177,11 @@ def test_a_drawn_release_tells_as_much(page) -> None:
 
 
 def test_closing_takes_the_outline_off(page) -> None:
-    assert len(page.maps.marks.node.data["x0"]) == 1
+    assert len(page.maps.marks[0].node.data["x0"]) == 1
     page.closer.choice.value = NOTHING
-    assert len(page.maps.marks.node.data["x0"]) == 0
+    assert len(page.maps.marks[0].node.data["x0"]) == 0
     page.closer.choice.value = "Leaf"
-    assert len(page.maps.marks.node.data["x0"]) == 1
+    assert len(page.maps.marks[0].node.data["x0"]) == 1
 
 
 def test_without_metres_bounds_are_cells() -> None:

@@ -8,6 +8,7 @@ from pyviz_comms import Comm
 from explorer import exact
 from explorer.app import Explore
 from explorer.app.curator.error_bars import RUNS, ErrorBars
+from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.errors import InputError
 from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.grid import Grid
@@ -31,8 +32,8 @@ def test_counts_of_your_own_give_a_page_with_true_and_private_answers(matrix) ->
     np.testing.assert_allclose(shown["true"], exact(matrix, boxes), atol=0.06)
     said = press.text(page)
     assert f"{release.n_leaves:,}" in said
-    assert "contains exact counts: do not share this screen" in said
-    assert "Preview: repeatable noise, must not be published" in said
+    assert CURATOR.capitalize() in said
+    assert PREVIEW in said
 
 
 def test_choosing_in_python_moves_the_controls_and_the_picture(matrix) -> None:
@@ -74,7 +75,7 @@ def test_a_release_is_drawn_once_and_the_next_change_is_a_preview(matrix) -> Non
     press.press(page, "Draw a release")
     drawn = page.screen.release
     assert not drawn.preview
-    assert "Private release: may be published" in press.text(page)
+    assert DRAWN in press.text(page)
     press.press(page, "Zoom in")
     page.state.put(palette="magma", right="difference")
     assert page.screen.release is drawn
@@ -86,7 +87,7 @@ def test_a_dragged_box_is_a_row_at_once_and_a_click_is_none(matrix) -> None:
     page = Explore(matrix)
     page.drawn((-1000.0, -1000.0, 1000.0, 500.0))
     assert list(page.table.widget.value["box"]) == ["Q1", "Q2", "Q3"]
-    assert len(page.maps.boxes.source.data["x0"]) == 3
+    assert len(page.maps.boxes[0].source.data["x0"]) == 3
     page.drawn((0.0, 0.0, 0.5, 0.5))
     page.drawn((None, 0.0, 5.0, 5.0))
     assert len(page.rectangles) == 3
@@ -172,15 +173,16 @@ def test_intervals_without_a_formula_are_simulated() -> None:
     asked = simulated_sd(page.screen.release, page.rectangles.boxes, RUNS)
     low, high = asked.interval(answers.private)
     np.testing.assert_allclose(answers.interval, (low, high))
-    assert f"{low[0]:,.0f} to {high[0]:,.0f}" == page.table.widget.value["95 % of the noise"][0]
+    shown = page.table.widget.value["range of the noise (95 %)"][0]
+    assert shown == f"{low[0]:,.0f} to {high[0]:,.0f}"
     assert page.readout.about_bars.visible
     page.state.put(mechanism="ug")
     assert page.screen.answers.exact
-    assert page.screen.answers.reach is None
+    assert page.screen.answers.half_width is None
     assert not page.readout.about_bars.visible
 
 
 def test_an_estimated_interval_says_so_until_it_is_simulated(monkeypatch) -> None:
     monkeypatch.setattr(ErrorBars, "want", lambda _self, _screen: None)
     page = Explore(FrequencyMatrix.from_array(np.arange(256).reshape(16, 16)), mechanism="mosaic")
-    assert page.table.widget.value["95 % of the noise"][0].startswith("≈ ")
+    assert page.table.widget.value["range of the noise (95 %)"][0].startswith("≈ ")

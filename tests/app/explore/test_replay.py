@@ -9,6 +9,7 @@ from explorer import all_mechanisms, exact
 from explorer.app import Explore
 from explorer.app.explore.replay_frame import FrameJob, Place, compute_frame
 from explorer.app.explore.replay_sentences import about_step, caption
+from explorer.app.kit.labels import PREVIEW
 from explorer.grid.grid import Grid
 from explorer.inspection.growth import Growth
 from explorer.points.matrix import FrequencyMatrix
@@ -61,7 +62,7 @@ def test_a_height_shows_its_pieces_on_the_map_and_its_answers_in_the_table(page)
     assert f"Level 4 of {growth.levels}: {len(cut)} pieces" in said(page)
     assert len(page.maps._leaves.data["x0"]) == len(cut)
     assert right(page) is not page.screen.right_bytes
-    assert f"Height 4 of {growth.levels} of a preview, not private" in press.text(page)
+    assert f"Height 4 of {growth.levels} of a preview, not private" in page.maps.heads[1].object
     assert "Height 4" in page.maps.right.figure.html_attributes["aria-label"]
     cells = re.findall(r"<td>([^<]*)</td>", page.closer.open.panel._table.object)
     boxes = page.rectangles.boxes
@@ -121,7 +122,7 @@ def test_closing_gives_the_map_back(page) -> None:
     page.closer.open.panel.height.value = 2
     page.closer.choice.value = "Nothing"
     assert right(page) is page.screen.right_bytes
-    assert "Preview: repeatable noise, must not be published" in press.text(page)
+    assert PREVIEW in page.maps.heads[1].object
     assert len(page.maps._leaves.data["x0"]) == len(page.screen.partition.boxes["x0"])
     opened(page)
     assert "none is cut any more" in said(page)
@@ -150,7 +151,7 @@ def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:
     assert right(page) is not before
     assert right(page) is not page.screen.right_bytes
     page.state.put(right="difference")
-    assert "Height 3" in press.text(page)
+    assert "Height 3" in page.maps.heads[1].object
 
 
 def test_only_the_selected_boxes_stand_in_the_table(page) -> None:

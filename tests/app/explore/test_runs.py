@@ -151,14 +151,14 @@ def test_runs_are_played_on_the_map_one_by_one_and_the_map_is_given_back(page) -
         f"Run {i + 1} of 20: a preview with other dice, not private" for i in range(20)
     ]
     assert not np.array_equal(seen[0][1], seen[1][1])
-    assert "Run 20 of 20" in page.maps._titles[1].object
+    assert "Run 20 of 20" in page.maps.heads[1].object
     assert runs.run.value == 20
     assert len(runs.figures[0].shown.data["x"]) == 1
     runs.run.value = 0
     assert right(page) is page.screen.right_bytes
     runs.run.value = 3
     page.zoom(0.5)
-    assert "Run 3 of 20" in page.maps._titles[1].object
+    assert "Run 3 of 20" in page.maps.heads[1].object
     page.closer.choice.value = "Nothing"
     assert right(page) is page.screen.right_bytes
     page.closer.choice.value = "Runs"

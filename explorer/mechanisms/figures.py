@@ -1,13 +1,9 @@
-"""The released figures about one node, by name: what the rules of `decisions` are read with."""
+"""The released figures about one node, by name: what a mechanism explains a decision with."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 
-from explorer.mechanisms import mechanism
 from explorer.releases.release import Release
 from explorer.releases.tree import Tree
 from explorer.releases.units import UNITS_PER_EPSILON
@@ -34,13 +30,6 @@ class Figures:
         self.fan_out = int(self.tree.fan_out[number])
         self.depth = int(self.tree.depth[number])
         self.cells = int(np.prod(self.tree.upper[number] - self.tree.lower[number]))
-
-    @cached_property
-    def made(self) -> Any:
-        """The mechanism with the settings of the release."""
-        return mechanism(self.release.mechanism)(
-            epsilon=self.release.epsilon, **self.release.parameters
-        )
 
     @property
     def deepest(self) -> int:

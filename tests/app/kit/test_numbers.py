@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from explorer.app.state.numbers import finite, shown
+from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 
 
@@ -20,8 +20,3 @@ def test_what_a_float_can_hold_is_one(value, number) -> None:
 def test_all_else_is_one_sentence_with_its_name(value) -> None:
     with pytest.raises(InputError, match=r"^The width is not a .*\.$"):
         finite(value, "The width")
-
-
-def test_any_value_can_be_shown_and_is_short() -> None:
-    assert shown("x" * 500) == repr("x" * 40)
-    assert len(shown(10**5000)) < 60

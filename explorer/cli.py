@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 from explorer.commands import COMMANDS, command
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
-from explorer.mechanisms.base import check_settings
+from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.mechanisms.limits import check_settings
 from explorer.privacy.curator import BudgetExceeded
 from explorer.version import __version__
 
@@ -89,7 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command is None:
                 parser.print_help()
                 return 0
-            arguments.run(arguments)
+            with interrupts_between_steps():
+                arguments.run(arguments)
             sys.stdout.flush()
         return 0
     except (InputError, BudgetExceeded) as error:

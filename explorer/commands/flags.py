@@ -10,7 +10,6 @@ import param
 
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
-from explorer.mechanisms.base import EPSILON_RANGE
 
 _PREFIX = "parameter "
 _SIZE = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?)\s*(km|m)", re.IGNORECASE)
@@ -42,10 +41,9 @@ def allowed(declared: param.Parameter) -> str:
     """
     if isinstance(declared, param.Selector):
         return ", ".join(map(_typed, declared.objects))
-    if declared.name == "epsilon":
-        return EPSILON_RANGE
     low, high = declared.bounds
-    return f"{low:,.12g} to {high:,.12g}{', or auto' if declared.allow_None else ''}"
+    limits = getattr(declared, "allowed", f"{low:,.12g} to {high:,.12g}")
+    return f"{limits}{', or auto' if declared.allow_None else ''}"
 
 
 def described(declared: param.Parameter) -> str:

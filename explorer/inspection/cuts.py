@@ -91,7 +91,7 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
         positions = np.unique(np.concatenate([positions[::step], looked_at, [chosen]]))
     low, high = (np.broadcast_to(corner, (len(positions), 2)).copy() for corner in (lower, upper))
     axes = np.full(len(positions), axis)
-    costs = homogeneity.split_costs(matrix, low, high, axes, positions)
+    costs = matrix.split_costs(low, high, axes, positions)
     first, last = cuts.window(np.array([upper[axis] - lower[axis]]), made.split_rule)
     return CutStudy(
         axis=axis,

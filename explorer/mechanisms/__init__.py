@@ -54,6 +54,7 @@ __all__ = [
     "QuadTree",
     "Uniform",
     "all_mechanisms",
+    "first_compared",
     "mechanism",
     "rebuild",
     "register",
@@ -74,6 +75,11 @@ def mechanism(name: str) -> type[Mechanism]:
     if name not in _REGISTERED:
         raise InputError(f"There is no mechanism {name!r}: choose one of {', '.join(_REGISTERED)}.")
     return _REGISTERED[name]
+
+
+def first_compared() -> tuple[str, ...]:
+    """The names of the mechanisms that a comparison begins with."""
+    return tuple(key for key, kind in _REGISTERED.items() if kind.compared_first)
 
 
 def rebuild(release: Release) -> Mechanism:

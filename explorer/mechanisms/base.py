@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, ClassVar, Self
 
@@ -12,8 +10,12 @@ import param
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid import values
+from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
+from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
@@ -22,45 +24,11 @@ from explorer.releases import inference
 from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
 from explorer.releases.transcript import Transcript
-from explorer.releases.units import to_units
+from explorer.releases.units import UNITS_PER_EPSILON, to_units
 
-MIN_EPSILON = 1e-6
-
-
-def _largest_epsilon(setting: str) -> float:
-    try:
-        largest = float(setting)
-    except ValueError:
-        largest = math.nan
-    if not (math.isfinite(largest) and largest >= 0.1):
-        raise InputError(
-            f"EXPLORER_MAX_EPSILON is {setting!r}: set it to a number of 0.1 or more, or leave it."
-        )
-    return largest
-
-
-_SETTING_FAULT: InputError | None = None
-try:
-    MAX_EPSILON = _largest_epsilon(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
-except InputError as _fault:
-    # An error while importing would be a traceback even of --help: it waits for `check_settings`.
-    MAX_EPSILON, _SETTING_FAULT = 10.0, _fault
-"""Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
-
-EPSILON_RANGE = f"{MIN_EPSILON:f} to {MAX_EPSILON:g}"
-"""What epsilon may be, in words for a sentence."""
-
-
-def check_settings() -> None:
-    """Refuse to work under settings of the environment that cannot be.
-
-    Raises
-    ------
-    InputError
-        If EXPLORER_MAX_EPSILON is no number of 0.1 or more.
-    """
-    if _SETTING_FAULT is not None:
-        raise InputError(str(_SETTING_FAULT))
+# Measurements of more than a thousand equal draws take a way of their own (`laplace_variance`).
+_WARM_SIDES = (64, 24)
+_WARM: set[tuple[type, str]] = set()
 
 
 class Mechanism(param.Parameterized):
@@ -103,11 +71,9 @@ class Mechanism(param.Parameterized):
     compared_first: ClassVar[bool] = False
     lesson_settings: ClassVar[Mapping[str, Any]] = {}
 
-    epsilon = param.Number(
+    epsilon = Epsilon(
         default=0.1,
-        bounds=(MIN_EPSILON, MAX_EPSILON),
         softbounds=(0.01, 10),
-        label="Epsilon",
         doc="Privacy budget of the whole release: small is private and noisy, large is accurate.",
     )
 
@@ -178,15 +144,18 @@ class Mechanism(param.Parameterized):
         """
         if not isinstance(matrix, FrequencyMatrix):
             matrix = FrequencyMatrix.from_array(matrix)
-        self._check_dimensions(len(matrix.shape))
+        d = len(matrix.shape)
+        self._check_dimensions(d)
         source = noise_source(rng)
         curator = Curator(matrix, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
+            # What cannot be compiled must fail, or be interrupted, before it is paid for.
+            self.warm_up()
             ledger.book(matrix.key, curator.units, self.key, repr(self))
         estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
-            inside=getattr(self, "inside", "uniform"),
+            inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",
             mechanism=self.key,
             parameters=self.settings(),
             units=curator.units,
@@ -197,6 +166,30 @@ class Mechanism(param.Parameterized):
             contribution_bound=matrix.contribution_bound,
             ledger=tuple(curator.ledger),
         )
+
+    def warm_up(self) -> None:
+        """Compile and load whatever a release with these settings needs, on made-up counts.
+
+        Once a process for each kind of mechanism and settings; some milliseconds where compiled
+        code is cached, seconds where it is not.
+        """
+        what = type(self), repr(self.settings())
+        if what in _WARM or 2 not in self.dimensions:
+            return
+        with interrupts_between_steps():
+            # With little noise no test for stopping ends it early.
+            clear = type(self)(**{**self.settings(), "epsilon": MAX_EPSILON})
+            for side in _WARM_SIDES:
+                rows, cols = np.indices((side, side))
+                crowd = (rows < side // 2) & (cols < side // 2)
+                counts = np.where(crowd, 10**6, (rows + cols) % 4)
+                made = clear.release(FrequencyMatrix.from_array(counts), rng=0)
+                # What is said and saved of a release belongs to it.
+                _ = made.density(), made.summary()
+            nobody = np.zeros(1, dtype=np.int64)
+            paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
+            ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")
+        _WARM.add(what)
 
     def infer(
         self,
@@ -250,37 +243,8 @@ class Mechanism(param.Parameterized):
         if name not in cls.param or name == "name":
             known = ", ".join(["epsilon", *cls.tunables()])
             raise InputError(f"{cls.title} has no parameter {name!r}: it has {known}.")
-        declared = cls.param[name]
-        if isinstance(declared, param.Selector):
-            if not any(type(value) is type(each) and value == each for each in declared.objects):
-                choices = ", ".join(repr(choice) for choice in declared.objects)
-                raise InputError(f"{declared.label} is {value!r}: choose one of {choices}.")
-            return value
-        if value is None and declared.allow_None:
-            return None
-        return _checked_number(declared, value)
+        return values.checked(cls.param[name], value)
 
     def __repr__(self) -> str:
         shown = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _checked_number(declared: param.Number, value: Any) -> float | int:
-    low, high = declared.bounds
-    allowed = f"{low:g} to {high:g}"
-    if declared.name == "epsilon":
-        allowed = EPSILON_RANGE
-    whole = isinstance(declared, param.Integer)
-    kind = "a whole number" if whole else "a number"
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputError(f"{declared.label} is {value!r}: give {kind}, {allowed}.")
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        finite, value = False, math.inf
-    if not finite or (whole and value != int(value)) or not low <= value <= high:
-        reason = ""
-        if declared.name == "epsilon" and math.isfinite(value) and value > high:
-            reason = f" (a budget above {high:g} protects nobody)"
-        raise InputError(f"{declared.label} is {value:g}{reason}: give {kind}, {allowed}.")
-    return int(value) if whole else float(value)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, public
 from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.options import ANY
 from explorer.privacy.curator import Curator
 from explorer.releases import inference
 from explorer.releases.inference import Estimate
@@ -23,6 +25,7 @@ class Identity(Mechanism):
     title: ClassVar[str] = "Identity"
     summary: ClassVar[str] = "Noise on every single cell of the grid."
     paper: ClassVar[str] = "Dwork, McSherry, Nissim, Smith 2006"
+    dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "olive"
     marker: ClassVar[str] = "hex"
     dash: ClassVar[str] = "dashed"
@@ -54,6 +57,7 @@ class Uniform(Mechanism):
     title: ClassVar[str] = "Uniform"
     summary: ClassVar[str] = "One noisy total, spread evenly over the whole map."
     paper: ClassVar[str] = "htf-2022, section 7.5"
+    dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "plum"
     marker: ClassVar[str] = "inverted_triangle"
     dash: ClassVar[str] = "dashed"

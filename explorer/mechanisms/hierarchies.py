@@ -167,7 +167,7 @@ def levels_of(side: int, b: int) -> int:
     return levels
 
 
-def best_branching(shape: tuple[int, int]) -> int:
+def best_branching(shape: tuple[int, ...]) -> int:
     """Parts along each side with the least error of boxes, see `HB`; the fewest of equally good."""
     side = max(shape)
     return min(range(2, max(side, 2) + 1), key=lambda b: b * levels_of(side, b) ** 2)

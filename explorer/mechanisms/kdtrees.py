@@ -248,7 +248,7 @@ def _turn(nodes: Regions, level: int) -> Ints:
     return np.where(nodes.shape[np.arange(len(nodes)), axis] == 1, 1 - axis, axis)
 
 
-def _noisy_sums(cells: Regions, noisy: Ints, shape: tuple[int, int]) -> np.ndarray:
+def _noisy_sums(cells: Regions, noisy: Ints, shape: tuple[int, ...]) -> np.ndarray:
     """Summed-area table of the noisy map, negative counts taken as 0, even inside its cells."""
     density = np.maximum(noisy, 0) / cells.cells
     edges_r, edges_c = (np.unique(cells.lower[:, axis]) for axis in (0, 1))

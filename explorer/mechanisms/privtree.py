@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import CELL, Decision
 from explorer.mechanisms.figures import Figures
-from explorer.mechanisms.options import inference_option, inside_option
+from explorer.mechanisms.options import ANY, inference_option, inside_option
 from explorer.privacy.curator import Curator
 from explorer.releases.inference import Estimate
 from explorer.releases.units import share
@@ -28,6 +29,7 @@ class PrivTree(Mechanism):
     title: ClassVar[str] = "PrivTree"
     summary: ClassVar[str] = "A quadtree that goes as deep as the data for one price."
     paper: ClassVar[str] = "Zhang, Xiao, Xie, SIGMOD 2016"
+    dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "orange"
     marker: ClassVar[str] = "triangle"
     compared_first: ClassVar[bool] = True
@@ -54,8 +56,10 @@ class PrivTree(Mechanism):
         """The outcome of the test; its score is not released."""
         if node.is_leaf and node.cells == 1:
             return CELL
-        scale = 7 / 3 * node.release.contribution_bound / node.root_epsilon("structure")
-        bias = scale * np.log(4)
+        parts = 2 ** node.tree.lower.shape[1]
+        factor = (2 * parts - 1) / (parts - 1)  # see `Curator.privtree`
+        scale = factor * node.release.contribution_bound / node.root_epsilon("structure")
+        bias = scale * np.log(parts)
         score = (
             f"count − {node.depth} × {bias:.1f}, at least −{bias:.1f}, and noise of scale "
             f"{scale:.1f}"

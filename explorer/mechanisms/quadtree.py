@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import CELL, Decision, public, reached
 from explorer.mechanisms.figures import Figures
-from explorer.mechanisms.options import inference_option, inside_option, level_budget_option
+from explorer.mechanisms.options import ANY, inference_option, inside_option, level_budget_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
 from explorer.releases.inference import Estimate
@@ -19,6 +19,8 @@ from explorer.releases.inference import Estimate
 
 class QuadTree(Mechanism):
     """Quarters of quarters, down to a fixed height, every node counted.
+
+    In d dimensions a node has 2^d parts.
 
     The shape is public, so all of the budget goes to counts: the same share for every level, or
     shares that grow by 2^(1/3) from the root to the leaves. Sides need not be powers of two; a
@@ -29,6 +31,7 @@ class QuadTree(Mechanism):
     title: ClassVar[str] = "QuadTree"
     summary: ClassVar[str] = "The map quartered again and again, whatever lies in it."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "plum"
     marker: ClassVar[str] = "inverted_triangle"
     compared_first: ClassVar[bool] = True
@@ -52,6 +55,7 @@ class QuadTree(Mechanism):
     def plan(self, curator: Curator) -> Estimate:
         """Count a level, quarter it, go on; the last level takes what is left."""
         nodes = curator.open()
+        halves = np.full(len(curator.shape), 2)
         deepest = int(np.ceil(np.log2(max(curator.shape))))
         height = deepest if self.height is None else min(self.height, deepest)
         split = allocation.geometric if self.budget == "geometric" else allocation.uniform
@@ -63,7 +67,7 @@ class QuadTree(Mechanism):
                 curator.count(leaves, curator.remaining(leaves), "leaves")
             if len(nodes):
                 curator.count(nodes, shares[level], "inner nodes")
-                nodes = nodes.grid(np.array([2, 2]))
+                nodes = nodes.grid(halves)
         return self.infer(curator.transcript(), ["leaves"])
 
     @property

@@ -17,15 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.sums import box_sums, summed
+from explorer.points import split_costs as homogeneity
 
 # Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
 # eight keep the memory at 134 MB. Boxes whose mean count lies beyond the tables are scanned.
 _TABLES_SMALL, _TABLES_LARGE, _SMALL_CELLS = 16, 8, 2**20 + 1
 _INT32_MAX = 2**31 - 1
 
+Ints = NDArray[np.int64]
+
 
 class FrequencyMatrix:
-    """Exact counts of records per cell of a public grid.
+    """Exact counts of records per cell of a public grid: the dense case of `privacy.counts.Counts`.
 
     Parameters
     ----------
@@ -79,6 +82,11 @@ class FrequencyMatrix:
         return cls(whole, grid or Grid.cells(whole.shape), contribution_bound, unit)
 
     @property
+    def domain(self) -> Grid:
+        """The public space, which is the grid."""
+        return self.grid
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         rows, cols = self.counts.shape
@@ -124,6 +132,22 @@ class FrequencyMatrix:
     def count(self, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.int64]:
         """Exact counts of n boxes, rows and columns half open: `lower`, `upper` are (n, 2)."""
         return box_sums(self.sums, lower, upper)
+
+    def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
+        """Objective of one cut for each of n boxes, (n,), see `points.split_costs`."""
+        return homogeneity.split_costs(self.counts, self.sums, self.excess, lower, upper, axis, cut)
+
+    def all_split_costs(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """Objectives of all cuts of n boxes: flat, and (n + 1,) offsets of each box in them."""
+        return homogeneity.all_split_costs(self.split_costs, lower, upper, axis)
+
+    def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
+        return homogeneity.all_imbalances(self.count, lower, upper, axis)
+
+    def dense(self) -> Ints:
+        """The count of every cell, (rows, cols); not to be written to."""
+        return self.counts
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.

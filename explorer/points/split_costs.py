@@ -16,11 +16,13 @@ not keep that.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.points.matrix import FrequencyMatrix
+Ints = NDArray[np.int64]
 
 LATTICE_BITS = 10
 SENSITIVITY = 2 << LATTICE_BITS
@@ -28,16 +30,19 @@ SENSITIVITY = 2 << LATTICE_BITS
 
 
 def split_costs(
-    matrix: FrequencyMatrix,
-    lower: NDArray[np.int64],
-    upper: NDArray[np.int64],
-    axis: NDArray[np.int64],
-    cut: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    counts: Ints,
+    sums: Ints,
+    excess: NDArray[np.int32],
+    lower: Ints,
+    upper: Ints,
+    axis: Ints,
+    cut: Ints,
+) -> Ints:
     """Objective o_k of one cut for each of n boxes, in units of 2^-LATTICE_BITS.
 
     Parameters
     ----------
+    counts, sums, excess : the matrix and its tables, see `FrequencyMatrix`
     lower, upper : (n, 2) rows and columns, half open
     axis : (n,) 0 cuts rows, 1 cuts columns
     cut : (n,) position of the cut on that axis, strictly inside the box
@@ -47,27 +52,23 @@ def split_costs(
     (n,) int64
     """
     costs = np.empty(len(lower), dtype=np.int64)
-    _cost_batch(matrix.counts, matrix.sums, matrix.excess, lower, upper, axis, cut, costs)
+    _cost_batch(counts, sums, excess, lower, upper, axis, cut, costs)
     return costs
 
 
 def all_split_costs(
-    matrix: FrequencyMatrix,
-    lower: NDArray[np.int64],
-    upper: NDArray[np.int64],
-    axis: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    split_costs: Callable[[Ints, Ints, Ints, Ints], Ints], lower: Ints, upper: Ints, axis: Ints
+) -> tuple[Ints, Ints]:
     """Objectives of all cuts of n boxes: flat costs, and (n + 1,) offsets of each box in them.
 
-    The cuts of box i are lower[i, axis] + 1 .. upper[i, axis] - 1, in that order.
+    The cuts of box i are lower[i, axis] + 1 .. upper[i, axis] - 1, in that order; `split_costs`
+    gives the objective of one cut of each box.
     """
     owner, position, offsets = every_cut(lower, upper, axis)
-    return split_costs(matrix, lower[owner], upper[owner], axis[owner], position), offsets
+    return split_costs(lower[owner], upper[owner], axis[owner], position), offsets
 
 
-def every_cut(
-    lower: NDArray[np.int64], upper: NDArray[np.int64], axis: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def every_cut(lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints, Ints]:
     """All cuts of n boxes in a row: whose, where, and the (n + 1,) offsets of each box."""
     rows = np.arange(len(lower))
     cuts = upper[rows, axis] - lower[rows, axis] - 1
@@ -78,21 +79,19 @@ def every_cut(
 
 
 def all_imbalances(
-    matrix: FrequencyMatrix,
-    lower: NDArray[np.int64],
-    upper: NDArray[np.int64],
-    axis: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    count: Callable[[Ints, Ints], Ints], lower: Ints, upper: Ints, axis: Ints
+) -> tuple[Ints, Ints]:
     """|records below - records above| of all cuts of n boxes; one record moves each by at most 1.
 
     The lowest is the median's. Candidates are all positions of the grid, never only those that
-    hold data: which those are is itself private. Returned as by `all_split_costs`.
+    hold data: which those are is itself private. Returned as by `all_split_costs`; `count` gives
+    the exact counts of boxes.
     """
     owner, position, offsets = every_cut(lower, upper, axis)
     last = upper[owner]
     last[np.arange(len(owner)), axis[owner]] = position
-    below = matrix.count(lower[owner], last)
-    return np.abs(matrix.count(lower, upper)[owner] - 2 * below), offsets
+    below = count(lower[owner], last)
+    return np.abs(count(lower, upper)[owner] - 2 * below), offsets
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,3 +46,11 @@ class Counts(Protocol):
 
     def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
         """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
+
+
+@runtime_checkable
+class Dense(Protocol):
+    """What some counts can do besides: say the count of every cell at once."""
+
+    def dense(self) -> Ints:
+        """The count of every cell, an array of the domain's shape; not to be written to."""

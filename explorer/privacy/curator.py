@@ -13,9 +13,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.errors import InputError
 from explorer.points import split_costs as homogeneity
-from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy import cuts
+from explorer.privacy.counts import Counts, Dense
 from explorer.privacy.noise import Keys, NoiseSource
 from explorer.privacy.regions import Book, Regions, mix
 from explorer.releases import haar
@@ -32,12 +33,12 @@ class BudgetExceeded(RuntimeError):
 
 
 class Curator:
-    """Answers budgeted questions about a frequency matrix.
+    """Answers budgeted questions about exact counts.
 
     Parameters
     ----------
-    matrix : FrequencyMatrix
-        The exact counts; kept to itself.
+    counts : Counts
+        The exact counts, such as a `FrequencyMatrix`; kept to itself.
     units : int
         The whole budget, in units of 10^-12 epsilon.
     noise : NoiseSource
@@ -48,12 +49,12 @@ class Curator:
 
     def __init__(
         self,
-        matrix: FrequencyMatrix,
+        counts: Counts,
         units: int,
         noise: NoiseSource,
         progress: Progress | None = None,
     ) -> None:
-        self.__matrix = matrix
+        self.__counts = counts
         self._noise = noise
         self._progress = progress
         self._books: list[Book] = []
@@ -61,7 +62,7 @@ class Curator:
         self._measured: list[tuple[Book, Measurement]] = []
         self._candidates: list[tuple[Book, Candidates]] = []
         self.units = units
-        self.shape = matrix.shape
+        self.shape = counts.domain.shape
         self.ledger: list[LedgerRow] = []
 
     def open(self, units: int | None = None) -> Regions:
@@ -104,8 +105,8 @@ class Curator:
             If any region cannot pay; nothing is drawn then.
         """
         paid = self._charge(regions, units, stage)
-        sensitivity = self.__matrix.contribution_bound
-        exact = self.__matrix.count(regions.lower, regions.upper)
+        sensitivity = self.__counts.contribution_bound
+        exact = self.__counts.count(regions.lower, regions.upper)
         noisy = self._in_chunks(exact, sensitivity, paid, regions.keys, stage)
         variances = laplace_variance(paid, sensitivity)
         self._measured.append((regions.book, Measurement(stage, regions.ids, noisy, variances)))
@@ -153,12 +154,10 @@ class Curator:
             return position
         chosen, axes = regions.select(choosing), axis[choosing]
         budget = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions))[choosing]
-        sensitivity = homogeneity.SENSITIVITY * self.__matrix.contribution_bound
+        sensitivity = homogeneity.SENSITIVITY * self.__counts.contribution_bound
         if rule == "all cuts":
             paid, draws = self._charge(chosen, budget, stage), 1
-            costs, offsets = homogeneity.all_split_costs(
-                self.__matrix, chosen.lower, chosen.upper, axes
-            )
+            costs, offsets = self.__counts.all_split_costs(chosen.lower, chosen.upper, axes)
             index = self._noise.lowest(costs, offsets, sensitivity, paid, chosen.keys, stage)
             position[choosing] = start[choosing] + index + 1
         else:
@@ -167,8 +166,8 @@ class Curator:
 
             def evaluate(who: Ints, cut: Ints, draw: int) -> Ints:
                 place = cut + start[choosing][who]
-                exact = homogeneity.split_costs(
-                    self.__matrix, chosen.lower[who], chosen.upper[who], axes[who], place
+                exact = self.__counts.split_costs(
+                    chosen.lower[who], chosen.upper[who], axes[who], place
                 )
                 name = f"{stage} {draw}"
                 keys = chosen.keys[who]
@@ -214,10 +213,8 @@ class Curator:
         chosen = regions.select(choosing)
         budget = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions))[choosing]
         paid = self._charge(chosen, budget, stage)
-        costs, offsets = homogeneity.all_imbalances(
-            self.__matrix, chosen.lower, chosen.upper, axis[choosing]
-        )
-        bound = self.__matrix.contribution_bound
+        costs, offsets = self.__counts.all_imbalances(chosen.lower, chosen.upper, axis[choosing])
+        bound = self.__counts.contribution_bound
         position[choosing] += self._noise.lowest(costs, offsets, bound, paid, chosen.keys, stage)
         self._enter(stage, paid, len(choosing), bound)
         return position
@@ -247,7 +244,7 @@ class Curator:
             If any region cannot pay; nothing is drawn then.
         """
         self._charge(root, units, stage)
-        one = (1 << homogeneity.LATTICE_BITS) * self.__matrix.contribution_bound
+        one = (1 << homogeneity.LATTICE_BITS) * self.__counts.contribution_bound
         exact_scale = one * 7 / 3 * UNITS_PER_EPSILON / units
         sensitivity = math.ceil(one * 7 / 3 * math.exp(1 / exact_scale))
         delta = math.ceil(sensitivity * UNITS_PER_EPSILON / units * math.log(4))
@@ -256,7 +253,7 @@ class Curator:
             cuttable = nodes.cells > 1
             leaves.append(nodes.select(~cuttable))
             nodes = nodes.select(cuttable)
-            count = self.__matrix.count(nodes.lower, nodes.upper) << homogeneity.LATTICE_BITS
+            count = self.__counts.count(nodes.lower, nodes.upper) << homogeneity.LATTICE_BITS
             score = np.maximum(count - depth * delta, -delta)
             paid = np.full(len(nodes), units)
             goes_on = self._noise.above(score, 0, sensitivity, paid, nodes.keys, stage)
@@ -281,12 +278,20 @@ class Curator:
         ------
         BudgetExceeded
             If nothing is left; nothing is drawn then.
+        InputError
+            For counts that are no map, or too many cells to be said one by one.
         """
-        exact = haar.forward(self.__matrix.counts)
+        if not (isinstance(self.__counts, Dense) and len(self.shape) == 2):
+            raise InputError(
+                "Coefficients need the count of every cell of a map of rows and columns, which "
+                f"these counts of {len(self.shape)} axes cannot give: choose a mechanism that "
+                "counts boxes."
+            )
+        exact = haar.forward(self.__counts.dense())
         levels = math.prod(1 + int(math.log2(side)) for side in exact.shape)
         each = int(self.remaining(root)[0]) // levels
         self._charge(root, self.remaining(root), stage)
-        bound = self.__matrix.contribution_bound
+        bound = self.__counts.contribution_bound
         flat = exact.ravel()
         with np.errstate(over="ignore"):
             keys = mix(np.arange(flat.size, dtype=np.uint64) + root.keys[0])

@@ -38,7 +38,7 @@ def read_rectangles(
     name: str = "",
     note: Callable[[str], None] | None = None,
 ) -> tuple[Floats, list[str]]:
-    """Read rectangles from GeoJSON or CSV; the content tells which.
+    """Read rectangles from GeoJSON or CSV; the content says which.
 
     Parameters
     ----------

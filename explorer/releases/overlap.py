@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from explorer.releases.tree import Floats, Ints, Tree
+from explorer.releases.tree import Floats, Ints, Tree, share_inside
 
 
 def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:
@@ -19,7 +19,7 @@ def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:
     Parameters
     ----------
     tree : Tree
-    box : (2, 2) lower and upper in cells, fractions allowed
+    box : (2, d) lower and upper in cells, fractions allowed
 
     Returns
     -------
@@ -28,19 +28,21 @@ def cut_leaves(tree: Tree, box: Floats) -> tuple[int, Ints]:
     found = np.empty(len(tree.leaves), dtype=np.int64)
     first, below = tree.first_child, tree.variances[2]
     inside, cut = _sort_out(
-        np.asarray(box, float), tree.lower, tree.upper, first, tree.fan_out, below, found
+        np.asarray(box, float)[None], tree.lower, tree.upper, first, tree.fan_out, below, found
     )
     return int(inside), np.sort(found[:cut])
 
 
-def spread_exactly(tree: Tree, sums: Ints, boxes: Floats) -> tuple[Floats, Ints, Ints]:
+def spread_exactly(tree: Tree, exact: Ints, boxes: Floats) -> tuple[Floats, Ints, Ints]:
     """What a partition would answer if its counts were exact, spread evenly inside leaves.
 
     Parameters
     ----------
     tree : Tree
-    sums : (rows + 1, cols + 1) summed-area table of the exact counts: the curator's
-    boxes : (m, 2, 2) lower and upper in cells, fractions allowed
+    exact : the curator's
+        Exact count of every node, (n,); or, of two dimensions, the summed-area table of the cells,
+        (rows + 1, cols + 1), of which no more is read than the boxes need.
+    boxes : (m, 2, d) lower and upper in cells, fractions allowed
 
     Returns
     -------
@@ -49,6 +51,8 @@ def spread_exactly(tree: Tree, sums: Ints, boxes: Floats) -> tuple[Floats, Ints,
     answers = np.zeros(len(boxes))
     inside, cut = np.zeros((2, len(boxes)), dtype=np.int64)
     first, below = tree.first_child, tree.variances[2]
+    of_nodes = exact if exact.ndim == 1 else np.zeros(0, dtype=np.int64)
+    sums = exact if exact.ndim == 2 else np.zeros((0, 0), dtype=np.int64)
     _spread(
         np.ascontiguousarray(boxes),
         tree.lower,
@@ -56,6 +60,7 @@ def spread_exactly(tree: Tree, sums: Ints, boxes: Floats) -> tuple[Floats, Ints,
         first,
         tree.fan_out,
         below,
+        of_nodes,
         sums,
         answers,
         inside,
@@ -64,30 +69,16 @@ def spread_exactly(tree: Tree, sums: Ints, boxes: Floats) -> tuple[Floats, Ints,
     return answers, inside, cut
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _overlap(box, lower, upper, i):  # type: ignore[no-untyped-def]
-    """The part of a node's area that lies in a box: 0 outside, 1 for the whole node."""
-    height = min(box[1, 0], upper[i, 0]) - max(box[0, 0], lower[i, 0])
-    width = min(box[1, 1], upper[i, 1]) - max(box[0, 1], lower[i, 1])
-    rows, cols = upper[i, 0] - lower[i, 0], upper[i, 1] - lower[i, 1]
-    if height <= 0.0 or width <= 0.0:
-        return 0.0
-    if height >= rows and width >= cols:
-        return 1.0
-    # Never 1, whatever rounding does to a leaf that lacks a hair's breadth.
-    return min(height * width / (rows * cols), 1.0 - 1e-16)
-
-
 @njit(cache=True, nogil=True)
-def _sort_out(box, lower, upper, first, fan_out, below, found):  # type: ignore[no-untyped-def]
+def _sort_out(boxes, lower, upper, first, fan_out, below, found):  # type: ignore[no-untyped-def]
     """Leaves inside, and how many cut ones were written into `found`."""
     waiting = np.empty(len(lower), dtype=np.int64)
     ends, inside, cut = 0, 0, 0
     begin, stop = 0, 1
     while True:
         for i in range(begin, stop):
-            part = _overlap(box, lower, upper, i)
-            if part == 1.0:
+            part, is_whole = share_inside(boxes, 0, lower, upper, i)
+            if is_whole:
                 inside += below[i]
             elif part > 0.0 and fan_out[i] == 0:
                 found[cut] = i
@@ -104,25 +95,28 @@ def _sort_out(box, lower, upper, first, fan_out, below, found):  # type: ignore[
 
 @njit(cache=True, nogil=True)
 def _spread(  # type: ignore[no-untyped-def]
-    boxes, lower, upper, first, fan_out, below, sums, answers, inside, cut
+    boxes, lower, upper, first, fan_out, below, of_nodes, sums, answers, inside, cut
 ):
     waiting = np.empty(len(lower), dtype=np.int64)
     for m in range(len(boxes)):
-        box = boxes[m]
         answer, whole, ends = 0.0, 0, 0
         begin, stop = 0, 1
         while True:
             for i in range(begin, stop):
-                part = _overlap(box, lower, upper, i)
+                part, is_whole = share_inside(boxes, m, lower, upper, i)
                 if part == 0.0:
                     continue
-                if part < 1.0 and fan_out[i] > 0:
+                if not is_whole and fan_out[i] > 0:
                     waiting[ends] = i
                     ends += 1
                     continue
-                r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
-                answer += part * (sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0])
-                if part == 1.0:
+                if len(of_nodes):
+                    count = of_nodes[i]
+                else:
+                    r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
+                    count = sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]
+                answer += part * count
+                if is_whole:
                     whole += below[i]
                 else:
                     cut[m] += 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from explorer.errors import InputError
+from explorer.grid.values import as_number, is_one_of
 
 
 def shown(value: Any) -> str:
@@ -23,7 +23,7 @@ def shown(value: Any) -> str:
 
 def one_of(value: Any, choices: Sequence[Any], what: str) -> Any:
     """``value`` if it is one of ``choices``, by type too: True is not 1."""
-    if any(type(value) is type(choice) and value == choice for choice in choices):
+    if is_one_of(value, choices):
         return value
     listed = ", ".join(str(choice) for choice in choices)
     raise InputError(f"The {what} of a scenario is {shown(value)}: choose one of {listed}.")
@@ -31,7 +31,7 @@ def one_of(value: Any, choices: Sequence[Any], what: str) -> Any:
 
 def whole(value: Any, low: int, high: int, what: str) -> int:
     """A whole number from ``low`` to ``high``."""
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+    if not isinstance(value, int) or as_number(value, low, high) is None:
         raise InputError(
             f"The {what} of a scenario is {shown(value)}: give a whole number from {low:,} to "
             f"{high:,}."
@@ -41,10 +41,10 @@ def whole(value: Any, low: int, high: int, what: str) -> int:
 
 def number(value: Any, largest: float, what: str) -> float:
     """A finite number between ``-largest`` and ``largest``."""
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    if not plain or not -largest <= value <= largest or not math.isfinite(value):
+    found = as_number(value, -largest, largest)
+    if found is None:
         raise InputError(f"The {what} of a scenario is {shown(value)}: give a finite number.")
-    return float(value)
+    return found
 
 
 def flag(value: Any, what: str) -> bool:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import param
 
-from explorer.mechanisms import all_mechanisms
-from explorer.mechanisms.base import MAX_EPSILON
+from explorer.mechanisms import first_compared
+from explorer.mechanisms.limits import MAX_EPSILON
 
 GRID_SIDES = (256, 512, 1024, 2048)
 #: What is protected: 0 is each point, k is a person of whom at most k points count.
@@ -82,7 +82,7 @@ class SweepChoices(param.Parameterized):
     """What the error curves of Compare are asked for."""
 
     chosen = param.List(
-        default=[key for key, kind in all_mechanisms().items() if kind.compared_first],
+        default=list(first_compared()),
         label="Mechanisms in the sweep",
     )
     workload = param.Selector(default="random", objects=_turned(WORKLOADS), label="Questions")

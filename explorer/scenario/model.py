@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
-from explorer.mechanisms.base import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
+from explorer.mechanisms.limits import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
 from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED, PlaceChoices

@@ -5,8 +5,9 @@ from __future__ import annotations
 import param
 
 from explorer.mechanisms import all_mechanisms
+from explorer.mechanisms.limits import Epsilon
 from explorer.teaching.postprocessing import treatable
-from explorer.teaching.settings import Box, Names, Place, Settings, epsilon_setting
+from explorer.teaching.settings import Box, Names, Place, Settings
 
 _ALL = list(all_mechanisms())
 RUNS = [100, 200, 400, 1000]
@@ -16,7 +17,7 @@ class Neighbours(Settings):
     """One person more or less: what comes out on either data set."""
 
     mechanism = param.Selector(default="ug", objects=_ALL, label="Mechanism")
-    epsilon = epsilon_setting(0.5)
+    epsilon = Epsilon(0.5)
     change = param.Selector(default="add", objects=["add", "remove"], label="One person")
     place = Place(label="Place")
     target = param.Selector(default="leaf", objects=["leaf", "box"], label="Ask about")
@@ -28,7 +29,7 @@ class Averaging(Settings):
     """The same question to many fresh maps."""
 
     mechanism = param.Selector(default="ug", objects=_ALL, label="Mechanism")
-    epsilon = epsilon_setting(0.5)
+    epsilon = Epsilon(0.5)
     box = Box(label="Box")
 
 
@@ -50,14 +51,14 @@ class Threshold(Settings):
     attack = param.Selector(
         default="overlap", objects=["overlap", "days"], label="Two maps to subtract"
     )
-    epsilon = epsilon_setting(0.5)
+    epsilon = Epsilon(0.5)
 
 
 class Ranking(Settings):
     """One set of runs under two smoothings."""
 
     mechanisms = Names(default=["htf", "ag", "privtree"], least=2, label="Mechanisms")
-    epsilon = epsilon_setting(0.1)
+    epsilon = Epsilon(0.1)
     questions = param.Selector(
         default="random", objects=["random", "sq2", "sq6", "sq10", "cells"], label="Questions"
     )
@@ -68,7 +69,7 @@ class Postprocessing(Settings):
     """What is done to counts after the noise."""
 
     mechanism = param.Selector(default="quadtree", objects=treatable(), label="Mechanism")
-    epsilon = epsilon_setting(0.1)
+    epsilon = Epsilon(0.1)
     box = Box(default=(0.0, 0.0, 0.5, 1.0), label="Region")
     runs = param.Selector(default=100, objects=[50, 100, 200, 400], label="Previews")
     consistent = param.Boolean(default=False, label="Consistency")

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import all_mechanisms, mechanism
+from explorer.mechanisms.limits import Epsilon
 from explorer.points import truth as queries
 from explorer.points.matrix import FrequencyMatrix
 from explorer.teaching.places import on_map
 from explorer.teaching.previews import taught
-from explorer.teaching.settings import Box, Settings, epsilon_setting
+from explorer.teaching.settings import Box, Settings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,7 +37,7 @@ class Asked(Settings):
     """What a teacher chooses for a question."""
 
     mechanism = param.Selector(default="htf", objects=list(all_mechanisms()), label="Mechanism")
-    epsilon = epsilon_setting(0.1)
+    epsilon = Epsilon(0.1)
     box = Box(default=(0.45, 0.4, 0.55, 0.5), label="Box")
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.evaluate.runs import Flag
 from explorer.mechanisms import Mechanism
-from explorer.mechanisms.base import MAX_EPSILON
+from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
 from explorer.privacy.audit.blackbox import clopper_pearson

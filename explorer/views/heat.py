@@ -18,7 +18,7 @@ TILES = 64
 
 
 class PointHeat:
-    """Records where they were counted, kept in the order of 64 x 64 tiles.
+    """Records where they were counted, sorted by 64 x 64 tiles.
 
     Curator's screen only: every pixel is an exact count.
 

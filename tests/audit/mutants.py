@@ -76,7 +76,7 @@ class Exact(Curator):
 
     @property
     def matrix(self) -> FrequencyMatrix:
-        return self._Curator__matrix  # type: ignore[attr-defined, no-any-return]
+        return self._Curator__counts  # type: ignore[attr-defined, no-any-return]
 
     def truth(self, regions: Regions) -> Any:
         return self.matrix.count(regions.lower, regions.upper)

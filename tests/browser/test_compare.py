@@ -31,7 +31,7 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
     page = new_page(browser, **context)
     watch = Watch(page, server.url)
     page.goto(server.url + path)
-    page.get_by_role("img", name="Private map A").wait_for(timeout=120_000)
+    page.get_by_role("img", name="Private map A").wait_for()
     page.locator(".tabulator-row").first.wait_for()
     steady(page)
     return page, watch
@@ -165,7 +165,7 @@ def test_four_epsilons_of_each_have_their_pictures(page, matrix) -> None:
             leaves = kind(epsilon=epsilon).release(matrix, rng=1).n_leaves
             name = f"Small map {letter}, {kind.title} at epsilon {epsilon:g}: {leaves:,} leaves"
             picture = page.get_by_role("img", name=name)
-            expect(picture).to_be_attached(timeout=60_000)
+            expect(picture).to_be_attached()
             picture.scroll_into_view_if_needed()
             assert colours(page, name) > 20
 
@@ -178,7 +178,7 @@ def test_a_small_sweep_grows_to_curves_candlesticks_and_a_ranking(page, matrix, 
     # The page answers meanwhile.
     page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
     wait_until(page, lambda: "of epsilon 1.1" in sentence(page, "Why they differ"))
-    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible()
     curves = page.get_by_role("img", name="Mean relative error (floor 0.1 % of all), 2,000")
     expect(curves).to_be_visible()
     curves.scroll_into_view_if_needed()
@@ -210,9 +210,9 @@ def test_a_sweep_can_be_cancelled_and_keeps_what_is_there(page) -> None:
     choose_mechanisms(page, "AG", "PrivTree", "QuadTree", "HB")
     page.get_by_role("slider", name="Dice per point").press("End")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled after")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Cancelled after")).to_be_visible()
     done, asked = map(
         number, re.findall(r"[\d,]+", page.get_by_text("Cancelled after").inner_text())[:2]
     )
@@ -227,14 +227,14 @@ def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
     choose_mechanisms(page, "HTF", "Hierarchy", "KD-cell")
     page.get_by_role("slider", name="Dice per point").press("End")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible()
     leave(page)
     # The next visitor's sweep is not kept waiting by it, once the server has seen them leave.
     page, watch = visit(browser, server, "/compare")
     choose_mechanisms(page, "Uniform")
     page.get_by_role("slider", name="Dice per point").press("Home")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible()
     leave(page)
     assert not watch.found
     assert not troubles("".join(server.log[before:]))
@@ -244,9 +244,9 @@ def test_the_pages_lead_to_each_other(page) -> None:
     links = page.get_by_role("navigation", name="Pages")
     expect(links.get_by_role("link", name="Compare")).to_have_attribute("aria-current", "page")
     links.get_by_role("link", name="Explore").click()
-    page.get_by_role("img", name="True map").wait_for(timeout=120_000)
+    page.get_by_role("img", name="True map").wait_for()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare").click()
-    page.get_by_role("img", name="Private map A").wait_for(timeout=120_000)
+    page.get_by_role("img", name="Private map A").wait_for()
     assert page.title() == "Compare mechanisms"
 
 

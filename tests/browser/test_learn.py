@@ -30,7 +30,7 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
     page = new_page(browser, **context)
     watch = Watch(page, server.url)
     page.goto(server.url + path)
-    page.locator("h2.lesson").wait_for(timeout=120_000)
+    page.locator("h2.lesson").wait_for()
     expect(page.locator(".finding").first).not_to_be_empty()
     return page, watch
 

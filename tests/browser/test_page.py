@@ -132,7 +132,7 @@ def test_settings_of_the_mechanism_appear_when_they_matter(page) -> None:
 def test_another_grid_keeps_the_boxes(page) -> None:
     before = rows(page)
     pick(page, "Grid", "512 × 512 cells")
-    wait_until(page, lambda: "512 × 512 cells" in page.locator(".summary").inner_text(), 30)
+    wait_until(page, lambda: "512 × 512 cells" in page.locator(".summary").inner_text())
     after = rows(page)
     assert [row["west km"] for row in after] == [row["west km"] for row in before]
 
@@ -163,7 +163,7 @@ def test_own_points_need_a_declared_extent_and_columns_when_ambiguous(page, tmp_
     page.get_by_role("textbox", name="Latitude column").fill("d_lat")
     page.get_by_role("textbox", name="Latitude column").press("Tab")
     load.click()
-    wait_until(page, lambda: page.locator(".summary").inner_text().startswith("Your points"), 30)
+    wait_until(page, lambda: page.locator(".summary").inner_text().startswith("Your points"))
     assert number(rows(page)[0]["true"]) > 0
     assert page.title() == "Private map explorer"
 

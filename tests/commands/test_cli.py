@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 import explorer
 from explorer.cli import build_parser, main
 from explorer.commands import COMMANDS, command
+from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.privacy.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,13 +160,13 @@ def test_an_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: Path) -
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     ledger = Ledger()
-    patience = time.monotonic() + 60
+    patience = time.monotonic() + 300
     # Booked means that the noise of four million cells is being drawn: half a minute of work.
     while not (ledger.path.exists() and ledger.rows()) and time.monotonic() < patience:
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
@@ -174,6 +176,50 @@ def test_an_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: Path) -
     ]
     assert len(ledger.rows()) == 1
     assert [path.name for path in tmp_path.iterdir()] == [ledger.path.name]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+@pytest.mark.parametrize("functions", [1, 6, 12])
+def test_an_interrupt_while_functions_are_compiled_costs_nothing(
+    tmp_path: Path, functions: int
+) -> None:
+    """With nothing compiled yet, Ctrl-C comes when so many functions have been."""
+    compiled, output = tmp_path / "compiled", tmp_path / "map.parquet"
+    process = subprocess.Popen(
+        [*MODULE, "release", "--city", "madeup", "--mechanism", "identity", "--epsilon", "1",
+         "--shape", "64", "-o", str(output)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(compiled)},
+    )  # fmt: skip
+    patience = time.monotonic() + 300
+    while len(list(compiled.rglob("*.nbc"))) < functions and time.monotonic() < patience:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "dp-explorer: interrupted."
+    assert not Ledger().path.exists() or not Ledger().rows()
+    assert not output.exists()
+
+
+def test_an_interrupt_waits_until_a_compilation_has_ended() -> None:
+    steps = []
+    usual = signal.getsignal(signal.SIGINT)
+    with (  # noqa: PT012
+        pytest.raises(KeyboardInterrupt),
+        interrupts_between_steps(),
+        interrupts_between_steps(),
+    ):
+        with global_compiler_lock, global_compiler_lock:
+            signal.raise_signal(signal.SIGINT)
+            steps.append("compiled")
+        steps.append("went on")
+    assert steps == ["compiled"]
+    assert signal.getsignal(signal.SIGINT) is usual
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import explorer
 from explorer import FrequencyMatrix, InputError
-from explorer.mechanisms import all_mechanisms, mechanism
+from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
+from explorer.mechanisms.limits import largest_epsilon
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
 from explorer.testing import mechanism_checks
@@ -54,7 +55,7 @@ def test_noise_of_different_leaves_is_different(kind):
         ("htf", {"height": 30}, "Height is 30: give a whole number, 0 to 22"),
         ("htf", {"height": 2.5}, "whole number"),
         ("htf", {"T": 0}, "T is 0"),
-        ("htf", {"stop_rule": "never"}, "choose one of 'count'"),
+        ("htf", {"stop_rule": "never"}, "choose one of count, optimal"),
         ("htf", {"stop_cuont": 5}, "no parameter 'stop_cuont'"),
         ("ug", {"grid_size": 0}, "Grid size is 0"),
         ("ag", {"alpha": 1.0}, "Alpha is 1"),
@@ -87,10 +88,8 @@ def test_numbers_of_hundreds_of_digits_are_refused(huge):
 
 @pytest.mark.parametrize("setting", ["abc", "nan", "-1", "0.05", "inf"])
 def test_an_impossible_largest_epsilon_is_refused(setting):
-    from explorer.mechanisms.base import _largest_epsilon
-
     with pytest.raises(InputError, match="EXPLORER_MAX_EPSILON"):
-        _largest_epsilon(setting)
+        largest_epsilon(setting)
 
 
 def test_a_height_of_zero_is_one_leaf():
@@ -121,6 +120,11 @@ def test_counts_of_other_dimensions_are_refused_in_a_sentence():
 
     with pytest.raises(InputError, match="Flat takes counts of 1 or 3 dimensions, these have 2: "):
         Flat().release([[1]], rng=1)
+
+
+def test_the_base_class_has_no_plan():
+    with pytest.raises(InputError, match="Choose one"):
+        Mechanism().release([[1]])
 
 
 @settings(max_examples=60)

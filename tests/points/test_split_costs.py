@@ -23,7 +23,7 @@ def lattice(value: Fraction) -> int:
 
 def one_cost(matrix, lower, upper, axis, cut) -> int:
     boxes = np.array([lower]), np.array([upper])
-    return int(homogeneity.split_costs(matrix, *boxes, np.array([axis]), np.array([cut]))[0])
+    return int(matrix.split_costs(*boxes, np.array([axis]), np.array([cut]))[0])
 
 
 @pytest.mark.parametrize("mean", [0.1, 4, 40])
@@ -53,9 +53,7 @@ def test_worked_example_of_figure_2():
     assert one_cost(matrix, (0, 0), (3, 2), 0, 2) == 6 * unit
     whole = homogeneity._spread(matrix.counts, matrix.sums, matrix.excess, 0, 0, 3, 2)
     assert whole == 8 * unit
-    costs, _ = homogeneity.all_split_costs(
-        matrix, np.array([[0, 0]]), np.array([[3, 2]]), np.array([0])
-    )
+    costs, _ = matrix.all_split_costs(np.array([[0, 0]]), np.array([[3, 2]]), np.array([0]))
     # k* = 2 in the paper's counting: the second row begins the lower node.
     assert np.argmin(costs) + 2 == 2
 
@@ -93,7 +91,7 @@ def test_all_cuts_lists_every_cut_of_every_box():
     matrix = FrequencyMatrix.from_array(np.arange(20).reshape(4, 5))
     lower, upper = np.array([[0, 0], [1, 1]]), np.array([[4, 5], [3, 5]])
     axis = np.array([1, 0])
-    costs, offsets = homogeneity.all_split_costs(matrix, lower, upper, axis)
+    costs, offsets = matrix.all_split_costs(lower, upper, axis)
     assert offsets.tolist() == [0, 4, 5]
     expected = [one_cost(matrix, (0, 0), (4, 5), 1, k) for k in (1, 2, 3, 4)]
     expected.append(one_cost(matrix, (1, 1), (3, 5), 0, 2))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from explorer import FrequencyMatrix
+from explorer import FrequencyMatrix, InputError
 from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.noise import PreviewNoise
 from tests.helpers import NoNoise, city
@@ -126,3 +126,35 @@ def test_the_search_without_noise_descends_to_a_local_minimum():
     first, second = desk.open(10**11), desk.open(10**11)
     assert desk.cut(first, np.array([1]), 10**10, "search", 6).tolist() == [37]
     assert desk.cut(second, np.array([1]), 10**10, "all cuts").tolist() == [37]
+
+
+class Sparse:
+    """Counts without a dense form, over any domain."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def __getattr__(self, name):
+        if name == "dense":
+            raise AttributeError(name)
+        return getattr(self.matrix, name)
+
+
+def test_a_curator_asks_its_counts_nothing_but_what_counts_are_asked():
+    matrix = city((8, 8), 500)
+    rows = {}
+    for counts in (matrix, Sparse(matrix)):
+        desk = curator(10**12, counts, PreviewNoise(4))
+        root = desk.open(10**11)
+        found = [desk.count(root, 10**9, "total"), desk.median(root, np.array([1]), 10**9)]
+        found += [desk.cut(root, np.array([0]), 10**9, rule) for rule in ("search", "all cuts")]
+        found.append(desk.privtree(desk.open(10**11), 10**11).lower.ravel())
+        rows[type(counts)] = np.concatenate(found).tolist()
+    assert rows[FrequencyMatrix] == rows[Sparse]
+
+
+def test_coefficients_of_counts_that_cannot_say_every_cell_are_refused():
+    desk = curator(100, Sparse(city((8, 8), 500)))
+    with pytest.raises(InputError, match="count of every cell"):
+        desk.coefficients(desk.open())
+    assert desk.spent == 0

@@ -33,6 +33,8 @@ def test_the_same_partition_with_exact_counts(mechanism) -> None:
         assert answers[i] == pytest.approx(share @ true, abs=1e-6)
         assert inside[i] == np.count_nonzero(share == 1)
         assert inside[i] + cut[i] == np.count_nonzero(share)
+    of_nodes = matrix.count(tree.lower, tree.upper)
+    assert np.array_equal(spread_exactly(tree, of_nodes, boxes)[0], answers)
 
 
 def test_a_hair_less_than_a_leaf_is_not_the_leaf() -> None:

@@ -1,10 +1,14 @@
 """Answers and their noise on trees, against dense linear algebra and brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from explorer import AG, HTF, UG, Identity, QuadTree, Uniform
 from explorer.privacy.noise import PreviewNoise
+from explorer.releases.overlap import cut_leaves, spread_exactly
+from explorer.releases.tree import Tree
 from tests.helpers import NoNoise, city, run
 
 MECHANISMS = [
@@ -61,6 +65,97 @@ def test_noise_variance_equals_dense_least_squares(mechanism):
         share = weights(tree, box)
         assert variance == pytest.approx(share @ covariance @ share, rel=1e-6, abs=1e-6)
     assert tree.sd**2 == pytest.approx(np.diag(below @ covariance @ below.T), rel=1e-6)
+
+
+def random_tree(rng, shape, splits=25):
+    """A tree whose nodes are cut in two or four at random, with random counts and precisions."""
+    lower, upper, parent = [[0] * len(shape)], [list(shape)], [-1]
+    waiting = [0]
+    for _ in range(splits):
+        if not waiting:
+            break
+        node = waiting.pop(int(rng.integers(len(waiting))))
+        pieces = [(lower[node], upper[node])]
+        for axis in rng.permutation(len(shape))[: rng.integers(1, 3)]:
+            if upper[node][axis] - lower[node][axis] < 2:
+                continue
+            at = int(rng.integers(lower[node][axis] + 1, upper[node][axis]))
+            halves = []
+            for low, high in pieces:
+                below, above = list(high), list(low)
+                below[axis] = above[axis] = at
+                halves += [(low, below), (above, high)]
+            pieces = halves
+        if len(pieces) > 1:
+            waiting += range(len(parent), len(parent) + len(pieces))
+            parent += [node] * len(pieces)
+            lower += [low for low, _ in pieces]
+            upper += [high for _, high in pieces]
+    n = len(parent)
+    # Nodes are split in any order, so that children do not follow their parents level by level.
+    inner = np.bincount(np.array(parent[1:], dtype=int), minlength=n) > 0
+    precision = np.where(inner & (rng.random(n) < 0.4), 0.0, rng.uniform(0.1, 2.0, n))
+    value = np.zeros(n)
+    value[~inner] = rng.normal(10, 30, (~inner).sum())
+    for node in range(n - 1, 0, -1):
+        value[parent[node]] += value[node]
+    return Tree(
+        np.array(lower),
+        np.array(upper),
+        np.array(parent),
+        value,
+        precision,
+        (),
+        np.zeros((n, 0), dtype=np.int64),
+        np.zeros((n, 0)),
+    )
+
+
+SHAPES = [(40,), (9, 14), (5, 7, 6), (4, 3, 5, 6), (2, 3, 2, 3, 4, 2)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shape", SHAPES, ids=len)
+def test_any_dimension_equals_naive_sums_and_dense_least_squares(shape, seed):
+    rng = np.random.default_rng([seed, len(shape)])
+    tree = random_tree(rng, shape)
+    boxes = np.sort(rng.uniform(-2, np.array(shape) + 2, (30, 2, len(shape))), axis=1)
+    boxes[:10] = np.round(boxes[:10])
+    boxes[0] = [np.zeros(len(shape)), shape]
+    leaves, n = tree.leaves, len(tree)
+    below = np.zeros((n, len(leaves)))
+    for column, leaf in enumerate(leaves):
+        node = leaf
+        while node >= 0:
+            below[node, column] = 1
+            node = tree.parent[node]
+    covariance = np.linalg.inv(below.T @ (below * tree.precision[:, None]))
+    counts = rng.integers(0, 50, len(leaves))
+    exact = np.round(below @ counts).astype(np.int64)
+    values, variances, touched = tree.integrate(boxes)
+    spread, inside, cut = spread_exactly(tree, exact, boxes)
+    for i, box in enumerate(boxes):
+        share = weights(tree, box)
+        assert values[i] == pytest.approx(share @ tree.value[leaves], abs=1e-6)
+        assert variances[i] == pytest.approx(share @ covariance @ share, rel=1e-6, abs=1e-9)
+        assert touched[i] == np.count_nonzero(share) == inside[i] + cut[i]
+        assert spread[i] == pytest.approx(share @ counts, abs=1e-6)
+        found = cut_leaves(tree, box)
+        assert (found[0], len(found[1])) == (inside[i], cut[i])
+    assert values[0] == tree.value[0]
+
+
+def test_the_written_out_case_of_two_dimensions_is_the_general_one():
+    rng = np.random.default_rng(5)
+    flat = random_tree(rng, (33, 21), 60)
+    # A third axis of one cell, which every box holds: the loop over axes must find the same.
+    zeros, ones = (np.full((len(flat), 1), v) for v in (0, 1))
+    lower, upper = np.hstack([flat.lower, zeros]), np.hstack([flat.upper, ones])
+    deep = replace(flat, lower=lower, upper=upper)
+    boxes = random_boxes(rng, (33, 21), 200)
+    more = np.concatenate([boxes, np.tile([[[0.0], [1.0]]], (200, 1, 1))], axis=2)
+    for one, other in zip(flat.integrate(boxes), deep.integrate(more), strict=True):
+        assert np.array_equal(one, other)
 
 
 @pytest.mark.statistical

@@ -83,7 +83,7 @@ def test_a_scenario_lesson_opens_a_page() -> None:
         (changed("minutes: 5", "minutes: 0"), "'minutes'"),
         (changed("averaging", "alchemy"), "'experiment' is 'alchemy'; choose one of neighbours"),
         (changed("averaging", "scenario"), "'settings'"),
-        (changed("epsilon: 0.2", "epsilon: 999"), "field 'settings', 'epsilon': Epsilon is '999'"),
+        (changed("epsilon: 0.2", "epsilon: 999"), "field 'settings', 'epsilon': Epsilon is 999"),
         (changed("epsilon: 0.2", "colour: red"), "field 'settings', 'colour': There is no setting"),
         (changed("## Question", "## Riddle"), "'## Question' is missing"),
         (changed("## Answer\n", "## Answer\n\n## More\n"), "'## Answer' is missing or empty"),

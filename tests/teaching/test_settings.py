@@ -27,11 +27,11 @@ def test_defaults_pass_their_own_checks_and_copies_are_apart(kind) -> None:
     # A whole number of 5000 digits cannot even name its test.
     ids=lambda value: "long" if isinstance(value, int) and value > 10**4000 else None,
     argvalues=[
-        (Neighbours, "epsilon", -1, "Epsilon is '-1': give a number, 0.000001 to 10"),
-        (Neighbours, "epsilon", math.nan, "Epsilon is 'nan'"),
+        (Neighbours, "epsilon", -1, "Epsilon is -1: give a number, 0.000001 to 10"),
+        (Neighbours, "epsilon", math.nan, "Epsilon is nan"),
         (Neighbours, "epsilon", "much", "Epsilon is 'much'"),
         (Neighbours, "epsilon", 10**5000, "such a long number"),
-        (Neighbours, "epsilon", True, "Epsilon is 'True'"),
+        (Neighbours, "epsilon", True, "Epsilon is True"),
         (Neighbours, "mechanism", ["ug"], "choose one of"),
         (Neighbours, "runs", 400.0, "choose one of"),
         (Neighbours, "box", [0.1, 0.1, 0.9], "give 4 numbers from 0 to 1"),
@@ -40,7 +40,7 @@ def test_defaults_pass_their_own_checks_and_copies_are_apart(kind) -> None:
         (Neighbours, "place", [0.5, "x"], "give 2 numbers"),
         (Neighbours, "place", [10**5000, 0], "such a long number"),
         (Neighbours, "colour", 1, "There is no setting 'colour'"),
-        (Threshold, "k", 2.5, "give a whole number from 2 to 1000"),
+        (Threshold, "k", 2.5, "give a whole number, 2 to 1000"),
         (Threshold, "k", None, "give a whole number"),
         (Ranking, "mechanisms", "ug", "give a list of names"),
         (Ranking, "mechanisms", ["ug", "ug"], "give 2 or more"),

@@ -5,6 +5,7 @@ import pytest
 from bokeh.events import SelectionGeometry
 
 from explorer.views import palette
+from explorer.views.gestures import on_box
 from explorer.views.maps import LinkedRanges, MapView, QueryBoxes, partition_sources
 from explorer.views.viewport import Viewport
 from tests.helpers import happen
@@ -35,7 +36,7 @@ def test_one_plain_drag_draws_a_box(pair) -> None:
     figure = pair[0].figure
     assert figure.toolbar.active_drag is pair[0].draw_tool
     seen = []
-    pair[0].on_box(seen.append)
+    on_box(pair[0].figure, seen.append)
     shape = {"type": "rect", "x0": 1.0, "x1": 3.0, "y0": 2.0, "y1": 5.0}
     for final in (False, True):
         happen(SelectionGeometry(figure, geometry=shape, final=final))

@@ -4,7 +4,8 @@ import numpy as np
 from bokeh.events import Tap
 from bokeh.plotting import figure
 
-from explorer.views.marks import Marks, on_tap
+from explorer.views.gestures import on_tap
+from explorer.views.marks import Marks
 from tests.helpers import happen
 
 

@@ -1,6 +1,7 @@
 """Charts of the lessons: sources hold what was given, and every chart says it in words."""
 
 import numpy as np
+from bokeh.models import BoxAnnotation, Span
 
 from explorer.mechanisms import mechanism
 from explorer.views.series import style_of
@@ -27,7 +28,7 @@ def test_laws_are_densities_and_ratios_stay_inside_the_picture() -> None:
     assert max(chart.second.data["y"]) == 0.5
     assert chart.ratios.data["y"].tolist() == [0.5]
     assert chart.lower.y_range.end == 1.25
-    assert [limit.location for limit in chart._limits] == [1.0, -1.0]
+    assert [limit.location for limit in chart.lower.select({"type": Span})] == [1.0, -1.0]
     assert "words" in spoken(chart.upper)
     assert "words" in spoken(chart.lower)
 
@@ -48,12 +49,16 @@ def test_shares_without_a_result_have_no_line() -> None:
     chart = SharesChart(0.01, 10)
     points = tuple(np.array([0.1, 1.0]) for _ in range(4))
     chart.show(points, 0.95, None, (None, None), "words")
-    assert not chart._found.visible
-    assert not chart._band.visible
+    found, band = (
+        chart.figure.select_one({"dimension": "height"}),
+        chart.figure.select_one({"type": BoxAnnotation}),
+    )
+    assert not found.visible
+    assert not band.visible
     chart.show(points, 0.95, 0.5, (0.3, None), "words")
-    assert chart._found.location == 0.5
-    assert chart._band.left == 0.3
-    assert chart._band.right > 10
+    assert found.location == 0.5
+    assert band.left == 0.3
+    assert band.right > 10
 
 
 def test_slopes_name_both_ends() -> None:

@@ -18,7 +18,7 @@ Nearer = Literal["A", "B", "both", "–"]
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The screens of A and B: one city, epsilon, dice, viewport, colour scale and set of boxes."""
+    """The screens of A and B: same city, epsilon, random noise, view, colour scale and boxes."""
 
     a: Screen
     b: Screen

@@ -59,27 +59,27 @@ class SmallScreen:
     view: Viewport
     thumbnails: list[Thumbnail]
     pictures: list[NDArray[np.uint8]]
-    kept: dict[Place, Thumbnail] = field(default_factory=dict)
+    stored: dict[Place, Thumbnail] = field(default_factory=dict)
 
 
 def compute_small(job: SmallJob, progress: Callable[[float], None] | None = None) -> SmallScreen:
     """Draw what is not there from the last time, and colour everything.
 
-    Releases themselves are not kept: some have a million leaves, and there are eight.
+    Releases themselves are not stored: some have a million leaves, and there are eight.
     """
     view = Viewport.whole(job.data.grid, PIXELS)
-    old = {} if job.previous is None else job.previous.kept
-    kept = {}
+    old = {} if job.previous is None else job.previous.stored
+    stored = {}
     for i, made in enumerate(job.mechanisms):
         place = (id(job.data), repr(made), job.seed)
         if progress is not None:
             progress(i / len(job.mechanisms))
-        kept[place] = old.get(place) or _thumbnail(job, made, view, progress)
-    thumbnails = [kept[id(job.data), repr(made), job.seed] for made in job.mechanisms]
+        stored[place] = old.get(place) or _thumbnail(job, made, view, progress)
+    thumbnails = [stored[id(job.data), repr(made), job.seed] for made in job.mechanisms]
     scale = ColourScale(job.look.scale, job.data.top(job.look.scale), "data")
     truth = job.data.truth(view, False)
     pictures = [colour(each.picture, truth, scale, job.look.right) for each in thumbnails]
-    return SmallScreen(job.data, job.mechanisms, view, thumbnails, pictures, kept)
+    return SmallScreen(job.data, job.mechanisms, view, thumbnails, pictures, stored)
 
 
 def _thumbnail(

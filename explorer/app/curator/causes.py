@@ -37,7 +37,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Causes:
-    """What was found: answers with both causes told apart, and the leaves to be marked.
+    """What was found: answers with both causes separated, and the leaves to be marked.
 
     ``cut`` is (k, 4) x0, y0, x1, y1 in grid units, at most `MOST_BOXES` of them, the largest.
     """
@@ -49,7 +49,7 @@ class Causes:
 
 
 def find_causes(asked: Question) -> Causes:
-    """Tell the two causes apart for every box, and sort the leaves that selected boxes touch."""
+    """Separate the two causes for every box, and sort the leaves that selected boxes touch."""
     screen, answers = asked.screen, asked.screen.answers
     release, tree = screen.release, screen.release.tree
     if answers.spread is None:
@@ -87,7 +87,7 @@ class CausesFinder:
     ----------
     ask : what to look at now; None while there is nothing
     mark : draws leaves (k, 4) on the maps
-    known : takes a screen and its answers once their causes are told apart
+    known : takes a screen and its answers once their causes are separated
     failed : shows a sentence
     """
 
@@ -110,7 +110,7 @@ class CausesFinder:
         pn.state.on_session_destroyed(lambda _context: self._worker.close())
 
     def complete(self, screen: Screen) -> Screen:
-        """The screen with its causes told apart, if they are known already, as after a zoom."""
+        """The screen with its causes separated, if they are known already, as after a zoom."""
         last = self._last
         if screen.answers.spread is not None or last is None:
             return screen

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from explorer.points.points import Points
 
 
-#: So many true maps are kept for a city, about 2 MB each.
+#: So many true maps are stored for a city, about 2 MB each.
 MOST_TRUTHS = 12
 
 
@@ -78,7 +78,7 @@ class CityData:
         return self._tops[kind]
 
 
-#: So many cities are kept, about 0.1 to 0.3 GB each, with the points behind so many of them.
+#: So many cities are stored, about 0.1 to 0.3 GB each, with the points behind so many of them.
 _CITIES: Shelf[CityData] = Shelf(8)
 _HEATS: Shelf[PointHeat] = Shelf(4)
 

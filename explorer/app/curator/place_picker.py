@@ -17,6 +17,7 @@ from explorer.errors import InputError
 from explorer.teaching.places import cell_of, on_map, part_of
 from explorer.teaching.settings import Settings
 from explorer.views import palette
+from explorer.views.gestures import on_box, on_tap
 from explorer.views.scale import ColourScale
 from explorer.views.teaching.place_map import PlaceMap
 from explorer.views.viewport import Viewport
@@ -74,9 +75,9 @@ class Where:
         grid = data.grid
         drag = self._has_box and not self._phone
         self.map = PlaceMap(grid.bounds, f"True map of {data.title}", drag=drag)
-        self.map.on_tap(self.tapped)
+        on_tap(self.map.figure, self.tapped)
         if drag:
-            self.map.on_box(self.drawn)
+            on_box(self.map.figure, self.drawn)
         aspect = grid.width / grid.height
         self.map.figure.aspect_ratio = aspect
         self._place_of_map.objects = [

@@ -39,7 +39,7 @@ class Job:
 
     Parameters
     ----------
-    seed : of the random noise of a preview; None draws a release with release-grade noise
+    seed : of a preview's random noise; None draws a release with release-grade noise
     draw : number of the drawing; a release is drawn again only when it changes
     previous : the last screen; whatever is still right in it is used again
     ledger : where a release is booked before it is drawn; a preview has none

@@ -15,6 +15,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
+from explorer.views.gestures import on_box, on_tap
 from explorer.views.maps import (
     LinkedRanges,
     MapView,
@@ -22,7 +23,7 @@ from explorer.views.maps import (
     partition_sources,
     show_partition,
 )
-from explorer.views.marks import Marks, on_tap
+from explorer.views.marks import Marks
 from explorer.views.partition import Partition
 from explorer.views.viewport import Viewport
 
@@ -93,7 +94,7 @@ class Maps:
             shared = self.boxes[spec.place], *self._partitions[spec.partition]
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label)
             view.on_view(viewed)
-            view.on_box(partial(drawn, spec.place))
+            on_box(view.figure, partial(drawn, spec.place))
             self.marks[spec.place].draw_on(view.figure)
             if tapped is not None:
                 on_tap(view.figure, partial(tapped, spec.place))

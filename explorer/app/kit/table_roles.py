@@ -34,9 +34,15 @@ const hook = () => {
   }
   kind._create.mended = true
 }
-// A table may be made before the hook and be put into the page after the walk.
-for (const wait of [0, 500, 2000, 6000, 15000])
-  setTimeout(() => { hook(); walk(document) }, wait)
+// The library comes in its own time. A table may be made before the hook and be put into the page
+// after a walk, so that there are several.
+let tries = 0
+const begin = () => {
+  if (!window.Tabulator && ++tries < 1200) return setTimeout(begin, 100)
+  hook()
+  for (const wait of [0, 250, 1000, 3000, 10000, 30000]) setTimeout(() => walk(document), wait)
+}
+begin()
 """
 
 

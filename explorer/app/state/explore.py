@@ -12,7 +12,7 @@ from explorer.app.kit.numbers import finite
 from explorer.app.state.choices import PlaceState
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
-from explorer.mechanisms.base import MAX_EPSILON
+from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.scenario.checks import shown
 from explorer.scenario.choices import MAX_SEED, LookChoices
 

@@ -10,7 +10,7 @@ from explorer.app.curator.answers import COLUMNS, BoxAnswers, answer_boxes
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF
 from explorer.points.matrix import FrequencyMatrix
-from tests.app.tables import Browser
+from tests.app.acts import Browser
 
 
 class Visit:

@@ -1,6 +1,7 @@
 """The Compare page without a browser: what a notebook or a script gets."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from tests.app import press
+from tests.app.acts import Browser, control, drag, words
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +55,11 @@ def test_the_table_has_the_answers_of_both_for_the_same_noise(page, matrix) -> N
 
 
 def test_it_says_that_it_shows_exact_counts_and_previews(page) -> None:
-    words = press.text(page)
-    assert words.count(PREVIEW) == 2
-    assert "A: HTF" in words
-    assert "B: Mosaic" in words
-    assert CURATOR.capitalize() in words
+    said = words(page.body)
+    assert said.count(PREVIEW) == 2
+    assert "A: HTF" in said
+    assert "B: Mosaic" in said
+    assert CURATOR.capitalize() in said
 
 
 def test_both_follow_epsilon_and_each_keeps_its_settings(page) -> None:
@@ -93,11 +95,11 @@ def test_differences_change_both_maps_and_the_bar(page) -> None:
 
 
 def test_the_small_maps_are_the_four_epsilons_of_both(page, matrix) -> None:
-    said = press.markup(page.stage.small)
-    for kind in (HTF, Mosaic):
-        for epsilon in (0.01, 0.1, 1.0, 10.0):
+    captions = re.findall("epsilon .*? leaf|epsilon .*? leaves", words(page.stage.small_view))
+    for side, kind in enumerate((HTF, Mosaic)):
+        for i, epsilon in enumerate((0.01, 0.1, 1.0, 10.0)):
             leaves = kind(epsilon=epsilon).release(matrix, rng=page.state.seed).n_leaves
-            assert f"epsilon {epsilon:g}</b>: {leaves:,} lea" in said
+            assert captions[4 * side + i].startswith(f"epsilon {epsilon:g}</b>: {leaves:,} lea")
 
 
 def test_a_sweep_ends_in_curves_sticks_ranking_and_a_file(page) -> None:
@@ -134,7 +136,7 @@ def test_moved_boxes_have_no_results_until_they_are_asked(page) -> None:
     page.sweep.start()
     page.state.put(workload="drawn")
     assert page.sweep.findings.curves
-    page.drawn((-2000.0, -2000.0, 2000.0, 1500.0))
+    drag(page.stage.maps.views[0].figure, (-2000.0, -2000.0, 2000.0, 1500.0))
     assert not page.sweep.findings.curves
     assert not results(page).visible
     page.sweep.start()
@@ -143,11 +145,11 @@ def test_moved_boxes_have_no_results_until_they_are_asked(page) -> None:
 
 def test_without_boxes_there_is_nothing_to_ask_about(page) -> None:
     while len(page.rectangles):
-        press.press(page, "Delete box")
-    assert "No box has been drawn" in press.text(page)
-    press.put(page, "Questions", "drawn")
-    press.press(page, "Start the sweep")
-    assert "draw one on a map first" in page.message.sentence
+        control(page.body, "Delete box").clicks += 1
+    assert "No box has been drawn" in words(page.body)
+    page.state.put(workload="drawn")
+    page.sweep.start()
+    assert "draw one on a map first" in words(page.message.view)
     assert page.sweep.sweep.phase == "idle"
 
 
@@ -185,9 +187,10 @@ def test_what_no_browser_sends_leaves_a_choice_that_exists(page, sent) -> None:
 
 
 def test_strings_of_a_file_reach_the_page_made_safe(page) -> None:
-    page.rectangles.add((0, 0, 100, 100), "<img src=x onerror=alert(1)>")
-    page.boxes_changed()
-    shown = [press.markup(page), *page.table.widget.value["box"]]
+    drag(page.stage.maps.views[0].figure, (0.0, 0.0, 900.0, 900.0))
+    Browser(page.table.widget).edit(2, "box", "<img src=x onerror=alert(1)>")
+    shown = [words(page.body), *page.table.widget.value["box"]]
+    assert "img" in shown[-1]
     shown += [page.stage.maps.views[0].figure.html_attributes["aria-label"]]
     assert not any("<img" in text or "<town" in text for text in shown)
 

@@ -9,6 +9,7 @@ from explorer.app.curator.screen import Look
 from explorer.app.state.compare import CompareState
 from explorer.app.work.worker import Superseded
 from explorer.mechanisms import HTF, UG
+from tests.app.acts import words
 from tests.helpers import city
 
 LOOK = Look(points=False)
@@ -40,7 +41,7 @@ def test_another_colouring_draws_nothing_again(data) -> None:
     assert not np.array_equal(first.pictures[0], second.pictures[0])
     third = compute_small(job(data, previous=second, seed=2))
     assert third.thumbnails[0] is not first.thumbnails[0]
-    assert len(third.kept) == 4
+    assert len(third.stored) == 4
 
 
 def test_the_scale_is_the_one_of_the_large_maps(data) -> None:
@@ -68,5 +69,5 @@ def test_captions_say_mechanism_epsilon_and_leaves(data) -> None:
     spoken = [view.figure.html_attributes["aria-label"] for view in maps.views]
     assert spoken[1].startswith("Small map A, HTF at epsilon 1: ")
     assert spoken[2].startswith("Small map B, UG at epsilon 0.01: ")
-    assert f"{screen.thumbnails[1].leaves:,}" in maps._captions[1].object
+    assert f"{screen.thumbnails[1].leaves:,}" in words(maps.view)
     np.testing.assert_array_equal(maps.views[3].image.data["image"][0], screen.pictures[3])

@@ -11,7 +11,7 @@ from explorer.grid.grid import Grid
 from explorer.inspection.errors import error_split
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.overlap import cut_leaves
-from tests.app import press
+from tests.app.acts import control, drag
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_an_interpolated_map_is_split_after_the_picture(matrix) -> None:
     assert np.isfinite(page.screen.answers.noise).all()
     # A zoom computes the picture anew, and not what is known already.
     known = page.screen.answers.spread
-    page.zoom(0.5)
+    control(page.body, "Zoom in").clicks += 1
     assert page.screen.answers.spread is known
 
 
@@ -70,11 +70,11 @@ def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> No
 
 def test_several_rows_are_marked_together_and_leaves_only_once(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
-    page.drawn(tuple(page.rectangles.boxes[0]))
+    drag(page.maps.left.figure, tuple(page.rectangles.boxes[0]))
     page.table.widget.selection = [0, 2]
     assert len(page.maps.marks[0].cut.data["x0"]) == sorted_leaves(page, 0)[1]
     for _ in range(4):
-        press.press(page, "Add box")
+        control(page.body, "Add box").clicks += 1
     page.table.widget.selection = list(range(7))
     assert "The other 3 are marked too" in page.readout.causes.view.object
 
@@ -95,8 +95,7 @@ def test_more_leaves_than_can_be_drawn_are_the_largest(matrix, monkeypatch) -> N
 
 def test_the_whole_map_cuts_no_leaf(matrix) -> None:
     page = Explore(matrix, mechanism="identity", epsilon=0.5)
-    page.rectangles.add(matrix.grid.bounds, "All")
-    page.boxes_changed()
+    drag(page.maps.right.figure, matrix.grid.bounds)
     page.table.widget.selection = [2]
-    assert "All holds 4,096 leaves whole and cuts none" in page.readout.causes.view.object
+    assert "Q3 holds 4,096 leaves whole and cuts none" in page.readout.causes.view.object
     assert page.screen.answers.uniformity[2] == pytest.approx(0, abs=1)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from bokeh.events import SelectionGeometry, Tap
+from bokeh.events import Tap
 
 from explorer.app.kit.maps import PANEL, TAKEN, Maps, MapSpec
 from explorer.grid.grid import Grid
+from tests.app.acts import drag
 from tests.helpers import happen
 
 PARIS, LYON = Grid.around(2.35, 48.85, 8000, shape=32), Grid.around(4.83, 45.76, 6000, 9000, 32)
@@ -63,8 +64,7 @@ def test_zoom_scales_each_extent_once(visit) -> None:
 
 def test_a_drag_and_a_click_say_on_which_map(visit) -> None:
     for view in visit.maps.views:
-        geometry = {"type": "rect", "x0": 1.0, "y0": 2.0, "x1": 3.0, "y1": 4.0}
-        happen(SelectionGeometry(view.figure, geometry=geometry, final=True))
+        drag(view.figure, (1.0, 2.0, 3.0, 4.0))
         happen(Tap(view.figure, x=5.0, y=6.0))
     places = range(len(visit.maps.views))
     assert visit.drawn == [(place, (1.0, 2.0, 3.0, 4.0)) for place in places]

@@ -1,12 +1,35 @@
-"""Act on a table as a browser does: through its Bokeh model, events and columns."""
+"""Act on tables and maps as a browser does: through Bokeh models, their events and columns."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import panel as pn
+from bokeh.events import SelectionGeometry
 from panel.models.tabulator import CellClickEvent, TableEditEvent
 
 from tests.helpers import happen
+
+
+def drag(figure: Any, box: tuple[Any, ...]) -> None:
+    """Drag a rectangle x0, y0, x1, y1 on a map."""
+    geometry = {"type": "rect", **dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))}
+    happen(SelectionGeometry(figure, geometry=geometry, final=True))
+
+
+def control(view: Any, label: str) -> Any:
+    """The control below ``view`` that is called ``label``."""
+    (found,) = view.select(lambda each: getattr(each, "label", None) == label)
+    return found
+
+
+def words(view: Any) -> str:
+    """The HTML that is to be read below ``view``, a line for each pane that is not hidden."""
+    if not view.visible:
+        return ""
+    if isinstance(view, pn.pane.HTML):
+        return str(view.object)
+    return "\n".join(filter(None, map(words, getattr(view, "objects", []))))
 
 
 class Browser:

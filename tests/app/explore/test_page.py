@@ -191,10 +191,7 @@ def test_intervals_without_a_formula_are_simulated() -> None:
     asked = simulated_sd(page.screen.release, page.rectangles.boxes, RUNS)
     low, high = asked.interval(answers.private)
     np.testing.assert_allclose(answers.interval, (low, high))
-    assert (
-        f"{low[0]:,.0f} to {high[0]:,.0f}"
-        == page.table.widget.value["noise range (95 %)"][0]
-    )
+    assert f"{low[0]:,.0f} to {high[0]:,.0f}" == page.table.widget.value["noise range (95 %)"][0]
     assert page._about_bars.visible
     page.state.put(mechanism="ug")
     assert page.screen.answers.exact

@@ -15,10 +15,11 @@ from explorer.cities.city import City
 from explorer.cities.downloads import Download
 from explorer.errors import InputError
 from explorer.grid.description import WAYS, declared_grid
+from explorer.grid.values import shown
 
-__all__ = ["City", "cities", "folders"]
+__all__ = ["City", "cities", "find", "folders"]
 
-# What a description may say; anything else is a slip of the pen, better said than ignored.
+# What a description may say; unknown entries are refused, not ignored.
 _ENTRIES = {"key", "title", "description", "source", "file", "cells", "columns", "download"}
 _COLUMNS = {"lon", "lat", "crs", "user", "weight", "time"}
 _ENDING = ".city.toml"
@@ -49,6 +50,20 @@ def cities() -> dict[str, City]:
         else:
             found[city.key] = city
     return found
+
+
+def find(key: str) -> City:
+    """Return the city of a key.
+
+    Raises
+    ------
+    InputError
+        For a key that no city has; it lists those there are.
+    """
+    known = cities()
+    if key not in known:
+        raise InputError(f"There is no city {shown(key)} here: choose one of {', '.join(known)}.")
+    return known[key]
 
 
 def folders() -> list[Path]:

@@ -169,7 +169,7 @@ def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any
 
 
 def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
-    from explorer.commands.cities import city
+    from explorer.cities.catalogue import find
 
     named = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid", *_COLUMNS)
     for name in named:
@@ -178,7 +178,7 @@ def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> 
                 f"{flags.flag(name)} is not needed with --city, whose extent and columns are in "
                 "the catalogue; leave it out."
             )
-    chosen = city(arguments.city)
+    chosen = find(arguments.city)
     if not chosen.present:
         raise InputError(
             f"{chosen.title} is not here yet; run: dp-explorer cities --download {chosen.key}"

@@ -43,7 +43,7 @@ class Flag(Protocol):
         ...
 
 
-class Desk:
+class Runner:
     """Matrix, workloads and true answers: all that a task needs. It holds exact counts."""
 
     def __init__(
@@ -158,11 +158,11 @@ def _here(
     city: str,
     cancel: Flag | None,
 ) -> Iterator[Run]:
-    desk = Desk(matrix, workloads, city)
+    runner = Runner(matrix, workloads, city)
     for task in tasks:
         if cancel is not None and cancel.is_set():
             return
-        yield desk.do(task)
+        yield runner.do(task)
 
 
 def _in_processes(
@@ -205,7 +205,7 @@ def _in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_HELD: list[Desk] = []  # the one desk of a worker process
+_HELD: list[Runner] = []  # the one of a worker process
 
 
 def _start(
@@ -220,7 +220,7 @@ def _start(
     # Ctrl-C is the parent's to handle; its end is this process's end too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _HELD.append(Desk(FrequencyMatrix(*matrix_parts), workloads, city))
+    _HELD.append(Runner(FrequencyMatrix(*matrix_parts), workloads, city))
 
 
 def _do(task: Task) -> Run:

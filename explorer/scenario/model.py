@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
@@ -137,10 +134,6 @@ class Scenario:
     def boxes_on(self, grid: Grid) -> tuple[Box, ...]:
         """The boxes, or the two examples of the page on ``grid`` where the scenario has none."""
         return example_boxes(grid) if self.boxes is None else self.boxes
-
-    def edges_on(self, grid: Grid) -> NDArray[np.float64]:
-        """The boxes as (n, 4) west, south, east, north in the unit of ``grid``."""
-        return np.array([box.edges for box in self.boxes_on(grid)], dtype=float).reshape(-1, 4)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values as a YAML file has them; what is the default is left out."""

@@ -7,7 +7,7 @@ import param
 from explorer.mechanisms import all_mechanisms
 from explorer.mechanisms.limits import Epsilon
 from explorer.teaching.postprocessing import treatable
-from explorer.teaching.settings import Box, Names, Place, Settings
+from explorer.teaching.settings import BoxSetting, NamesSetting, PlaceSetting, Settings
 
 _ALL = list(all_mechanisms())
 RUNS = [100, 200, 400, 1000]
@@ -19,9 +19,9 @@ class Neighbours(Settings):
     mechanism = param.Selector(default="ug", objects=_ALL, label="Mechanism")
     epsilon = Epsilon(0.5)
     change = param.Selector(default="add", objects=["add", "remove"], label="One person")
-    place = Place(label="Place")
+    place = PlaceSetting(label="Place")
     target = param.Selector(default="leaf", objects=["leaf", "box"], label="Ask about")
-    box = Box(label="Box")
+    box = BoxSetting(label="Box")
     runs = param.Selector(default=400, objects=RUNS, label="Previews")
 
 
@@ -30,14 +30,14 @@ class Averaging(Settings):
 
     mechanism = param.Selector(default="ug", objects=_ALL, label="Mechanism")
     epsilon = Epsilon(0.5)
-    box = Box(label="Box")
+    box = BoxSetting(label="Box")
 
 
 class Tolerance(Settings):
     """From a tolerated error to epsilon."""
 
     mechanism = param.Selector(default="htf", objects=_ALL, label="Mechanism")
-    box = Box(label="Box")
+    box = BoxSetting(label="Box")
     percent = param.Number(default=5.0, bounds=(0.1, 50.0), label="Tolerated error in percent")
     runs = param.Selector(default=100, objects=[100, 200, 400], label="Previews")
 
@@ -47,7 +47,7 @@ class Threshold(Settings):
 
     k = param.Integer(default=10, bounds=(2, 1000), label="Threshold k")
     cells = param.Selector(default=64, objects=[16, 32, 64, 128], label="Cells to a side")
-    place = Place(label="Place")
+    place = PlaceSetting(label="Place")
     attack = param.Selector(
         default="overlap", objects=["overlap", "days"], label="Two maps to subtract"
     )
@@ -57,7 +57,7 @@ class Threshold(Settings):
 class Ranking(Settings):
     """One set of runs under two smoothings."""
 
-    mechanisms = Names(default=["htf", "ag", "privtree"], least=2, label="Mechanisms")
+    mechanisms = NamesSetting(default=["htf", "ag", "privtree"], least=2, label="Mechanisms")
     epsilon = Epsilon(0.1)
     questions = param.Selector(
         default="random", objects=["random", "sq2", "sq6", "sq10", "cells"], label="Questions"
@@ -70,7 +70,7 @@ class Postprocessing(Settings):
 
     mechanism = param.Selector(default="quadtree", objects=treatable(), label="Mechanism")
     epsilon = Epsilon(0.1)
-    box = Box(default=(0.0, 0.0, 0.5, 1.0), label="Region")
+    box = BoxSetting(default=(0.0, 0.0, 0.5, 1.0), label="Region")
     runs = param.Selector(default=100, objects=[50, 100, 200, 400], label="Previews")
     consistent = param.Boolean(default=False, label="Consistency")
     non_negative = param.Boolean(default=False, label="No negative counts")

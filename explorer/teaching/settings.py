@@ -14,21 +14,21 @@ from explorer.grid.values import checked, shown
 from explorer.mechanisms import mechanism
 
 
-class Box(param.NumericTuple):
+class BoxSetting(param.NumericTuple):
     """West, south, east, north in parts of the map, 0 to 1; never empty."""
 
     def __init__(self, default: tuple[float, ...] = (0.4, 0.4, 0.6, 0.6), **about: Any) -> None:
         super().__init__(default=default, length=4, **about)
 
 
-class Place(param.NumericTuple):
+class PlaceSetting(param.NumericTuple):
     """A place in parts of the map: 0 to 1 from west to east, and from south to north."""
 
     def __init__(self, default: tuple[float, ...] = (0.5, 0.5), **about: Any) -> None:
         super().__init__(default=default, length=2, **about)
 
 
-class Names(param.List):
+class NamesSetting(param.List):
     """Several different mechanisms by their names, ``least`` of them or more."""
 
     def __init__(self, default: list[str], least: int, **about: Any) -> None:
@@ -73,9 +73,9 @@ class Settings(param.Parameterized):
             known = ", ".join(cls.settings())
             raise InputError(f"There is no setting {shown(name)}: choose from {known}.")
         declared = cls.param[name]
-        if isinstance(declared, Box | Place):
+        if isinstance(declared, BoxSetting | PlaceSetting):
             return _parts(declared, value)
-        if isinstance(declared, Names):
+        if isinstance(declared, NamesSetting):
             return _names(declared, value)
         return checked(declared, value)
 

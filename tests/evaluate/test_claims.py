@@ -12,7 +12,7 @@ from explorer import HTF, InputError
 from explorer.cli import main
 from explorer.evaluate.papers import CLAIMS, Bench, Report, check, claims
 from explorer.evaluate.papers import verdicts as v
-from explorer.evaluate.papers.data import CLUSTERS, GAUSSIANS, Maps, gaussian, thinned
+from explorer.evaluate.papers.data import CLUSTERS, GAUSSIANS, PaperMaps, gaussian, thinned
 from explorer.evaluate.tasks import Task
 
 # Ten seeds whose errors scatter by 5 %, and the same with dice of their own.
@@ -142,7 +142,7 @@ def test_a_gaussian_cluster_has_its_spread():
 
 @pytest.mark.usefixtures("no_data")
 def test_without_real_data_the_made_up_city_stands_in():
-    maps = Maps(quick=True)
+    maps = PaperMaps(quick=True)
     assert (maps.main, maps.cities, maps.all) == ("madeup", ("madeup",), ("madeup",))
     whole, half = maps.of("madeup"), maps.of("madeup 0.5")
     assert whole.title.startswith("Port Amber: 218,750 records on 256 x 256 cells")
@@ -154,7 +154,7 @@ def test_without_real_data_the_made_up_city_stands_in():
 
 @pytest.mark.usefixtures("no_data")
 def test_blocks_are_asked_about_as_the_fine_map_is():
-    maps = Maps(quick=True)
+    maps = PaperMaps(quick=True)
     fine, coarse = maps.of("madeup"), maps.of("madeup in 64")
     assert coarse.matrix.shape == (64, 64)
     assert coarse.matrix.total == fine.matrix.total
@@ -162,7 +162,7 @@ def test_blocks_are_asked_about_as_the_fine_map_is():
         assert one.name == other.name
         assert other.boxes * 4 == pytest.approx(one.boxes)
         boxes = one.boxes[:20]
-        true = [fine.matrix.counts[r0:r1, c0:c1].sum() for c0, r0, c1, r1 in boxes]
+        true = [fine.matrix.counts[r0:r1, c0:c1].sum() for (r0, c0), (r1, c1) in boxes]
         assert other.truth[:20] == pytest.approx(np.array(true))
 
 

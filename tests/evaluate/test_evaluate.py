@@ -15,14 +15,12 @@ from explorer.evaluate import (
     Store,
     Task,
     Workload,
-    bias_of_large_regions,
     biases,
     evaluate,
     label,
     metrics,
     parameter,
     plan,
-    profiles,
     ranking,
     results,
     runs,
@@ -351,35 +349,6 @@ def test_one_mechanism_or_one_seed_has_no_verdict():
     assert "two or more" in verdict(single, ("mre20", "mae"))
 
 
-# Profiles
-
-
-def test_a_profile_averages_over_the_seeds():
-    parts = [by_hand({("a", 0.1): [2, 4, 6], ("b", 0.1): [1]})]
-    for quantile, values in (("p25", [1, 1, 4]), ("median", [2, 3, 4])):
-        parts.append(by_hand({("a", 0.1): values, ("b", 0.1): [0]}, f"mae {quantile}"))
-    found = profiles(pd.concat(parts), "mae").set_index("label")
-    assert found.loc["a", ["seeds", "mean", "p25", "median"]].to_list() == [3, 4, 2, 3]
-    assert found.loc["a", "error"] == pytest.approx(2 / np.sqrt(3))
-    assert np.isnan(found.loc["b", "error"])
-    assert list(profiles(by_hand({("a", 1): [1, 2]}, "bias"), "bias").columns) == [
-        *("label", "city", "workload", "epsilon", "seeds", "mean", "error")
-    ]
-    with pytest.raises(InputError, match="do not hold"):
-        profiles(by_hand({("a", 1): [1]}), "mre20")
-
-
-def test_runs_that_come_in_can_be_shown_at_once():
-    done = []
-    for run in runs(MATRIX, plan(["uniform", "ag"], [0.1, 1], 2), ASKED, jobs=1):
-        done.append(run)
-        found = profiles(tidy(done), "mre20")
-        assert found.seeds.sum() == len(done) * len(ASKED)
-        assert (found.p25 <= found["median"]).all()
-        assert (found["median"] <= found.p95).all()
-    assert profiles(tidy([])).empty
-
-
 # Bias
 
 
@@ -392,7 +361,8 @@ def test_biases_by_hand():
 
 @pytest.mark.statistical
 def test_an_unbiased_total_has_the_spread_of_its_one_draw():
-    found = bias_of_large_regions(MATRIX, [Uniform()], [0.5], 200, jobs=1)
+    asked = [workload(name, MATRIX.shape) for name in ("total", "sq10")]
+    found = biases(evaluate(MATRIX, [Uniform()], [0.5], asked, 200, jobs=1))
     total = found.set_index("workload").loc["total"]
     # Discrete Laplace of epsilon 0.5 has variance 1 / (2 sinh(1/4)^2); the mean of 200 lies within
     # four standard errors, and so does the standard deviation (relative error sqrt(5 / 800), since

@@ -177,7 +177,7 @@ def test_a_city_that_is_not_here_is_one_sentence() -> None:
 def test_a_matrix_keeps_the_cells_it_has(tmp_path, monkeypatch) -> None:
     np.save(tmp_path / "town.npy", np.arange(400).reshape(20, 20))
     town = City(key="town", title="Town", file=tmp_path / "town.npy")
-    monkeypatch.setattr(code, "cities", lambda: {"town": town})
+    monkeypatch.setattr(code, "find", lambda _key: town)
     monkeypatch.setattr(explorer.cities, "cities", lambda: {"town": town})
     scenario = Scenario(city="town", mechanisms=["ug"], epsilon=1)
     text = to_python(scenario)
@@ -194,5 +194,5 @@ def test_users_are_counted_where_the_city_has_them(monkeypatch) -> None:
     one = Scenario(contribution_bound=5)
     assert "city.load(1024)" in code.load(one)
     city = SimpleNamespace(is_matrix=False, has_users=True)
-    monkeypatch.setattr(code, "_city", lambda _scenario: city)
+    monkeypatch.setattr(code, "find", lambda _key: city)
     assert "city.load(1024, contribution_bound=5)" in code.load(one)

@@ -117,7 +117,6 @@ def test_without_boxes_it_has_the_two_examples_of_the_page() -> None:
         (125, 60, 145, 70),
     ]
     assert Scenario(boxes=[]).boxes_on(grid) == ()
-    assert Scenario(boxes=[]).edges_on(grid).shape == (0, 4)
 
 
 BAD = [

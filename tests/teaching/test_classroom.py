@@ -7,7 +7,7 @@ import pytest
 from explorer.errors import InputError
 from explorer.teaching import classroom
 from explorer.teaching.classroom import ClassRooms, spaced, tidy
-from explorer.teaching.pool import Answer, Asked, Question
+from explorer.teaching.pool import Answer, Question, QuestionSettings
 from tests.helpers import city
 
 
@@ -32,7 +32,9 @@ def rooms(clock) -> ClassRooms:
 
 
 def question(epsilon=1.0) -> Question:
-    return Question.of(city((16, 16), 500), "Town", Asked(mechanism="uniform", epsilon=epsilon))
+    return Question.of(
+        city((16, 16), 500), "Town", QuestionSettings(mechanism="uniform", epsilon=epsilon)
+    )
 
 
 def asked(rooms):

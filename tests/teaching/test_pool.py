@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import InputError
-from explorer.teaching.pool import MOST_BARS, Answer, Asked, Pool, Question, nice
+from explorer.teaching.pool import MOST_BARS, Answer, Pool, Question, QuestionSettings, nice
 from tests.helpers import city
 
 
@@ -79,7 +79,9 @@ def test_next_nice_number() -> None:
 
 
 def test_a_question_is_answered_as_theory_says() -> None:
-    question = Question.of(city(), "Town", Asked(mechanism="ug", epsilon=0.5, box=(0, 0, 0.5, 1)))
+    question = Question.of(
+        city(), "Town", QuestionSettings(mechanism="ug", epsilon=0.5, box=(0, 0, 0.5, 1))
+    )
     assert question.true == city().counts[:, :32].sum()
     assert question.draw(3) == question.draw(3)
     assert question.draw(3) != question.draw(4)

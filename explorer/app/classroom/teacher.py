@@ -22,7 +22,7 @@ from explorer.app.kit.words import words
 from explorer.app.work.background import Background
 from explorer.app.work.polling import Pulse
 from explorer.teaching.classroom import ClassRoom, spaced
-from explorer.teaching.pool import Asked, Question
+from explorer.teaching.pool import Question, QuestionSettings
 
 #: Seconds between two showings of the answers.
 GAP = 0.3
@@ -54,7 +54,7 @@ class TeacherView:
         *,
         phone: bool = False,
     ) -> None:
-        self.room, self.settings = room, Asked()
+        self.room, self.settings = room, QuestionSettings()
         self._message, self._ended, self._side = message, ended, side
         self._background = Background(message)
         self.data: CityData | None = None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from explorer.app.work.cache import Shelf
 from explorer.cities import catalogue as cities
-from explorer.errors import InputError
 from explorer.points.counting import Placed
 from explorer.points.matrix import FrequencyMatrix
 from explorer.views.heat import PointHeat
@@ -94,23 +93,21 @@ def load_city(key: str, side: int, bound: int = 0) -> CityData:
     InputError
         For a city that is not in the catalogue or whose file cannot be had.
     """
-    known = cities.cities()
-    if key not in known:
-        raise InputError(f"There is no city {key[:40]!r}: choose one of {', '.join(known)}.")
+    city = cities.find(key)
 
     def load() -> CityData:
         # A matrix without points has the cells it has.
-        shape = None if known[key].is_matrix else side
-        points, matrix, placed = known[key].load_placed(shape, bound or None)
+        shape = None if city.is_matrix else side
+        points, matrix, placed = city.load_placed(shape, bound or None)
         if points is None or placed is None:
-            data = own_city(matrix, known[key].title)
+            data = own_city(matrix, city.title)
         else:
             heat = _HEATS.get((key, bound), lambda: heat_of(placed, matrix.grid))
-            data = prepared(known[key].title, points, matrix, heat)
+            data = prepared(city.title, points, matrix, heat)
         data.city = (key, side, bound)
         return data
 
-    bound = bound if known[key].has_users else 0
+    bound = bound if city.has_users else 0
     return _CITIES.get((key, side, bound), load)
 
 

@@ -19,7 +19,7 @@ from explorer.mechanisms import mechanism
 from explorer.points import truth as queries
 from explorer.teaching.places import on_map
 from explorer.teaching.previews import taught
-from explorer.teaching.tolerance import LADDER, Tolerance, for_box
+from explorer.teaching.tolerance import LADDER, SmallestEpsilon, for_box
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, table
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, legend
@@ -32,7 +32,7 @@ class Found:
 
     settings: Any
     true: float
-    tolerance: Tolerance
+    tolerance: SmallestEpsilon
 
 
 class ToleranceExperiment(Experiment):
@@ -186,14 +186,14 @@ def _epsilon(value: float | None) -> str:
     return f"above {LADDER[-1]:g}" if value is None else f"{value:g}"
 
 
-def _interval(tolerance: Tolerance) -> str:
+def _interval(tolerance: SmallestEpsilon) -> str:
     low, high = tolerance.low, tolerance.high
     if low is None:
         return f"above {LADDER[-1]:g}"
     return f"{low:g} to {high:g}" if high is not None else f"{low:g} or more"
 
 
-def _table(tolerance: Tolerance) -> str:
+def _table(tolerance: SmallestEpsilon) -> str:
     rows = [
         [
             Cell(f"{each.epsilon:g}"),

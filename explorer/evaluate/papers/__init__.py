@@ -13,6 +13,6 @@ from explorer.evaluate.papers.check import check
 from explorer.evaluate.papers.claim import Claim
 from explorer.evaluate.papers.claims import CLAIMS, claims
 from explorer.evaluate.papers.report import Report
-from explorer.evaluate.papers.verdicts import Cell, Finding
+from explorer.evaluate.papers.verdicts import Comparison, Outcome
 
-__all__ = ["CLAIMS", "Bench", "Cell", "Claim", "Finding", "Report", "check", "claims"]
+__all__ = ["CLAIMS", "Bench", "Claim", "Comparison", "Outcome", "Report", "check", "claims"]

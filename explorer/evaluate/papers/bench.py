@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.evaluate.papers.data import Maps
-from explorer.evaluate.papers.verdicts import Finding
+from explorer.evaluate.papers.data import PaperMaps
+from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.results import Run
 from explorer.evaluate.runs import runs
 from explorer.evaluate.store import Store
@@ -44,7 +44,7 @@ class Bench:
             raise InputError(
                 f"The number of seeds is {seeds}: give 2 or more, for standard errors."
             )
-        self.maps = Maps(quick)
+        self.maps = PaperMaps(quick)
         self.asked: dict[str, dict[Task, None]] = {}
         self._runs: dict[tuple[str, Task], Run] = {}
         self._planning = False
@@ -71,7 +71,7 @@ class Bench:
             return np.array([run.seconds for run in found])
         return np.array([np.mean([run.figures[n][metric] for n in names]) for run in found])
 
-    def plan(self, judges: Sequence[Callable[[Bench], Finding]]) -> int:
+    def plan(self, judges: Sequence[Callable[[Bench], Outcome]]) -> int:
         """Learn what the computations ask for; returns the number of runs not done yet."""
         self._planning = True
         try:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.verdicts import Finding
+from explorer.evaluate.papers.verdicts import Outcome
 
 
 @dataclass(frozen=True)
@@ -26,4 +26,4 @@ class Claim:
     paper: str
     where: str
     sentence: str
-    judge: Callable[[Bench], Finding]
+    judge: Callable[[Bench], Outcome]

@@ -8,14 +8,14 @@ from explorer.errors import InputError
 from explorer.evaluate.papers import grids, htf, htf_parameters
 from explorer.evaluate.papers.bench import Bench
 from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.verdicts import Finding
+from explorer.evaluate.papers.verdicts import Outcome
 
 
-def _htf(key: str, where: str, sentence: str, judge: Callable[[Bench], Finding]) -> Claim:
+def _htf(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:
     return Claim(key, "htf-2022", where, sentence, judge)
 
 
-def _grids(key: str, where: str, sentence: str, judge: Callable[[Bench], Finding]) -> Claim:
+def _grids(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:
     return Claim(key, "grids-2013", where, sentence, judge)
 
 

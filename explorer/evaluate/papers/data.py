@@ -50,7 +50,7 @@ class DataSet:
     workloads: tuple[Workload, ...]
 
 
-class Maps:
+class PaperMaps:
     """The maps by their keys, each made when it is first asked for.
 
     Keys: those of cities, and of `GAUSSIANS`; "new-york 0.5" for a part of the records; "new-york

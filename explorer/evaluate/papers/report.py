@@ -12,7 +12,7 @@ import pandas as pd
 
 from explorer.errors import InputError
 from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.verdicts import Finding
+from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.results import figure
 from explorer.version import __version__
 
@@ -44,7 +44,7 @@ class Row:
     cells: tuple[tuple[str, float, float, int], ...]
 
     @classmethod
-    def of(cls, claim: Claim, finding: Finding) -> Row:
+    def of(cls, claim: Claim, finding: Outcome) -> Row:
         """The row of a claim and what was found."""
         return cls(
             claim.key,

@@ -115,11 +115,10 @@ def clopper_pearson(hits: int, runs: int, alpha: float) -> tuple[float, float]:
     >>> [round(bound, 4) for bound in clopper_pearson(0, 100, 0.05)]
     [0.0, 0.0362]
     """
-    from scipy.stats import beta
+    from scipy.stats import binomtest
 
-    low = float(beta.ppf(alpha / 2, hits, runs - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - alpha / 2, hits + 1, runs - hits)) if hits < runs else 1.0
-    return low, high
+    found = binomtest(hits, runs).proportion_ci(1 - alpha, method="exact")
+    return float(found.low), float(found.high)
 
 
 def epsilon_bound(one: Floats, other: Floats, alpha: float) -> float:

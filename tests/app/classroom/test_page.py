@@ -19,7 +19,7 @@ from explorer.app.classroom.teacher import TeacherView
 from explorer.app.work.polling import Pulse
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRooms, spaced
-from explorer.teaching.pool import Answer, Asked, Pool, Question
+from explorer.teaching.pool import Answer, Pool, Question, QuestionSettings
 from explorer.views.teaching.pooled import Bars, PooledChart, ends
 from tests.helpers import city
 
@@ -293,7 +293,7 @@ def test_own_answer_and_question_in_words() -> None:
     assert "−5 off (5.0 %)" in said
     assert "You have drawn 2" in said
     assert "off" not in about_own((95.0,), 7, found, False)
-    town = Question.of(city(), "Town", Asked(box=(0.25, 0.5, 0.75, 1.0), epsilon=0.2))
+    town = Question.of(city(), "Town", QuestionSettings(box=(0.25, 0.5, 0.75, 1.0), epsilon=0.2))
     assert "16 to 48 cells from the west and 32 to 64 cells" in about_question(town)
     assert "HTF with epsilon 0.2" in about_question(town)
 

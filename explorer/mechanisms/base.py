@@ -32,6 +32,13 @@ _WARM_SIDES = (64, 24)
 _WARM: set[tuple[type, str]] = set()
 
 
+def as_counts(matrix: Counts | ArrayLike) -> Counts:
+    """Counts as they are; an array as a matrix of cells. Raises InputError for what is neither."""
+    if hasattr(matrix, "domain") and hasattr(matrix, "contribution_bound"):
+        return cast(Counts, matrix)
+    return FrequencyMatrix.from_array(matrix)
+
+
 class Mechanism(param.Parameterized):
     """Turns exact counts into an epsilon-differentially private map.
 
@@ -121,7 +128,7 @@ class Mechanism(param.Parameterized):
 
         Parameters
         ----------
-        matrix : Counts, such as a FrequencyMatrix, or a (rows, cols) array of counts
+        matrix : FrequencyMatrix or other Counts, or (rows, cols) array of counts
         rng : None, int, numpy Generator or NoiseSource
             None draws release-grade noise (OpenDP). A seed or Generator draws a reproducible
             preview, about a hundred times faster, which is not private. A source of noise is for
@@ -143,15 +150,15 @@ class Mechanism(param.Parameterized):
             For counts or an `rng` that cannot be used, counts of a number of dimensions that the
             mechanism does not take, or a draw over the ledger's cap.
         """
-        held = _held(matrix)
-        d = len(held.domain.shape)
+        counts = as_counts(matrix)
+        d = len(counts.domain.shape)
         self._check_dimensions(d)
         source = noise_source(rng)
-        curator = Curator(held, to_units(self.epsilon), source, progress)
+        curator = Curator(counts, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
             # What cannot be compiled must fail, or be interrupted, before it is paid for.
             self.warm_up()
-            ledger.book(held.key, curator.units, self.key, repr(self))
+            ledger.book(counts.key, curator.units, self.key, repr(self))
         estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
@@ -161,9 +168,9 @@ class Mechanism(param.Parameterized):
             units=curator.units,
             # Only OpenDP makes a release; whatever else drew the noise made a preview.
             preview=not isinstance(source, ReleaseNoise),
-            domain=held.domain,
-            unit=held.unit,
-            contribution_bound=held.contribution_bound,
+            domain=counts.domain,
+            unit=counts.unit,
+            contribution_bound=counts.contribution_bound,
             ledger=tuple(curator.ledger),
         )
 
@@ -248,11 +255,3 @@ class Mechanism(param.Parameterized):
     def __repr__(self) -> str:
         shown = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _held(counts: Counts | ArrayLike) -> Counts:
-    """Exact counts as the curator holds them."""
-    # An array has no domain: whatever has one can be asked as `Counts` says.
-    if hasattr(counts, "domain"):
-        return cast(Counts, counts)
-    return FrequencyMatrix.from_array(counts)

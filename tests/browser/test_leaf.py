@@ -63,7 +63,7 @@ def test_a_click_tells_why_the_leaf_ended(page, matrix, release, which) -> None:
     before = picture(page, which)
     # Somewhere in a large leaf at the edge of the city, where a pixel decides nothing.
     click_map(page, which, 0.06, 0.22)
-    node = node_at(release.tree, 0.78 * 256, 0.06 * 256)
+    node = node_at(release.tree, (0.78 * 256, 0.06 * 256))
     wait_until(page, lambda: title(page) == name_of(release, node))
     told = inspect(release, node)
     assert page.locator(".verdict").inner_text() == told.decision.verdict

@@ -146,7 +146,7 @@ def test_another_release_stops_the_player_and_keeps_the_height(page) -> None:
 def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:
     page.closer.open.panel.height.value = 3
     before = right(page)
-    page._zoom(0.5)
+    page.zoom(0.5)
     assert page.closer.open.panel.frame.step == page.closer.open.panel.frame.growth.level_ends[3]
     assert right(page) is not before
     assert right(page) is not page.screen.right_bytes
@@ -156,7 +156,7 @@ def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:
 
 def test_only_the_selected_boxes_stand_in_the_table(page) -> None:
     page.rectangles.select([1])
-    page._highlight()
+    page.highlight()
     table = page.closer.open.panel._table.object
     assert ">Q2<" in table
     assert ">Q1<" not in table
@@ -166,7 +166,7 @@ def test_only_the_selected_boxes_stand_in_the_table(page) -> None:
 @pytest.mark.parametrize("wrong", [-1, 10**9])
 def test_a_height_that_does_not_exist_is_refused(page, wrong) -> None:
     page.closer.open.panel.height.value = wrong
-    assert "Height of the cut goes from 0 to" in page.message._text.object
+    assert "Height of the cut goes from 0 to" in page.message.sentence
     assert "none is cut any more" in said(page)
 
 

@@ -109,29 +109,29 @@ def test_other_dice_on_the_page_move_its_mark_and_no_dot(page) -> None:
 def test_boxes_that_were_not_asked_are_named_and_selected_ones_shown_alone(page) -> None:
     draw(page)
     runs = page.closer.open.panel
-    page._drawn((-1000.0, -1000.0, 1000.0, 500.0))
+    page.drawn((-1000.0, -1000.0, 1000.0, 500.0))
     assert "Not asked in these runs: Q3." in runs._notices.object
     page.rectangles.select([1])
-    page._highlight()
+    page.highlight()
     assert "Only the 1 selected of 3 boxes." in runs._notices.object
     assert [card.visible for card in runs._cards] == [True, False, False, False, False]
     assert "Q2" in runs._heads[0].object
     draw(page)
     page.rectangles.select([])
-    page._highlight()
+    page.highlight()
     assert runs._notices.object == ""
     assert [card.visible for card in runs._cards] == [True, True, True, False, False]
 
 
 def test_at_most_a_handful_of_boxes_and_it_says_which(page) -> None:
     for i in range(6):
-        page._drawn((-1000.0, -1000.0, 1000.0, 500.0 + 100 * i))
+        page.drawn((-1000.0, -1000.0, 1000.0, 500.0 + 100 * i))
     draw(page)
     runs = page.closer.open.panel
     assert all(card.visible for card in runs._cards)
     assert "first 5 of 8 boxes" in runs._notices.object
     page.rectangles.select([7])
-    page._highlight()
+    page.highlight()
     assert "Q8" in runs._heads[0].object
 
 
@@ -157,7 +157,7 @@ def test_runs_are_played_on_the_map_one_by_one_and_the_map_is_given_back(page) -
     runs.run.value = 0
     assert right(page) is page.screen.right_bytes
     runs.run.value = 3
-    page._zoom(0.5)
+    page.zoom(0.5)
     assert "Run 3 of 20" in page.maps.heads[1].object
     page.closer.choice.value = "Nothing"
     assert right(page) is page.screen.right_bytes
@@ -170,20 +170,20 @@ def test_a_run_that_does_not_exist_and_a_number_out_of_bounds_are_refused(page) 
     runs = page.closer.open.panel
     draw(page)
     runs.run.value = 10**9
-    assert "20 runs have been drawn: choose one of them." in page.message._text.object
+    assert "20 runs have been drawn: choose one of them." in page.message.sentence
     assert runs.run.value == 0
     for wrong in (0, 10**9):
         runs.number.value = wrong
-        assert "The number of runs goes from 10 to 200." in page.message._text.object
+        assert "The number of runs goes from 10 to 200." in page.message.sentence
         assert runs.number.value == 20
 
 
 def test_without_boxes_there_is_nothing_to_ask(page) -> None:
     page.rectangles.remove(0)
     page.rectangles.remove(0)
-    page._boxes_changed()
+    page.boxes_changed()
     draw(page)
-    assert "There is no box to ask about" in page.message._text.object
+    assert "There is no box to ask about" in page.message.sentence
     assert page.closer.open.panel.work.phase == "idle"
 
 

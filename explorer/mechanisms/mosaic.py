@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from typing import ClassVar
 
@@ -36,7 +35,7 @@ def enough(d: int) -> float:
 
 def base_levels(d: int) -> int:
     """Levels that are always there."""
-    return math.ceil(BASE / d)
+    return max(1, round(BASE / d))
 
 
 class Mosaic(Mechanism):

@@ -193,7 +193,7 @@ def test_intervals_without_a_formula_are_simulated() -> None:
     np.testing.assert_allclose(answers.interval, (low, high))
     assert (
         f"{low[0]:,.0f} to {high[0]:,.0f}"
-        == page.table.widget.value["noise range (95 %)"][0]
+        == page.table.widget.value["range of the noise (95 %)"][0]
     )
     assert page._about_bars.visible
     page.state.put(mechanism="ug")
@@ -205,4 +205,4 @@ def test_intervals_without_a_formula_are_simulated() -> None:
 def test_an_estimated_interval_says_so_until_it_is_simulated(monkeypatch) -> None:
     monkeypatch.setattr(ErrorBars, "want", lambda _self, _screen: None)
     page = Explore(FrequencyMatrix.from_array(np.arange(256).reshape(16, 16)), mechanism="mosaic")
-    assert page.table.widget.value["noise range (95 %)"][0].startswith("≈ ")
+    assert page.table.widget.value["range of the noise (95 %)"][0].startswith("≈ ")

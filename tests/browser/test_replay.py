@@ -24,7 +24,7 @@ def growth() -> Growth:
 
 
 def opened(page: Page) -> None:
-    page.get_by_role("button", name="Replay", exact=True).click()
+    page.get_by_role("button", name="How it was built", exact=True).click()
     expect(step(page)).to_contain_text("none is cut any more")
 
 
@@ -121,7 +121,7 @@ def test_a_new_picture_stops_the_player_and_closing_gives_the_map_back(page) -> 
     expect(step(page)).to_contain_text("of 2: ")
     pick(page, "Mechanism", "HTF")
     expect(page.get_by_text(re.compile("Height . of .* of a preview"))).to_be_visible()
-    press(page, "Nothing")
+    press(page, "Off")
     expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == whole)
 

@@ -25,11 +25,11 @@ GAP = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One draw: the question, its number, and the dice."""
+    """One draw: the question, its number, and the seed."""
 
     question: Question
     number: int
-    dice: int
+    seed: int
 
 
 class ParticipantView:
@@ -51,7 +51,7 @@ class ParticipantView:
         self.room = room
         self._message, self._ended = message, ended
         # Entering tells all, this page too: before it has its number.
-        self._number = self._dice = 0
+        self._number = self._seed = 0
         self.result = Result(own=True)
         self.draw_button = button("Draw my answer", self.draw, strong=True)
         text = words("classroom")
@@ -71,7 +71,7 @@ class ParticipantView:
         self.show()
 
     def draw(self) -> None:
-        """Draw one preview with dice of one's own, in a thread."""
+        """Draw one preview with random noise of one's own, in a thread."""
         self._message.done()
         try:
             self._next()
@@ -92,7 +92,7 @@ class ParticipantView:
             self._drawing.visible = self.result.view.visible = asked
         own = self.room.own(self._number)
         truth = look.revealed
-        said = about_own(own, self._dice, look.summary, truth) if asked else ""
+        said = about_own(own, self._seed, look.summary, truth) if asked else ""
         self.result.show(look, truth=truth, own=own, said=said)
 
     def close(self) -> None:
@@ -102,24 +102,24 @@ class ParticipantView:
         self.room.leave(self._number)
 
     def _next(self) -> None:
-        """Take dice for the next draw."""
+        """Take a seed for the next draw."""
         look = self.room.look()
-        dice = self.room.dice(self._number)
+        seed = self.room.dice(self._number)
         assert look.question is not None
-        self._turn = Turn(look.question, look.number, dice)
+        self._turn = Turn(look.question, look.number, seed)
 
     def _take(self) -> Turn:
         return self._turn
 
     @staticmethod
     def _compute(turn: Turn) -> tuple[Turn, Answer]:
-        return turn, turn.question.draw(turn.dice)
+        return turn, turn.question.draw(turn.seed)
 
     def _publish(self, found: tuple[Turn, Answer]) -> None:
         turn, answer = found
         # The teacher may have asked something else, or closed the class, meanwhile.
         if self.room.answer(self._number, turn.number, answer):
-            self._dice = turn.dice
+            self._seed = turn.seed
         self._pulse.shown()
         held(pn.state.curdoc, self.show)
 

@@ -94,11 +94,11 @@ def phase_text(sweep: Sweep) -> str:
     left = sweep.seconds_left()
     running = "; starting …" if not sweep.done else "" if left is None else f", about {left:,.0f} s"
     return {
-        "idle": "No sweep has been started. Its results are compared with the truth: curator mode.",
+        "idle": "No sweep has been started. Its results hold exact errors: do not share them.",
         "waiting": "Waiting for its turn …",
         "running": count + running + (" left" if left is not None and sweep.done else ""),
         "stopping": f"{count}; stopping …",
-        "finished": f"Finished: {count}. Previews, compared with the truth: curator mode.",
+        "finished": f"Finished: {count}. Previews; the errors are exact: do not share them.",
         "cancelled": f"Cancelled after {count}; what is finished stays.",
         "failed": f"Stopped after {count}.",
     }[sweep.phase]

@@ -39,7 +39,7 @@ class Drawing:
     ----------
     parts : of the page
     publish : shows a `Screen`, with the document's lock held
-    slow : told True when a picture takes long, and False at its end
+    slow : called with True when a picture takes long, and False at its end
     """
 
     def __init__(

@@ -13,6 +13,13 @@ from explorer.app.kit.html import html_pane
 from explorer.app.kit.theme import CSS, SPOKEN_LABEL
 
 NOTHING = "Nothing"
+#: What the strip calls the panels.
+TITLES = {
+    NOTHING: "Off",
+    "Leaf": "One area",
+    "Replay": "How it was built",
+    "Runs": "Other possible results",
+}
 
 
 class CloserPanel(Protocol):
@@ -31,16 +38,16 @@ class CloserPanel(Protocol):
 
 
 class Closer:
-    """The strip "Look closer" and the panel that is open.
+    """The strip "Explain this map" and the panel that is open.
 
     A panel that is not open costs nothing: no computation, and nothing sent.
 
     Parameters
     ----------
-    panels : label to panel, in the order of the strip
-    words : label to the line of words above a panel
-    refused : told one sentence about a choice that does not exist
-    opened : told whether a panel is open, when that changes
+    panels : key to panel, in the order of the strip
+    words : key to the line of words above a panel
+    refused : called with one sentence about a choice that does not exist
+    opened : called with whether a panel is open, when that changes
     """
 
     def __init__(
@@ -55,8 +62,8 @@ class Closer:
         self._screen: Screen | None = None
         self.open: CloserPanel | None = None
         self.choice = ui.RadioButtonGroup(
-            label="Look closer",
-            options=[NOTHING, *panels],
+            label="Explain this map",
+            options={TITLES.get(key, key): key for key in (NOTHING, *panels)},
             value=NOTHING,
             size="small",
             margin=0,
@@ -66,7 +73,7 @@ class Closer:
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
         self.view = pn.Column(
             pn.Row(
-                pn.pane.HTML("<h2>Look closer</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0)),
+                pn.pane.HTML("<h2>Explain this map</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0)),
                 self.choice,
             ),
             self._holder,

@@ -237,7 +237,7 @@ def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
     pair = found.difference
     if pair is None:
         sentence = (
-            "No two strips beside this cell are published, so subtraction does not reach it: too "
+            "No two strips beside this cell are published, so subtraction does not find it: too "
             "few people live around it. Choose another cell."
         )
         return [own], sentence, ""

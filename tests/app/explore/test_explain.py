@@ -1,4 +1,4 @@
-"""The strip "Look closer": one panel at a time, and a panel that is not open costs nothing."""
+"""The strip "Explain this map": one panel at a time, and a panel that is not open costs nothing."""
 
 from types import SimpleNamespace
 

@@ -19,11 +19,11 @@ LONGEST = 40
 
 
 def checked(declared: param.Parameter, value: Any, noun: str | None = None) -> Any:
-    """A value in the type of a parameter that is a choice, a truth value or a number.
+    """A value in the type of its parameter.
 
     Parameters
     ----------
-    declared : param.Selector, param.Boolean or param.Number
+    declared : param.Selector, param.Boolean, param.Number with bounds; others check themselves
     value : anything
     noun : what the sentence calls it, by default the parameter's label
 
@@ -45,6 +45,12 @@ def checked(declared: param.Parameter, value: Any, noun: str | None = None) -> A
         if isinstance(value, bool):
             return value
         wanted = "give true or false"
+    elif not isinstance(declared, param.Number):
+        try:
+            declared._validate(value)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{noun or declared.label} cannot be {shown(value)}.") from error
+        return value
     else:
         if value is None and declared.allow_None:
             return None

@@ -79,7 +79,9 @@ def test_a_hollow_curve_turns_at_both_ends():
 
 
 def finding(*says, value=2.0, sense=0):
-    return v.Finding("", tuple(v.Cell("", value, DICE - 1, each) for each in says), sense=sense)
+    return v.Outcome(
+        "", tuple(v.Comparison("", value, DICE - 1, each) for each in says), sense=sense
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,8 +111,8 @@ def test_all_cells_together_speak_where_each_alone_is_open():
 
 
 def test_a_finding_is_the_geometric_mean_of_its_cells():
-    cells = (v.Cell("", 1.0, DICE - 1, 1), v.Cell("", 4.0, 1 - DICE, 1))
-    both = v.Finding("", cells)
+    cells = (v.Comparison("", 1.0, DICE - 1, 1), v.Comparison("", 4.0, 1 - DICE, 1))
+    both = v.Outcome("", cells)
     assert both.value == pytest.approx(2)
     assert both.error == pytest.approx(0)  # their moves cancel
     assert finding(1).error == pytest.approx(2 * np.std(DICE, ddof=1) / np.sqrt(10))

@@ -138,7 +138,7 @@ class Overdrawn(Half):
         root = curator.open()
         strips = root.grid(np.array([self.parts, 1]))
         curator.count(strips, curator.units, "strips")
-        strips.book.spent = np.zeros_like(strips.book.spent)
+        strips.book._spent[:] = 0
         curator.count(strips, curator.units, "again")
         return inference.leaves(curator.transcript(), ["again"])
 

@@ -58,12 +58,7 @@ class ClassResult(AppPage):
         self._side = side
         self._rooms = ROOMS if rooms is None else rooms
         self._catalogue = {each.title: key for key, each in cities.cities().items()}
-        self._city = str(city or next(iter(self._catalogue.values())))
-        if self._city not in self._catalogue.values():
-            raise InputError(
-                f"There is no city {self._city[:40]!r}: choose one of "
-                f"{', '.join(self._catalogue.values())}."
-            )
+        self._city = cities.find(str(city or next(iter(self._catalogue.values())))).key
         if side not in (256, 512, 1024):
             raise InputError(f"The grid's side is {str(side)[:40]!r}: choose 256, 512 or 1024.")
         self.entrance = Entrance(self.join, self.create)

@@ -19,7 +19,6 @@ from explorer.app.kit.page import AppPage
 from explorer.app.state.choices import PlaceState
 from explorer.app.work.background import Background
 from explorer.cities import catalogue as cities
-from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Scenario
@@ -70,9 +69,8 @@ class CuratorPage(AppPage):
         if self._brought is not None:
             catalogue["Your own counts"] = city = OWN
         key = str(city or next(iter(catalogue.values())))
-        if key not in catalogue.values():
-            known = ", ".join(catalogue.values())
-            raise InputError(f"There is no city {key[:40]!r}: choose one of {known}.")
+        if self._brought is None:
+            cities.find(key)  # refuses a city that is not there
         if self.phone and "drag" in self.State.param:
             choices = {"drag": "scroll", **choices}
         self.state = self.begin(opening, key, choices)

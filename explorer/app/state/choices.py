@@ -7,7 +7,7 @@ from typing import Any
 import param
 
 from explorer.errors import InputError
-from explorer.scenario.checks import shown
+from explorer.grid.values import checked, shown
 from explorer.scenario.choices import PlaceChoices
 
 
@@ -38,19 +38,7 @@ class Choices(param.Parameterized):
     def _check(self, name: str, value: Any) -> None:
         if name not in self.param or name == "name":
             raise InputError(f"There is no choice called {shown(name)}.")
-        declared = self.param[name]
-        if isinstance(declared, param.Selector):
-            if not _one_of(value, declared.objects):
-                choices = ", ".join(str(choice) for choice in declared.objects)
-                raise InputError(f"{declared.label} cannot be {shown(value)}: choose {choices}.")
-            return
-        try:
-            # True is a whole number to Python, and none to a person.
-            if isinstance(declared, param.Integer) and isinstance(value, bool):
-                raise TypeError
-            declared._validate(value)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{declared.label} cannot be {shown(value)}.") from error
+        checked(self.param[name], value)
 
 
 class PlaceState(Choices, PlaceChoices):
@@ -66,8 +54,3 @@ class PlaceState(Choices, PlaceChoices):
         city, side, bound = place
         # Counts without points have the cells they have, which no choice of the grid names.
         self.put(city=city, bound=bound, **({"side": side} if side else {}))
-
-
-def _one_of(value: Any, choices: list[Any]) -> bool:
-    """Membership by value and type: True is not 1 here, and unhashable values are just absent."""
-    return any(type(value) is type(choice) and value == choice for choice in choices)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import param
 
 from explorer.app.kit.numbers import finite
@@ -88,11 +87,6 @@ class ExploreState(PlaceState, LookChoices):
         epsilon = self.epsilon if epsilon is None else epsilon
         settings = self._settings[self.mechanism] if settings is None else settings
         kind = mechanism(self.mechanism)
-        for name, value in {"epsilon": epsilon, **settings}.items():
-            if isinstance(value, int | float):
-                finite(value, str(kind.param[name].label))
-            elif not (value is None or isinstance(value, str | np.number)):
-                raise InputError(f"{kind.param[name].label} cannot be {shown(value)}.")
         key = repr((self.mechanism, epsilon, settings))
         if self._made is None or self._made[0] != key:
             self._made = key, kind(epsilon=epsilon, **settings)

@@ -207,7 +207,7 @@ def test_what_cannot_be_opened_is_one_sentence(matrix) -> None:
         Learn("nowhere")
     with pytest.raises(InputError, match="There is no lesson"):
         Learn(matrix, lesson="nothing")
-    with pytest.raises(InputError, match="Grid cannot be 7: choose 256, 512, 1024"):
+    with pytest.raises(InputError, match="Grid is 7: choose one of 256, 512, 1024"):
         Learn(matrix, side=7)
 
 

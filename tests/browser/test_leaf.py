@@ -31,7 +31,7 @@ def release(matrix):
 
 
 def open_leaf(page: Page) -> None:
-    page.get_by_role("button", name="Leaf", exact=True).click()
+    page.get_by_role("button", name="One area", exact=True).click()
     expect(page.locator(".node h3").first).to_be_visible()
 
 

@@ -96,7 +96,7 @@ def test_every_control_has_its_name(page) -> None:
     ]
     assert not nameless
     titles = page.get_by_role("heading", level=2).all_inner_texts()
-    assert titles[-5:] == ["Truth", "Private", "Look closer", "Boxes", "Ledger"]
+    assert titles[-5:] == ["Truth", "Private", "Explain this map", "Boxes", "Ledger"]
 
 
 def test_the_ledger_adds_up_to_epsilon(page) -> None:

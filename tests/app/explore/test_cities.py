@@ -47,10 +47,10 @@ def shelf(monkeypatch):
     return shelf
 
 
-async def settle(page) -> None:
-    for task in (page.background._task, page.flow._worker._task):
-        if task is not None:
-            await task
+async def settle() -> None:
+    """Wait until nothing runs any more beside the visit itself."""
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
 
 
 def test_a_late_grid_does_not_replace_the_one_gone_back_to(shelf) -> None:
@@ -60,7 +60,7 @@ def test_a_late_grid_does_not_replace_the_one_gone_back_to(shelf) -> None:
         page.state.put(side=512)
         page.state.put(side=256)
         shelf.gate.set()
-        await settle(page)
+        await settle()
 
     asyncio.run(visit())
     assert page.state.side == 256
@@ -74,8 +74,8 @@ def test_a_grid_that_is_waited_for_is_shown(shelf) -> None:
     async def visit() -> None:
         page.state.put(side=512)
         shelf.gate.set()
-        await settle(page)
-        await settle(page)
+        await settle()
+        await settle()
 
     asyncio.run(visit())
     assert page._data is page.screen.data is shelf.found[512]
@@ -93,7 +93,7 @@ def test_a_city_that_cannot_be_read_is_said_and_the_choice_goes_back() -> None:
 
     async def visit() -> None:
         page.state.put(side=1024)
-        await settle(page)
+        await settle()
 
     asyncio.run(visit())
     assert page.state.side == page.drawer.side.value == 256

@@ -1,14 +1,11 @@
 """The Explore page without a browser: what a notebook or a script gets."""
 
-import io
-from pathlib import Path
-
 import numpy as np
 import pytest
 from bokeh.document import Document
 from pyviz_comms import Comm
 
-from explorer import Release, exact
+from explorer import exact
 from explorer.app import Explore
 from explorer.app.curator.error_bars import RUNS, ErrorBars
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
@@ -17,6 +14,7 @@ from explorer.evaluate.simulation import simulated_sd
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF
 from explorer.points.matrix import FrequencyMatrix
+from tests.app import press
 
 
 @pytest.fixture
@@ -32,9 +30,10 @@ def test_counts_of_your_own_give_a_page_with_true_and_private_answers(matrix) ->
     release = HTF(epsilon=0.5, height=6).release(matrix, rng=page.state.seed)
     np.testing.assert_allclose(shown["private"], release.answer(boxes).value, atol=0.06)
     np.testing.assert_allclose(shown["true"], exact(matrix, boxes), atol=0.06)
-    assert f"{release.n_leaves:,}" in page._strip.object
-    assert CURATOR.capitalize() in page.maps.heads[0].object
-    assert PREVIEW in page.maps.heads[1].object
+    said = press.text(page)
+    assert f"{release.n_leaves:,}" in said
+    assert CURATOR.capitalize() in said
+    assert PREVIEW in said
 
 
 def test_choosing_in_python_moves_the_controls_and_the_picture(matrix) -> None:
@@ -42,18 +41,18 @@ def test_choosing_in_python_moves_the_controls_and_the_picture(matrix) -> None:
     before = page.screen
     page.state.put(epsilon=2.0)
     assert page.screen.release.epsilon == 2
-    assert page.drawer.epsilon.box.value == "2"
-    assert page.drawer.epsilon.slider.value == pytest.approx(np.log10(2))
+    assert press.find(page, "Exact epsilon").value == "2"
+    assert press.find(page, "Epsilon").value == pytest.approx(np.log10(2))
     page.state.put(mechanism="ug", right="difference")
     assert page.screen.title == "UG"
-    assert page.drawer.mechanism.value == "ug"
-    assert "grid_size" in page.drawer.parameters.controls
-    assert "Difference" in page.maps.heads[1].object
-    assert "too few" in page.maps.bar.object
+    assert press.find(page, "Mechanism").value == "ug"
+    assert press.find(page, "Grid size")
+    assert "Difference" in press.text(page)
+    assert "too few" in press.text(page)
     assert before.release.epsilon == 0.1
 
 
-def test_frozen_dice_repeat_and_new_draws_differ(matrix) -> None:
+def test_frozen_noise_repeats_and_new_draws_differ(matrix) -> None:
     page = Explore(matrix, mechanism="uniform", epsilon=1.0)
     first = page.screen.release.total
     page.state.put(epsilon=2.0)
@@ -71,63 +70,46 @@ def test_frozen_dice_repeat_and_new_draws_differ(matrix) -> None:
     assert len(seen) > 1
 
 
-def test_a_release_is_drawn_once_and_saved_and_the_next_change_is_a_preview(matrix) -> None:
+def test_a_release_is_drawn_once_and_the_next_change_is_a_preview(matrix) -> None:
     page = Explore(matrix, epsilon=1.0)
-    with pytest.raises(InputError, match="draw a release"):
-        page.desk.saved()
-    page.draw_release()
+    press.press(page, "Draw a release")
     drawn = page.screen.release
     assert not drawn.preview
-    assert DRAWN in page.maps.heads[1].object
-    assert page.drawer.save.visible
-    page._zoom(0.5)
+    assert DRAWN in press.text(page)
+    press.press(page, "Zoom in")
     page.state.put(palette="magma", right="difference")
     assert page.screen.release is drawn
-    saved = page.desk.saved()
-    assert isinstance(saved, io.BytesIO)
     page.state.put(epsilon=0.9)
     assert page.screen.release.preview
-    assert page.drawer.save.visible
-    assert page.desk.saved().getvalue() == saved.getvalue()
-
-
-def test_the_saved_file_is_the_release_on_screen(matrix, tmp_path: Path) -> None:
-    page = Explore(matrix, epsilon=1.0)
-    page.draw_release()
-    path = tmp_path / "release.parquet"
-    path.write_bytes(page.desk.saved().getvalue())
-    loaded = Release.load(path)
-    np.testing.assert_allclose(loaded.counts, page.screen.release.counts)
-    assert not loaded.preview
 
 
 def test_a_dragged_box_is_a_row_at_once_and_a_click_is_none(matrix) -> None:
     page = Explore(matrix)
-    page._drawn((-1000.0, -1000.0, 1000.0, 500.0))
+    page.drawn((-1000.0, -1000.0, 1000.0, 500.0))
     assert list(page.table.widget.value["box"]) == ["Q1", "Q2", "Q3"]
     assert len(page.maps.boxes[0].source.data["x0"]) == 3
-    page._drawn((0.0, 0.0, 0.5, 0.5))
-    page._drawn((None, 0.0, 5.0, 5.0))  # type: ignore[arg-type]
+    page.drawn((0.0, 0.0, 0.5, 0.5))
+    page.drawn((None, 0.0, 5.0, 5.0))
     assert len(page.rectangles) == 3
-    page._drawn((1e7, 1e7, 2e7, 2e7))
+    page.drawn((1e7, 1e7, 2e7, 2e7))
     assert len(page.rectangles) == 3
-    assert "outside the map" in page.message._text.object
+    assert "outside the map" in page.message.sentence
 
 
-def test_a_setting_that_cannot_be_computed_is_said_and_the_picture_stays(matrix) -> None:
+def test_a_setting_that_cannot_be_computed_is_said_and_the_picture_stays(
+    matrix, monkeypatch
+) -> None:
     page = Explore(matrix)
     good = page.screen
 
     def broken(_job, _progress=None):
         raise InputError("This matrix is too small for that.")
 
-    worker = page.flow._worker
-    compute = worker._compute
-    worker._compute = broken
-    page.state.put(epsilon=1.0)
+    with monkeypatch.context() as patched:
+        patched.setattr("explorer.app.curator.drawing.compute", broken)
+        page.state.put(epsilon=1.0)
     assert page.screen is good
-    assert "too small" in page.message._text.object
-    worker._compute = compute
+    assert "too small" in page.message.sentence
     page.state.put(epsilon=2.0)
     assert page.screen is not good
 
@@ -149,15 +131,15 @@ def test_ten_to_the_nine_in_a_cell() -> None:
     counts = np.zeros((16, 16), int)
     counts[3, 4] = 10**9
     page = Explore(FrequencyMatrix.from_array(counts), epsilon=1.0)
-    page._drawn((4.0, 3.0, 5.0, 4.0))
+    page.drawn((4.0, 3.0, 5.0, 4.0))
     assert page.table.widget.value["true"][2] == 10**9
 
 
 def test_strings_of_a_file_reach_the_page_made_safe(matrix) -> None:
     page = Explore(matrix)
     page.rectangles.add((0, 0, 100, 100), "<img src=x onerror=alert(1)>")
-    page._boxes_changed()
-    shown = [page._summary.object, page._strip.object, *page.table.widget.value["box"]]
+    page.boxes_changed()
+    shown = [press.markup(page), *page.table.widget.value["box"]]
     shown += [page.maps.left.figure.html_attributes["aria-label"]]
     assert not any("<img" in text for text in shown)
 
@@ -180,7 +162,7 @@ def test_in_a_notebook_a_change_reaches_the_figures_on_screen(matrix) -> None:
     pixels = page.screen.right_bytes.size
     assert sum(size >= pixels for _, size in sent) == 1, "the private picture, and no other"
     sent.clear()
-    page._drawn((0.0, 0.0, 1000.0, 1000.0))
+    page.drawn((0.0, 0.0, 1000.0, 1000.0))
     assert any("Q3" in text for text, _ in sent)
 
 
@@ -191,18 +173,16 @@ def test_intervals_without_a_formula_are_simulated() -> None:
     asked = simulated_sd(page.screen.release, page.rectangles.boxes, RUNS)
     low, high = asked.interval(answers.private)
     np.testing.assert_allclose(answers.interval, (low, high))
-    assert (
-        f"{low[0]:,.0f} to {high[0]:,.0f}"
-        == page.table.widget.value["noise range (95 %)"][0]
-    )
-    assert page._about_bars.visible
+    shown = page.table.widget.value["range of the noise (95 %)"][0]
+    assert shown == f"{low[0]:,.0f} to {high[0]:,.0f}"
+    assert page.readout.about_bars.visible
     page.state.put(mechanism="ug")
     assert page.screen.answers.exact
     assert page.screen.answers.half_width is None
-    assert not page._about_bars.visible
+    assert not page.readout.about_bars.visible
 
 
 def test_an_estimated_interval_says_so_until_it_is_simulated(monkeypatch) -> None:
     monkeypatch.setattr(ErrorBars, "want", lambda _self, _screen: None)
     page = Explore(FrequencyMatrix.from_array(np.arange(256).reshape(16, 16)), mechanism="mosaic")
-    assert page.table.widget.value["noise range (95 %)"][0].startswith("≈ ")
+    assert page.table.widget.value["range of the noise (95 %)"][0].startswith("≈ ")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import panel as pn
 
-from explorer.app.work import panel_patches
+from explorer.app.work import panel_patches, sessions
 
 if TYPE_CHECKING:
     from explorer.app.classroom.page import ClassResult
@@ -17,25 +17,23 @@ if TYPE_CHECKING:
 # Before the first session: see there.
 panel_patches.install()
 panel_patches.lock_handlers()
+panel_patches.unindent_once()
+sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True
 
 __all__ = ["ClassResult", "Compare", "Explore", "Learn", "serve"]
 
-# Pages are loaded when they are first used: one needs none of the others.
-_HOMES = {
-    "ClassResult": "classroom.page",
-    "Compare": "compare.page",
-    "Explore": "explore.page",
-    "Learn": "learn.page",
-    "serve": "server",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    """A page's class or `serve`, loaded when it is first used: no page needs the others."""
+    from explorer.app.pages import PAGES
+
+    homes = {page.name: page.make.partition(":")[0] for page in PAGES}
+    home = {**homes, "serve": "explorer.app.server"}.get(name)
+    if home is None:
         raise AttributeError(f"module 'explorer.app' has no attribute {name!r}")
-    found = getattr(import_module(f"explorer.app.{_HOMES[name]}"), name)
+    found = getattr(import_module(home), name)
     globals()[name] = found
     return found
 

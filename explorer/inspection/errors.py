@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid.sums import rectangle_sums, summed
+from explorer.grid.kinds import alike
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.truth import exact
-from explorer.releases.interpolation import interpolate
+from explorer.points.truth import Countable, exact
 from explorer.releases.overlap import spread_exactly
 from explorer.releases.release import Release
 
@@ -32,31 +31,33 @@ class ErrorSplit:
     uniformity: Floats
 
 
-def error_split(matrix: FrequencyMatrix, release: Release, rectangles: ArrayLike) -> ErrorSplit:
+def error_split(counts: Countable, release: Release, rectangles: ArrayLike) -> ErrorSplit:
     """Split the error of each rectangle into its two causes; for the curator's screen.
 
     Parameters
     ----------
-    matrix : FrequencyMatrix
-        The one that the release was drawn from.
+    counts : FrequencyMatrix, or counts of any number of dimensions
+        The ones that the release was drawn from.
     release : Release
-    rectangles : (n, 4) x0, y0, x1, y1
+    rectangles : (n, 4) x0, y0, x1, y1, or boxes of another domain as people write them
 
     Raises
     ------
     InputError
-        For bad rectangles, or a release of another grid.
+        For bad rectangles, or a release of another domain.
     """
-    ours, theirs = matrix.grid, release.grid
-    if (ours.shape, ours.bounds, ours.crs) != (theirs.shape, theirs.bounds, theirs.crs):
+    if not alike(counts.domain, release.domain):
         raise InputError("This release belongs to another grid: open the city it was drawn from.")
-    boxes = matrix.grid.to_cells(rectangles)
-    private, truth = release.answer(rectangles).value, exact(matrix, rectangles)
+    boxes = counts.domain.to_cells(rectangles)
+    private, truth = release.answer(rectangles).value, exact(counts, rectangles)
     tree = release.tree
-    if release.is_uniform:
-        spread = spread_exactly(tree, matrix.sums, boxes)[0]
+    if release.is_uniform and isinstance(counts, FrequencyMatrix):
+        spread = spread_exactly(tree, counts.sums, boxes)[0]
     else:
-        counted = replace(tree, value=matrix.count(tree.lower, tree.upper).astype(np.float64))
-        even = counted.paint(matrix.shape)
-        spread = rectangle_sums(summed(interpolate(even, tree.owners(matrix.shape))), boxes)
+        of_nodes = counts.count(tree.lower, tree.upper)
+        if release.is_uniform:
+            spread = spread_exactly(tree, of_nodes, boxes)[0]
+        else:
+            counted = replace(release, tree=replace(tree, value=of_nodes.astype(np.float64)))
+            spread = counted.answer(rectangles).value
     return ErrorSplit(private - spread, spread - truth)

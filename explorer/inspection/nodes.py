@@ -26,8 +26,8 @@ class Node:
     children : number of children
     depth : cuts between the whole map and the node
     height : levels between the node and the lowest that the tree could have
-    lower, upper : half-open rows and columns
-    bounds : x0, y0, x1, y1 in the grid's unit
+    lower, upper : half open, in cells, one number for each axis
+    bounds : as people write boxes of the domain: of a grid x0, y0, x1, y1 in its unit
     count : private count after inference
     sd : standard deviation of the noise in it; `sd_exact` says whether that is a closed form
     draws : the node's own noisy counts, (stage, count)
@@ -41,9 +41,9 @@ class Node:
     children: int
     depth: int
     height: int
-    lower: tuple[int, int]
-    upper: tuple[int, int]
-    bounds: tuple[float, float, float, float]
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    bounds: tuple[float, ...]
     count: float
     sd: float
     sd_exact: bool
@@ -52,9 +52,9 @@ class Node:
     decision: Decision
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of cells."""
-        return self.upper[0] - self.lower[0], self.upper[1] - self.lower[1]
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return tuple(high - low for low, high in zip(self.lower, self.upper, strict=True))
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -78,7 +78,7 @@ def inspect(release: Release, number: int) -> Node:
     """
     tree = release.tree
     lower, upper = tree.lower[number], tree.upper[number]
-    bounds = release.grid.from_cells(np.array([[lower, upper]]))
+    bounds = release.domain.from_cells(np.array([[lower, upper]]))
     is_leaf = tree.fan_out[number] == 0
     deepest = int(release.facts.get("height", tree.depth.max()))
     drawn = zip(tree.stages, tree.draws[number].tolist(), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import param
@@ -17,6 +17,7 @@ from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
 from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.counts import Counts
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import NoiseSource, ReleaseNoise, noise_source
@@ -29,6 +30,13 @@ from explorer.releases.units import UNITS_PER_EPSILON, to_units
 # Measurements of more than a thousand equal draws take a way of their own (`laplace_variance`).
 _WARM_SIDES = (64, 24)
 _WARM: set[tuple[type, str]] = set()
+
+
+def as_counts(matrix: Counts | ArrayLike) -> Counts:
+    """Counts as they are; an array as a matrix of cells. Raises InputError for what is neither."""
+    if hasattr(matrix, "domain") and hasattr(matrix, "contribution_bound"):
+        return cast(Counts, matrix)
+    return FrequencyMatrix.from_array(matrix)
 
 
 class Mechanism(param.Parameterized):
@@ -111,7 +119,7 @@ class Mechanism(param.Parameterized):
 
     def release(
         self,
-        matrix: FrequencyMatrix | ArrayLike,
+        matrix: Counts | ArrayLike,
         rng: int | np.random.Generator | NoiseSource | None = None,
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | None = None,
@@ -120,7 +128,7 @@ class Mechanism(param.Parameterized):
 
         Parameters
         ----------
-        matrix : FrequencyMatrix, or (rows, cols) array of counts
+        matrix : FrequencyMatrix or other Counts, or (rows, cols) array of counts
         rng : None, int, numpy Generator or NoiseSource
             None draws release-grade noise (OpenDP). A seed or Generator draws a reproducible
             preview, about a hundred times faster, which is not private. A source of noise is for
@@ -142,16 +150,15 @@ class Mechanism(param.Parameterized):
             For counts or an `rng` that cannot be used, counts of a number of dimensions that the
             mechanism does not take, or a draw over the ledger's cap.
         """
-        if not isinstance(matrix, FrequencyMatrix):
-            matrix = FrequencyMatrix.from_array(matrix)
-        d = len(matrix.shape)
+        counts = as_counts(matrix)
+        d = len(counts.domain.shape)
         self._check_dimensions(d)
         source = noise_source(rng)
-        curator = Curator(matrix, to_units(self.epsilon), source, progress)
+        curator = Curator(counts, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
             # What cannot be compiled must fail, or be interrupted, before it is paid for.
             self.warm_up()
-            ledger.book(matrix.key, curator.units, self.key, repr(self))
+            ledger.book(counts.key, curator.units, self.key, repr(self))
         estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
@@ -161,9 +168,9 @@ class Mechanism(param.Parameterized):
             units=curator.units,
             # Only OpenDP makes a release; whatever else drew the noise made a preview.
             preview=not isinstance(source, ReleaseNoise),
-            domain=matrix.grid,
-            unit=matrix.unit,
-            contribution_bound=matrix.contribution_bound,
+            domain=counts.domain,
+            unit=counts.unit,
+            contribution_bound=counts.contribution_bound,
             ledger=tuple(curator.ledger),
         )
 

@@ -86,7 +86,7 @@ class Figures:
     def cut(self) -> str:
         """Where the node was cut in two, such as "row 312"."""
         axis, position = cut_of(self.tree, self.number)
-        return f"{('row', 'column')[axis]} {position:,}"
+        return f"{self.release.domain.axis_names[axis]} {position:,}"
 
     def _draw(self, node: int, stage: str) -> float:
         if stage not in self.tree.stages:
@@ -100,11 +100,11 @@ class Figures:
 
 
 def cut_of(tree: Tree, node: int) -> tuple[int, int]:
-    """Axis (0 rows, 1 columns) and first row or column of the upper half of a node cut in two."""
+    """Axis and first cell of the upper half of a node cut in two; of a map axis 0 are rows."""
     if tree.fan_out[node] != 2:
         raise ValueError("this node was not cut in two")
     first = int(tree.first_child[node])
-    axis = 0 if tree.upper[first, 0] < tree.upper[node, 0] else 1
+    axis = int(np.argmax(tree.upper[first] < tree.upper[node]))
     return axis, int(tree.upper[first, axis])
 
 

@@ -12,15 +12,12 @@ from explorer.mechanisms import Mechanism
 from explorer.mechanisms.limits import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
+from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED, PlaceChoices
 from explorer.scenario.parts import Box, Choice, Looks, Sweep, example_boxes
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
 PAGES = ("explore", "compare", "learn")
-GRID_SIDES = (256, 512, 1024, 2048)
-#: What a record is: 0 is each point, k is a user of whom at most k points count.
-BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
-MAX_SEED = 2**31 - 1
 _ENTRIES = (
     "scenario",
     "title",
@@ -62,7 +59,7 @@ class Scenario:
     epsilon : float
         Of each of them.
     seed : int or None
-        The dice of a preview. None stands for a release: its noise is in no scenario.
+        The random noise of a preview. None stands for a release: its noise is in no scenario.
     boxes : sequence or None
         Rectangles (at most 200) in the grid's unit; None is the two examples of the page.
     look : Looks
@@ -87,9 +84,9 @@ class Scenario:
 
     page: str = "explore"
     lesson: str = ""
-    city: str = "madeup"
-    side: int = 1024
-    contribution_bound: int = 0
+    city: str = PlaceChoices.city
+    side: int = PlaceChoices.side
+    contribution_bound: int = PlaceChoices.bound
     mechanisms: tuple[Choice, ...] = ()
     epsilon: float = 0.1
     seed: int | None = 1

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
+import param
+
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.mechanisms import Mechanism, all_mechanisms, first_compared, mechanism
+from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.queries.boxes import NAME_LENGTH, examples, rounded
 from explorer.scenario import checks
+from explorer.scenario.choices import LookChoices, SweepChoices
 
 #: No projected coordinate on the Earth is larger.
 _FARTHEST = 1e8
@@ -145,9 +148,10 @@ def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
 
 
 class _Part:
-    """Fields that each have one value of a list, or are true or false."""
+    """Fields that are declared as choices of the screen."""
 
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]]
+    #: Options of the fields that have some.
+    choices: ClassVar[dict[str, tuple[Any, ...]]]
     what: ClassVar[str]
 
     def plain(self) -> dict[str, Any]:
@@ -168,27 +172,25 @@ class _Part:
         return cls(**checks.entries(given, known, f"{cls.what} of a scenario"))
 
 
+def _options(declared: type[param.Parameterized]) -> dict[str, tuple[Any, ...]]:
+    kinds = ((name, declared.param[name]) for name in declared.param)
+    return {name: tuple(p.objects) for name, p in kinds if isinstance(p, param.Selector)}
+
+
 @dataclass(frozen=True)
 class Looks(_Part):
-    """How the maps are drawn; nothing in it touches an answer. Fields as in the app's drawer."""
+    """How the maps are drawn, see `LookChoices`; nothing in it touches an answer."""
 
-    right: str = "private"
-    scale: str = "log"
-    scale_from: str = "data"
-    palette: str = "cividis"
-    truth: str = "points"
-    partition: bool = True
-    partition_over: str = "private"
+    right: str = LookChoices.right
+    scale: str = LookChoices.scale
+    scale_from: str = LookChoices.scale_from
+    palette: str = LookChoices.palette
+    truth: str = LookChoices.truth
+    partition: bool = LookChoices.partition
+    partition_over: str = LookChoices.partition_over
 
+    choices = _options(LookChoices)
     what: ClassVar[str] = "look"
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "right": ("private", "difference"),
-        "scale": ("log", "linear"),
-        "scale_from": ("data", "release"),
-        "palette": ("cividis", "magma"),
-        "truth": ("points", "counts"),
-        "partition_over": ("private", "truth", "both"),
-    }
 
     def __post_init__(self) -> None:
         for name, choices in self.choices.items():
@@ -198,7 +200,7 @@ class Looks(_Part):
 
 @dataclass(frozen=True)
 class Sweep(_Part):
-    """What the error curves of Compare are asked for.
+    """What the error curves of Compare are asked for, see `SweepChoices`.
 
     Parameters
     ----------
@@ -208,18 +210,14 @@ class Sweep(_Part):
     seeds : repetitions, 2 to 20
     """
 
-    mechanisms: tuple[str, ...] = first_compared()
-    workload: str = "random"
-    metric: str = "mreRho"
-    at: float = 0.1
-    seeds: int = 5
+    mechanisms: tuple[str, ...] = tuple(SweepChoices.chosen)
+    workload: str = SweepChoices.workload
+    metric: str = SweepChoices.metric
+    at: float = SweepChoices.at
+    seeds: int = SweepChoices.seeds
 
+    choices = _options(SweepChoices)
     what: ClassVar[str] = "sweep"
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "workload": ("random", "sq2", "sq6", "sq10", "drawn"),
-        "metric": ("mreRho", "mre20", "mae", "rmse", "mreRho median", "smape"),
-        "at": tuple(e for e in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if e <= MAX_EPSILON),
-    }
 
     def __post_init__(self) -> None:
         keys = checks.listed(self.mechanisms, len(all_mechanisms()), "mechanisms in its sweep")
@@ -232,4 +230,5 @@ class Sweep(_Part):
                 value = checks.number(value, MAX_EPSILON, "epsilon of the ranking")
                 object.__setattr__(self, "at", value)
             checks.one_of(value, choices, f"sweep's '{name}'")
-        checks.whole(self.seeds, 2, 20, "number of seeds in the sweep")
+        low, high = SweepChoices.param.seeds.bounds
+        checks.whole(self.seeds, low, high, "number of seeds in the sweep")

@@ -1,40 +1,120 @@
 """The server starts, answers and refuses what it cannot do."""
 
 import multiprocessing
+import re
 import socket
 import subprocess
 import sys
-import urllib.request
-from threading import Thread
 
 import pytest
+from bokeh.util.token import generate_jwt_token, get_session_id
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
 
 from explorer.app import serve
 from explorer.cli import main
 from explorer.errors import InputError
 
 
-def test_it_serves_the_page_on_a_free_port() -> None:
-    said: list[str] = []
-    server = serve("madeup", port=0, open=False, warm=False, start=False, say=said.append)
+class Running:
+    """A server in this process; ``visit`` runs beside its loop and ends it."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.server = serve(
+            "madeup", port=0, open=False, warm=False, start=False, side=256, say=self.said.append
+        )
+        self.url = f"127.0.0.1:{self.server.port}"
+        self.server.start()
+
+    def do(self, visit) -> None:
+        """Run the coroutine function ``visit`` while the server serves."""
+        self.server.io_loop.run_sync(visit, timeout=120)
+
+    async def get(self, path: str = "", **headers: str):
+        client = AsyncHTTPClient()
+        url = f"http://{self.url}/{path}"
+        return await client.fetch(url, raise_error=False, headers=headers, request_timeout=60)
+
+    async def document(self, token: str, path: str = "") -> str | None:
+        """What a websocket with this token gets, from "ACK" on; None when it is refused."""
+        request = HTTPRequest(f"ws://{self.url}/{path}ws", headers={"Origin": f"http://{self.url}"})
+        try:
+            socket = await websocket_connect(request, subprotocols=["bokeh", token])
+        except HTTPClientError:
+            return None
+        return await socket.read_message()
+
+
+@pytest.fixture
+def running():
+    one = Running()
+    yield one
+    one.server.stop()
+
+
+def token_of(page) -> str:
+    found = re.search(r'"token":\s*"([^"]+)"', page.body.decode())
+    assert found is not None
+    return found[1]
+
+
+def test_it_serves_the_page_on_a_free_port(running) -> None:
+    assert f":{running.server.port}" in running.said[0]
+
+    async def visit() -> None:
+        page = await running.get()
+        assert "Private map explorer" in page.body.decode()
+
+    running.do(visit)
+
+
+def test_only_a_session_that_the_server_made_has_a_document(running) -> None:
+    def forged(session: str, key: bytes | None) -> str:
+        return generate_jwt_token(session, secret_key=key, signed=key is not None)
+
+    async def visit() -> None:
+        token = token_of(await running.get("class"))
+        assert '"ACK"' in await running.document(token, "class/")
+        # Whoever knows the id of that session, but not the secret, does not get in.
+        session = get_session_id(token)
+        for other in (
+            forged(session, None),
+            forged(session, b"another secret"),
+            forged("chosen", None),
+            token[:-2] + ("AA" if token[-2:] != "AA" else "BB"),
+        ):
+            assert await running.document(other, "class/") is None
+
+    running.do(visit)
+
+
+@pytest.mark.parametrize("kind", ["bokeh-session-id", "bokeh-token"])
+def test_an_address_cannot_choose_the_session(running, kind) -> None:
+    async def visit() -> None:
+        # Even a right one: its sender would share it with whoever opens the link.
+        token = token_of(await running.get("class"))
+        right = token if kind == "bokeh-token" else get_session_id(token)
+        for path in ("class", "class/autoload.js"):
+            asked = f"{path}?bokeh-autoload-element=x&{kind}="
+            assert (await running.get(asked + right)).code == 403
+            assert (await running.get(asked + "chosen")).code == 403
+        assert (await running.get("class", **{"Bokeh-Session-Id": right})).code == 403
+
+    running.do(visit)
+
+
+def test_each_server_has_a_secret_of_its_own(running) -> None:
+    other = Running()
+
+    async def visit() -> None:
+        token = token_of(await running.get("class"))
+        assert await other.document(token, "class/") is None
+
     try:
-        assert f":{server.port}" in said[0]
-        loop = server.io_loop
-        server.start()
-        answer: list[str] = []
-
-        def ask() -> None:
-            url = f"http://127.0.0.1:{server.port}/"
-            with urllib.request.urlopen(url, timeout=60) as page:
-                answer.append(page.read().decode())
-            loop.add_callback(loop.stop)
-
-        Thread(target=ask, daemon=True).start()
-        loop.call_later(90, loop.stop)
-        loop.start()
-        assert "Private map explorer" in answer[0]
+        running.do(visit)
     finally:
-        server.stop()
+        other.server.stop()
 
 
 def test_a_taken_port_is_one_sentence() -> None:

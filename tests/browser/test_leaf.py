@@ -63,7 +63,7 @@ def test_a_click_tells_why_the_leaf_ended(page, matrix, release, which) -> None:
     before = picture(page, which)
     # Somewhere in a large leaf at the edge of the city, where a pixel decides nothing.
     click_map(page, which, 0.06, 0.22)
-    node = node_at(release.tree, 0.78 * 256, 0.06 * 256)
+    node = node_at(release.tree, (0.78 * 256, 0.06 * 256))
     wait_until(page, lambda: title(page) == name_of(release, node))
     told = inspect(release, node)
     assert page.locator(".verdict").inner_text() == told.decision.verdict
@@ -135,7 +135,7 @@ def test_the_table_tells_the_two_causes_apart(page, matrix, release) -> None:
     for row in rows(page):
         edges = [number(row[f"{edge} km"]) * 1000 for edge in ("west", "south", "east", "north")]
         split = error_split(matrix, release, [edges])
-        noise, uniformity = (number(part) for part in row["noise / unevenness"].split())
+        noise, uniformity = (number(part) for part in row["noise / uneven areas"].split())
         assert noise == pytest.approx(split.noise[0], abs=0.51)
         assert uniformity == pytest.approx(split.uniformity[0], abs=0.51)
         difference = release.answer([edges]).value - exact(matrix, [edges])

@@ -18,6 +18,7 @@ from explorer.inspection import inspect, neighbour, node_at, study_cut
 from explorer.mechanisms.figures import cut_of
 from explorer.points.split_costs import LATTICE_BITS
 from tests.helpers import city
+from tests.releases.test_domains import made as trips
 
 
 @pytest.fixture
@@ -79,8 +80,8 @@ def test_the_node_at_every_cell_is_the_one_that_owns_it(made, matrix) -> None:
     tree, owners = release.tree, release.tree.owners(matrix.shape)
     rng = np.random.default_rng(1)
     for row, column in zip(rng.integers(0, 32, 60), rng.integers(0, 40, 60), strict=True):
-        assert node_at(tree, row + 0.4, column + 0.9) == tree.leaves[owners[row, column]]
-        above = node_at(tree, row, column, 1)
+        assert node_at(tree, (row + 0.4, column + 0.9)) == tree.leaves[owners[row, column]]
+        above = node_at(tree, (row, column), 1)
         assert tree.depth[above] <= 1
         assert np.all(tree.lower[above] <= (row, column))
         assert np.all((row, column) < tree.upper[above])
@@ -88,10 +89,10 @@ def test_the_node_at_every_cell_is_the_one_that_owns_it(made, matrix) -> None:
 
 def test_the_edges_belong_to_the_map_and_nothing_beyond(release) -> None:
     tree = release.tree
-    assert node_at(tree, 32, 40) == node_at(tree, 31.5, 39.5)
+    assert node_at(tree, (32, 40)) == node_at(tree, (31.5, 39.5))
     for place in ((-0.1, 3), (3, 40.1), (float("nan"), 3), (33, 0)):
         with pytest.raises(InputError, match="outside the map"):
-            node_at(tree, *place)
+            node_at(tree, place)
 
 
 def test_neighbours_touch_and_the_map_has_edges(release) -> None:
@@ -201,3 +202,19 @@ def test_a_large_crowded_node_is_thinned_but_keeps_what_matters(monkeypatch) -> 
     study = study_cut(matrix, release, 0)
     assert len(study.positions) < 40
     assert np.isin([*study.looked_at, study.chosen], study.positions).all()
+
+
+def test_a_node_of_four_axes_says_what_it_can() -> None:
+    release = trips(1)
+    tree = release.tree
+    for number in (0, 1, int(tree.leaves[-1])):
+        node = inspect(release, number)
+        assert node.shape == tuple(tree.upper[number] - tree.lower[number])
+        assert len(node.bounds) == 8
+        assert node.count == tree.value[number]
+    for number, leaf in enumerate(tree.leaves):
+        middle = (tree.lower[leaf] + tree.upper[leaf]) / 2
+        assert node_at(tree, middle) == leaf
+        assert inspect(release, leaf).leaf == number
+    with pytest.raises(InputError, match="4 axes"):
+        neighbour(tree, 0, "north")

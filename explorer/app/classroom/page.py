@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 
 from explorer.app.classroom.entrance import MOST_TRIES, Entrance
 from explorer.app.classroom.participant import ParticipantView
-from explorer.app.classroom.rooms import ROOMS
 from explorer.app.classroom.teacher import TeacherView
-from explorer.app.kit import ui
-from explorer.app.kit.message import MessageArea
-from explorer.app.kit.navigation import header
+from explorer.app.kit.labels import BADGE
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
-from explorer.app.kit.theme import THEME
 from explorer.app.kit.words import words
 from explorer.app.work.worker import when_loaded
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom, ClassRooms
 
-TITLE = "Class result"
+#: The classes of this server, shared by all visitors of the process.
+ROOMS = ClassRooms()
 
 
-class ClassResult(pn.viewable.Viewer):
+class ClassResult(AppPage):
     """The Class page: a class code, one question, the pooled answers. Curator mode.
 
     The teacher's screen holds the true count; a participant's does not until the teacher shows it.
@@ -38,21 +37,25 @@ class ClassResult(pn.viewable.Viewer):
         A key of `explorer.cities.catalogue.cities()`: where the first question is asked.
     side : 256, 512 or 1024
         Cells along each side of the grid.
+    links : sequence of Link
+        The server's pages.
     rooms : ClassRooms, optional
         Where classes are kept; without it all pages of this process share theirs.
     """
+
+    KEY = "classroom"
+    TITLE = "Class result"
+    BADGE = BADGE
 
     def __init__(
         self,
         city: str | None = None,
         side: int = 256,
-        links: bool = False,
+        links: Sequence[Link] = (),
         rooms: ClassRooms | None = None,
     ) -> None:
-        super().__init__()
-        pn.extension(notifications=False)
-        self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
-        self._links, self._side = links, side
+        super().__init__(links)
+        self._side = side
         self._rooms = ROOMS if rooms is None else rooms
         self._catalogue = {each.title: key for key, each in cities.cities().items()}
         self._city = str(city or next(iter(self._catalogue.values())))
@@ -63,23 +66,27 @@ class ClassResult(pn.viewable.Viewer):
             )
         if side not in (256, 512, 1024):
             raise InputError(f"The grid's side is {str(side)[:40]!r}: choose 256, 512 or 1024.")
-        self.message = MessageArea()
         self.entrance = Entrance(self.join, self.create)
         self.view: TeacherView | ParticipantView | None = None
         self._tries = 0
         self._stage = column(self.entrance.view)
         self.body = column(
             pane(
-                f'<h1 class="visually-hidden">{TITLE}</h1>'
+                f'<h1 class="visually-hidden">{self.TITLE}</h1>'
                 f'<p class="summary">{words("classroom")["About"]}</p>'
             ),
             self.message.view,
             self._stage,
             margin=(10, 16, 24, 16),
         )
-        pn.state.on_session_destroyed(lambda _context: self.close())
+        self.live()
         # A request that never becomes a visit takes no seat.
         when_loaded(self._asked)
+
+    @classmethod
+    def served(cls, links: Sequence[Link], city: Any = None, **_: Any) -> Self:
+        """The page of one visitor."""
+        return cls(city, links=links)
 
     def join(self, code: str) -> None:
         """Take part in the class with this code."""
@@ -89,29 +96,11 @@ class ClassResult(pn.viewable.Viewer):
         """Create a class and teach it."""
         self._enter(self._rooms.create, self._as_teacher)
 
-    def page(self) -> Any:
-        """The page with bar and theme toggle."""
-        return ui.Page(
-            title="Class" if self.phone else TITLE,
-            header=header("Class", self._links, self.phone),
-            main=[self.body],
-            theme_config=THEME,
-            dark_theme=pn.config.theme != "default" or "theme" not in pn.state.session_args,
-        )
-
-    def servable(self, title: str = TITLE, **kwargs: Any) -> ClassResult:
-        """Make this the page of a script run by ``panel serve``."""
-        self.page().servable(title=title, **kwargs)
-        return self
-
     def close(self) -> None:
         """Leave the class: the visit has ended."""
         if self.view is not None:
             self.view.close()
         self.view = None
-
-    def __panel__(self) -> Any:
-        return self.body
 
     def _asked(self) -> None:
         """What the address asks for: ``?class=CODE``, or ``?teach=KEY`` of a teacher's reload."""

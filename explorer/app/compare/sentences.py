@@ -8,7 +8,8 @@ import itertools
 import numpy as np
 
 from explorer.app.compare.findings import Findings
-from explorer.app.state.measures import METRICS, SHORT, WORKLOADS, quantile_metric
+from explorer.app.state.measures import SHORT, quantile_metric
+from explorer.scenario.choices import METRICS, WORKLOADS
 from explorer.views.charts import Curve
 from explorer.views.series import swatch
 from explorer.views.tables import Cell, number, table

@@ -12,8 +12,7 @@ from explorer.app.compare.sweep import Sweep
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put
-from explorer.app.state.compare import EPSILONS, MOST_SEEDS, CompareState
-from explorer.app.state.measures import METRICS, WORKLOADS
+from explorer.app.state.compare import CompareState
 from explorer.mechanisms import all_mechanisms
 from explorer.views.tables import progress
 
@@ -21,7 +20,7 @@ _SMALL: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
 
 
 class SweepControls:
-    """Mechanisms, questions, metric, epsilon, dice; start, cancel, save; progress.
+    """Mechanisms, questions, metric, epsilon, repetitions; start, cancel, save; progress.
 
     Parameters
     ----------
@@ -49,15 +48,6 @@ class SweepControls:
             sizing_mode="stretch_width",
             margin=(0, 0, 4, 0),
         )
-        dice = ui.IntSlider(
-            label="Dice per point",
-            start=2,
-            end=MOST_SEEDS,
-            value=state.seeds,
-            size="small",
-            **_field(150),
-        )
-        epsilons = {f"{each:g}": each for each in EPSILONS}
         self.begin = ui.Button(
             label="Start the sweep", on_click=lambda _e: start(), color="primary", **_SMALL
         )
@@ -76,10 +66,10 @@ class SweepControls:
         self.view = pn.Column(
             tied.tie(self.chosen, "chosen"),
             ui.wrapping(
-                tied.choose("workload", "Questions", _turned(WORKLOADS), **_field(230)),
-                tied.choose("metric", "Error measured as", _turned(METRICS), **_field(330)),
-                tied.choose("at", "At epsilon", epsilons, **_field(110)),
-                tied.tie(dice, "seeds"),
+                tied.choose("workload", **_field(230)),
+                tied.choose("metric", **_field(330)),
+                tied.choose("at", **_field(130)),
+                tied.slide("seeds", **_field(170)),
             ),
             ui.wrapping(self.begin, self.cancel, self.save),
             self._progress,
@@ -119,8 +109,3 @@ def _field(width: int) -> dict[str, Any]:
         "styles": {"flex": f"1 1 {width}px", "max-width": f"{width}px"},
         "margin": (4, 16, 4, 0),
     }
-
-
-def _turned(names: dict[str, str]) -> dict[str, str]:
-    """Titles to values, as a menu takes them."""
-    return {title: name for name, title in names.items()}

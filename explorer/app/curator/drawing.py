@@ -1,52 +1,70 @@
-"""From choices to screens: what is computed when, and what is drawn only once."""
+"""Previews and drawn releases of one screen: computed, booked, kept, saved, shown again.
+
+A preview follows the choices and costs nothing. A release is drawn when its button is pressed, is
+booked in the ledger before any noise, and is kept: it has been paid for.
+"""
 
 from __future__ import annotations
 
+import io
+import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData
+from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Job, Look, Screen, compute
-from explorer.app.state.explore import ExploreState
 from explorer.app.work.worker import LatestWorker, Superseded
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism
+from explorer.privacy.ledger import Ledger
+from explorer.releases.units import to_epsilon
 from explorer.views.viewport import Viewport
 
 
-class Flow:
-    """Turns the state into screens, in the worker's thread, the newest settings first.
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The last drawn release: what it was drawn from, its screen, what is spent by now."""
+
+    job: Job
+    screen: Screen
+    spent: str
+
+
+class Drawing:
+    """Turns the choices into screens, in a thread, the newest first.
 
     Parameters
     ----------
-    state, rectangles : the visitor's choices
+    parts : of the page
     publish : shows a `Screen`, with the document's lock held
-    failed : shows a sentence
     slow : told True when a picture takes long, and False at its end
     """
 
     def __init__(
         self,
-        state: ExploreState,
-        rectangles: Rectangles,
+        parts: PageParts,
         publish: Callable[[Screen], None],
-        failed: Callable[[str], None],
-        slow: Callable[[bool], None],
+        slow: Callable[[bool], None] = lambda _slow: None,
     ) -> None:
-        self._state, self._rectangles = state, rectangles
+        self._parts, self._show = parts, publish
         self._data: CityData | None = None
         self._viewport: Callable[[], Viewport] | None = None
         self._computed: Screen | None = None
         self._asked: Viewport | None = None
         # A release-grade drawing has a number; 0 stands for a preview.
         self._drawing = self._drawings = self._version = 0
-        # The last drawn release and what it was drawn from: paid for, so nothing but another
-        # drawing takes its place.
-        self._kept: tuple[Job, Screen] | None = None
-        self._worker = LatestWorker(self._job, self._compute, publish, failed, slow)
+        # Paid for, so nothing but another drawing takes its place.
+        self._kept: Kept | None = None
+        # What the last press asked about, and the drawing whose cost has been said.
+        self._pressed: tuple[Any, ...] = ()
+        self._said = 0
+        self._worker = LatestWorker(self._job, self._compute, self._arrived, parts.refuse, slow)
         self.request, self.run_now = self._worker.request, self._worker.run_now
         self.close = self._worker.close
+
+    # What is on screen.
 
     def use(self, data: CityData, viewport: Callable[[], Viewport]) -> None:
         """Work on another city, shown where ``viewport()`` says; back to a preview."""
@@ -58,56 +76,95 @@ class Flow:
         self._version += 1
         self.request()
 
-    def draw(self) -> None:
-        """Draw once with release-grade noise; kept until `preview` or `use`."""
-        self._drawings += 1
-        self._drawing = self._drawings
-        self.request()
+    def viewed(self) -> None:
+        """A pan, zoom or resize; all maps report it, and loading reports it several times."""
+        if self._viewport is not None and self._viewport() != self._asked:
+            self.request()
+
+    # Drawn releases.
 
     @property
     def drawn(self) -> Screen | None:
         """The last screen with a drawn release, kept whatever is shown since."""
-        return None if self._kept is None else self._kept[1]
+        return None if self._kept is None else self._kept.screen
 
-    @property
-    def drawing(self) -> bool:
-        """Whether a drawn release is wanted now, be it shown or still being drawn."""
-        return bool(self._drawing)
+    def press(self) -> None:
+        """The button "Draw a release": at once the first time, later on the second press.
 
-    def mechanism_drawn(self) -> Mechanism | None:
-        """The mechanism of `drawn`, with its settings."""
-        return None if self._kept is None else self._kept[0].mechanism
-
-    def again(self) -> None:
-        """Show the kept release again, if it is of the data in use."""
-        if self._kept is not None and self._kept[0].data is self._data:
-            self._drawing = self._kept[0].draw
+        The second press counts only if it asks for the same once more: city, grid, what is
+        protected, mechanism with its settings, and the same kept release.
+        """
+        state, drawn = self._parts.state, self.drawn
+        if self._parts.reading:
+            self._parts.refuse("The city is still being read: wait a moment.")
+            return
+        wanted = state.place, repr(state.instance()), drawn
+        if (drawn is None and not self._drawing) or wanted == self._pressed:
+            self._pressed = ()
+            self._drawings += 1
+            self._drawing = self._drawings
             self.request()
+            return
+        self._pressed = wanted
+        self._parts.message.inform(
+            f"This spends epsilon {state.epsilon:g} once more: press again. The new release takes "
+            "the place of the one that is kept, so save that one first if it matters."
+        )
 
-    def viewed(self) -> None:
-        """A pan, zoom or resize; both maps report it, and loading reports it several times."""
-        if self._viewport is not None and self._viewport() != self._asked:
-            self.request()
+    def again(self, use: Callable[[CityData], None]) -> None:
+        """Bring the kept release back with its settings; ``use`` shows its city.
+
+        Raises
+        ------
+        InputError
+            When none has been drawn.
+        """
+        if self._kept is None:
+            raise InputError("No release has been drawn yet: draw one first.")
+        job = self._kept.job
+        use(job.data)
+        self._parts.state.take(job.mechanism)
+        self._drawing = job.draw
+        self.request()
+
+    def saved(self) -> io.BytesIO:
+        """The kept release as a GeoParquet file; a preview is not handed out.
+
+        Raises
+        ------
+        InputError
+            When none has been drawn.
+        """
+        if self._kept is None:
+            raise InputError("A preview is not private: draw a release first.")
+        with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
+            path = Path(folder) / "release.parquet"
+            self._kept.screen.release.save(path)
+            return io.BytesIO(path.read_bytes())
+
+    # From choices to a screen.
 
     def _job(self) -> Job:
         if self._data is None or self._viewport is None:
             raise InputError("The city is still being read: wait a moment.")
-        state = self._state
+        state = self._parts.state
         self._asked = self._viewport()
         job = Job(
             data=self._data,
             mechanism=state.instance(),
             seed=None if self._drawing else state.seed,
+            ledger=Ledger() if self._drawing else None,
             draw=self._drawing,
             view=self._asked,
             look=Look(state.right, state.scale, state.scale_from, state.truth == "points"),
-            boxes=self._rectangles.boxes,
+            boxes=self._parts.rectangles.boxes,
             previous=self._computed,
         )
-        if self._kept is None or self._kept[0].draw != self._drawing:
+        if self._kept is None or self._kept.job.draw != self._drawing:
             return job
-        # What is kept is shown from what it was drawn with: nothing can make it be drawn again.
-        kept, screen = self._kept
+        # The drawn release is shown with the settings it was drawn with; no change of settings may
+        # cause a second draw.
+        kept, screen = self._kept.job, self._kept.screen
         if self._computed is not None and self._computed.key == kept.key:
             screen = self._computed
         return replace(kept, view=job.view, look=job.look, boxes=job.boxes, previous=screen)
@@ -128,14 +185,37 @@ class Flow:
                 # A refused drawing must not be tried again by the next zoom.
                 self._drawing = self._shown(job)
             raise
-        if job.draw and (self._kept is None or self._kept[0].draw != job.draw):
-            self._kept = replace(job, previous=None), screen
+        if job.ledger is not None and (self._kept is None or self._kept.job.draw != job.draw):
+            spent = spent_sentence(job.ledger, job.data.matrix.key, screen.release.epsilon)
+            self._kept = Kept(replace(job, previous=None), screen, spent)
         return screen
 
     def _shown(self, job: Job) -> int:
         """The number of the drawing on screen, 0 where that is a preview or of other settings."""
         if self._kept is None or self._computed is None:
             return 0
-        number = self._kept[0].draw
-        same = self._computed.key == self._kept[0].key == replace(job, draw=number).key
-        return number if same else 0
+        kept = self._kept.job
+        same = self._computed.key == kept.key == replace(job, draw=kept.draw).key
+        return kept.draw if same else 0
+
+    def _arrived(self, screen: Screen) -> None:
+        # Said once: a zoom makes another screen of the same release.
+        kept = self._kept
+        if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:
+            self._said = kept.job.draw
+            self._parts.message.inform(kept.spent)
+        self._show(screen)
+
+
+def spent_sentence(ledger: Ledger, key: str, epsilon: float) -> str:
+    """What the data set ``key`` has spent after a draw that cost ``epsilon``."""
+    said = f"Drawn and booked with epsilon {epsilon:.12g}"
+    try:
+        spent, left = ledger.spent(key), ledger.left(key)
+    except InputError:
+        # The release is drawn and paid for: an unreadable file must not take it away again.
+        return f"{said}; the ledger cannot be read now, so what is spent in all is not known."
+    total = f"{said}: releases of this data set have spent epsilon {to_epsilon(spent):.12g} so far"
+    if left is None:
+        return f"{total}, and no cap is set."
+    return f"{total}, and {to_epsilon(left):.12g} is left under the cap."

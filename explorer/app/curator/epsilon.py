@@ -1,4 +1,4 @@
-"""Controls of privacy: epsilon on a logarithmic slider, and what one record is."""
+"""Epsilon on a logarithmic slider, with a box to type it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from bokeh.models import CustomJSTickFormatter
 from explorer.app.kit import ui
 from explorer.app.state.explore import EPSILON_EXPONENTS, ExploreState, epsilon_of
 from explorer.errors import InputError
-from explorer.scenario import BOUNDS
 
 # The slider's place is a power of ten; a person reads epsilon, on screen and through a reader.
 _EPSILON_FORMAT = """
@@ -20,12 +19,6 @@ const exact = Math.pow(10, tick)
 const grid = Math.abs(tick * 20 - Math.round(tick * 20)) < 1e-6
 return String(Number(exact.toPrecision(grid ? 2 : 4)))
 """
-_WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": ui.MARGIN}
-#: What one record is, in a person's words, with the bound on a user's points.
-RECORDS = {
-    "one point" if not k else f"one user, at most {k} point{'s' * (k > 1)}": k for k in BOUNDS
-}
-_SMALL: dict[str, Any] = {"size": "small", "margin": ui.MARGIN}
 
 
 class EpsilonControl:
@@ -43,10 +36,14 @@ class EpsilonControl:
             value=self._place(),
             format=CustomJSTickFormatter(code=_EPSILON_FORMAT),
             marks=[{"value": k} for k in range(math.ceil(start), math.floor(end) + 1)],
-            **_WIDE,
+            **ui.WIDE,
         )
         self.box = ui.TextInput(
-            label="Exact epsilon", value=f"{state.epsilon:g}", width=100, **_SMALL
+            label="Exact epsilon",
+            value=f"{state.epsilon:g}",
+            width=100,
+            size="small",
+            margin=ui.MARGIN,
         )
         ui.bind(self.slider, lambda place: self._put(epsilon_of(place)), refused)
         ui.bind(self.box, lambda text: self._put(_number(text)), refused)

@@ -75,9 +75,9 @@ class Where:
         grid = data.grid
         drag = self._has_box and not self._phone
         self.map = PlaceMap(grid.bounds, f"True map of {data.title}", drag=drag)
-        on_tap(self.map.figure, self._tapped)
+        on_tap(self.map.figure, self.tapped)
         if drag:
-            on_box(self.map.figure, self._drawn)
+            on_box(self.map.figure, self.drawn)
         aspect = grid.width / grid.height
         self.map.figure.aspect_ratio = aspect
         self._place_of_map.objects = [
@@ -113,7 +113,8 @@ class Where:
 
     # What a visitor does.
 
-    def _tapped(self, x: Any, y: Any) -> None:
+    def tapped(self, x: Any, y: Any) -> None:
+        """A click on the map, as the browser sent it."""
         if self.data is None:
             return
         try:
@@ -134,7 +135,8 @@ class Where:
         south = min(max(to[1] - height / 2, 0.0), 1 - height)
         self._settings.put(box=(west, south, min(west + width, 1.0), min(south + height, 1.0)))
 
-    def _drawn(self, box: tuple[Any, Any, Any, Any]) -> None:
+    def drawn(self, box: tuple[Any, Any, Any, Any]) -> None:
+        """A dragged box (x0, y0, x1, y1), as the browser sent it."""
         if self.data is None or not self._box_shown:
             return
         grid = self.data.grid

@@ -12,18 +12,15 @@ from urllib.parse import quote
 
 import panel as pn
 
-from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData
 from explorer.app.curator.parameters import help_pane
-from explorer.app.curator.start import ARGUMENT, Opening, known_city, known_lesson, present, take
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.start import ARGUMENT, known_city, known_lesson, present, take
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
-from explorer.app.kit.message import MessageArea
-from explorer.app.kit.navigation import PAGES
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
-from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
 from explorer.scenario import Scenario, presets, to_notebook, to_python
 from explorer.views.markup import safe_text
@@ -32,7 +29,6 @@ from explorer.views.markup import safe_text
 QUIET = 700
 _MOST_BYTES = 1_000_000
 _NONE = "Choose one"
-_WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": ui.MARGIN}
 
 
 class Scenarios:
@@ -40,52 +36,38 @@ class Scenarios:
 
     Parameters
     ----------
-    page : "explore" or "compare"
-    state, rectangles : the visitor's choices
-    message : where sentences go
-    opening : what the page begins with
-    city : returns the city on screen, None before there is one
-    released : returns whether a drawn release is on the screen
+    page : its key, one of `explorer.scenario.PAGES`
+    parts : of the page
     taken : called after the choices and boxes of a scenario were taken
+    released : returns whether a drawn release is on the screen
     """
 
     def __init__(
         self,
         page: str,
-        state: ExploreState,
-        rectangles: Rectangles,
-        message: MessageArea,
-        opening: Opening,
-        city: Callable[[], CityData | None],
-        released: Callable[[], bool],
+        parts: PageParts,
         taken: Callable[[], None],
+        released: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._page, self._state, self._rectangles = page, state, rectangles
-        self._message, self._city = message, city
+        self._page, self._parts = page, parts
+        self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
         self._released, self._taken = released, taken
-        self._waiting: Scenario | None = opening.scenario
-        self._served = self._links = self._armed = False
+        self._waiting: Scenario | None = parts.opening.scenario
+        self._served = self._armed = False
         self._changed_at = 0.0
         self._address: str | None = None
         self._browser = Browser(self._copied)
         self._copying = ""
         self._status = html_pane(margin=(0, 10))
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.section = ui.Accordion(
-            ("Scenarios", self._holder),
-            sizing_mode="stretch_width",
-            margin=(4, 10),
-            title_variant="body2",
-            elevation=0,
-            disable_gutters=True,
-        )
+        self.section = ui.Accordion(("Scenarios", self._holder), **ui.SECTION)
         self.section.param.watch(lambda _e: self._fill(), "active")
         self.view = pn.Column(
             self.section, self._browser.view, sizing_mode="stretch_width", margin=(8, 6, 0, 6)
         )
-        state.param.watch(lambda *_: self.follow(), list(state.param))
-        if opening.damaged:
-            message.refuse(opening.damaged)
+        self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
+        if parts.opening.damaged:
+            parts.refuse(parts.opening.damaged)
 
     # A scenario arrives.
 
@@ -104,10 +86,9 @@ class Scenarios:
         put(self._status, "")
         self._waiting = scenario
         take(self._state, scenario)
-        data = self._city()
         # A city that has to be read first takes its boxes when it arrives.
-        if data is not None:
-            self.place(data)
+        if self._parts.data is not None:
+            self.place(self._parts.data)
         self._taken()
 
     def place(self, data: CityData) -> None:
@@ -143,8 +124,8 @@ class Scenarios:
             self._message.inform(text)
 
     def _leave(self, scenario: Scenario) -> None:
-        address = PAGES.get(scenario.page.capitalize())
-        if not self._links or address is None:
+        found = [each.address for each in self._parts.links if each.key == scenario.page]
+        if not self._served or not found:
             raise InputError(
                 f"This scenario is of the page {scenario.page}: open it there, or start with "
                 "dp-explorer serve --scenario."
@@ -154,13 +135,13 @@ class Scenarios:
             known_lesson(scenario)
             # Learn opens by the lesson; the experiments there have settings of their own.
             what = f"lesson={quote(scenario.lesson)}"
-        self._browser.go(f"./{address}?{what}")
+        self._browser.go(f"./{found[0]}?{what}")
 
     # The address.
 
-    def serve(self, links: bool) -> None:
-        """The page has an address of its own, which follows it; ``links``: there are others."""
-        self._served, self._links = True, links
+    def serve(self) -> None:
+        """The page has an address of its own, which follows it."""
+        self._served = True
 
     def follow(self) -> None:
         """Something may have changed: the address follows when that was all for a while."""
@@ -205,7 +186,7 @@ class Scenarios:
         if len(self._holder) or not self.section.active:
             return
         found = {safe_text(each.title or key): key for key, each in presets().items()}
-        self.preset = ui.Select(label="Preset", options={_NONE: "", **found}, value="", **_WIDE)
+        self.preset = ui.Select(label="Preset", options={_NONE: "", **found}, value="", **ui.WIDE)
         ui.bind(self.preset, self._chosen, self._message.refuse)
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
         link, python = (
@@ -250,8 +231,8 @@ class Scenarios:
             scenario = self.present()
             self._copying = what
             if what == "link":
-                page = self._page if self._links else ""
-                self._browser.copy(link=scenario.to_link(), page=page)
+                here = [each.address for each in self._parts.links if each.key == self._page]
+                self._browser.copy(link=scenario.to_link(), page="".join(here))
             else:
                 self._browser.copy(to_python(scenario))
         except InputError as error:

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator import booking
 from explorer.app.curator.answers import BoxAnswers, answer_boxes
 from explorer.app.curator.data import CityData
 from explorer.app.curator.figures import map_error
 from explorer.mechanisms import Mechanism
+from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
 from explorer.views.partition import Leaves, Partition, partition
 from explorer.views.pictures import RightView, colour, private_map
@@ -42,6 +42,7 @@ class Job:
     seed : of a preview's random noise; None draws a release with release-grade noise
     draw : number of the drawing; a release is drawn again only when it changes
     previous : the last screen; whatever is still right in it is used again
+    ledger : where a release is booked before it is drawn; a preview has none
     """
 
     data: CityData
@@ -52,6 +53,11 @@ class Job:
     look: Look
     boxes: NDArray[np.float64]
     previous: Screen | None = None
+    ledger: Ledger | None = None
+
+    def __post_init__(self) -> None:
+        if (self.seed is None) != (self.ledger is not None):
+            raise ValueError("A release is booked in a ledger and a preview has a seed.")
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -61,10 +67,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """Everything the page shows; arrays of bytes are (height, width), row 0 south.
-
-    ``booked`` says what a drawn release has cost its data set; it is empty for a preview.
-    """
+    """Everything the page shows; arrays of bytes are (height, width), row 0 south."""
 
     data: CityData
     key: tuple[Any, ...]
@@ -81,7 +84,6 @@ class Screen:
     boxes: NDArray[np.float64]
     answers: BoxAnswers
     error: float
-    booked: str = ""
 
     @property
     def view(self) -> Viewport:
@@ -100,10 +102,9 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen
     old = job.previous if job.previous is not None and job.previous.data is job.data else None
     if old is not None and old.key == job.key:
         release, leaves, seconds, error = old.release, old.leaves, old.seconds, old.error
-        booked = old.booked
     else:
         started = time.perf_counter()
-        release, booked = booking.draw(job.mechanism, job.data.matrix, job.seed, progress)
+        release = job.mechanism.release(job.data.matrix, job.seed, progress, job.ledger)
         seconds = time.perf_counter() - started
         leaves = Leaves.of(release)
         error = map_error(job.data.matrix, release, leaves)
@@ -129,7 +130,6 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen
         boxes=job.boxes,
         answers=answer_boxes(release, job.data.matrix, job.boxes),
         error=error,
-        booked=booked,
     )
 
 

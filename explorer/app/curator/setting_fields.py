@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
 from explorer.mechanisms import all_mechanisms
-from explorer.teaching.settings import Settings
 
 #: The stock box has two buttons without a name; the arrow keys do the same.
 NUMBER: dict[str, Any] = {
@@ -16,8 +16,8 @@ NUMBER: dict[str, Any] = {
 }
 
 
-class Controls:
-    """Makes the widgets of one experiment.
+class Controls(Tied):
+    """Makes the widgets of one experiment, side by side.
 
     Parameters
     ----------
@@ -25,50 +25,39 @@ class Controls:
     refused : shows a sentence when a value is refused
     """
 
-    def __init__(self, settings: Settings, refused: Callable[[str], None]) -> None:
-        self.settings, self.refused = settings, refused
-
-    def choose(self, name: str, options: Mapping[str, Any] | list[Any], width: int = 170) -> Any:
-        """A choice; ``options`` are titles to values."""
-        return self._tie(
-            ui.choice(self._label(name), options, self._value(name), **field(width)), name
-        )
+    def select(
+        self, name: str, options: Mapping[str, Any] | list[Any] | None = None, width: int = 170
+    ) -> Any:
+        """A choice; ``options`` are titles to values, those that are declared without any."""
+        return self.choose(name, options, **field(width))
 
     def mechanism(self, keys: list[str] | None = None, width: int = 170) -> Any:
         """The mechanism, by title."""
         known = all_mechanisms()
-        options = {known[key].title: key for key in keys or known}
-        return self.choose("mechanism", options, width)
+        return self.select("mechanism", {known[k].title: k for k in keys or known}, width)
 
     def number(self, name: str, width: int = 110, label: str = "") -> Any:
         """A box to type a number."""
-        widget = ui.FloatInput(
-            label=label or self._label(name),
-            value=float(self._value(name)),
-            size="small",
-            sx=NUMBER,
-            **field(width),
-        )
-        return self._tie(widget, name)
+        return self._box(ui.FloatInput, name, width, label, float(self._value(name)))
 
     def whole(self, name: str, width: int = 110) -> Any:
         """A box to type a whole number."""
-        value = int(self._value(name))
-        about = {"label": self._label(name), "size": "small", "sx": NUMBER, **field(width)}
-        widget = ui.IntInput(value=value, **about)
-        return self._tie(widget, name)
+        return self._box(ui.IntInput, name, width, "", int(self._value(name)))
 
-    def switch(self, name: str) -> Any:
-        """On or off."""
-        widget = ui.Switch(
-            label=self._label(name), value=self._value(name), size="small", margin=(4, 16, 4, 0)
+    def _box(self, kind: Any, name: str, width: int, label: str, value: float) -> Any:
+        label = label or str(self._state.param[name].label)
+        return self.tie(
+            kind(label=label, value=value, size="small", sx=NUMBER, **field(width)), name
         )
-        return self._tie(widget, name)
+
+    def flag(self, name: str) -> Any:
+        """On or off."""
+        return self.switch(name, margin=(4, 16, 4, 0))
 
     def several(self, name: str, options: Mapping[str, Any]) -> Any:
         """Boxes to tick."""
         widget = ui.CheckBoxGroup(
-            label=self._label(name),
+            label=self._state.param[name].label,
             options=dict(options),
             value=list(self._value(name)),
             inline=True,
@@ -76,21 +65,7 @@ class Controls:
             sizing_mode="stretch_width",
             margin=(0, 0, 4, 0),
         )
-        return self._tie(widget, name)
-
-    def _label(self, name: str) -> str:
-        return str(self.settings.param[name].label)
-
-    def _value(self, name: str) -> Any:
-        return getattr(self.settings, name)
-
-    def _tie(self, widget: Any, name: str) -> Any:
-        def follow(event: Any) -> None:
-            if widget.value != event.new:
-                widget.value = event.new
-
-        self.settings.param.watch(follow, name)
-        return ui.bind(widget, lambda value: self.settings.put(**{name: value}), self.refused)
+        return self.tie(widget, name)
 
 
 def field(width: int) -> dict[str, Any]:

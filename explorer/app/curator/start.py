@@ -8,19 +8,19 @@ from typing import Any
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.state.compare import CompareState
 from explorer.app.state.explore import ExploreState
 from explorer.cities.catalogue import cities
 from explorer.errors import InputError
 from explorer.scenario import Box, Choice, Looks, Scenario, Sweep, example_boxes
 from explorer.scenario.checks import shown
+from explorer.scenario.choices import SweepChoices
 from explorer.teaching import lessons
 
 #: The part of an address that carries a scenario.
 ARGUMENT = "s"
 #: The city key of what a visitor or a notebook brought along.
 OWN = "yours"
-#: Field of a sweep to its name in the state of Compare; the others are called alike.
+#: Field of a sweep to its name in the state; the others are called alike.
 _SWEEP = {"mechanisms": "chosen"}
 
 
@@ -60,32 +60,6 @@ class Opening:
         """The key of the city to begin with."""
         return otherwise if self.scenario is None else self.scenario.city
 
-    def choices(self, otherwise: dict[str, Any]) -> dict[str, Any]:
-        """First choices of `ExploreState`; those that are about something else are kept."""
-        scenario = self.scenario
-        if scenario is None:
-            return otherwise
-        kept = {name: each for name, each in otherwise.items() if name in ExploreState.param}
-        first = scenario.mechanisms[0]
-        return {
-            **kept,
-            **_plain(scenario),
-            "mechanism": first.key,
-            "epsilon": scenario.epsilon,
-            **dict(first.settings),
-        }
-
-    def sides(self, a: Any, b: Any, otherwise: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
-        """Both mechanisms of `CompareState` and its first choices."""
-        scenario = self.scenario
-        if scenario is None:
-            return a, b, otherwise
-        made = scenario.made()
-        kept = {name: each for name, each in otherwise.items() if name in CompareState.param}
-        # What is given by name would have the last word over the mechanism.
-        kept = {name: each for name, each in kept.items() if name not in ("mechanism", "epsilon")}
-        return made[0], made[1] if len(made) > 1 else b, {**kept, **_plain(scenario, sweep=True)}
-
 
 def known_city(scenario: Scenario) -> None:
     """Refuse a scenario of a city that is not here, in one sentence."""
@@ -109,13 +83,11 @@ def known_lesson(scenario: Scenario) -> None:
 
 def take(state: ExploreState, scenario: Scenario) -> None:
     """Choose everything that ``scenario`` says; boxes and page apart."""
-    made = scenario.made()
-    state.take(made[0])
-    if isinstance(state, CompareState) and len(made) > 1:
-        state.b.take(made[1])
-    # The dice come last: where they are not frozen, each change before has thrown them.
-    compare = isinstance(state, CompareState)
-    state.put(city=scenario.city, **_plain(scenario, sweep=compare))
+    # One mechanism leaves B as it is, and of two a page for one takes the first.
+    for side, made in zip(state.sides, scenario.made(), strict=False):
+        side.take(made)
+    # The seed comes last: where noise is not kept the same, each change before has taken another.
+    state.put(city=scenario.city, **_plain(state, scenario))
 
 
 def present(
@@ -125,7 +97,7 @@ def present(
 
     Parameters
     ----------
-    page : "explore" or "compare"
+    page : one of `explorer.scenario.PAGES`
     released : whether a drawn release is on the screen, whose noise no scenario holds
 
     Raises
@@ -138,23 +110,21 @@ def present(
             "Points of your own are in no scenario: put the file into the data folder, where it "
             "becomes a city of the menu."
         )
-    sides = [state.instance()]
-    sweep = Sweep()
-    if isinstance(state, CompareState):
-        sides.append(state.b.instance())
-        sweep = Sweep(**{n: getattr(state, _SWEEP.get(n, n)) for n in _names(Sweep)})
     boxes: tuple[Box, ...] | None = tuple(
         Box.read({"name": name, "edges": edges})
         for edges, name in zip(rectangles.boxes.tolist(), rectangles.names, strict=True)
     )
     if boxes == example_boxes(rectangles.grid):
         boxes = None
+    sweep = Sweep()
+    if _sweeps(state):
+        sweep = Sweep(**{n: getattr(state, _SWEEP.get(n, n)) for n in _names(Sweep)})
     return Scenario(
         page=page,
         city=state.city,
         side=state.side,
         contribution_bound=state.bound,
-        mechanisms=tuple(Choice.read(each) for each in sides),
+        mechanisms=tuple(Choice.read(side.instance()) for side in state.sides),
         epsilon=state.epsilon,
         seed=None if released else state.seed,
         boxes=boxes,
@@ -163,16 +133,21 @@ def present(
     )
 
 
-def _plain(scenario: Scenario, sweep: bool = False) -> dict[str, Any]:
+def _plain(state: ExploreState, scenario: Scenario) -> dict[str, Any]:
     """Choices besides city, mechanisms and epsilon by their names in the state."""
     found: dict[str, Any] = {"side": scenario.side, "bound": scenario.contribution_bound}
     found |= {name: getattr(scenario.look, name) for name in _names(Looks)}
-    if sweep and scenario.page == "compare":
+    if _sweeps(state) and scenario.page == "compare":
         found |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in _names(Sweep)}
         found["chosen"] = list(found["chosen"])
     if scenario.seed is not None:
         found["seed"] = scenario.seed
     return found
+
+
+def _sweeps(state: ExploreState) -> bool:
+    """Whether the page has error curves, so that a scenario tells what they are asked for."""
+    return isinstance(state, SweepChoices)
 
 
 def _names(part: type) -> list[str]:

@@ -140,9 +140,10 @@ class UploadForm:
                 raise
             return OwnPoints(points, "Your points", lon, lat, width * 1000)
 
-        self._run(work, self._done)
+        self._run(work, self.loaded)
 
-    def _done(self, own: OwnPoints) -> None:
+    def loaded(self, own: OwnPoints) -> None:
+        """Use points that have been read."""
         # The bytes have been read: no visitor's file stays in memory.
         self.file.clear()
         self._use(own)

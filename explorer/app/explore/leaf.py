@@ -91,9 +91,9 @@ class LeafInspector(ExplainPanel[NodeLook]):
             self._place = _cell((view[0] + view[2]) / 2, (view[1] + view[3]) / 2, grid)
             self._depth = None
         try:
-            node = node_at(tree, *self._place, self._depth)
+            node = node_at(tree, self._place, self._depth)
         except InputError:  # the view has left the map
-            node = node_at(tree, *(tree.upper[0] / 2).tolist())
+            node = node_at(tree, tree.upper[0] / 2)
         self._look(node, self._place)
 
     def selected(self) -> None:
@@ -115,7 +115,7 @@ class LeafInspector(ExplainPanel[NodeLook]):
         grid = self._screen.data.grid
         try:
             place = _cell(finite(x, "A place"), finite(y, "A place"), grid)
-            node = node_at(self._screen.release.tree, *place)
+            node = node_at(self._screen.release.tree, place)
         except InputError:  # a click beside the map
             return
         self._look(node, place)
@@ -133,7 +133,7 @@ class LeafInspector(ExplainPanel[NodeLook]):
             if tree.fan_out[self.node] == 0:
                 raise InputError("This is a leaf: it has no children.")
             assert place is not None
-            self._look(node_at(tree, *place, int(tree.depth[self.node]) + 1), place)
+            self._look(node_at(tree, place, int(tree.depth[self.node]) + 1), place)
         elif name == "Next leaf":
             after = int(np.searchsorted(tree.leaves, self.node, side="right"))
             self._look(int(tree.leaves[after % len(tree.leaves)]))
@@ -156,7 +156,7 @@ class LeafInspector(ExplainPanel[NodeLook]):
             size = edge_unit(grid)[1]
             x, y = (finite(number, "A place") * size for number in numbers)
             place = _cell(x, y, grid)
-            self._look(node_at(tree, *place), place)
+            self._look(node_at(tree, place), place)
         else:
             raise InputError(
                 f"Give a leaf number from 1 to {len(tree.leaves):,}, or x and y in "

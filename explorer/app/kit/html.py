@@ -11,9 +11,8 @@ from explorer.app.kit.theme import CSS
 
 def html_pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
     """A pane for our own HTML, in the styles of the theme."""
-    return pn.pane.HTML(
-        text, stylesheets=[CSS], sizing_mode="stretch_width", margin=margin, **params
-    )
+    params = {"sizing_mode": "stretch_width", "stylesheets": [CSS], **params}
+    return pn.pane.HTML(text, margin=margin, **params)
 
 
 def put(pane: Any, text: str) -> None:

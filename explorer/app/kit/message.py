@@ -12,7 +12,12 @@ from explorer.app.kit.theme import CSS
 
 
 class MessageArea:
-    """A sentence above the maps with a button to close it; read out by screen readers."""
+    """A sentence above the maps with a button to close it; read out by screen readers.
+
+    Attributes
+    ----------
+    sentence : what is shown, "" when nothing is
+    """
 
     def __init__(self) -> None:
         self._text = pn.pane.HTML("", stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
@@ -20,7 +25,7 @@ class MessageArea:
         self.view = pn.Row(
             self._text, close, visible=False, sizing_mode="stretch_width", margin=(0, 0, 8, 0)
         )
-        self._kind = ""
+        self._kind = self.sentence = ""
 
     def refuse(self, sentence: str) -> None:
         """Show why something was not done; it stays until closed or replaced."""
@@ -36,12 +41,12 @@ class MessageArea:
             self._close()
 
     def _show(self, kind: str, sentence: str) -> None:
-        self._kind = kind
+        self._kind, self.sentence = kind, sentence
         look = "notice" if kind == "alert" else "notice info"
         self._text.object = f'<div class="{look}" role="{kind}">{html.escape(sentence)}</div>'
         self.view.visible = True
 
     def _close(self, _event: Any = None) -> None:
-        self._kind = ""
+        self._kind = self.sentence = ""
         self.view.visible = False
         self._text.object = ""

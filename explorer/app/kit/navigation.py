@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import panel as pn
-
-from explorer.app.kit.labels import CURATOR
-from explorer.app.kit.theme import CSS
-
-#: Title of each page to its address on the server.
-PAGES = {"Explore": "explore", "Compare": "compare", "Learn": "learn", "Class": "class"}
+from explorer.app.kit.html import html_pane
 
 
-def header(current: str, links: bool, phone: bool) -> list[Any]:
-    """What stands in the bar of the page ``current``.
+@dataclass(frozen=True)
+class Link:
+    """A page that the server has: its key, its title in the bar, and its address."""
+
+    key: str
+    title: str
+    address: str
+
+
+def header(current: str, links: Sequence[Link], phone: bool, badge: str = "") -> list[Any]:
+    """What stands in the bar of the page with the key ``current``.
 
     A page that is served alone, or stands in a notebook, has no others to lead to: ``links`` is
-    False. A phone's bar has no room for the badge, which the page repeats, nor for the page itself.
+    empty. A phone's bar has no room for the badge, which the page repeats, nor for the page itself.
     """
     found = []
-    if not phone:
-        found.append(_html(f'<span class="badge">{CURATOR.capitalize()}</span>'))
+    if badge and not phone:
+        found.append(html_pane(f'<span class="badge">{badge}</span>', (0, 8), sizing_mode=None))
     if links:
         here = ' aria-current="page"'
         items = "".join(
-            f'<a href="./{address}"{here if title == current else ""}>{title}</a>'
-            for title, address in PAGES.items()
-            if not (phone and title == current)
+            f'<a href="./{each.address}"{here if each.key == current else ""}>{each.title}</a>'
+            for each in links
+            if not (phone and each.key == current)
         )
-        found.append(
-            _html(f'<nav class="pages" aria-label="Pages">{items}</nav>', 2 if phone else 8)
-        )
+        nav = f'<nav class="pages" aria-label="Pages">{items}</nav>'
+        found.append(html_pane(nav, (0, 2 if phone else 8), sizing_mode=None))
     return found
-
-
-def _html(text: str, margin: int = 8) -> Any:
-    return pn.pane.HTML(text, stylesheets=[CSS], margin=(0, margin))

@@ -122,6 +122,15 @@ Accordion = pmui.Accordion
 
 #: Around every control of a drawer; the stock 10 pixels push half of them off a laptop's screen.
 MARGIN = (4, 10)
+#: A control as wide as the drawer, and a section of it that opens.
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": MARGIN}
+SECTION: dict[str, Any] = {
+    "sizing_mode": "stretch_width",
+    "margin": MARGIN,
+    "title_variant": "body2",
+    "elevation": 0,
+    "disable_gutters": True,
+}
 
 
 class Page(pmui.Page):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from explorer.app.curator.data import CityData
 from explorer.app.curator.setting_fields import button
 from explorer.app.kit.html import put
+from explorer.app.kit.navigation import Link
 from explorer.app.kit.prose import column, pane
 from explorer.app.learn.averaging import AveragingExperiment
 from explorer.app.learn.experiment import Experiment
@@ -52,7 +53,7 @@ class LessonCard:
     lesson : Lesson
     place : its number and how many there are
     refused : shows a sentence
-    links : whether there are other pages to lead to
+    links : the server's pages
     phone : whether the page is on a phone
     """
 
@@ -62,13 +63,13 @@ class LessonCard:
         place: tuple[int, int],
         refused: Callable[[str], None],
         *,
-        links: bool,
+        links: Sequence[Link],
         phone: bool,
     ) -> None:
         self.lesson = lesson
         self.experiment: Bench
         if lesson.scenario is not None:
-            self.experiment = ScenarioLink(lesson.scenario, links=links)
+            self.experiment = ScenarioLink(lesson.scenario, links)
         else:
             settings = EXPERIMENTS[lesson.experiment](**lesson.settings)
             self.experiment = KINDS[lesson.experiment](settings, refused, phone=phone)

@@ -97,9 +97,9 @@ class NeighboursExperiment(Experiment):
                 [
                     controls.mechanism(),
                     controls.number("epsilon"),
-                    controls.choose("change", {"Add": "add", "Remove": "remove"}, 150),
-                    controls.choose("target", ways, 210),
-                    controls.choose("runs", {f"{each:,}": each for each in RUNS}, 110),
+                    controls.select("change", {"Add": "add", "Remove": "remove"}, 150),
+                    controls.select("target", ways, 210),
+                    controls.select("runs", {f"{each:,}": each for each in RUNS}, 110),
                     actions(self.draw, self.running.cancel_button),
                 ]
             ],

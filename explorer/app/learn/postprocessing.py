@@ -66,7 +66,7 @@ class PostprocessingExperiment(Experiment):
                 [
                     controls.mechanism(treatable()),
                     controls.number("epsilon"),
-                    controls.choose(
+                    controls.select(
                         "runs", {f"{each:,}": each for each in (50, 100, 200, 400)}, 190
                     ),
                     actions(
@@ -74,7 +74,7 @@ class PostprocessingExperiment(Experiment):
                         self.running.cancel_button,
                     ),
                 ],
-                [controls.switch(name) for name in SWITCHES],
+                [controls.flag(name) for name in SWITCHES],
             ],
             [
                 self.running.status,

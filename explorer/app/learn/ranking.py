@@ -58,7 +58,7 @@ class RankingExperiment(Experiment):
                 [controls.several("mechanisms", titles)],
                 [
                     controls.number("epsilon"),
-                    controls.choose("questions", QUESTIONS, 240),
+                    controls.select("questions", QUESTIONS, 240),
                     controls.whole("seeds", 110),
                     actions(
                         self.button("Run and judge twice", self.start, strong=True),

@@ -136,8 +136,8 @@ class ThresholdExperiment(Experiment):
             [
                 [
                     controls.whole("k", 130),
-                    controls.choose("cells", sides, 150),
-                    controls.choose("attack", ways, 220),
+                    controls.select("cells", sides, 150),
+                    controls.select("attack", ways, 220),
                     controls.number("epsilon", 180, "Epsilon of the private map"),
                     self.button("Another hidden cell", self.pick, strong=True),
                 ]

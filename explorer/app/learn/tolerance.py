@@ -66,7 +66,7 @@ class ToleranceExperiment(Experiment):
                 [
                     controls.mechanism(),
                     controls.number("percent", 200),
-                    controls.choose("runs", {f"{each:,}": each for each in (100, 200, 400)}, 190),
+                    controls.select("runs", {f"{each:,}": each for each in (100, 200, 400)}, 190),
                     actions(
                         self.button("Find the smallest epsilon", self.start, strong=True),
                         self.running.cancel_button,

@@ -7,25 +7,24 @@ from typing import Any
 import param
 
 from explorer.app.state.explore import ExploreState
-from explorer.app.state.measures import METRICS, WORKLOADS
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism, all_mechanisms, first_compared
+from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.scenario.choices import EPSILONS, SweepChoices
 
-#: Epsilons of a sweep, two to a factor of ten.
-EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each <= MAX_EPSILON)
+__all__ = ["EPSILONS", "FOUR", "CompareState", "Side"]
+
 #: Epsilons of the small maps.
 FOUR = tuple(each for each in (0.01, 0.1, 1.0, 10.0) if each <= MAX_EPSILON)
-MOST_SEEDS = 20
 
 #: A mechanism as one names it: its key, or an instance with settings.
 Side = str | Mechanism
 
 
-class CompareState(ExploreState):
+class CompareState(ExploreState, SweepChoices):
     """The choices behind the Compare page; mechanism A is the inherited one, B is ``b``.
 
-    Epsilon, dice and city are the same for both.
+    Epsilon, random noise and city are the same for both.
 
     Parameters
     ----------
@@ -33,17 +32,10 @@ class CompareState(ExploreState):
         The two mechanisms; HTF and Mosaic without them. Epsilon is taken from an instance ``a``
         unless it is given.
     **choices
-        As for `ExploreState`, and the parameters below.
+        As for `ExploreState` and `SweepChoices`.
     """
 
-    right = param.Selector(default="private", objects=["private", "difference"], label="Maps show")
-    chosen = param.List(default=list(first_compared()), label="Mechanisms in the sweep")
-    workload = param.Selector(default="random", objects=list(WORKLOADS), label="Questions")
-    metric = param.Selector(default="mreRho", objects=list(METRICS), label="Error measured as")
-    at = param.Selector(
-        default=0.1 if 0.1 in EPSILONS else EPSILONS[0], objects=list(EPSILONS), label="At epsilon"
-    )
-    seeds = param.Integer(default=5, bounds=(2, MOST_SEEDS), label="Seeds")
+    right = param.Selector(label="Maps show")
 
     def __init__(self, a: Side | None = None, b: Side | None = None, **choices: Any) -> None:
         # What is given by name has the last word over what an instance brings along.
@@ -52,6 +44,11 @@ class CompareState(ExploreState):
         _set_side(self.b, "mosaic" if b is None else b)
         self._follow()
         self.param.watch(lambda *_: self._follow(), ["epsilon", "explain"])
+
+    @property
+    def sides(self) -> tuple[ExploreState, ...]:
+        """The states of A and B."""
+        return self, self.b
 
     def swap(self) -> None:
         """A becomes B and B becomes A, with their settings."""

@@ -9,67 +9,43 @@ import numpy as np
 import param
 
 from explorer.app.kit.numbers import finite
+from explorer.app.state.choices import PlaceState
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.limits import MAX_EPSILON
-from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED
 from explorer.scenario.checks import shown
-
-#: Where the mechanism's settings live; all other names are plain parameters of the state.
-DRAW = {"mechanism", "epsilon", "seed", "city", "side", "bound"}
+from explorer.scenario.choices import MAX_SEED, LookChoices
 
 
-class ExploreState(param.Parameterized):
-    """The choices behind one screen.
-
-    Widgets are views of it: whatever arrives from a browser goes through `put` or `set_parameter`
-    and is refused with one sentence if it is not a choice that exists. A raw websocket client
-    can send any value to any widget; this is the boundary.
+class ExploreState(PlaceState, LookChoices):
+    """The choices behind one screen: what is counted, how it is drawn, and those below.
 
     Parameters
     ----------
     **choices
-        Any of the parameters below, and parameters of the mechanism such as ``height=15``.
+        Any of the parameters, and parameters of the mechanism such as ``height=15``.
     """
 
-    city = param.String(default="madeup", label="City")
-    side = param.Selector(default=1024, objects=list(GRID_SIDES), label="Grid")
-    bound = param.Selector(default=0, objects=list(BOUNDS), label="A record is")
     mechanism = param.Selector(default="htf", objects=list(all_mechanisms()), label="Mechanism")
     epsilon = param.Number(default=0.1, label="Epsilon")
-    seed = param.Integer(default=1, bounds=(0, MAX_SEED), label="Dice number")
-    frozen = param.Boolean(default=True, label="Freeze the dice")
-    right = param.Selector(default="private", objects=["private", "difference"], label="Right map")
-    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
-    scale_from = param.Selector(default="data", objects=["data", "release"], label="Scale from")
-    palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
-    truth = param.Selector(default="points", objects=["points", "counts"], label="Truth shows")
-    partition = param.Boolean(default=True, label="Show partition")
-    partition_over = param.Selector(
-        default="private", objects=["private", "truth", "both"], label="Partition over"
-    )
+    seed = param.Integer(default=1, bounds=(0, MAX_SEED), label="Random seed")
+    frozen = param.Boolean(default=True, label="Keep the same random noise")
     drag = param.Selector(default="draw", objects=["draw", "move", "scroll"], label="A drag")
     explain = param.Boolean(default=False, label="Explain the controls")
 
     def __init__(self, **choices: Any) -> None:
         super().__init__()
         self._settings: dict[str, dict[str, Any]] = {key: {} for key in all_mechanisms()}
+        self._made: tuple[str, Mechanism] | None = None
         self.put(**{name: value for name, value in choices.items() if name in self.param})
         for name, value in choices.items():
             if name not in self.param:
                 self.set_parameter(name, value)
 
-    def put(self, **choices: Any) -> None:
-        """Set several choices at once, or none of them.
-
-        Raises
-        ------
-        InputError
-            One sentence naming the first choice that is not possible.
-        """
-        for name, value in choices.items():
-            self._check(name, value)
-        self.param.update(**choices)
+    @property
+    def sides(self) -> tuple[ExploreState, ...]:
+        """The states of the mechanisms on the page."""
+        return (self,)
 
     def set_parameter(self, name: str, value: Any) -> None:
         """Set a parameter of the present mechanism, checked by the mechanism itself.
@@ -86,7 +62,7 @@ class ExploreState(param.Parameterized):
                 f"{', '.join(known)}."
             )
         settings = {**self._settings[self.mechanism], name: value}
-        self._build(self.mechanism, settings, self.epsilon)
+        self.instance(settings=settings)
         self._settings[self.mechanism] = settings
 
     def take(self, made: Mechanism) -> None:
@@ -98,61 +74,41 @@ class ExploreState(param.Parameterized):
         """The present value of a parameter of the present mechanism."""
         return getattr(self.instance(), name)
 
-    def instance(self) -> Mechanism:
-        """The mechanism with everything that was chosen, ready to release."""
-        return self._build(self.mechanism, self._settings[self.mechanism], self.epsilon)
+    def instance(self, *, epsilon: Any = None, settings: dict[str, Any] | None = None) -> Mechanism:
+        """The mechanism with everything that was chosen, ready to release.
 
-    @property
-    def place(self) -> tuple[str, int, int]:
-        """City, side of the grid and bound on a user's points: what is counted."""
-        return self.city, self.side, self.bound
+        This is where a mechanism's choices are checked, by the mechanism itself: ``epsilon`` and
+        ``settings`` stand for those that would be chosen.
+
+        Raises
+        ------
+        InputError
+            One sentence about the first value that it refuses.
+        """
+        epsilon = self.epsilon if epsilon is None else epsilon
+        settings = self._settings[self.mechanism] if settings is None else settings
+        kind = mechanism(self.mechanism)
+        for name, value in {"epsilon": epsilon, **settings}.items():
+            if isinstance(value, int | float):
+                finite(value, str(kind.param[name].label))
+            elif not (value is None or isinstance(value, str | np.number)):
+                raise InputError(f"{kind.param[name].label} cannot be {shown(value)}.")
+        key = repr((self.mechanism, epsilon, settings))
+        if self._made is None or self._made[0] != key:
+            self._made = key, kind(epsilon=epsilon, **settings)
+        return self._made[1]
 
     def roll(self) -> None:
-        """Take the next dice."""
+        """Take other random noise."""
         self.seed = (self.seed + 1) % MAX_SEED
 
     def _check(self, name: str, value: Any) -> None:
-        if name == "epsilon":
-            self._build(self.mechanism, {}, value)
-            return
-        if name not in self.param or name == "name":
-            raise InputError(f"There is no choice called {shown(name)}.")
-        declared = self.param[name]
-        if isinstance(declared, param.Selector):
-            if not _one_of(value, declared.objects):
-                choices = ", ".join(str(choice) for choice in declared.objects)
-                raise InputError(f"{declared.label} cannot be {shown(value)}: choose {choices}.")
-            return
-        if name == "seed" and not (
-            isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEED
-        ):
-            raise InputError(f"The dice number is a whole number from 0 to {MAX_SEED:,}.")
-        try:
-            declared._validate(value)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{declared.label} cannot be {shown(value)}.") from error
-
-    @staticmethod
-    def _build(key: str, settings: dict[str, Any], epsilon: Any) -> Mechanism:
-        made = mechanism(key)
-        for name, value in {"epsilon": epsilon, **settings}.items():
-            if isinstance(value, int | float):
-                finite(value, str(made.param[name].label))
-            elif not (value is None or isinstance(value, str | np.number)):
-                raise InputError(f"{made.param[name].label} cannot be {shown(value)}.")
-        return made(epsilon=epsilon, **settings)
-
-
-def put_place(state: ExploreState, place: tuple[str, int, int]) -> None:
-    """Choose city, grid and bound at once: one by one would name other maps in between."""
-    city, side, bound = place
-    # Counts without points have the cells they have, which no choice of the grid names.
-    state.put(city=city, bound=bound, **({"side": side} if side else {}))
-
-
-def _one_of(value: Any, choices: list[Any]) -> bool:
-    """Membership by value and type: True is not 1 here, and unhashable values are just absent."""
-    return any(type(value) is type(choice) and value == choice for choice in choices)
+        if name != "epsilon":
+            super()._check(name, value)
+        elif value is None:
+            raise InputError("Epsilon is missing: give a number.")
+        else:
+            self.instance(epsilon=value)
 
 
 #: The epsilon slider: 20 steps to a factor of ten, 0.01 to the largest epsilon allowed.

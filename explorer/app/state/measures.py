@@ -9,26 +9,11 @@ from numpy.typing import NDArray
 
 from explorer.evaluate import Workload, workload
 from explorer.grid.grid import Grid
+from explorer.scenario.choices import WORKLOADS
 
 #: Name of the workload made of the visitor's own boxes.
 DRAWN = "drawn"
-WORKLOADS = {
-    "random": "2,000 random rectangles",
-    "sq2": "2,000 squares of 2 %",
-    "sq6": "2,000 squares of 6 %",
-    "sq10": "2,000 squares of 10 %",
-    DRAWN: "the boxes of the table",
-}
 FIXED = tuple(name for name in WORKLOADS if name != DRAWN)
-
-METRICS = {
-    "mreRho": "Mean relative error (floor 0.1 % of all)",
-    "mre20": "Mean relative error (floor 20 points)",
-    "mae": "Mean absolute error, points",
-    "rmse": "Root mean squared error, points",
-    "mreRho median": "Median relative error (floor 0.1 % of all)",
-    "smape": "Symmetric relative error, 0 to 2",
-}
 #: Column titles of the ranking, as short as in the papers.
 SHORT = {
     "mreRho": "mreRho",

@@ -10,10 +10,12 @@ import pytest
 from explorer import HTF, Mosaic, exact
 from explorer.app import Compare
 from explorer.app.compare.kept import Kept
+from explorer.app.compare.sweep_view import SweepView
 from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from tests.app import press
 from tests.app.acts import Browser, control, drag, words
 
 
@@ -23,15 +25,23 @@ def matrix():
     return FrequencyMatrix.from_array(np.random.default_rng(9).poisson(9, (32, 32)), grid)
 
 
+@pytest.fixture(autouse=True)
+def own_results(monkeypatch) -> None:
+    """Results of other tests must not count."""
+    monkeypatch.setattr(SweepView.__init__, "__defaults__", (Kept(),))
+
+
 @pytest.fixture
 def page(matrix):
-    one = Compare(matrix, epsilon=0.5, chosen=["ug", "htf"], seeds=2)
-    # Results of other tests must not count.
-    one.sweep._kept = one.sweep.sweep._kept = Kept()
-    return one
+    return Compare(matrix, epsilon=0.5, chosen=["ug", "htf"], seeds=2)
 
 
-def test_the_table_has_the_answers_of_both_for_the_same_dice(page, matrix) -> None:
+def results(page):
+    """Curves, candlesticks and ranking; empty axes say nothing."""
+    return next(each for each in page.sweep.view if "Ranking" in press.text(each))
+
+
+def test_the_table_has_the_answers_of_both_for_the_same_noise(page, matrix) -> None:
     shown, boxes = page.table.widget.value, page.rectangles.boxes
     true = exact(matrix, boxes)
     a = HTF(epsilon=0.5).release(matrix, rng=page.state.seed).answer(boxes).value
@@ -67,11 +77,11 @@ def test_swapping_takes_the_settings_along(matrix) -> None:
     page = Compare(matrix, a=HTF(T=5, epsilon=0.3), b="ag")
     assert page.state.epsilon == page.state.b.epsilon == 0.3
     before = page.pair
-    page.drawer._swap()
+    press.press(page, "Swap A and B")
     assert page.state.mechanism == "ag"
     assert page.state.b.instance().T == 5
     assert page.pair.b.release.n_leaves == before.a.release.n_leaves
-    assert "B: HTF" in page.stage.maps.heads[1].object
+    assert "B: HTF" in press.text(page)
 
 
 def test_differences_change_both_maps_and_the_bar(page) -> None:
@@ -93,18 +103,18 @@ def test_the_small_maps_are_the_four_epsilons_of_both(page, matrix) -> None:
 
 
 def test_a_sweep_ends_in_curves_sticks_ranking_and_a_file(page) -> None:
-    assert not page.sweep._results.visible
-    page.sweep.start()
+    assert not results(page).visible
+    press.press(page, "Start the sweep")
     assert page.sweep.sweep.phase == "finished"
-    # Three mechanisms (B is always there), seven epsilons, two dice.
+    # Three mechanisms (B is always there), seven epsilons, two repetitions.
     assert page.sweep.sweep.done == 3 * 7 * 2
     found = page.sweep.findings
-    assert page.sweep._results.visible
+    assert results(page).visible
     assert {curve.name for curve in found.curves} == {"UG", "HTF", "Mosaic"}
     assert found.seeds == 2
-    assert "lowest" in page.sweep._said["curves"].object
+    assert "lowest" in press.text(page.sweep)
     assert page.sweep.curves.figure.html_attributes["aria-label"].startswith("Mean relative")
-    table = pd.read_csv(io.BytesIO(page.sweep._saved().getvalue()))
+    table = pd.read_csv(io.BytesIO(press.download(page, "Save the results")))
     assert len(table.task.unique()) == 42
     assert set(table.workload) == {"random", "sq2", "sq6", "sq10", "drawn"}
 
@@ -128,7 +138,7 @@ def test_moved_boxes_have_no_results_until_they_are_asked(page) -> None:
     assert page.sweep.findings.curves
     drag(page.stage.maps.views[0].figure, (-2000.0, -2000.0, 2000.0, 1500.0))
     assert not page.sweep.findings.curves
-    assert not page.sweep._results.visible
+    assert not results(page).visible
     page.sweep.start()
     assert len(page.sweep.findings.curves) == 3
 
@@ -168,8 +178,8 @@ def test_an_unknown_city_or_choice_is_one_sentence(matrix) -> None:
 
 @pytest.mark.parametrize("sent", [["Oracle"], "HTF", 5, None, [["HTF"]], [None]])
 def test_what_no_browser_sends_leaves_a_choice_that_exists(page, sent) -> None:
-    boxes = page.sweep.controls.chosen
-    boxes._process_events({"value": sent})
+    boxes = press.find(page, "Mechanisms in the sweep")
+    press.send(boxes, value=sent)
     assert boxes.value == page.state.chosen
     # Names that do not exist are dropped; what is no list at all is refused.
     assert page.state.chosen == ([] if isinstance(sent, list | str) else ["ug", "htf"])

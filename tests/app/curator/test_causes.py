@@ -34,7 +34,7 @@ def test_both_parts_add_up_to_the_difference_in_the_table(matrix, mechanism) -> 
     np.testing.assert_allclose(answers.noise, split.noise, atol=1e-6)
     np.testing.assert_allclose(answers.uniformity, split.uniformity, atol=1e-6)
     np.testing.assert_allclose(answers.noise + answers.uniformity, answers.difference)
-    for row, shown in enumerate(page.table.widget.value["noise / unevenness"]):
+    for row, shown in enumerate(page.table.widget.value["noise / uneven areas"]):
         for part in (split.noise[row], split.uniformity[row]):
             text = f"{part:+,.0f}".replace("-", "−")
             assert ("0" if text in ("+0", "−0") else text) in shown
@@ -53,19 +53,19 @@ def test_an_interpolated_map_is_split_after_the_picture(matrix) -> None:
 
 def test_a_selected_row_marks_the_leaves_it_cuts_and_says_how_many(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
-    assert "Select a row" in page.causes.view.object
+    assert "Select a row" in page.readout.causes.view.object
     page.table.widget.selection = [1]
     inside, cut = sorted_leaves(page, 1)
     assert 0 < cut == len(page.maps.marks[0].cut.data["x0"])
-    assert f"Q2 holds {inside:,} leaves whole and cuts {cut:,}" in page.causes.view.object
+    assert f"Q2 holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
     assert inside + cut == page.screen.answers.touched[1]
     page.state.put(epsilon=2.0)
     inside, cut = sorted_leaves(page, 1)
-    assert f"holds {inside:,} leaves whole and cuts {cut:,}" in page.causes.view.object
+    assert f"holds {inside:,} leaves whole and cuts {cut:,}" in page.readout.causes.view.object
     assert len(page.maps.marks[0].cut.data["x0"]) == cut
     page.table.widget.selection = []
     assert len(page.maps.marks[0].cut.data["x0"]) == 0
-    assert "Select a row" in page.causes.view.object
+    assert "Select a row" in page.readout.causes.view.object
 
 
 def test_several_rows_are_marked_together_and_leaves_only_once(matrix) -> None:
@@ -76,7 +76,7 @@ def test_several_rows_are_marked_together_and_leaves_only_once(matrix) -> None:
     for _ in range(4):
         control(page.body, "Add box").clicks += 1
     page.table.widget.selection = list(range(7))
-    assert "The other 3 are marked too" in page.causes.view.object
+    assert "The other 3 are marked too" in page.readout.causes.view.object
 
 
 def test_more_leaves_than_can_be_drawn_are_the_largest(matrix, monkeypatch) -> None:
@@ -97,5 +97,5 @@ def test_the_whole_map_cuts_no_leaf(matrix) -> None:
     page = Explore(matrix, mechanism="identity", epsilon=0.5)
     drag(page.maps.right.figure, matrix.grid.bounds)
     page.table.widget.selection = [2]
-    assert "Q3 holds 4,096 leaves whole and cuts none" in page.causes.view.object
+    assert "Q3 holds 4,096 leaves whole and cuts none" in page.readout.causes.view.object
     assert page.screen.answers.uniformity[2] == pytest.approx(0, abs=1)

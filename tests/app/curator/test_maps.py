@@ -14,6 +14,7 @@ from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.ledger import Ledger
 from explorer.views import palette
 
 
@@ -56,7 +57,7 @@ def test_the_exact_words_about_privacy_stand_above_the_maps(visit) -> None:
     left, right = (pane.object for pane in visit.maps.heads)
     assert CURATOR.capitalize() in left
     assert PREVIEW in right
-    visit.show(seed=None, draw=1)
+    visit.show(seed=None, draw=1, ledger=Ledger())
     assert DRAWN in visit.maps.heads[1].object
     assert PREVIEW not in visit.maps.heads[1].object
 

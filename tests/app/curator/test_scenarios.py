@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import panel as pn
@@ -11,13 +12,18 @@ import pytest
 from explorer.app import Compare, Explore
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import Opening, present, take
+from explorer.app.kit.message import MessageArea
+from explorer.app.pages import pages
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Box, Scenario, presets
 from explorer.teaching import lessons
+from tests.app import press
 
 ONE = Scenario(
     side=256,
@@ -55,7 +61,22 @@ def address(monkeypatch):
 
 
 def said(page) -> str:
-    return page.message._text.object if page.message.view.visible else ""
+    return page.message.sentence
+
+
+def order_of(page) -> dict:
+    """What the browser was last told to do."""
+    return json.loads(browser(page)[0].value or "{}")
+
+
+def browser(page) -> list:
+    """The two hidden fields through which page and browser speak: orders, answers."""
+    return page.scenarios.view.select(pn.widgets.TextInput)
+
+
+def status(page) -> str:
+    """What the section says."""
+    return press.markup(page.scenarios)
 
 
 def open_section(page):
@@ -63,11 +84,29 @@ def open_section(page):
     return page.scenarios
 
 
+def copy(page, button) -> None:
+    """Press a button that copies, in a browser that does."""
+    press.press(page, button)
+    answer = {"number": order_of(page)["number"], "done": True, "text": ""}
+    browser(page)[1].value = json.dumps(answer)
+
+
+def section_with(opening: Scenario, data: CityData) -> Scenarios:
+    """The section of a page that opens with a scenario, before a city is there."""
+    boxes = Rectangles(data.grid)
+    parts = PageParts(ExploreState(), MessageArea(), Opening(opening), {}, boxes, data=data)
+    return Scenarios("explore", parts, lambda: None)
+
+
+def names(section: Scenarios) -> list[str]:
+    return [box.name for box in section.present().boxes or ()]
+
+
 def test_explore_begins_with_a_scenario_and_is_it() -> None:
     page = Explore(scenario=ONE)
     assert page.scenarios.present() == ONE
     assert page.screen.release.epsilon == 0.37
-    assert page.drawer.parameters.controls["height"].widget.value == 9
+    assert press.find(page, "Height").value == 9
     assert page.table.widget.value["box"].tolist() == ["Mine", "Q9"]
 
 
@@ -96,7 +135,7 @@ def test_a_comparison_can_be_opened_on_compare() -> None:
     page = Compare(side=256)
     page.scenarios.open(BOTH)
     assert page.scenarios.present() == BOTH
-    assert page.drawer.sides[1].menu.value == "ug"
+    assert press.find(page, "Mechanism B").value == "ug"
     assert page.pair.b.release.n_leaves == 4900
 
 
@@ -108,20 +147,20 @@ def test_a_scenario_of_another_page_is_refused_where_there_is_no_other_page(expl
 
 
 def test_a_served_page_leads_to_the_other_page() -> None:
-    page = Explore(side=256)
-    page.page(links=True)
+    page = Explore(side=256, links=pages("curator"))
+    page.page()
     page.scenarios.open(BOTH)
-    order = json.loads(page.scenarios._browser._order.value)
+    order = order_of(page)
     assert order["act"] == "go"
     assert order["where"] == f"./compare?s={BOTH.to_link()}"
 
 
 def test_a_scenario_of_a_lesson_leads_to_the_lesson() -> None:
     key = lessons()[0][0].key
-    page = Explore(side=256)
-    page.page(links=True)
+    page = Explore(side=256, links=pages("curator"))
+    page.page()
     page.scenarios.open(Scenario(page="learn", lesson=key))
-    assert json.loads(page.scenarios._browser._order.value)["where"] == f"./learn?lesson={key}"
+    assert order_of(page)["where"] == f"./learn?lesson={key}"
     with pytest.raises(InputError, match="lesson 'none', which is not here: choose one of"):
         page.scenarios.open(Scenario(page="learn", lesson="none"))
 
@@ -149,7 +188,7 @@ def test_a_damaged_link_is_one_sentence_and_the_page_as_it_would_be(address, tex
     page = Explore(side=256, epsilon=1.0)
     assert page.screen.release.epsilon == 1
     assert page.rectangles.names == ["Q1", "Q2"]
-    assert 'role="alert"' in said(page)
+    assert 'role="alert"' in press.markup(page)
     assert "link" in said(page) or "city" in said(page)
 
 
@@ -179,23 +218,22 @@ def test_title_and_sentence_are_shown_and_harmless() -> None:
 def test_a_release_is_described_without_its_dice_and_opens_as_a_preview() -> None:
     page = Explore(side=256, mechanism="uniform", epsilon=1.0, seed=9)
     assert page.scenarios.present().seed == 9
-    page.draw_release()
+    press.press(page, "Draw a release")
     one = page.scenarios.present()
     assert one.seed is None
     assert one.epsilon == 1
-    section = open_section(page)
-    section._copying = "link"
-    section._copied("")
-    assert "not its noise" in section._status.object
+    open_section(page)
+    copy(page, "Copy as Python")
+    assert "not its noise" in status(page)
     opened = Explore(scenario=one)
     assert opened.screen.release.preview
-    assert opened.flow.drawn is None
+    assert opened.drawing.drawn is None
     assert "this is a preview of the same settings" in said(opened)
 
 
 def test_opening_a_scenario_over_a_release_shows_a_preview() -> None:
     page = Explore(side=256, mechanism="uniform")
-    page.draw_release()
+    press.press(page, "Draw a release")
     page.scenarios.open(page.scenarios.present())
     assert page.screen.release.preview
 
@@ -206,11 +244,10 @@ def test_your_own_counts_are_in_no_scenario() -> None:
     with pytest.raises(InputError, match="Points of your own are in no scenario"):
         page.scenarios.present()
     section = open_section(page)
-    for what in ("link", "script"):
-        section._copy(what, None)
-        assert "Points of your own are in no scenario" in section._status.object
-        assert section._browser._order.value == ""
-    assert b"Points of your own" in section._written("scenario.yaml").read()
+    press.press(page, "Copy as Python")
+    assert "Points of your own are in no scenario" in status(page)
+    assert order_of(page) == {}
+    assert b"Points of your own" in press.download(page, "Save scenario")
     # A scenario of a city of the catalogue opens from here all the same.
     section.open(ONE)
     assert section.present() == ONE
@@ -220,22 +257,22 @@ def test_boxes_outside_the_map_are_left_out_with_a_sentence() -> None:
     far = Scenario(side=256, boxes=[Box(0, 0, 10, 10, "In"), Box(9e6, 9e6, 9.1e6, 9.1e6, "Out")])
     page = Explore(scenario=far)
     assert page.rectangles.names == ["In"]
-    assert "1 of the scenario&#x27;s 2 boxes lie outside the map" in said(page)
+    assert "1 of the scenario's 2 boxes lie outside the map" in said(page)
 
 
 def test_boxes_wait_for_the_grid_that_they_were_drawn_on() -> None:
-    page = Explore(side=256)
-    page.scenarios._waiting = Scenario(side=512, boxes=[Box(0, 0, 1, 1, "Late")])
-    page.scenarios.place(page._data)
-    assert page.rectangles.names == ["Q1", "Q2"]
-    data = CityData("x", page._data.matrix, page._data.heat, city=("madeup", 512))
-    page.scenarios.place(data)
-    assert page.rectangles.names == ["Late"]
+    data = Explore(side=256).parts.data
+    finer = replace(data, city=("madeup", 512, 0))
+    late = section_with(Scenario(side=512, boxes=[Box(0, 0, 1, 1, "Late")]), data)
+    late.place(data)
+    assert names(late) == []
+    late.place(finer)
+    assert names(late) == ["Late"]
     # Boxes of a city that never came do not turn up on another one.
-    page.scenarios._waiting = Scenario(city="paris", boxes=[Box(0, 0, 1, 1, "Lost")])
-    page.scenarios.place(page._data)
-    page.scenarios.place(CityData("x", page._data.matrix, page._data.heat, city=("paris", 1024)))
-    assert page.rectangles.names == ["Late"]
+    lost = section_with(Scenario(city="paris", boxes=[Box(0, 0, 1, 1, "Lost")]), data)
+    lost.place(data)
+    lost.place(replace(data, city=("paris", 1024, 0)))
+    assert names(lost) == []
 
 
 def test_every_preset_opens_from_the_menu(explore) -> None:
@@ -249,7 +286,7 @@ def test_every_preset_opens_from_the_menu(explore) -> None:
             shown = section.present()
             plain = {**preset.to_dict(), "title": "", "about": ""}
             assert shown == Scenario.from_dict(plain)
-            assert preset.about.replace("'", "&#x27;") in said(explore)
+            assert preset.about in said(explore)
     menu.value = "02-tree-against-grid"
     assert "page compare" in said(explore)
     assert menu.value == ""
@@ -258,8 +295,8 @@ def test_every_preset_opens_from_the_menu(explore) -> None:
 def test_the_files_hold_the_screen(explore) -> None:
     section = open_section(explore)
     section.open(ONE)
-    assert Scenario.from_yaml(section._written("scenario.yaml").read()) == ONE
-    notebook = json.loads(section._written("scenario.ipynb").read())
+    assert Scenario.from_yaml(press.download(explore, "Save scenario")) == ONE
+    notebook = json.loads(press.download(explore, "Download notebook"))
     assert notebook["nbformat"] == 4
     assert "height=9" in "".join(notebook["cells"][2]["source"])
 
@@ -278,24 +315,31 @@ def test_a_file_opens_and_a_bad_one_is_refused(explore) -> None:
 def test_copying_tells_the_browser_and_believes_only_its_answer(explore) -> None:
     section = open_section(explore)
     section.open(Scenario(side=256))
-    section._copy("script", None)
-    order = json.loads(section._browser._order.value)
+    press.press(explore, "Copy as Python")
+    order = order_of(explore)
     assert order["act"] == "copy"
     assert order["text"].startswith("# HTF on Port Amber")
-    reply = section._browser._reply
-    before = section._status.object
+    reply = browser(explore)[1]
+    before = status(explore)
     for other in ("", "{", "3", "[]", "{}", '{"number": 0, "done": true, "text": ""}', "[" * 9999):
         reply.value = other
-        assert section._status.object == before
+        assert status(explore) == before
     reply.value = json.dumps({"number": order["number"], "done": True, "text": ""})
-    assert "The script is on the clipboard." in section._status.object
-    section._copy("link", None)
-    order = json.loads(section._browser._order.value)
-    assert Scenario.from_link(order["link"]) == Scenario(side=256)
+    assert "The script is on the clipboard." in status(explore)
+    press.press(explore, "Copy as Python")
+    order = order_of(explore)
     nasty = '<script>alert("x")</script>'
     reply.value = json.dumps({"number": order["number"], "done": False, "text": nasty})
-    assert "select the text and copy it" in section._status.object
-    assert "<script>" not in section._status.object
+    assert "select the text and copy it" in status(explore)
+    assert "<script>" not in status(explore)
+
+
+def test_a_served_page_copies_a_link_that_opens_it() -> None:
+    page = Explore(side=256)
+    page.page()
+    open_section(page)
+    press.press(page, "Copy link")
+    assert Scenario.from_link(order_of(page)["link"]) == Scenario(side=256)
 
 
 def test_what_is_present_comes_back_from_any_state() -> None:

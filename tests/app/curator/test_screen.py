@@ -13,6 +13,7 @@ from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
+from explorer.privacy.ledger import Ledger
 from explorer.views.viewport import Viewport
 
 BOXES = np.array([[-3000.0, -2000, 1000, 1500], [0, 0, 250, 125]])
@@ -57,14 +58,21 @@ def test_a_new_setting_draws_anew_and_keeps_the_true_map(job) -> None:
 
 
 def test_zooming_a_drawn_release_does_not_draw_it_again(job) -> None:
-    drawn = compute(replace(job, seed=None, draw=1))
+    booked = replace(job, seed=None, ledger=Ledger())
+    drawn = compute(replace(booked, draw=1))
     assert not drawn.release.preview
     zoomed = Viewport.of((0, 0, 1000, 1000), 200, 200, job.data.grid)
-    again = compute(replace(job, seed=None, draw=1, view=zoomed, previous=drawn))
+    again = compute(replace(booked, draw=1, view=zoomed, previous=drawn))
     assert again.release is drawn.release
     assert again.view == zoomed
-    another = compute(replace(job, seed=None, draw=2, previous=drawn))
+    another = compute(replace(booked, draw=2, previous=drawn))
     assert another.release is not drawn.release
+
+
+def test_there_is_no_release_without_a_ledger(job) -> None:
+    for wrong in ({"seed": None}, {"ledger": Ledger()}):
+        with pytest.raises(ValueError, match="booked in a ledger"):
+            replace(job, **wrong)
 
 
 def test_a_scale_from_the_release_uses_no_exact_number(job) -> None:

@@ -14,8 +14,9 @@ from explorer.app.curator.upload import OwnPoints
 from explorer.errors import InputError
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import read_points
+from tests.app import press
 
-PAGE = "explorer.app.explore.page"
+PAGE = "explorer.app.curator.page"
 
 
 class Shelf:
@@ -64,7 +65,7 @@ def test_a_late_grid_does_not_replace_the_one_gone_back_to(shelf) -> None:
 
     asyncio.run(visit())
     assert page.state.side == 256
-    assert page._data is page.screen.data is shelf.found[256]
+    assert page.parts.data is page.screen.data is shelf.found[256]
     assert not page.message.view.visible
 
 
@@ -75,16 +76,24 @@ def test_a_grid_that_is_waited_for_is_shown(shelf) -> None:
         page.state.put(side=512)
         shelf.gate.set()
         await settle()
+
+    asyncio.run(visit())
+    assert page.parts.data is page.screen.data is shelf.found[512]
+
+
+def test_nothing_is_drawn_for_good_while_another_grid_is_read(shelf) -> None:
+    page = Explore("madeup", side=256, mechanism="uniform")
+
+    async def visit() -> None:
+        page.state.put(side=512)
+        press.press(page, "Draw a release")
+        assert "still being read" in page.message.sentence
+        shelf.gate.set()
         await settle()
 
     asyncio.run(visit())
-    assert page._data is page.screen.data is shelf.found[512]
-
-
-def test_a_result_for_another_choice_is_not_used(shelf) -> None:
-    page = Explore("madeup", side=256, mechanism="uniform")
-    page._arrived(("madeup", 512, 0), shelf.found[512])
-    assert page._data is shelf.found[256]
+    assert page.screen.release.preview
+    assert page.screen.data is shelf.found[512]
 
 
 @pytest.mark.usefixtures("shelf")
@@ -96,31 +105,29 @@ def test_a_city_that_cannot_be_read_is_said_and_the_choice_goes_back() -> None:
         await settle()
 
     asyncio.run(visit())
-    assert page.state.side == page.drawer.side.value == 256
-    assert "damaged" in page.message._text.object
+    assert page.state.side == press.find(page, "Grid").value == 256
+    assert "damaged" in page.message.sentence
 
 
 def test_counts_without_points_have_no_menu_of_grids() -> None:
     page = Explore(FrequencyMatrix.from_array(np.full((8, 8), 9)), mechanism="uniform")
-    assert not page.drawer.side.visible
-    own = page._data
+    grid, own = press.find(page, "Grid"), page.screen.data
+    assert not grid.visible
     # What a raw client can send all the same.
-    page.drawer.side.value = 512
-    page._back()
-    assert page._data is own
+    grid.value = 512
+    assert page.screen.data is own
     assert not page.message.view.visible
 
 
 def test_your_own_counts_can_be_gone_back_to() -> None:
     page = Explore(FrequencyMatrix.from_array(np.full((8, 8), 9)), side=256, mechanism="uniform")
-    own = page._data
+    own, grid = page.screen.data, press.find(page, "Grid")
     page.state.put(city="madeup")
-    assert page._data is not own
-    assert page.drawer.side.visible
+    assert page.screen.data is not own
+    assert grid.visible
     page.state.put(city="yours")
-    assert page._data is own
     assert page.screen.data is own
-    assert not page.drawer.side.visible
+    assert not grid.visible
     assert not page.message.view.visible
 
 
@@ -128,25 +135,26 @@ def test_uploaded_points_have_a_menu_of_grids() -> None:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"lon": rng.normal(2.35, 0.01, 90), "lat": rng.normal(48.85, 0.01, 90)})
     page = Explore(FrequencyMatrix.from_array(np.full((8, 8), 9)), side=256, mechanism="uniform")
-    page._use_own(OwnPoints(read_points(frame), "Your points", 2.35, 48.85, 8000.0))
-    assert page.drawer.side.visible
-    assert page._data.grid.shape == (256, 256)
-    page.state.put(side=512)
-    assert page._data.grid.shape == (512, 512)
+    page.upload.loaded(OwnPoints(read_points(frame), "Your points", 2.35, 48.85, 8000.0))
+    assert press.find(page, "Grid").visible
+    assert page.screen.data.grid.shape == (256, 256)
+    press.put(page, "Grid", 512)
+    assert page.screen.data.grid.shape == (512, 512)
 
 
 def test_a_record_can_be_a_user_where_users_are_known() -> None:
     page = Explore("madeup", side=256, mechanism="uniform")
-    assert not page.drawer.bound.visible
+    protected = press.find(page, "What is protected")
+    assert not protected.visible
     frame = pd.DataFrame(
         {"lon": [1.0, 1.001, 1.002], "lat": [1.0, 1.0, 1.0], "who": ["a", "a", "b"]}
     )
-    page._use_own(OwnPoints(read_points(frame, user="who"), "Yours", 1.0, 1.0, 2000.0))
-    assert page.drawer.bound.visible
+    page.upload.loaded(OwnPoints(read_points(frame, user="who"), "Yours", 1.0, 1.0, 2000.0))
+    assert protected.visible
     assert page.screen.release.unit == "point"
-    page.state.put(bound=1)
+    protected.value = 1
     assert page.screen.data.matrix.total == 2
     assert page.screen.release.unit == "user"
-    assert "per user" in page._summary.object
-    page.state.put(bound=0)
+    assert "per user" in press.text(page)
+    protected.value = 0
     assert page.screen.data.matrix.total == 3

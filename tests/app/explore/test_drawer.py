@@ -4,9 +4,16 @@ import numpy as np
 import panel as pn
 import pytest
 
-from explorer.app.explore.drawer import Drawer
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.start import Opening
+from explorer.app.explore.drawer import ExploreDrawer
+from explorer.app.kit.message import MessageArea
 from explorer.app.kit.words import words
 from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
+from tests.app import press
 
 
 class Visit:
@@ -14,26 +21,28 @@ class Visit:
 
     def __init__(self, **choices) -> None:
         self.state = ExploreState(**choices)
-        self.said: list[str] = []
-        self.drawn = self.changed = 0
-        actions = {
-            "changed": self.change,
-            "draw": self.draw,
-            "save": lambda: None,
-            "again": lambda: None,
-            "refused": self.said.append,
-        }
         cities = {"Port Amber": "madeup", "Elsewhere": "elsewhere"}
-        self.drawer = Drawer(self.state, actions, cities, pn.Column())
+        self.parts = PageParts(
+            self.state, MessageArea(), Opening(), cities, Rectangles(Grid.cells((8, 8)))
+        )
+        self.changed = self.again = 0
+        drawing = Drawing(self.parts, [].append)
+        self.drawer = ExploreDrawer(
+            self.parts, drawing, self._change, self._show_again, pn.Column()
+        )
 
-    def change(self) -> None:
+    def _change(self) -> None:
         self.changed += 1
 
-    def draw(self) -> None:
-        self.drawn += 1
+    def _show_again(self) -> None:
+        self.again += 1
+
+    @property
+    def said(self) -> str:
+        return self.parts.message.sentence
 
     def find(self, label):
-        return self.drawer.view.select(lambda each: getattr(each, "label", None) == label)[0]
+        return press.find(self.drawer, label)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +55,10 @@ class Visit:
         ("Colour scale", "scale", "linear"),
         ("Colours", "palette", "magma"),
         ("Show partition", "partition", False),
-        ("Partition over", "partition_over", "both"),
-        ("Truth shows", "truth", "counts"),
-        ("Scale from", "scale_from", "release"),
-        ("Freeze the dice", "frozen", False),
+        ("Show areas' outlines on", "partition_over", "both"),
+        ("Left map shows", "truth", "counts"),
+        ("Colour range taken from", "scale_from", "release"),
+        ("Keep the same random noise", "frozen", False),
         ("Explain the controls", "explain", True),
     ],
 )
@@ -60,12 +69,12 @@ def test_widget_and_state_say_the_same(label, name, value) -> None:
     other = Visit()
     other.state.put(**{name: value})
     assert other.find(label).value == value
-    assert not visit.said + other.said
+    assert visit.said == other.said == ""
 
 
 def test_the_epsilon_slider_steps_through_readable_numbers() -> None:
     visit = Visit(epsilon=0.1)
-    slider, box = visit.drawer.epsilon.slider, visit.drawer.epsilon.box
+    slider, box = visit.find("Epsilon"), visit.find("Exact epsilon")
     seen = []
     for step in range(1, 5):
         slider.value = -1 + 0.05 * step
@@ -76,28 +85,28 @@ def test_the_epsilon_slider_steps_through_readable_numbers() -> None:
 
 def test_a_typed_epsilon_moves_the_slider_and_is_kept_exactly() -> None:
     visit = Visit(epsilon=0.1)
-    visit.drawer.epsilon.box.value = "0.137"
+    visit.find("Exact epsilon").value = "0.137"
     assert visit.state.epsilon == 0.137
-    assert visit.drawer.epsilon.slider.value == pytest.approx(np.log10(0.137))
-    visit.drawer.epsilon.box.value = "0,5"
+    assert visit.find("Epsilon").value == pytest.approx(np.log10(0.137))
+    visit.find("Exact epsilon").value = "0,5"
     assert visit.state.epsilon == 0.5
 
 
 @pytest.mark.parametrize("typed", ["", "much", "0", "-1", "nan", "1e9", "inf"])
 def test_a_wrong_epsilon_is_said_and_the_old_one_comes_back(typed) -> None:
     visit = Visit(epsilon=0.2)
-    visit.drawer.epsilon.box.value = typed
+    visit.find("Exact epsilon").value = typed
     assert visit.state.epsilon == 0.2
-    assert visit.drawer.epsilon.box.value == "0.2"
-    assert len(visit.said) == 1
+    assert visit.find("Exact epsilon").value == "0.2"
+    assert visit.said.startswith("Epsilon")
 
 
-def test_buttons_throw_dice_and_draw() -> None:
+def test_a_new_draw_takes_another_seed_and_a_release_waits_for_a_city() -> None:
     visit = Visit()
-    visit.find("New draw").param.trigger("clicks")
+    press.press(visit.drawer, "New draw")
     assert visit.state.seed == 2
-    visit.find("Draw a release").param.trigger("clicks")
-    assert visit.drawn == 1
+    press.press(visit.drawer, "Draw a release")
+    assert "still being read" in visit.said
 
 
 def test_words_appear_beside_every_section_and_go_again() -> None:
@@ -107,7 +116,7 @@ def test_words_appear_beside_every_section_and_go_again() -> None:
     shown = " ".join(
         pane.object for pane in visit.drawer.view.objects if isinstance(pane, pn.pane.HTML)
     )
-    for key in ("Figures", "City", "Epsilon", "Dice", "Draw a release", "Right map"):
+    for key in ("Figures", "City", "Epsilon", "Random noise", "Draw a release", "Right map"):
         assert words("explore")[key][:40] in shown
     visit.state.put(explain=False)
     assert len(visit.drawer.view.objects) == without
@@ -116,5 +125,7 @@ def test_words_appear_beside_every_section_and_go_again() -> None:
 def test_another_mechanism_is_described_and_has_its_controls() -> None:
     visit = Visit()
     visit.state.put(mechanism="quadtree")
-    assert "Cormode" in visit.drawer._about.object
-    assert "budget" in visit.drawer.parameters.controls
+    assert "Cormode" in press.text(visit.drawer)
+    visit.find("Budget per level").value = "uniform"
+    assert visit.state.parameter("budget") == "uniform"
+    assert visit.changed == 1

@@ -4,22 +4,38 @@ import ast
 import re
 from pathlib import Path
 
-from explorer.app.explore import drawer
+import pytest
+
 from explorer.app.kit.words import FOLDER, words
 
 
-def test_every_text_a_page_asks_for_exists() -> None:
-    asked = set()
-    for module in (Path(drawer.__file__), Path(drawer.__file__).with_name("page.py")):
+def asked_of(page: str, folder: Path) -> set[str]:
+    """The headings that the modules of a page name: in calls of words(), and in a drawer's list."""
+    found: set[str] = set()
+    for module in folder.glob("*.py"):
         for node in ast.walk(ast.parse(module.read_text())):
-            if (
-                isinstance(node, ast.Subscript)
-                and ast.unparse(node.value).startswith("words(")
-                and isinstance(node.slice, ast.Constant)
-            ):
-                asked.add(node.slice.value)
-    assert asked <= set(words("explore"))
-    assert {"Boxes", "Ledger"} <= asked
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                named = ast.unparse(node.value)
+                if named == "text" or named == f"words('{page}')":
+                    found.add(node.slice.value)
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "self.fill":
+                texts = [each for arg in node.args for each in ast.walk(arg)]
+                calls = {id(a) for t in texts if isinstance(t, ast.Call) for a in t.args}
+                found |= {
+                    each.value
+                    for each in texts
+                    if isinstance(each, ast.Constant)
+                    and isinstance(each.value, str)
+                    and id(each) not in calls
+                }
+    return found
+
+
+@pytest.mark.parametrize("page", ["explore", "compare"])
+def test_every_text_a_page_asks_for_exists(page) -> None:
+    asked = asked_of(page, FOLDER.parent / page)
+    assert asked <= set(words(page))
+    assert {"Boxes", "City", "Epsilon", "Random noise"} <= asked
 
 
 def test_texts_are_short_and_hold_no_markup() -> None:

@@ -8,8 +8,10 @@ import pytest
 from explorer import FrequencyMatrix, Grid, exact
 from explorer.app import Learn
 from explorer.app.kit.prose import signed
+from explorer.app.pages import pages
 from explorer.errors import InputError
 from explorer.teaching.places import on_map
+from tests.app import press
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +34,15 @@ def words(bench) -> str:
 def test_lessons_open_one_at_a_time_and_mark_their_place(matrix) -> None:
     page = Learn(matrix)
     assert page.number == 0
-    assert page._before.disabled
-    page._next.clicks += 1
+    assert press.find(page, "Lesson before").disabled
+    press.press(page, "Next lesson")
     assert page.number == 1
     assert [b.variant for b in page.contents.buttons].index("contained") == 1
     page.open(5)
-    assert page._next.disabled
+    assert press.find(page, "Next lesson").disabled
     page.open(99)
     assert page.number == 5
-    assert "curator" in page.__panel__()[0][0].object
+    assert "Contains exact counts" in page.__panel__()[0][0].object
 
 
 def test_an_answer_is_not_sent_before_it_is_asked_for(matrix) -> None:
@@ -61,10 +63,10 @@ def test_neighbours_exact_law_histogram_and_odds(matrix) -> None:
     assert "the largest log-ratio of the two laws is 0.1, and epsilon is 0.6" in words(bench)
     bench.settings.put(mechanism="htf", runs=100)
     assert "its cuts depend on the data" in words(bench)
-    assert not bench._charts[0].visible
+    assert not press.shows(bench, bench.chart.figures[0])
     bench.start()
     assert "over 100 previews a side" in words(bench)
-    assert bench._charts[0].visible
+    assert press.shows(bench, bench.chart.figures[0])
     bench.settings.put(target="box")
     assert all(each.visible for each in bench.where.fields.values())
 
@@ -73,7 +75,7 @@ def test_someone_leaves_only_where_somebody_is(matrix) -> None:
     page, bench = opened(matrix, "neighbours")
     row, col = np.argwhere(matrix.counts == 0)[0]
     bench.settings.put(change="remove", place=((col + 0.5) / 64, (row + 0.5) / 64))
-    assert "Nobody is in this cell" in page.message._text.object
+    assert "Nobody is in this cell" in page.message.sentence
 
 
 def test_averaging_adds_up_and_starts_over(matrix) -> None:
@@ -90,11 +92,11 @@ def test_averaging_adds_up_and_starts_over(matrix) -> None:
     assert len(bench.found) == 111
     bench.settings.put(epsilon=0.1)
     assert bench.found is None
-    assert not bench._chart.visible
+    assert not press.shows(bench, bench.chart.figure)
 
 
 def test_tolerance_says_epsilon_with_its_interval_or_why_there_is_none(matrix) -> None:
-    page, bench = opened(matrix, "tolerance")
+    _page, bench = opened(matrix, "tolerance")
     bench.settings.put(mechanism="uniform", box=(0.0, 0.0, 1.0, 1.0), percent=0.1)
     bench.start()
     found = re.search(r"from epsilon ([\d.]+) on.* lies in ([\d.]+) to ([\d.]+)", words(bench))
@@ -106,7 +108,6 @@ def test_tolerance_says_epsilon_with_its_interval_or_why_there_is_none(matrix) -
     bench.start()
     assert "does not answer this box" in words(bench)
     assert "{" not in words(bench)
-    page.message._close()
 
 
 def test_threshold_gives_the_true_count_away_in_both_ways(matrix) -> None:
@@ -132,7 +133,7 @@ def test_ranking_says_honestly_whether_the_order_turns(matrix) -> None:
     assert "the order of these mechanisms is the same by both metrics" in words(bench)
     assert "identity" in bench.twin.object.lower()
     bench.settings.put(seeds=4)
-    assert not bench._chart.visible
+    assert not press.shows(bench, bench.chart.figure)
 
 
 def test_postprocessing_shows_the_bias_of_what_is_switched_on(matrix) -> None:
@@ -155,19 +156,19 @@ def test_a_typed_place_moves_the_ring_and_a_bad_one_is_undone(matrix) -> None:
     assert bench.where.map.place.data["x"] == [pytest.approx(-3937.5)]
     before = east.value
     east.value = 99.0
-    assert "outside the map" in page.message._text.object
+    assert "outside the map" in page.message.sentence
     assert east.value == before
-    bench.where._tapped("x", None)
-    bench.where._tapped(float("nan"), 1.0)
+    bench.where.tapped("x", None)
+    bench.where.tapped(float("nan"), 1.0)
     assert bench.settings.place[0] == pytest.approx(0.0125)
 
 
 def test_a_dragged_box_is_taken_and_a_click_is_none(matrix) -> None:
     _page, bench = opened(matrix, "averaging")
-    bench.where._drawn((-4000, -4000, 0, 0))
+    bench.where.drawn((-4000, -4000, 0, 0))
     assert bench.settings.box == (0.0, 0.0, 0.5, 0.5)
     for bad in ((0, 0, 1, 1), (None, 0, 1, 1), ("a", 0, 1, 1), (0, 0, float("inf"), 9e9)):
-        bench.where._drawn(bad)
+        bench.where.drawn(bad)
     assert bench.settings.box[2] == 0.5
     edge = bench.where.fields["box west"]
     edge.value = 2.0
@@ -187,7 +188,7 @@ def test_a_teachers_lessons_are_there_bad_ones_are_said_and_nothing_executes(
     )
     (tmp_path / "00_mine.md").write_text(good)
     (tmp_path / "99_bad.md").write_text(good.replace("minutes: 1", "minutes: many"))
-    page = Learn(matrix, folder=str(tmp_path), links=True)
+    page = Learn(matrix, folder=str(tmp_path), links=pages("curator"))
     assert len(page.lessons) == 7
     assert "99_bad.md" in page.notices.object
     page.card.reveal.clicks += 1
@@ -206,7 +207,7 @@ def test_what_cannot_be_opened_is_one_sentence(matrix) -> None:
         Learn("nowhere")
     with pytest.raises(InputError, match="There is no lesson"):
         Learn(matrix, lesson="nothing")
-    with pytest.raises(InputError, match="side"):
+    with pytest.raises(InputError, match="Grid cannot be 7: choose 256, 512, 1024"):
         Learn(matrix, side=7)
 
 
@@ -214,7 +215,7 @@ def test_a_button_before_the_city_is_there_says_so(matrix) -> None:
     page, bench = opened(matrix, "averaging")
     bench.data = None
     bench.button("x", lambda: bench.start(1)).clicks += 1
-    assert "still being read" in page.message._text.object or bench.found is None
+    assert "still being read" in page.message.sentence or bench.found is None
 
 
 def test_signs_are_written_as_people_do() -> None:

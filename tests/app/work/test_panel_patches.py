@@ -2,14 +2,21 @@
 
 import asyncio
 from functools import partial
+from types import SimpleNamespace
 from unittest.mock import Mock
 
+import numpy as np
 import panel as pn
 import pytest
+from bokeh.document import Document
+from panel import custom
 from panel.io import document
 from panel.reactive import Syncable
 
+from explorer.app import Explore
+from explorer.app.kit import ui
 from explorer.app.work import panel_patches as delivery
+from explorer.points.matrix import FrequencyMatrix
 
 
 class Doc:
@@ -96,3 +103,28 @@ def test_without_the_cure_it_runs_without(monkeypatch, handler) -> None:
         assert scheduled_by(monkeypatch, handler).nolock
     finally:
         delivery.lock_handlers()
+
+
+def test_a_script_loses_its_indent_once_however_many_pages_are_opened() -> None:
+    matrix = FrequencyMatrix.from_array(np.ones((4, 4), int))
+
+    def opened() -> tuple[int, int]:
+        before = delivery.unindent.cache_info()
+        Explore(matrix, mechanism="uniform").page().get_root(Document())
+        after = delivery.unindent.cache_info()
+        return after.misses - before.misses, after.hits - before.hits
+
+    opened()
+    again, looked_up = opened()
+    assert again == 0
+    assert looked_up > 20
+
+
+def test_panel_still_needs_the_cure_of_the_indent(monkeypatch) -> None:
+    """A later Panel that unindents once makes the patch dead code: then this fails."""
+    unindented: list[int] = []
+    counting = SimpleNamespace(dedent=lambda text: unindented.append(len(text)) or text)
+    monkeypatch.setattr(custom, "textwrap", counting)
+    for _ in range(3):
+        ui.Button(label="A").get_root(Document())
+    assert len([size for size in unindented if size > 100_000]) == 3

@@ -81,10 +81,10 @@ def test_no_page_speaks_in_idioms(pages) -> None:
 
 def test_no_panel_of_explore_speaks_in_idioms(pages) -> None:
     page = pages["explore"]
-    for key in page.closer.choice.options.values():
-        page.closer.choice.value = key
+    for key in page.explain.choice.options.values():
+        page.explain.choice.value = key
         assert not UNWANTED.search(" ".join(said(page))), key
-    page.closer.close()
+    page.explain.close()
 
 
 def test_no_word_for_newcomers_is_an_idiom() -> None:

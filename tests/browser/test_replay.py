@@ -70,7 +70,7 @@ def test_step_by_step_from_the_start(page, growth) -> None:
 
 def test_a_height_chosen_by_keyboard_says_what_python_says(page, growth) -> None:
     opened(page)
-    slider = page.get_by_role("slider", name="Height of the cut")
+    slider = page.get_by_role("slider", name="Show the tree up to level")
     slider.focus()
     page.keyboard.press("Home")
     for _ in range(5):

@@ -74,7 +74,9 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     slider = page.get_by_role("slider", name="Run on the map")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Run 1 of 20: a preview with other dice, not private")).to_be_visible()
+    expect(
+        page.get_by_text("Run 1 of 20: a preview with other random noise, not private")
+    ).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") != small)
     press(page, "Slow")
     press(page, "Play the runs on the map")

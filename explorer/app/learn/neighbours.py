@@ -15,7 +15,8 @@ from explorer.app.kit.html import put
 from explorer.app.kit.prose import chart_pane, pane, signed
 from explorer.app.learn.experiment import Experiment
 from explorer.app.learn.running import Running
-from explorer.app.work.worker import LatestWorker, when_loaded
+from explorer.app.work.document import when_loaded
+from explorer.app.work.job import Job
 from explorer.mechanisms import mechanism
 from explorer.points import truth as queries
 from explorer.teaching import neighbours
@@ -70,12 +71,11 @@ class NeighboursExperiment(Experiment):
         settings, controls = self.settings, self.controls
         self.where = Where(settings, self.refused, box=True, place=True, phone=self.phone)
         self.chart = LawsChart()
-        self.worker: LatestWorker[Any, Asked] = LatestWorker(
-            lambda: (self.ready(), settings.copy()),
-            lambda job: ask(*job),
+        self.worker = Job(
+            lambda asked: ask(*asked),
             self._show,
             self.refused,
-            lambda _busy: None,
+            take=lambda: (self.ready(), settings.copy()),
         )
         self.running = Running(self._show, self.refused, "Previews of both data sets")
         self.figures, self.odds, self.twin = pane(), pane(margin=(6, 0)), pane()
@@ -121,7 +121,7 @@ class NeighboursExperiment(Experiment):
         super().use(data)
         self.running.reset()
         self.where.use(data)
-        when_loaded(self.worker.request)
+        when_loaded(self.worker.ask)
 
     def close(self) -> None:
         """Stop both workers."""
@@ -161,7 +161,7 @@ class NeighboursExperiment(Experiment):
     def _changed(self) -> None:
         if self.data is not None:
             self.running.reset()
-            self.worker.request()
+            self.worker.ask()
 
     def _show(self, asked: Asked) -> None:
         if asked.data is not self.data:

@@ -56,8 +56,6 @@ def test_it_opens_at_the_end_and_changes_nothing_on_the_maps(page) -> None:
     assert right(page) is page.screen.right_bytes
     height = page.explain.open.height
     assert height.value == height.end == release.tree.depth.max()
-        page.explain.open.height.value == page.explain.open.height.end == release.tree.depth.max()
-    )
     assert not page.explain.open.player.playing
 
 

@@ -48,7 +48,7 @@ def serve(
         or "192.0.2.7:8080"; a host without a port may have the server's port or the usual one
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
-    say : told where the page is
+    say : called with a line on where the page is
     scenario : what visitors begin with, on its page, unless their link says otherwise
     **choices : first settings of each visitor, see `ExploreState`
 

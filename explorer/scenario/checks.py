@@ -10,7 +10,7 @@ from explorer.grid.values import as_number, is_one_of
 
 
 def shown(value: Any) -> str:
-    """The first 40 signs of a value, for a sentence; Python writes no number of 5000 digits."""
+    """The first 40 characters of a value for a sentence; Python writes no number of 5000 digits."""
     try:
         text = str(value)[:40] if isinstance(value, str | int | float | None) else ""
     except ValueError:
@@ -55,7 +55,7 @@ def flag(value: Any, what: str) -> bool:
 
 
 def text(value: Any, longest: int, what: str) -> str:
-    """A line of at most ``longest`` signs that can be shown; spaces at its ends are cut off."""
+    """A line of at most ``longest`` visible characters; spaces at its ends are cut off."""
     if not isinstance(value, str):
         raise InputError(
             f"The {what} of a scenario is {shown(value)}: give a text, in quotes if it looks like "
@@ -63,9 +63,11 @@ def text(value: Any, longest: int, what: str) -> str:
         )
     line = " ".join(value.split())
     if len(line) > longest:
-        raise InputError(f"The {what} of a scenario is longer than {longest} signs: shorten it.")
+        raise InputError(
+            f"The {what} of a scenario is longer than {longest} characters: shorten it."
+        )
     if not line.isprintable():
-        raise InputError(f"The {what} of a scenario has a sign that cannot be shown: remove it.")
+        raise InputError(f"The {what} of a scenario contains an invisible character: remove it.")
     return line
 
 

@@ -62,7 +62,7 @@ def load(scenario: Scenario) -> str:
 
 def draw(scenario: Scenario) -> str:
     """Lines that draw each mechanism's map."""
-    why = "# A preview: reproducible dice, not private."
+    why = "# A preview: repeatable noise, not private."
     how = f"rng={scenario.seed}"
     if scenario.seed is None:
         why = "# A release: its noise is new each time, and each time it is booked."

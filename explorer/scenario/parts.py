@@ -27,7 +27,7 @@ class Box:
     Raises
     ------
     InputError
-        For edges that are not finite numbers or enclose nothing, or a name of more than 40 signs.
+        For edges that are not finite numbers or have no area, or a name above 40 characters.
     """
 
     west: float
@@ -42,7 +42,7 @@ class Box:
             object.__setattr__(self, side, rounded(edge))
         if self.west >= self.east or self.south >= self.north:
             raise InputError(
-                "A box of the scenario encloses nothing: give west, south, east, north with west "
+                "A box of the scenario has no area: give west, south, east, north with west "
                 "below east and south below north."
             )
         object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a box"))

@@ -62,7 +62,7 @@ class Ranking(Settings):
     questions = param.Selector(
         default="random", objects=["random", "sq2", "sq6", "sq10", "cells"], label="Questions"
     )
-    seeds = param.Integer(default=8, bounds=(2, 30), label="Dice")
+    seeds = param.Integer(default=8, bounds=(2, 30), label="Repetitions")
 
 
 class Postprocessing(Settings):

@@ -9,12 +9,16 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.kit.page import AppPage
+
 
 def parts(page: Any) -> list[Any]:
     """All that stands on a page, or below a part of one."""
-    view = page if isinstance(page, pn.viewable.Viewable) else getattr(page, "view", None)
-    if view is None:
+    view = page
+    if isinstance(page, AppPage):
         view = pn.Column(*page.sidebar, page.body)
+    elif not isinstance(page, pn.viewable.Viewable):
+        view = page.view
     return view.select(lambda _each: True)
 
 

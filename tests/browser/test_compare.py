@@ -172,7 +172,7 @@ def test_four_epsilons_of_each_have_their_pictures(page, matrix) -> None:
 
 def test_a_small_sweep_grows_to_curves_candlesticks_and_a_ranking(page, matrix, tmp_path) -> None:
     choose_mechanisms(page, "UG")
-    page.get_by_role("slider", name="Dice per point").press("Home")
+    page.get_by_role("slider", name="Repetitions per setting").press("Home")
     page.get_by_role("button", name="Start the sweep").click()
     expect(page.get_by_role("progressbar", name="Progress of the sweep")).to_be_visible()
     # The page answers meanwhile.
@@ -208,7 +208,7 @@ def test_a_small_sweep_grows_to_curves_candlesticks_and_a_ranking(page, matrix, 
 
 def test_a_sweep_can_be_cancelled_and_keeps_what_is_there(page) -> None:
     choose_mechanisms(page, "AG", "PrivTree", "QuadTree", "HB")
-    page.get_by_role("slider", name="Dice per point").press("End")
+    page.get_by_role("slider", name="Repetitions per setting").press("End")
     page.get_by_role("button", name="Start the sweep").click()
     expect(page.get_by_role("img", name="Mean relative error")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
@@ -225,14 +225,14 @@ def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
     before = len(server.log)
     page, watch = visit(browser, server, "/compare")
     choose_mechanisms(page, "HTF", "Hierarchy", "KD-cell")
-    page.get_by_role("slider", name="Dice per point").press("End")
+    page.get_by_role("slider", name="Repetitions per setting").press("End")
     page.get_by_role("button", name="Start the sweep").click()
     expect(page.get_by_role("img", name="Mean relative error")).to_be_visible()
     leave(page)
     # The next visitor's sweep is not kept waiting by it, once the server has seen them leave.
     page, watch = visit(browser, server, "/compare")
     choose_mechanisms(page, "Uniform")
-    page.get_by_role("slider", name="Dice per point").press("Home")
+    page.get_by_role("slider", name="Repetitions per setting").press("Home")
     page.get_by_role("button", name="Start the sweep").click()
     expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible()
     leave(page)
@@ -252,9 +252,9 @@ def test_the_pages_lead_to_each_other(page) -> None:
 
 def test_every_control_has_its_name(page) -> None:
     names = ("City", "Grid", "Mechanism A", "Mechanism B", "Questions", "Error measured as")
-    for name in (*names, "At epsilon"):
+    for name in (*names, "Ranking at epsilon"):
         expect(page.get_by_role("combobox", name=name, exact=True)).to_be_attached()
-    for name in ("Epsilon", "Dice per point"):
+    for name in ("Epsilon", "Repetitions per setting"):
         expect(page.get_by_role("slider", name=name, exact=True)).to_be_attached()
     for name in ("Maps show", "Colour scale", "Colours", "A drag on a map"):
         expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()

@@ -57,7 +57,7 @@ def test_the_table_says_what_the_python_api_says(page, matrix) -> None:
         # The examples lie on whole ten metres, so the table holds their exact edges.
         assert number(row["true"]) == pytest.approx(t, abs=0.51)
         assert number(row["private"]) == pytest.approx(value, abs=0.51)
-        low, high = (number(part) for part in row["noise range (95 %)"].split(" to "))
+        low, high = (number(part) for part in row["range of the noise (95 %)"].split(" to "))
         assert high - low == pytest.approx(2 * 1.96 * sd, abs=1.1)
 
 

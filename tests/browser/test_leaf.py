@@ -31,7 +31,7 @@ def release(matrix):
 
 
 def open_leaf(page: Page) -> None:
-    page.get_by_role("button", name="Leaf", exact=True).click()
+    page.get_by_role("button", name="One area", exact=True).click()
     expect(page.locator(".node h3").first).to_be_visible()
 
 
@@ -135,7 +135,7 @@ def test_the_table_tells_the_two_causes_apart(page, matrix, release) -> None:
     for row in rows(page):
         edges = [number(row[f"{edge} km"]) * 1000 for edge in ("west", "south", "east", "north")]
         split = error_split(matrix, release, [edges])
-        noise, uniformity = (number(part) for part in row["noise / unevenness"].split())
+        noise, uniformity = (number(part) for part in row["noise / uneven areas"].split())
         assert noise == pytest.approx(split.noise[0], abs=0.51)
         assert uniformity == pytest.approx(split.uniformity[0], abs=0.51)
         difference = release.answer([edges]).value - exact(matrix, [edges])

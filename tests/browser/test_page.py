@@ -85,7 +85,12 @@ def test_every_control_has_its_name(page) -> None:
         expect(page.get_by_role("combobox", name=name, exact=True)).to_be_visible()
     for name in ("Right map", "Colour scale", "Colours", "Stop rule", "A drag on a map"):
         expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()
-    for name in ("Explain the controls", "Automatic height", "Freeze the dice", "Show partition"):
+    for name in (
+        "Explain the controls",
+        "Automatic height",
+        "Keep the same random noise",
+        "Show partition",
+    ):
         expect(page.get_by_role("switch", name=name)).to_be_attached()
     nameless = [
         each.evaluate("e => e.outerHTML")
@@ -96,7 +101,7 @@ def test_every_control_has_its_name(page) -> None:
     ]
     assert not nameless
     titles = page.get_by_role("heading", level=2).all_inner_texts()
-    assert titles[-5:] == ["Truth", "Private", "Look closer", "Boxes", "Ledger"]
+    assert titles[-5:] == ["Truth", "Private", "Explain this map", "Boxes", "Ledger"]
 
 
 def test_the_ledger_adds_up_to_epsilon(page) -> None:

@@ -24,7 +24,7 @@ def growth() -> Growth:
 
 
 def opened(page: Page) -> None:
-    page.get_by_role("button", name="Replay", exact=True).click()
+    page.get_by_role("button", name="How it was built", exact=True).click()
     expect(step(page)).to_contain_text("none is cut any more")
 
 
@@ -70,7 +70,7 @@ def test_step_by_step_from_the_start(page, growth) -> None:
 
 def test_a_height_chosen_by_keyboard_says_what_python_says(page, growth) -> None:
     opened(page)
-    slider = page.get_by_role("slider", name="Height of the cut")
+    slider = page.get_by_role("slider", name="Show the tree up to level")
     slider.focus()
     page.keyboard.press("Home")
     for _ in range(5):
@@ -121,7 +121,7 @@ def test_a_new_picture_stops_the_player_and_closing_gives_the_map_back(page) -> 
     expect(step(page)).to_contain_text("of 2: ")
     pick(page, "Mechanism", "HTF")
     expect(page.get_by_text(re.compile("Height . of .* of a preview"))).to_be_visible()
-    press(page, "Nothing")
+    press(page, "Off")
     expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == whole)
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 
 def opened(page: Page, runs: int = 20) -> None:
-    page.get_by_role("button", name="Runs", exact=True).click()
+    page.get_by_role("button", name="Other possible results", exact=True).click()
     slider = page.get_by_role("slider", name="Number of runs")
     slider.focus()
     page.keyboard.press("Home")
@@ -74,7 +74,9 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     slider = page.get_by_role("slider", name="Run on the map")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Run 1 of 20: a preview with other dice, not private")).to_be_visible()
+    expect(
+        page.get_by_text("Run 1 of 20: a preview with other random noise, not private")
+    ).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") != small)
     press(page, "Slow")
     press(page, "Play the runs on the map")
@@ -84,7 +86,7 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     press(page, "Pause")
     expect(page.get_by_role("button", name="Play the runs on the map")).to_be_visible()
     wait_until(page, lambda: stays(page, run.inner_text, 25))
-    press(page, "Nothing")
+    press(page, "Off")
     expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == own)
 

@@ -157,8 +157,8 @@ BAD = [
     ({"boxes": 3}, "entry 'boxes' of a scenario is 3: give a list"),
     ({"boxes": [[0, 0, 1, 1]] * 201}, "has 201 boxes: give at most 200"),
     ({"boxes": [[0, 0, 1]]}, "four edges"),
-    ({"boxes": [[0, 0, 0.0001, 1]]}, "encloses nothing"),
-    ({"boxes": [[1, 0, 0, 1]]}, "encloses nothing"),
+    ({"boxes": [[0, 0, 0.0001, 1]]}, "has no area"),
+    ({"boxes": [[1, 0, 0, 1]]}, "has no area"),
     ({"boxes": [[0, 0, math.inf, 1]]}, "eastern edge of a box of a scenario is inf"),
     ({"boxes": [[0, 0, 1e9, 1]]}, "eastern edge"),
     ({"boxes": [["0", 0, 1, 1]]}, "western edge of a box of a scenario is '0'"),
@@ -166,8 +166,8 @@ BAD = [
         {"boxes": [{"edges": [0, 0, 1, 1], "colour": "red"}]},
         "box of a scenario has an entry 'colour'",
     ),
-    ({"boxes": [{"edges": [0, 0, 1, 1], "name": "x" * 41}]}, "longer than 40 signs"),
-    ({"boxes": [{"edges": [0, 0, 1, 1], "name": "a\u202eb"}]}, "a sign that cannot be shown"),
+    ({"boxes": [{"edges": [0, 0, 1, 1], "name": "x" * 41}]}, "longer than 40 characters"),
+    ({"boxes": [{"edges": [0, 0, 1, 1], "name": "a\u202eb"}]}, "contains an invisible character"),
     ({"look": {"right": "left"}}, "look 'right' of a scenario is 'left': choose one of private"),
     ({"look": {"partition": 1}}, "give true or false"),
     ({"look": {"color": "red"}}, "look of a scenario has an entry 'color' that is unknown"),
@@ -303,7 +303,7 @@ def test_a_bomb_is_not_unpacked_beyond_the_bound(monkeypatch) -> None:
 
     monkeypatch.setattr(link.zlib, "decompressobj", Watched)
     bomb = packed(b" " * 10_000_000)
-    assert len(bomb) <= link.MOST_SIGNS
+    assert len(bomb) <= link.MOST_CHARACTERS
     with pytest.raises(InputError):
         Scenario.from_link(bomb)
     assert sizes == [link.MOST_BYTES]

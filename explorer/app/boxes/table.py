@@ -28,7 +28,7 @@ _CROSS = (
     '<path d="M2 2 L12 12 M12 2 L2 12" stroke="currentColor" stroke-width="2"/></svg>'
 )
 #: Pixels of the columns that every table has: on a small laptop they leave the button its place.
-_NAME_WIDTH, _EDGE_WIDTHS = 56, (60, 69, 58, 67)
+_NAME_WIDTH, _EDGE_WIDTHS = 56, (58, 60, 58, 58)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
 
 WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
 PRIVATE = Column("private", lambda answers: answers.private.round(1), WHOLE, 78)
-RANGE = Column("noise range (95 %)", _ranges, StringFormatter, 164)
+RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
 LEAVES = Column(
     "leaves",
     lambda answers: [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],
@@ -163,7 +163,7 @@ class BoxTable:
             titles={DELETE: "delete"},
             header_tooltips={each.name: each.about for each in columns if each.about},
             configuration={
-                "columnDefaults": {"headerSort": False, "minWidth": 36},
+                "columnDefaults": {"headerSort": False, "headerWordWrap": True, "minWidth": 36},
                 "placeholder": "No boxes yet.",
             },
             sizing_mode="stretch_width",

@@ -16,7 +16,7 @@ from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.words import words
-from explorer.app.work.worker import when_loaded
+from explorer.app.work.document import when_loaded
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom, ClassRooms

@@ -83,13 +83,13 @@ def _why(found: Summary) -> str:
     """What else than noise is seen, where it is more than chance."""
     if found.is_wider:
         return (
-            " They vary more than the noise does: other dice cut the map elsewhere, and people lie "
-            "unevenly inside leaves that the box cuts through."
+            " They vary more than the noise does: with other noise the map is divided differently, "
+            "and people are spread unevenly inside leaves that the box cuts through."
         )
     if found.is_off:
         return (
-            " The mean misses the truth by more than chance: people lie unevenly inside leaves "
-            "that the box cuts through, and no average takes that away."
+            " The mean misses the truth by more than chance: people are spread unevenly inside "
+            "leaves that the box cuts through, and no average removes that."
         )
     return ""
 
@@ -146,7 +146,7 @@ def answer_tables(found: Summary, truth: bool) -> str:
     return comparison + details("Bars in numbers", table("Bars with answers", columns, bars))
 
 
-def about_own(own: tuple[float, ...], dice: int, found: Summary | None, truth: bool) -> str:
+def about_own(own: tuple[float, ...], seed: int, found: Summary | None, truth: bool) -> str:
     """One's last answer and where it is in the histogram, as HTML."""
     if not own or found is None:
         return '<p class="quiet">You have not drawn an answer yet.</p>'
@@ -162,9 +162,10 @@ def about_own(own: tuple[float, ...], dice: int, found: Summary | None, truth: b
         part = f" ({number(off_by, 2)} %)" if found.true > 0 else ""
         off = f" It is {gap} off{part}."
     again = f" You have drawn {len(own)}." if len(own) > 1 else ""
-    # Whoever knows the dice can throw them again over nothing and subtract: not before the truth.
-    thrown = f" Your dice: {dice}." if truth else ""
-    text = f"It lies in the bar {low} to {high}: {others}.{off}{again}{thrown}"
+    # Whoever knows the seed can draw the same noise over nothing and subtract it: only with the
+    # truth.
+    seeded = f" Your random seed: {seed}." if truth else ""
+    text = f"It lies in the bar {low} to {high}: {others}.{off}{again}{seeded}"
     return (
         f'<p class="verdict" role="status">Your answer: {value:,.0f}</p>'
         f'<p class="finding">{html.escape(text)}</p>'

@@ -79,10 +79,9 @@ class SweepControls:
 
     def show(self, sweep: Sweep) -> None:
         """Show how far the sweep is, and offer what can be done now."""
-        self.begin.disabled = sweep.running
-        self.cancel.disabled = not sweep.running or sweep.phase == "stopping"
+        self.begin.disabled, self.cancel.disabled = sweep.job.busy, not sweep.job.busy
         text = phase_text(sweep)
-        if sweep.running:
+        if sweep.job.busy:
             put(self._progress, progress("Progress of the sweep", sweep.done, sweep.asked, text))
         else:
             put(self._progress, f'<p class="quiet" role="status">{text}</p>')
@@ -91,14 +90,13 @@ class SweepControls:
 def phase_text(sweep: Sweep) -> str:
     """What the sweep is doing, in words."""
     count = f"{sweep.done:,} of {sweep.asked:,} releases"
-    left = sweep.seconds_left()
+    left = sweep.job.progress[1]
     running = "; starting …" if not sweep.done else "" if left is None else f", about {left:,.0f} s"
     return {
-        "idle": "No sweep has been started. Its results are compared with the truth: curator mode.",
+        "idle": "No sweep has been started. Its results hold exact errors: do not share them.",
         "waiting": "Waiting for its turn …",
         "running": count + running + (" left" if left is not None and sweep.done else ""),
-        "stopping": f"{count}; stopping …",
-        "finished": f"Finished: {count}. Previews, compared with the truth: curator mode.",
+        "finished": f"Finished: {count}. Previews; the errors are exact: do not share them.",
         "cancelled": f"Cancelled after {count}; what is finished stays.",
         "failed": f"Stopped after {count}.",
     }[sweep.phase]

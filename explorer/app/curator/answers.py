@@ -94,15 +94,15 @@ COLUMNS = (
         "difference",
         lambda answers: answers.difference.round(1),
         partial(NumberFormatter, format="+0,0", nan_format="–"),
-        72,
+        80,
     ),
     Column(
-        "noise / unevenness",
+        "noise / uneven areas",
         lambda answers: [
             error_bar(*parts) for parts in zip(answers.noise, answers.uniformity, strict=True)
         ],
         partial(dict, type="html"),
-        126,
+        140,
         "Where the difference is from. Blue: noise. Orange: people are spread unevenly in areas "
         "that the box cuts.",
     ),

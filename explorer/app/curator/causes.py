@@ -5,17 +5,15 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
-import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
-from explorer.app.work.worker import LatestWorker, held
+from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.inspection.errors import error_split
 from explorer.releases.overlap import cut_leaves
@@ -104,10 +102,7 @@ class CausesFinder:
         self._hint = words("leaf")["Cut leaves"]
         self.view = html_pane(margin=(2, 0, 4, 0))
         self._say("")
-        self._worker: LatestWorker[Question, Causes] = LatestWorker(
-            self._take, find_causes, self._publish, failed, lambda _slow: None
-        )
-        pn.state.on_session_destroyed(lambda _context: self._worker.close())
+        self.job = Job(find_causes, self._publish, failed, take=self._take)
 
     def complete(self, screen: Screen) -> Screen:
         """The screen with its causes separated, if they are known already, as after a zoom."""
@@ -126,7 +121,7 @@ class CausesFinder:
         if asked is None:
             return
         if asked.selected or self._marked or asked.screen.answers.spread is None:
-            self._worker.request()
+            self.job.ask()
 
     def _take(self) -> Question:
         asked = self._ask()
@@ -138,7 +133,7 @@ class CausesFinder:
         asked = self._ask()
         # Something newer is on its way; what belongs to another picture would be wrong on this.
         if asked is not None and asked.screen.release is found.screen.release:
-            held(pn.state.curdoc, partial(self._show, found, asked))
+            self._show(found, asked)
 
     def _show(self, found: Causes, asked: Question) -> None:
         self._last = found

@@ -16,7 +16,8 @@ from typing import Any
 from explorer.app.curator.data import CityData
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Job, Look, Screen, compute
-from explorer.app.work.worker import LatestWorker, Superseded
+from explorer.app.work.job import Job as Work
+from explorer.app.work.job import Superseded
 from explorer.errors import InputError
 from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_epsilon
@@ -39,7 +40,7 @@ class Drawing:
     ----------
     parts : of the page
     publish : shows a `Screen`, with the document's lock held
-    slow : told True when a picture takes long, and False at its end
+    slow : called with True when a picture takes long, and False at its end
     """
 
     def __init__(
@@ -60,9 +61,9 @@ class Drawing:
         # What the last press asked about, and the drawing whose cost has been said.
         self._pressed: tuple[Any, ...] = ()
         self._said = 0
-        self._worker = LatestWorker(self._job, self._compute, self._arrived, parts.refuse, slow)
-        self.request, self.run_now = self._worker.request, self._worker.run_now
-        self.close = self._worker.close
+        self._work = Work(self._compute, self._arrived, parts.refuse, take=self._job, slow=slow)
+        self.request, self.run_now = self._work.ask, self._work.now
+        self.close = self._work.close
 
     # What is on screen.
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
-import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.words import words
-from explorer.app.work.worker import held
+from explorer.app.work.job import Job
 from explorer.evaluate.simulation import Simulated, simulated_sd
 from explorer.releases.release import Release
 
-logger = logging.getLogger(__name__)
 Floats = NDArray[np.float64]
+Found = tuple[Release, Floats, Simulated]
 
 #: Releases of the released map for one error bar; it is off by about a sixth of itself.
 RUNS = 20
@@ -37,27 +32,20 @@ class ErrorBars:
     ready : called with the document's lock held when bars of the present screen have come
     """
 
-    #: Seconds without a new screen before it starts: a drag must not be slowed down.
-    patience = 0.7
-
     def __init__(self, ready: Callable[[], None]) -> None:
         self._ready = ready
-        self._found: tuple[Release, Floats, Simulated] | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._wanted: Screen | None = None
+        self._found: Found | None = None
+        # It waits for rest: a drag must not be slowed down. Where it fails the bars by the linear
+        # rule stay, and stay marked as approximate.
+        self.job: Job[Found] = Job(simulated, self._keep, lambda _sentence: None, delay=0.7)
+        self.close = self.job.close
 
     def want(self, screen: Screen) -> None:
         """Ask for the bars of ``screen``; what was asked before is not wanted any more."""
-        self._wanted = None if self.of(screen) is not None or screen.release.sd_exact else screen
-        if self._wanted is None or len(screen.boxes) == 0:
-            return
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            # A script or a test without an event loop: nobody waits for a picture.
-            self._keep(screen, simulated(screen))
-            return
-        self._task = loop.create_task(self._later(screen, pn.state.curdoc))
+        if len(screen.boxes) == 0 or screen.release.sd_exact or self.of(screen) is not None:
+            self.job.cancel()
+        else:
+            self.job.ask(screen)
 
     def complete(self, screen: Screen) -> Screen:
         """The screen with simulated intervals, where they are known."""
@@ -74,33 +62,11 @@ class ErrorBars:
         release, boxes, bars = self._found
         return bars if release is screen.release and np.array_equal(boxes, screen.boxes) else None
 
-    def close(self) -> None:
-        """The session has ended: start nothing more."""
-        self._wanted = None
-
-    async def _later(self, screen: Screen, doc: Any) -> None:
-        await asyncio.sleep(self.patience)
-        if self._wanted is not screen:
-            return
-        try:
-            bars = await asyncio.to_thread(simulated, screen)
-        except Exception:
-            # The bars by the linear rule stay, and stay marked as approximate.
-            logger.exception("Error bars could not be simulated")
-            return
-        if self._wanted is not screen:
-            return
-        keep = partial(self._keep, screen, bars)
-        if doc is None or doc.session_context is None:
-            keep()
-        else:
-            doc.add_next_tick_callback(partial(held, doc, keep))
-
-    def _keep(self, screen: Screen, bars: Simulated) -> None:
-        self._found = screen.release, screen.boxes, bars
+    def _keep(self, found: Found) -> None:
+        self._found = found
         self._ready()
 
 
-def simulated(screen: Screen) -> Simulated:
-    """The simulation: as many releases of the released map as `RUNS`."""
-    return simulated_sd(screen.release, screen.boxes, RUNS)
+def simulated(screen: Screen) -> Found:
+    """Release, boxes and their simulation: as many releases of the released map as `RUNS`."""
+    return screen.release, screen.boxes, simulated_sd(screen.release, screen.boxes, RUNS)

@@ -16,7 +16,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
 from explorer.app.kit.maps import MapTools
-from explorer.app.work.worker import soon
+from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 

@@ -11,6 +11,7 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.setting_fields import NUMBER, field
 from explorer.app.kit import ui
 from explorer.app.kit.html import put
+from explorer.app.kit.labels import CURATOR
 from explorer.app.kit.numbers import finite
 from explorer.app.kit.prose import column, pane
 from explorer.errors import InputError
@@ -23,7 +24,7 @@ from explorer.views.teaching.place_map import PlaceMap
 from explorer.views.viewport import Viewport
 
 PIXELS = 360
-TRUE_MAP = "True map, logarithmic colours; curator mode: it shows exact counts."
+TRUE_MAP = f"True map, logarithmic colours; {CURATOR}."
 
 
 class Where:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,11 @@ from explorer.app.curator.maps import MapPair
 from explorer.app.curator.screen import Screen
 from explorer.app.explore import leaf_sentences as say
 from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
+from explorer.app.explore.panel import ExplainPanel
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
-from explorer.app.work.worker import LatestWorker, held
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.inspection import neighbour, node_at
@@ -30,7 +29,7 @@ from explorer.views.inspector import node_card, swatches
 _STEPS = ("North", "South", "West", "East", "Parent", "Child", "Next leaf")
 
 
-class LeafInspector:
+class LeafInspector(ExplainPanel[NodeLook]):
     """The panel.
 
     Parameters
@@ -40,15 +39,11 @@ class LeafInspector:
     """
 
     def __init__(self, maps: Callable[[], MapPair | None], refused: Callable[[str], None]) -> None:
-        self._maps = maps
-        self._screen: Screen | None = None
+        super().__init__(look_at, maps, refused)
         # Row and column in cells, kept when another picture comes; how deep, None for the leaf.
         self._place: tuple[float, float] | None = None
         self._depth: int | None = None
         self.node = 0
-        self._worker: LatestWorker[NodeJob, NodeLook] = LatestWorker(
-            self._job, look_at, self._publish, refused, lambda _slow: None
-        )
         self.steps = {name: self._button(name) for name in _STEPS}
         self.entry = ui.TextInput(
             label="Go to: leaf number, or x, y",
@@ -78,7 +73,6 @@ class LeafInspector:
             sizing_mode="stretch_width",
             margin=(4, 0),
         )
-        pn.state.on_session_destroyed(lambda _context: self._worker.close())
 
     # What the strip asks for.
 
@@ -190,17 +184,14 @@ class LeafInspector:
         if maps is not None:
             edges = screen.data.grid.from_cells(np.array([[lower, upper]]))[0]
             maps.outline(tuple(edges.tolist()))
-        self._worker.request()
+        self._draw()
 
-    def _job(self) -> NodeJob:
-        if self._screen is None:
-            raise InputError("There is no map to look at yet: wait a moment.")
-        return NodeJob(self._screen, self.node)
+    def _question(self, screen: Screen) -> NodeJob:
+        return NodeJob(screen, self.node)
 
-    def _publish(self, look: NodeLook) -> None:
-        screen = self._screen
-        if screen is not None and screen.release is look.screen.release:
-            held(pn.state.curdoc, partial(self._show, look))
+    def _fits(self, found: NodeLook) -> bool:
+        # A pan or a zoom is another screen with the same leaves.
+        return self._screen is not None and self._screen.release is found.screen.release
 
     def _show(self, look: NodeLook) -> None:
         decision = look.node.decision

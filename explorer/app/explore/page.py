@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from explorer.app.curator.screen import Screen
 from explorer.app.curator.start import OWN
 from explorer.app.curator.upload import OwnPoints, UploadForm
 from explorer.app.explore.drawer import ExploreDrawer
-from explorer.app.explore.explain import Closer, CloserPanel, Later
+from explorer.app.explore.explain import Explain, Panel
 from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.readout import Readout
 from explorer.app.explore.replay import Replay
@@ -27,7 +28,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.words import words
 from explorer.app.state.explore import ExploreState
-from explorer.app.work.worker import held, soon
+from explorer.app.work.document import held, soon
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
 
@@ -84,12 +85,12 @@ class Explore(MapPage):
         self.readout = Readout(parts, self.table, self.TITLE)
         self.leaf = LeafInspector(parts.shown_maps, parts.refuse)
         panel = (parts.rectangles, parts.shown_maps, parts.refuse)
-        panels: dict[str, CloserPanel] = {
+        panels: dict[str, Panel | Callable[[], Panel]] = {
             "Leaf": self.leaf,
-            "Replay": Later(partial(Replay, *panel)),
-            "Runs": Later(partial(Runs, *panel)),
+            "Replay": partial(Replay, *panel),
+            "Runs": partial(Runs, *panel),
         }
-        self.closer = Closer(panels, words("closer"), parts.refuse, self._make_room)
+        self.explain = Explain(panels, words("explain"), parts.refuse, self._make_room)
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
         text, read = words("explore"), self.readout
         self.body = pn.Column(
@@ -97,7 +98,7 @@ class Explore(MapPage):
             ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
             self._map_holder,
             read.summary,
-            self.closer.view,
+            self.explain.view,
             section("Boxes", text["Boxes"]),
             self.exchange.view,
             self.table.widget,
@@ -140,7 +141,7 @@ class Explore(MapPage):
         """Show boxes and selected rows on the maps and in the panel below them."""
         if self.maps is not None:
             super().highlight()
-            self.closer.selected()
+            self.explain.selected()
             self.readout.causes.follow()
 
     def numbers(self) -> None:
@@ -167,7 +168,7 @@ class Explore(MapPage):
         self.maps.caption(self.screen)
         self.drawer.mechanisms[0].settings.show_facts(self.screen.release.facts)
         self.readout.show(self.screen)
-        self.closer.show(self.screen)
+        self.explain.show(self.screen)
         self.scenarios.follow()
 
     def _slow(self, busy: bool) -> None:
@@ -230,7 +231,7 @@ class Explore(MapPage):
         elsewhere = self.maps is None or not same_extent(self.maps.grid, data.grid)
         self.place_boxes(data, elsewhere)
         if elsewhere:
-            self.closer.close()
+            self.explain.close()
             self.parts.maps = MapPair(
                 self.state, data.grid, self.drawing.viewed, self.drawn, self.leaf.tapped
             )

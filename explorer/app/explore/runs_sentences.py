@@ -29,7 +29,7 @@ def about_runs(view: RunsView) -> str:
         if not np.isnan(part)
     ]
     runs = "1 preview" if view.runs == 1 else f"{view.runs} previews"
-    said = f"{runs} by {settings(view.order)}, each with other dice"
+    said = f"{runs} by {settings(view.order)}, each with other random noise"
     if not close:
         return f"{said}; no box has anyone in it."
     return f"{said}: the answer is within 5 % of the truth {', '.join(close)}."
@@ -96,11 +96,10 @@ def about_progress(work: RunsWork) -> str:
     asked = 0 if work.order is None else work.order.runs
     text = {
         "idle": "Nothing has been drawn yet.",
-        "running": f"{work.done} of {asked} previews",
         "finished": f"{asked} previews, all drawn",
-        "stopped": f"Stopped after {work.done} of {asked} previews",
-        "failed": work.sentence,
-    }[work.phase]
+        "cancelled": f"Stopped after {work.done} of {asked} previews",
+        "failed": f"Stopped after {work.done} of {asked} previews",
+    }.get(work.job.phase, f"{work.done} of {asked} previews")
     return progress("Previews drawn", work.done, asked, text)
 
 

@@ -204,7 +204,7 @@ class Upload(_Checked, pmui.FileInput):
     """A button to send a file; the bytes that arrive are counted on the server, chunk by chunk.
 
     The browser's own check can be left out by a client. A file that grows beyond ``most_bytes``
-    is dropped and ``refused`` is told.
+    is dropped and ``refused`` is called.
     """
 
     def __init__(self, most_bytes: int, **params: Any) -> None:

@@ -16,7 +16,7 @@ from explorer.app.kit.prose import column, finding, pane
 from explorer.errors import InputError
 from explorer.teaching.settings import Settings
 
-PREVIEW = "Everything here is a preview: reproducible dice, not private, nothing is booked."
+PREVIEW = "Everything here is a preview: repeatable noise, not private, nothing is booked."
 
 
 class Experiment(ABC):

@@ -107,8 +107,8 @@ class PostprocessingExperiment(Experiment):
         def work(progress: Any, cancel: Any) -> Found:
             made = mechanism(settings.mechanism)(epsilon=settings.epsilon)
             cells = cells_of(settings.box, data.grid)
-            dice: Any = np.random.default_rng(0xB1A5).integers(2**62, size=settings.runs)
-            seeds = [int(each) for each in dice]
+            drawn: Any = np.random.default_rng(0xB1A5).integers(2**62, size=settings.runs)
+            seeds = [int(each) for each in drawn]
             found = effects(made, data.matrix, cells, seeds, cancel=cancel, progress=progress)
             return Found(settings, true, found)
 

@@ -80,7 +80,7 @@ class RankingExperiment(Experiment):
         self.running.close()
 
     def start(self) -> None:
-        """Run all mechanisms on the same dice and judge them."""
+        """Run all mechanisms with the same random noise and judge them."""
         data, settings = self.ready(), self.settings.copy()
 
         def work(progress: Any, cancel: Any) -> Found:
@@ -125,7 +125,7 @@ class RankingExperiment(Experiment):
 def sentence(found: Found) -> str:
     """Whether the order turns round, and how sure that is, in words."""
     verdict, settings = found.verdict, found.settings
-    where = f"On {found.place} at epsilon {settings.epsilon:g}, over {settings.seeds} dice"
+    where = f"On {found.place} at epsilon {settings.epsilon:g}, over {settings.seeds} repetitions"
     if not verdict.turned:
         return (
             f"{where}, the order of these mechanisms is the same by both metrics: here it does not "
@@ -144,7 +144,7 @@ def sentence(found: Found) -> str:
         return f"{where}, the order turns round: {pairs}{more}. Beyond chance: {names}."
     return (
         f"{where}, the order turns round: {pairs}{more}. But no pair does so beyond chance: with "
-        "other dice it may come out otherwise."
+        "other random noise it may come out otherwise."
     )
 
 
@@ -168,7 +168,7 @@ def _table(rows: tuple[Judged, ...]) -> str:
             )
         body.append(cells)
     columns = [("mechanism", "with its own settings")] + [
-        (f"floor {floor}", f"mean relative error {name}, standard error over the dice")
+        (f"floor {floor}", f"mean relative error {name}, standard error over the repetitions")
         for name, floor in METRICS.items()
     ]
     return table("Places and mean relative errors by both metrics", columns, body)

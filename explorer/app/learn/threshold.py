@@ -15,7 +15,8 @@ from explorer.app.kit.html import put
 from explorer.app.kit.prose import pane
 from explorer.app.kit.words import words
 from explorer.app.learn.experiment import Experiment
-from explorer.app.work.worker import LatestWorker, when_loaded
+from explorer.app.work.document import when_loaded
+from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.mechanisms import Identity
 from explorer.points.matrix import FrequencyMatrix
@@ -119,12 +120,11 @@ class ThresholdExperiment(Experiment):
         """Controls, map, tables."""
         settings, controls = self.settings, self.controls
         self.where = Where(settings, self.refused, place=True, phone=self.phone)
-        self.worker: LatestWorker[Any, Foiled] = LatestWorker(
-            lambda: (self.ready(), settings.copy()),
-            lambda job: foil(*job),
+        self.worker = Job(
+            lambda asked: foil(*asked),
             self._show,
             self.refused,
-            lambda _busy: None,
+            take=lambda: (self.ready(), settings.copy()),
         )
         self.found: Foiled | None = None
         self.tables, self.figures, self.contrast = pane(), pane(margin=(4, 0)), pane(margin=(10, 0))
@@ -150,7 +150,7 @@ class ThresholdExperiment(Experiment):
         """Publish the city's map, with a hidden cell to begin with."""
         super().use(data)
         self.where.use(data)
-        when_loaded(self.worker.request)
+        when_loaded(self.worker.ask)
 
     def close(self) -> None:
         """Stop the worker."""
@@ -170,7 +170,7 @@ class ThresholdExperiment(Experiment):
 
     def _changed(self) -> None:
         if self.data is not None:
-            self.worker.request()
+            self.worker.ask()
 
     def _show(self, found: Foiled) -> None:
         if found.data is not self.data or self.where.map is None:
@@ -237,7 +237,7 @@ def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
     pair = found.difference
     if pair is None:
         sentence = (
-            "No two strips beside this cell are published, so subtraction does not reach it: too "
+            "No two strips beside this cell are published, so subtraction does not find it: too "
             "few people live around it. Choose another cell."
         )
         return [own], sentence, ""

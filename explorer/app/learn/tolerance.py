@@ -167,7 +167,7 @@ def sentence(found: Found) -> str:
     goal = f"within {settings.percent:g} %, 95 times in 100"
     last = tolerance.steps[-1]
     if tolerance.epsilon is None:
-        return words("learn")["Out of reach"].format(
+        return words("learn")["Not within the tolerance"].format(
             title=title, goal=goal, last=f"{LADDER[-1]:g}", hits=last.hits, runs=last.runs
         )
     if tolerance.epsilon == LADDER[0]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.work.document import ended, publish
+
 #: Seconds a step. Nothing ever plays by itself, so a visitor who wants no motion sees none.
 PACES = {"Slow": 2.0, "Medium": 1.0, "Fast": 0.4}
 
@@ -58,11 +60,6 @@ class Player:
             self.stop()
 
     async def _play(self, number: int, doc: Any) -> None:
-        while number == self._number:
-            if doc is None or doc.session_context is None:
-                self._once(number)
-            elif doc.session_context.destroyed:
-                return
-            else:
-                doc.add_next_tick_callback(partial(self._once, number))
+        while number == self._number and not ended(doc):
+            publish(doc, partial(self._once, number))
             await asyncio.sleep(self.seconds)

@@ -10,7 +10,7 @@ from typing import Any
 import panel as pn
 from panel.io.state import set_curdoc
 
-from explorer.app.work.worker import held
+from explorer.app.work.document import ended, held
 
 
 class Pulse:
@@ -29,28 +29,24 @@ class Pulse:
     def __init__(self, show: Callable[[], None], gap: float) -> None:
         self._show, self._gap = show, gap
         self._doc: Any = pn.state.curdoc
-        self._loop: asyncio.AbstractEventLoop | None = None
-        if self._doc is not None:
-            try:
-                self._loop = asyncio.get_running_loop()
-            except RuntimeError:
-                self._doc = None
+        try:
+            self._loop = asyncio.get_running_loop() if self._doc is not None else None
+        except RuntimeError:
+            self._loop = None
         self._lock = threading.Lock()
         self._waiting = self._closed = False
         self._shown = float("-inf")
-        self._timer: asyncio.TimerHandle | None = None
 
     def __call__(self) -> None:
         """Something has changed."""
-        if self._loop is None:
-            if not self._closed:
-                self._show()
-            return
         with self._lock:
             if self._waiting or self._closed:
                 return
-            self._waiting = True
-        self._loop.call_soon_threadsafe(self._plan)
+            self._waiting = self._loop is not None
+        if self._loop is None:
+            self._show()
+        else:
+            self._loop.call_soon_threadsafe(self._plan, self._loop)
 
     def shown(self) -> None:
         """The page has just shown everything by itself: the next time may wait."""
@@ -58,26 +54,18 @@ class Pulse:
             self._shown = self._loop.time()
 
     def close(self) -> None:
-        """Show nothing any more: the visit has ended."""
-        with self._lock:
-            self._closed = True
-        if self._timer is not None:
-            self._timer.cancel()
+        """Show nothing any more: the visit has ended, and its page can be forgotten."""
+        self._closed = True
         self._show = _nothing
 
-    def _plan(self) -> None:
-        assert self._loop is not None
-        wait = max(0.0, self._shown + self._gap - self._loop.time())
-        self._timer = self._loop.call_later(wait, self._due)
+    def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.call_later(max(0.0, self._shown + self._gap - loop.time()), self._due)
 
     def _due(self) -> None:
-        if self._closed:
-            return
-        context = self._doc.session_context
-        if context is None or context.destroyed:
+        if ended(self._doc) or self._doc.session_context is None:
             self.close()
-            return
-        self._doc.add_next_tick_callback(self._beat)
+        if not self._closed:
+            self._doc.add_next_tick_callback(self._beat)
 
     def _beat(self) -> None:
         # Before showing: what changes while it is shown needs another showing.
@@ -90,4 +78,4 @@ class Pulse:
 
 
 def _nothing() -> None:
-    """What a closed pulse shows; the page itself can be forgotten."""
+    """What a closed pulse shows."""

@@ -53,7 +53,7 @@ def test_a_row_holds_the_answers_of_the_api(visit) -> None:
         pytest.approx(v / 1000, abs=1e-3) for v in boxes[1]
     ]
     assert row["private"] == pytest.approx(answers.value[1], abs=0.05)
-    assert row["noise range (95 %)"] == f"{low[1]:,.0f} to {high[1]:,.0f}"
+    assert row["range of the noise (95 %)"] == f"{low[1]:,.0f} to {high[1]:,.0f}"
     assert row["difference"] == pytest.approx(row["private"] - row["true"], abs=0.11)
     touched, leaves = visit.release.touched(boxes)[1], visit.release.n_leaves
     assert row["leaves"] == f"{touched:,} of {leaves:,}"
@@ -149,7 +149,7 @@ def test_when_rows_stay_only_changed_cells_are_sent(visit, monkeypatch) -> None:
 def test_texts_stay_texts_in_a_table_that_began_without_rows(visit) -> None:
     # The formats are chosen before there is a row, when a column of names has no type yet.
     formats = visit.table.widget.formatters
-    for name in ("box", "noise range (95 %)"):
+    for name in ("box", "range of the noise (95 %)"):
         assert type(formats[name]).__name__ == "StringFormatter"
 
 
@@ -209,7 +209,7 @@ def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
         *(f"from {edge} km" for edge in ("west", "south", "east", "north")),
         *(f"to {edge} cells" for edge in ("west", "south", "east", "north")),
     ]
-    assert list(shown.columns[9:]) == ["private", "noise range (95 %)", "leaves"]
+    assert list(shown.columns[9:]) == ["private", "range of the noise (95 %)", "leaves"]
     visit.edit(0, "from west km", -1)
     visit.edit(0, "to west cells", 1)
     assert visit.rectangles.boxes[0, :, 0].tolist() == [-1000, 1]
@@ -224,5 +224,5 @@ def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
 def test_a_table_of_an_audience_has_no_true_column() -> None:
     visit = Trips(1)
     columns = list(visit.table.widget.value.columns)
-    assert columns[5:] == ["private", "noise range (95 %)", "leaves"]
-    assert list(visit.table.widget.value["noise range (95 %)"]) == ["-1 to 3"] * 2
+    assert columns[5:] == ["private", "range of the noise (95 %)", "leaves"]
+    assert list(visit.table.widget.value["range of the noise (95 %)"]) == ["-1 to 3"] * 2

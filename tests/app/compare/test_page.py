@@ -149,7 +149,7 @@ def test_without_boxes_there_is_nothing_to_ask_about(page) -> None:
     assert "No box has been drawn" in words(page.body)
     page.state.put(workload="drawn")
     page.sweep.start()
-    assert "draw one on a map first" in words(page.message.view)
+    assert "Draw a box on the map first" in words(page.message.view)
     assert page.sweep.sweep.phase == "idle"
 
 

@@ -7,7 +7,7 @@ from explorer.app.compare.small import SmallJob, SmallMaps, compute_small
 from explorer.app.curator.data import own_city
 from explorer.app.curator.screen import Look
 from explorer.app.state.compare import CompareState
-from explorer.app.work.worker import Superseded
+from explorer.app.work.job import Superseded
 from explorer.mechanisms import HTF, UG
 from tests.app.acts import words
 from tests.helpers import city

@@ -9,6 +9,7 @@ from explorer.app.compare import sweep as module
 from explorer.app.compare.kept import Kept
 from explorer.app.compare.sweep import Order, Sweep
 from explorer.app.state.measures import asked
+from explorer.app.work import job
 from explorer.errors import InputError
 from explorer.evaluate import evaluate, plan, workload
 from tests.helpers import city
@@ -26,7 +27,7 @@ def order(matrix, mechanisms=("ug", "uniform"), epsilons=(0.1, 1.0), seeds=2) ->
 
 def test_results_are_those_of_evaluate(matrix) -> None:
     kept = Kept()
-    sweep = Sweep(lambda: None, kept)
+    sweep = Sweep(lambda: None, pytest.fail, kept)
     wanted = order(matrix)
     sweep.start(wanted)
     assert (sweep.phase, sweep.done, sweep.asked) == ("finished", 8, 8)
@@ -40,7 +41,7 @@ def test_results_are_those_of_evaluate(matrix) -> None:
 
 def test_what_is_there_is_not_drawn_again(matrix, monkeypatch) -> None:
     kept = Kept()
-    Sweep(lambda: None, kept).start(order(matrix))
+    Sweep(lambda: None, pytest.fail, kept).start(order(matrix))
     drawn = []
     real = module.runs
 
@@ -49,7 +50,7 @@ def test_what_is_there_is_not_drawn_again(matrix, monkeypatch) -> None:
         return real(matrix, tasks, *rest, **named)
 
     monkeypatch.setattr(module, "runs", counted)
-    again = Sweep(lambda: None, kept)
+    again = Sweep(lambda: None, pytest.fail, kept)
     again.start(order(matrix))
     assert (again.phase, drawn) == ("finished", [])
     again.start(order(matrix, seeds=3))
@@ -59,7 +60,7 @@ def test_what_is_there_is_not_drawn_again(matrix, monkeypatch) -> None:
 def test_the_oldest_results_go_first(matrix) -> None:
     kept = Kept(most=4)
     wanted = order(matrix)
-    Sweep(lambda: None, kept).start(wanted)
+    Sweep(lambda: None, pytest.fail, kept).start(wanted)
     assert len(kept.missing(matrix, wanted.tasks, wanted.workloads)) == 6
 
 
@@ -68,21 +69,21 @@ def in_a_loop(doing) -> None:
 
 
 def test_the_page_is_told_while_it_runs_and_the_loop_stays_free(matrix, monkeypatch) -> None:
-    monkeypatch.setattr(module, "LOOK", 0.02)
+    monkeypatch.setattr(job, "LOOK", 0.02)
     seen: list[int] = []
     turns = 0
 
     async def run() -> None:
         nonlocal turns
-        sweep = Sweep(lambda: seen.append(sweep.done), Kept())
+        sweep = Sweep(lambda: seen.append(sweep.done), pytest.fail, Kept())
         sweep.start(order(matrix, ("ug", "ag", "htf"), seeds=12))
-        assert sweep.running
+        assert sweep.job.busy
         with pytest.raises(InputError, match="A sweep is running"):
             sweep.start(order(matrix))
-        while sweep.running:
+        while sweep.job.busy:
             await asyncio.sleep(0.005)
             turns += 1
-        await sweep._task
+        await sweep.job.wait()
         assert sweep.phase == "finished"
 
     in_a_loop(run)
@@ -93,20 +94,19 @@ def test_the_page_is_told_while_it_runs_and_the_loop_stays_free(matrix, monkeypa
 
 
 def test_cancel_keeps_what_is_finished(matrix, monkeypatch) -> None:
-    monkeypatch.setattr(module, "LOOK", 0.02)
+    monkeypatch.setattr(job, "LOOK", 0.02)
     kept = Kept()
 
     async def run() -> None:
-        sweep = Sweep(lambda: None, kept)
+        sweep = Sweep(lambda: None, pytest.fail, kept)
         wanted = order(matrix, ("htf", "ag"), seeds=200)
         sweep.start(wanted)
         while sweep.done < 3:
             await asyncio.sleep(0.005)
         started = time.monotonic()
         sweep.cancel()
-        assert sweep.phase == "stopping"
-        await sweep._task
         assert sweep.phase == "cancelled"
+        await sweep.job.wait()
         assert time.monotonic() - started < 5
         left = kept.missing(matrix, wanted.tasks, wanted.workloads)
         assert len(left) == sweep.asked - sweep.done
@@ -116,31 +116,34 @@ def test_cancel_keeps_what_is_finished(matrix, monkeypatch) -> None:
 
 def test_a_second_visitor_waits_and_may_give_up(matrix) -> None:
     async def run() -> None:
-        module._TURN.acquire()
-        try:
-            waiting = Sweep(lambda: None, Kept())
-            waiting.start(order(matrix))
-            await asyncio.sleep(0.15)
-            assert waiting.phase == "waiting"
-            waiting.cancel()
-            await waiting._task
-            assert (waiting.phase, waiting.done) == ("cancelled", 0)
-        finally:
-            module._TURN.release()
+        first, waiting = (Sweep(lambda: None, pytest.fail, Kept()) for _ in range(2))
+        first.start(order(matrix, ("htf", "ag"), seeds=200))
+        while not first.done:
+            await asyncio.sleep(0.005)
+        waiting.start(order(matrix))
+        await asyncio.sleep(0.05)
+        assert waiting.phase == "waiting"
+        waiting.cancel()
+        first.cancel()
+        await waiting.job.wait()
+        assert (waiting.phase, waiting.done) == ("cancelled", 0)
 
     in_a_loop(run)
 
 
-def test_a_failure_is_a_sentence_and_frees_the_turn(matrix, monkeypatch) -> None:
+def test_a_failure_is_a_sentence_and_the_next_sweep_begins(matrix, monkeypatch) -> None:
     def broken(*_args, **_named):
         raise InputError("A worker process ended before its time.")
         yield
 
-    monkeypatch.setattr(module, "runs", broken)
-    sweep = Sweep(lambda: None, Kept())
+    said: list[str] = []
+    sweep = Sweep(lambda: None, said.append, Kept())
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "runs", broken)
+        sweep.start(order(matrix))
+    assert (sweep.phase, said) == ("failed", ["A worker process ended before its time."])
     sweep.start(order(matrix))
-    assert (sweep.phase, sweep.sentence) == ("failed", "A worker process ended before its time.")
-    assert not module._TURN.locked()
+    assert (sweep.phase, sweep.done) == ("finished", 8)
 
 
 def test_without_processes_it_goes_on_in_a_thread(monkeypatch) -> None:
@@ -154,7 +157,7 @@ def test_without_processes_it_goes_on_in_a_thread(monkeypatch) -> None:
         yield from real(matrix, tasks, workloads, jobs=jobs, cancel=cancel)
 
     monkeypatch.setattr(module, "runs", without)
-    sweep = Sweep(lambda: None, Kept())
+    sweep = Sweep(lambda: None, pytest.fail, Kept())
     sweep.start(order(city((160, 160), 4000)))
     assert (sweep.phase, sweep.done, asked_for) == ("finished", 8, [None, 1])
 
@@ -170,6 +173,6 @@ def test_larger_maps_run_in_processes(monkeypatch) -> None:
         return real(*args, **named)
 
     monkeypatch.setattr(module, "runs", noted)
-    sweep = Sweep(lambda: None, Kept())
+    sweep = Sweep(lambda: None, pytest.fail, Kept())
     sweep.start(order(matrix))
     assert (sweep.phase, sweep.done, jobs) == ("finished", 8, [None])

@@ -34,7 +34,7 @@ def test_both_parts_add_up_to_the_difference_in_the_table(matrix, mechanism) -> 
     np.testing.assert_allclose(answers.noise, split.noise, atol=1e-6)
     np.testing.assert_allclose(answers.uniformity, split.uniformity, atol=1e-6)
     np.testing.assert_allclose(answers.noise + answers.uniformity, answers.difference)
-    for row, shown in enumerate(page.table.widget.value["noise / unevenness"]):
+    for row, shown in enumerate(page.table.widget.value["noise / uneven areas"]):
         for part in (split.noise[row], split.uniformity[row]):
             text = f"{part:+,.0f}".replace("-", "−")
             assert ("0" if text in ("+0", "−0") else text) in shown

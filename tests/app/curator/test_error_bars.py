@@ -45,14 +45,13 @@ def test_shrunk_counts_get_the_bars_of_the_simulation() -> None:
 def test_only_the_newest_screen_is_simulated() -> None:
     told: list[int] = []
     bars = ErrorBars(lambda: told.append(1))
-    bars.patience = 0.02
+    bars.job.delay = 0.02
     old, new = (screen(explorer.Mosaic(epsilon=e)) for e in (0.5, 1.0))
 
     async def visit() -> None:
         bars.want(old)
         bars.want(new)
-        await asyncio.sleep(0)
-        await bars._task
+        await bars.job.wait()
 
     asyncio.run(visit())
     assert bars.of(old) is None
@@ -65,12 +64,13 @@ def test_without_boxes_or_after_the_end_nothing_is_done() -> None:
     shown = screen(explorer.Mosaic(epsilon=1.0), boxes=np.zeros((0, 4)))
     bars.want(shown)
     assert bars.of(shown) is None
-    bars.patience = 0.02
+    bars.job.delay = 0.02
 
     async def visit() -> None:
-        bars.want(screen(explorer.Mosaic(epsilon=1.0)))
+        bars.want(shown)
         bars.close()
-        await bars._task
+        await bars.job.wait()
 
+    shown = screen(explorer.Mosaic(epsilon=1.0))
     asyncio.run(visit())
-    assert bars._found is None
+    assert bars.of(shown) is None

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from explorer.app import Explore
-from explorer.app.explore.explain import NOTHING
-from explorer.errors import InputError
+from explorer.app.explore.explain import OFF
 from explorer.grid.grid import Grid
 from explorer.inspection import inspect, study_cut
 from explorer.mechanisms import all_mechanisms
 from explorer.points.matrix import FrequencyMatrix
+from tests.app.acts import words
 
 
 @pytest.fixture
@@ -21,12 +21,12 @@ def matrix():
 @pytest.fixture
 def page(matrix):
     page = Explore(matrix, epsilon=0.5)
-    page.closer.choice.value = "Leaf"
+    page.explain.choice.value = "Leaf"
     return page
 
 
 def card(page: Explore) -> str:
-    return page.leaf._card.object
+    return words(page.leaf.view)
 
 
 def outline(page: Explore) -> list[float]:
@@ -38,7 +38,7 @@ def test_a_closed_panel_does_nothing(matrix) -> None:
     page = Explore(matrix, epsilon=0.5)
     page.leaf.tapped(0.0, 0.0)
     page.leaf.step("North")
-    assert card(page) == ""
+    assert "Leaf" not in card(page)
     assert len(page.maps.marks[0].node.data["x0"]) == 0
 
 
@@ -79,16 +79,16 @@ def test_walking_up_and_down_comes_back(page) -> None:
     page.leaf.steps["Child"].clicks += 1
     assert page.leaf.node == leaf
     page.leaf.steps["Child"].clicks += 1
-    assert "This is a leaf" in page.leaf._note.object
+    assert "This is a leaf" in card(page)
     page.leaf.steps["East"].clicks += 1
-    assert page.leaf._note.object == ""
+    assert "notice" not in card(page)
     assert page.leaf.node != leaf
     while page.leaf.node:
         page.leaf.steps["Parent"].clicks += 1
     page.leaf.steps["Parent"].clicks += 1
-    assert "no parent" in page.leaf._note.object
+    assert "no parent" in card(page)
     page.leaf.steps["North"].clicks += 1
-    assert "edge of the map" in page.leaf._note.object
+    assert "edge of the map" in card(page)
     assert "The whole map" in card(page)
 
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_gone_to_is_said_and_put_back(page, text) -> None:
     before = page.leaf.node
     page.leaf.entry.value = text
     assert page.leaf.node == before
-    assert 'role="alert"' in page.leaf._note.object
+    assert 'role="alert"' in card(page)
     assert page.leaf.entry.value == ""
 
 
@@ -123,10 +123,10 @@ def test_an_inner_node_of_htf_has_its_curve_and_the_sentence_has_its_numbers(pag
     while page.leaf.node:
         page.leaf.step("Parent")
     study = study_cut(matrix, page.screen.release, 0)
-    assert page.leaf._costs.visible
+    assert "Why this cut" in card(page)
     np.testing.assert_allclose(page.leaf.chart.line.data["y"], study.costs)
     np.testing.assert_allclose(page.leaf.chart.seen.data["noisy"], study.noisy)
-    said = page.leaf._sentence.object
+    said = card(page)
     for text in (
         f"{study.chosen:,}, exact cost {study.cost(study.chosen):,.0f} points",
         f"{study.best:,} with {study.cost(study.best):,.0f}",
@@ -137,13 +137,13 @@ def test_an_inner_node_of_htf_has_its_curve_and_the_sentence_has_its_numbers(pag
         assert text in said
     assert page.leaf.chart.figure.html_attributes["aria-label"] in said
     page.leaf.entry.value = "1"
-    assert not page.leaf._costs.visible
+    assert "Why this cut" not in card(page)
 
 
 @pytest.mark.parametrize("key", all_mechanisms())
 def test_every_mechanism_has_leaves_to_look_at(matrix, key) -> None:
     page = Explore(matrix, mechanism=key, epsilon=0.5)
-    page.closer.choice.value = "Leaf"
+    page.explain.choice.value = "Leaf"
     assert f"of {page.screen.release.n_leaves:,}" in card(page)
     assert "not told" not in card(page)
     if page.screen.release.n_leaves > 1:
@@ -173,24 +173,24 @@ def test_a_drawn_release_tells_as_much(page) -> None:
     assert not page.screen.release.preview
     while page.leaf.node:
         page.leaf.step("Parent")
-    assert "candidates" in page.leaf._sentence.object
+    assert "candidates" in card(page)
 
 
 def test_closing_takes_the_outline_off(page) -> None:
     assert len(page.maps.marks[0].node.data["x0"]) == 1
-    page.closer.choice.value = NOTHING
+    page.explain.choice.value = OFF
     assert len(page.maps.marks[0].node.data["x0"]) == 0
-    page.closer.choice.value = "Leaf"
+    page.explain.choice.value = "Leaf"
     assert len(page.maps.marks[0].node.data["x0"]) == 1
 
 
 def test_without_metres_bounds_are_cells() -> None:
     page = Explore(FrequencyMatrix.from_array(np.full((9, 12), 5)), epsilon=1.0)
-    page.closer.choice.value = "Leaf"
+    page.explain.choice.value = "Leaf"
     page.leaf.entry.value = "3, 4"
     x0, y0, x1, y1 = inspect(page.screen.release, page.leaf.node).bounds
     assert x0 <= 3 < x1
     assert y0 <= 4 < y1
     assert "row 0 in the south" in card(page)
-    with pytest.raises(InputError, match="outside the map"):
-        page.leaf._typed("50 50")
+    page.leaf.entry.value = "50 50"
+    assert "outside the map" in card(page)

@@ -173,7 +173,7 @@ def test_intervals_without_a_formula_are_simulated() -> None:
     asked = simulated_sd(page.screen.release, page.rectangles.boxes, RUNS)
     low, high = asked.interval(answers.private)
     np.testing.assert_allclose(answers.interval, (low, high))
-    shown = page.table.widget.value["noise range (95 %)"][0]
+    shown = page.table.widget.value["range of the noise (95 %)"][0]
     assert shown == f"{low[0]:,.0f} to {high[0]:,.0f}"
     assert page.readout.about_bars.visible
     page.state.put(mechanism="ug")
@@ -185,4 +185,4 @@ def test_intervals_without_a_formula_are_simulated() -> None:
 def test_an_estimated_interval_says_so_until_it_is_simulated(monkeypatch) -> None:
     monkeypatch.setattr(ErrorBars, "want", lambda _self, _screen: None)
     page = Explore(FrequencyMatrix.from_array(np.arange(256).reshape(16, 16)), mechanism="mosaic")
-    assert page.table.widget.value["noise range (95 %)"][0].startswith("≈ ")
+    assert page.table.widget.value["range of the noise (95 %)"][0].startswith("≈ ")

@@ -1,5 +1,6 @@
 """The replay on the page, without a browser: steps, cuts, player, and the map given back."""
 
+import asyncio
 import re
 
 import numpy as np
@@ -7,12 +8,14 @@ import pytest
 
 from explorer import all_mechanisms, exact
 from explorer.app import Explore
+from explorer.app.explore.explain import OFF
 from explorer.app.explore.replay_frame import FrameJob, Place, compute_frame
 from explorer.app.explore.replay_sentences import about_step, caption
 from explorer.app.kit.labels import PREVIEW
 from explorer.grid.grid import Grid
 from explorer.inspection.growth import Growth
 from explorer.points.matrix import FrequencyMatrix
+from tests.app.acts import control, words
 from tests.helpers import city
 
 MATRIX = FrequencyMatrix.from_array(
@@ -26,12 +29,16 @@ def page() -> Explore:
 
 
 def opened(page: Explore) -> Explore:
-    page.closer.choice.value = "Replay"
+    page.explain.choice.value = "Replay"
     return page
 
 
 def said(page: Explore) -> str:
-    return page.closer.open.panel._said.object
+    return words(page.explain.open.view)
+
+
+def pieces(page: Explore) -> int:
+    return len(page.maps.right.leaves.data_source.data["x0"])
 
 
 def right(page: Explore) -> np.ndarray:
@@ -39,7 +46,7 @@ def right(page: Explore) -> np.ndarray:
 
 
 def press(page: Explore, label: str) -> None:
-    page.closer.open.panel.buttons[label].param.trigger("clicks")
+    page.explain.open.buttons[label].param.trigger("clicks")
 
 
 def test_it_opens_at_the_end_and_changes_nothing_on_the_maps(page) -> None:
@@ -47,33 +54,30 @@ def test_it_opens_at_the_end_and_changes_nothing_on_the_maps(page) -> None:
     assert f"{release.n_leaves:,} pieces, and none is cut any more" in said(page)
     assert "epsilon spent so far 1 of 1" in said(page)
     assert right(page) is page.screen.right_bytes
-    assert (
-        page.closer.open.panel.height.value
-        == page.closer.open.panel.height.end
-        == release.tree.depth.max()
-    )
-    assert not page.closer.open.panel.player.playing
+    height = page.explain.open.height
+    assert height.value == height.end == release.tree.depth.max()
+    assert not page.explain.open.player.playing
 
 
 def test_a_height_shows_its_pieces_on_the_map_and_its_answers_in_the_table(page) -> None:
-    page.closer.open.panel.height.value = 4
+    page.explain.open.height.value = 4
     growth = Growth(page.screen.release)
     cut = growth.at(int(growth.level_ends[4]))
     assert f"Level 4 of {growth.levels}: {cut.n_leaves} pieces" in said(page)
-    assert len(page.maps._leaves.data["x0"]) == cut.n_leaves
+    assert pieces(page) == cut.n_leaves
     assert right(page) is not page.screen.right_bytes
     assert f"Height 4 of {growth.levels} of a preview, not private" in page.maps.heads[1].object
     assert "Height 4" in page.maps.right.figure.html_attributes["aria-label"]
-    cells = re.findall(r"<td>([^<]*)</td>", page.closer.open.panel._table.object)
+    cells = re.findall(r"<td>([^<]*)</td>", said(page))
     boxes = page.rectangles.boxes
     true, private = exact(MATRIX, boxes), cut.answer(boxes).value
     assert [cells[0], cells[5]] == [f"{value:,.0f}" for value in true]
     assert [cells[1], cells[6]] == [f"{value:,.0f}" for value in private]
-    assert page.closer.open.panel.split.value == growth.level_ends[4]
+    assert page.explain.open.split.value == growth.level_ends[4]
 
 
 def test_split_by_split_and_back(page) -> None:
-    replay = page.closer.open.panel
+    replay = page.explain.open
     replay.by.value = "split"
     press(page, "To the start")
     assert "Level 0" in said(page)
@@ -91,11 +95,10 @@ def test_split_by_split_and_back(page) -> None:
     assert right(page) is page.screen.right_bytes
 
 
-def test_playing_goes_level_by_level_from_the_start_to_the_end(page, monkeypatch) -> None:
-    replay = page.closer.open.panel
+def test_playing_goes_level_by_level_from_the_start_to_the_end(page) -> None:
+    replay = page.explain.open
     steps = []
-    show = replay._show
-    monkeypatch.setattr(replay, "_show", lambda frame: (steps.append(frame.step), show(frame)))
+    replay.split.param.watch(lambda event: steps.append(event.new), "value")
     press(page, "Play")
     assert steps == [int(end) for end in replay.frame.growth.level_ends]
     assert replay.buttons["Play"].label == "Play"
@@ -110,31 +113,31 @@ def test_playing_goes_level_by_level_from_the_start_to_the_end(page, monkeypatch
 
 
 def test_the_budget_bar_fills_up(page) -> None:
-    replay = page.closer.open.panel
+    replay = page.explain.open
     for height in (0, 3, replay.height.end):
         replay.height.value = height
         spent = sum(part for _, part in replay.frame.growth.spent(replay.frame.step))
-        found = re.search(r"Budget: ([\d.]+) of 1 spent", replay._budget.object)
+        found = re.search(r"Budget: ([\d.]+) of 1 spent", said(page))
         assert float(found[1]) == pytest.approx(spent, rel=0.01)
 
 
 def test_closing_gives_the_map_back(page) -> None:
-    page.closer.open.panel.height.value = 2
-    page.closer.choice.value = "Nothing"
+    page.explain.open.height.value = 2
+    page.explain.choice.value = OFF
     assert right(page) is page.screen.right_bytes
     assert PREVIEW in page.maps.heads[1].object
-    assert len(page.maps._leaves.data["x0"]) == len(page.screen.partition.boxes["x0"])
+    assert pieces(page) == len(page.screen.partition.boxes["x0"])
     opened(page)
     assert "none is cut any more" in said(page)
 
 
 def test_another_release_stops_the_player_and_keeps_the_height(page) -> None:
-    replay = page.closer.open.panel
+    replay = page.explain.open
     replay.height.value = 3
     replay.player.playing = True
     page.state.put(epsilon=0.5)
     assert not replay.player.playing
-    assert said(page).startswith('<p class="summary" role="status">Level 3 of')
+    assert '<p class="summary" role="status">Level 3 of' in said(page)
     assert "of 0.5." in said(page)
     assert right(page) is not page.screen.right_bytes
     press(page, "To the end")
@@ -144,10 +147,10 @@ def test_another_release_stops_the_player_and_keeps_the_height(page) -> None:
 
 
 def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:
-    page.closer.open.panel.height.value = 3
+    page.explain.open.height.value = 3
     before = right(page)
-    page.zoom(0.5)
-    assert page.closer.open.panel.frame.step == page.closer.open.panel.frame.growth.level_ends[3]
+    control(page.body, "Zoom in").clicks += 1
+    assert page.explain.open.frame.step == page.explain.open.frame.growth.level_ends[3]
     assert right(page) is not before
     assert right(page) is not page.screen.right_bytes
     page.state.put(right="difference")
@@ -155,9 +158,8 @@ def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:
 
 
 def test_only_the_selected_boxes_stand_in_the_table(page) -> None:
-    page.rectangles.select([1])
-    page.highlight()
-    table = page.closer.open.panel._table.object
+    page.table.widget.selection = [1]
+    table = said(page)
     assert ">Q2<" in table
     assert ">Q1<" not in table
     assert "Only the 1 selected of 2 boxes." in table
@@ -165,8 +167,8 @@ def test_only_the_selected_boxes_stand_in_the_table(page) -> None:
 
 @pytest.mark.parametrize("wrong", [-1, 10**9])
 def test_a_height_that_does_not_exist_is_refused(page, wrong) -> None:
-    page.closer.open.panel.height.value = wrong
-    assert "Height of the cut goes from 0 to" in page.message.sentence
+    page.explain.open.height.value = wrong
+    assert "Show the tree up to level: choose from 0 to" in words(page.message.view)
     assert "none is cut any more" in said(page)
 
 
@@ -174,25 +176,25 @@ def test_a_height_that_does_not_exist_is_refused(page, wrong) -> None:
 def test_every_mechanism_can_be_replayed(key) -> None:
     page = opened(Explore(MATRIX, mechanism=key, epsilon=0.7))
     press(page, "To the start")
-    growth = page.closer.open.panel.frame.growth
+    growth = page.explain.open.frame.growth
     for _ in range(growth.levels):
         press(page, "Step forward")
-        assert f"Level {growth.level(page.closer.open.panel.frame.step)} of" in said(page)
-    assert page.closer.open.panel.frame.at_end
+        assert f"Level {growth.level(page.explain.open.frame.step)} of" in said(page)
+    assert page.explain.open.frame.at_end
     assert "epsilon spent so far 0.7 of 0.7" in said(page)
 
 
 def test_a_map_of_one_piece_has_nothing_to_play() -> None:
     page = opened(Explore(MATRIX, mechanism="uniform"))
     assert "Level 0 of 0: 1 piece, and it is not cut" in said(page)
-    replay = page.closer.open.panel
+    replay = page.explain.open
     assert replay.height.disabled
     assert replay.split.disabled
     assert replay.buttons["Play"].disabled
 
 
 def test_what_is_still_right_is_used_again(page) -> None:
-    replay = page.closer.open.panel
+    replay = page.explain.open
     replay.height.value = 4
     old = replay.frame
     job = FrameJob(page.screen, old.place, old.boxes, old)
@@ -216,21 +218,26 @@ def test_inside_a_level_the_sentence_names_the_split(page) -> None:
     assert caption(growth, step) == f"Split {step} of a preview, not private"
 
 
-def test_a_frame_that_comes_late_does_not_pull_the_sliders_back(page, monkeypatch) -> None:
-    replay = page.closer.open.panel
-    replay.height.value = 2
-    late = replay.frame
-    monkeypatch.setattr(replay.worker, "request", lambda: None)
-    replay.height.value = 5
-    replay._publish(late)
-    assert replay.height.value == 5
-    # Back to where the map still is: that is a move, too.
-    replay.height.value = 2
-    assert replay._place.number == 2
-    monkeypatch.undo()
-    replay.height.value = 3
-    assert "Level 3 of" in said(page)
-    assert replay.split.value == replay.frame.growth.level_ends[3]
+def test_a_frame_that_comes_late_does_not_pull_the_sliders_back(page) -> None:
+    replay = page.explain.open
+    heights = []
+
+    async def visit() -> None:
+        replay.height.value = 2
+        # The job has taken its question.
+        await asyncio.sleep(0)
+        replay.height.value = 5
+        replay.height.param.watch(lambda event: heights.append(event.new), "value")
+        await replay.job.wait()
+        assert heights == []
+        # Back to where the map was, which is a move too.
+        replay.height.value = 2
+        await replay.job.wait()
+
+    asyncio.run(visit())
+    assert heights == [2]
+    assert "Level 2 of" in said(page)
+    assert replay.split.value == replay.frame.growth.level_ends[2]
 
 
 def test_a_piece_that_ag_counts_twice_is_said_to_be_counted_again() -> None:

@@ -55,12 +55,12 @@ def test_an_answer_is_not_sent_before_it_is_asked_for(matrix) -> None:
     assert page.card.answer.object == ""
 
 
-def test_neighbours_exact_law_histogram_and_odds(matrix) -> None:
+def test_neighbours_exact_curves_histogram_and_odds(matrix) -> None:
     _page, bench = opened(matrix, "neighbours")
-    assert "the largest log-ratio of the two laws is 0.5, and epsilon is 0.5" in words(bench)
+    assert "log-ratio of the two distributions is 0.5, and epsilon is 0.5" in words(bench)
     assert "1.65" in bench.odds.object
     bench.settings.put(mechanism="quadtree", epsilon=0.6)
-    assert "the largest log-ratio of the two laws is 0.1, and epsilon is 0.6" in words(bench)
+    assert "log-ratio of the two distributions is 0.1, and epsilon is 0.6" in words(bench)
     bench.settings.put(mechanism="htf", runs=100)
     assert "its cuts depend on the data" in words(bench)
     assert not press.shows(bench, bench.chart.figures[0])

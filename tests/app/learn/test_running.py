@@ -40,7 +40,7 @@ def test_without_a_loop_it_is_finished_on_return() -> None:
     seen = Seen()
     seen.running.start(lambda progress, _cancel: progress(0.5) or 7)
     assert seen.results == [7]
-    assert seen.running.phase == "finished"
+    assert seen.running.job.phase == "finished"
     assert "previews" in seen.running.status.object
 
 
@@ -50,9 +50,11 @@ def test_progress_is_shown_and_cancel_keeps_what_was_there() -> None:
     async def visit() -> None:
         seen.running.start(until_cancelled)
         assert not seen.running.cancel_button.disabled
-        await until(lambda: "progressbar" in seen.running.status.object and seen.running.part > 0)
+        await until(
+            lambda: "progressbar" in seen.running.status.object and seen.running.job.progress[0] > 0
+        )
         seen.running.cancel()
-        assert seen.running.phase == "cancelled"
+        assert seen.running.job.phase == "cancelled"
         assert seen.running.cancel_button.disabled
         await asyncio.sleep(0.5)
 
@@ -67,7 +69,7 @@ def test_the_newest_takes_the_place_of_the_one_before() -> None:
 
     async def visit() -> None:
         seen.running.start(until_cancelled)
-        await until(lambda: seen.running.phase == "running")
+        await until(lambda: seen.running.job.phase == "running")
         seen.running.start(lambda _progress, _cancel: "new")
         await until(lambda: seen.results)
 
@@ -85,7 +87,7 @@ def test_refusals_and_accidents_are_sentences() -> None:
     seen.running.start(lambda _progress, _cancel: 1 / 0)
     assert seen.refused[0] == "Not like this."
     assert "Something went wrong" in seen.refused[1]
-    assert seen.running.phase == "failed"
+    assert seen.running.job.phase == "failed"
 
 
 def test_a_visit_that_has_ended_shows_nothing_more() -> None:
@@ -93,7 +95,7 @@ def test_a_visit_that_has_ended_shows_nothing_more() -> None:
 
     async def visit() -> None:
         seen.running.start(until_cancelled)
-        await until(lambda: seen.running.phase == "running")
+        await until(lambda: seen.running.job.phase == "running")
         seen.running.close()
         await asyncio.sleep(0.5)
 

@@ -1,12 +1,13 @@
 """The player: paced, stopped at once, and never two at a time."""
 
 import asyncio
-from types import SimpleNamespace
 
 import pytest
+from panel.io.state import set_curdoc
 
-from explorer.app.work import player as module
+from explorer.app.work import document
 from explorer.app.work.player import PACES, Player
+from tests.app.work.test_job import Visitor
 
 
 class Steps:
@@ -69,21 +70,19 @@ def test_stop_stops_and_an_earlier_start_does_not_go_on() -> None:
 
 
 def test_a_page_that_is_closed_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    context = SimpleNamespace(destroyed=False)
-    doc = SimpleNamespace(session_context=context, add_next_tick_callback=lambda do: do())
-    monkeypatch.setattr(module, "pn", SimpleNamespace(state=SimpleNamespace(curdoc=doc)))
+    visitor = Visitor()
+    monkeypatch.setattr(document, "held", lambda _doc, action: action())
 
     async def run() -> None:
         steps = Steps()
-        steps.player.start()
+        with set_curdoc(visitor):
+            steps.player.start()
         await asyncio.sleep(0.05)
-        context.destroyed = True
+        visitor.leave()
         await asyncio.sleep(0.05)
         done = steps.done
         assert done > 1
         await asyncio.sleep(0.05)
         assert steps.done == done
-        assert steps.player._task is not None
-        assert steps.player._task.done()
 
     asyncio.run(run())

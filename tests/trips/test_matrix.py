@@ -177,7 +177,7 @@ def test_trips_of_four_axes_pass_a_mechanism(kind, side, tmp_path):
     assert np.array_equal(loaded.answer(boxes).value, release.answer(boxes).value)
 
     if kind is Mosaic:
-        # Split inference draws parts together by what noise they should have had.
+        # Split inference leans towards its prior, whatever noise there really was.
         mechanism = mechanism.with_(inference="least squares")
     clear = mechanism.release(matrix, rng=NoNoise())
     leaves = matrix.domain.from_cells(np.stack([clear.lower, clear.upper], axis=1))

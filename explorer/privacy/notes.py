@@ -45,7 +45,8 @@ class Notes:
         turn = self._turns[kind]
         self._turns[kind] += 1
         self.ledger.append(row)
-        inner, place = self, (turn,)
+        inner = self
+        place: tuple[int, ...] = (turn,)
         while inner.outer is not None:
             row = replace(row, stage=f"{INSIDE}: {row.stage}")
             place = (*place, inner.outer_pass)

@@ -59,6 +59,45 @@ class Curator(Passes):
         self._noise = noise
         self._progress = progress
 
+    def within(self, region: Regions, counts: Counts) -> Curator:
+        """A curator of one region's own finer data, limited by what its path has left.
+
+        The region is closed, as if split. What the inner passes cost together is charged to its
+        account before anything is drawn, so `spent` is right at every moment and depth.
+
+        Proof. Add one record, in region j of a pass. Draws elsewhere do not see it. Every draw is
+        scaled by the contribution bound k, so those on j's path change the log-probability of the
+        output by at most 1/k of their cost: the outer ones by their sum, the inner ones of a pass
+        by its dearest path (by induction), inner passes by the sum of those; all is on j's account.
+        A user is at most k records, added one by one, in whichever regions: k times 1/k of the
+        dearest account. An inner bound k' < k would make that k/k': there is one bound for all.
+
+        Parameters
+        ----------
+        region : one region
+        counts : the records of this region, and no others, over a domain of their own
+
+        Raises
+        ------
+        InputError
+            If the unit of privacy or the contribution bound are not the outer ones.
+        ValueError
+            For several regions, or one that is closed.
+        """
+        region = self._own(region)
+        if len(region) != 1:
+            raise ValueError("an inner curator works inside one region")
+        own = self.__counts
+        if (counts.unit, counts.contribution_bound) != (own.unit, own.contribution_bound):
+            raise InputError(
+                f"The finer counts protect a {counts.unit} of {counts.contribution_bound} records, "
+                f"those around them a {own.unit} of {own.contribution_bound}: count both with one "
+                "unit of privacy and one bound."
+            )
+        inner = Curator(counts, int(self.remaining(region)[0]), self._noise, self._progress)
+        inner._settle_in(self, region)
+        return inner
+
     def count(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:
         """Noisy counts of disjoint regions: discrete Laplace of scale sensitivity / epsilon.
 

@@ -14,7 +14,7 @@ from explorer.releases.transcript import Candidates, LedgerRow, Measurement, Tra
 from explorer.releases.units import to_epsilon
 
 INSIDE = "inside"
-"""Stage under which a region pays what an inner curator spends in it."""
+"""Begins the stages under which a region pays what an inner curator spends in it."""
 
 
 class Notes:
@@ -26,6 +26,7 @@ class Notes:
     measured, candidates : what was drawn, with the book that it belongs to
     ledger : rows as people read them
     outer : the notes of the curator that this one works inside, if any
+    outer_pass : number of the pass of that curator in which the region lies
     """
 
     def __init__(self) -> None:
@@ -34,8 +35,9 @@ class Notes:
         self.candidates: list[tuple[Boxes, Candidates]] = []
         self.ledger: list[LedgerRow] = []
         self.outer: Notes | None = None
+        self.outer_pass = 0
         self._turns: Counter[tuple[str, float, str]] = Counter()
-        self._inside: dict[tuple[str, float, str, int], int] = {}
+        self._inside: dict[tuple[str, float, str, tuple[int, ...]], int] = {}
 
     def enter(self, row: LedgerRow) -> None:
         """Add a row to the ledger, and to those of all curators around this one."""
@@ -43,14 +45,20 @@ class Notes:
         turn = self._turns[kind]
         self._turns[kind] += 1
         self.ledger.append(row)
-        outer = self.outer
-        while outer is not None:
+        inner = self
+        place: tuple[int, ...] = (turn,)
+        while inner.outer is not None:
             row = replace(row, stage=f"{INSIDE}: {row.stage}")
-            outer._enter_inside(row, turn)
-            outer = outer.outer
+            place = (*place, inner.outer_pass)
+            inner = inner.outer
+            inner._enter_inside(row, place)
 
-    def _enter_inside(self, row: LedgerRow, turn: int) -> None:
-        """Regions are disjoint: their n-th measurements of a kind share a row and its epsilon."""
+    def _enter_inside(self, row: LedgerRow, turn: tuple[int, ...]) -> None:
+        """Share rows: the n-th measurements of a kind in the disjoint regions of one pass.
+
+        They cost the dearest of them. Regions of two passes may overlap, so `turn` holds the passes
+        on the way out besides n.
+        """
         name = row.stage, row.sensitivity, row.composition, turn
         place = self._inside.setdefault(name, len(self.ledger))
         if place == len(self.ledger):

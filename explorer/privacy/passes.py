@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.notes import Notes
+from explorer.privacy.notes import INSIDE, Notes
 from explorer.privacy.regions import Boxes, Regions
 from explorer.releases.nodes import Ints, span
 from explorer.releases.transcript import LedgerRow, Transcript
@@ -34,6 +34,8 @@ class Passes:
         self._shape, self._units = shape, int(units)
         self._books: list[Boxes] = []
         self._notes = Notes()
+        # The curator that this one works inside, and the region that is its own.
+        self._around: tuple[Passes, Regions] | None = None
 
     @property
     def units(self) -> int:
@@ -60,7 +62,8 @@ class Passes:
         limit = unclaimed if units is None else units
         if limit < 0 or limit > unclaimed:
             raise BudgetExceeded(f"a pass asks for {limit} units, {unclaimed} are unclaimed")
-        self._books.append(Boxes(self.shape, len(self._books), limit))
+        under = None if self._around is None else self._around[1].keys[0]
+        self._books.append(Boxes(self.shape, len(self._books), limit, under))
         return self._books[-1].root()
 
     def remaining(self, regions: Regions) -> Ints:
@@ -102,9 +105,30 @@ class Passes:
         if most > book.limit:
             would, limit = to_epsilon(most), to_epsilon(book.limit)
             raise BudgetExceeded(f"{stage}: would spend {would} of {limit}; nothing was drawn")
+        before = self.spent
         book.pay(regions.ids, paid)
         self._notes.charges.append((book, stage, regions.ids, paid))
+        self._pay_around(self.spent - before, stage)
         return paid
+
+    def _settle_in(self, outer: Passes, region: Regions) -> None:
+        """Become an inner curator's books: of one region, which is closed for the outer's plan."""
+        region.book.hand_on(region.ids)
+        self._around = outer, region
+        self._notes.outer = outer._notes
+        self._notes.outer_pass = next(i for i, b in enumerate(outer._books) if b is region.book)
+
+    def _pay_around(self, units: int, stage: str) -> None:
+        """Charge what everything here costs more than before to the region that it lies in."""
+        if self._around is None or units == 0:
+            return
+        outer, region = self._around
+        stage = f"{INSIDE}: {stage}"
+        before = outer.spent
+        region.book.pay_inside(int(region.ids[0]), units)
+        paid = np.array([units], dtype=np.int64)
+        outer._notes.charges.append((region.book, stage, region.ids, paid))
+        outer._pay_around(outer.spent - before, stage)
 
     def _enter(self, stage: str, paid: Ints, draws: int, sensitivity: float) -> None:
         if draws:

@@ -25,12 +25,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.audit.loss import Breach, Draw, Loss, Question
 from explorer.privacy.noise import Ints, Keys, NoiseSource, PreviewNoise
 
-Publish = Callable[[FrequencyMatrix, NoiseSource], Any]
-"""Runs a mechanism with a source of noise; returns all that is published."""
+Publish = Callable[[Any, NoiseSource], Any]
+"""Runs a mechanism on a data set with a source of noise; returns all that is published.
+
+A data set is whatever it takes: a matrix, or the counts of areas and a matrix for each.
+"""
 
 
 class _Listener(ABC):
@@ -154,7 +156,7 @@ class Recording:
     published: Any
 
     @classmethod
-    def of(cls, publish: Publish, matrix: FrequencyMatrix, source: NoiseSource) -> Recording:
+    def of(cls, publish: Publish, data: Any, source: NoiseSource) -> Recording:
         """Run on D.
 
         Raises
@@ -165,7 +167,7 @@ class Recording:
         """
         recorder = Recorder(source)
         try:
-            published = publish(matrix, recorder)
+            published = publish(data, recorder)
         except Exception as error:
             raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
         twice = _named_twice(recorder.draws)
@@ -173,7 +175,7 @@ class Recording:
             raise Breach(f"two draws for {twice!r} share their dice")
         return cls(publish, recorder.draws, published)
 
-    def replay(self, neighbour: FrequencyMatrix) -> Loss:
+    def replay(self, neighbour: Any) -> Loss:
         """Run on D' with the recorded outcomes.
 
         Raises

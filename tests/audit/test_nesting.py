@@ -1,0 +1,127 @@
+"""Replay of a release of two levels, and two bugs of nesting that it must find."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer import FrequencyMatrix
+from explorer.country.areas import AreaCounts, Areas, release_two_levels
+from explorer.mechanisms import HTF, UG, Mechanism, QuadTree
+from explorer.privacy.accounts import Accounts
+from explorer.privacy.audit.loss import Breach, Loss
+from explorer.privacy.audit.replay import Chosen, Recording
+from explorer.privacy.curator import Curator
+from explorer.privacy.noise import PreviewNoise
+from explorer.releases.units import to_units
+
+pytestmark = pytest.mark.audit
+
+EPSILON = 0.9
+LAND = Areas({"a": None, "b": None, "c": None})
+Maps = tuple[np.ndarray, ...]
+
+
+def publish(mechanism: Mechanism, bound: int):
+    def run(maps: Maps, noise):
+        finer = [FrequencyMatrix.from_array(each, contribution_bound=bound) for each in maps]
+        totals = [int(each.sum()) for each in maps]
+        counts = AreaCounts(LAND, totals, bound, finer[0].unit)
+        return release_two_levels(counts, finer, mechanism, rng=noise)
+
+    return run
+
+
+def pair(seed: int, bound: int) -> tuple[Maps, Maps]:
+    """Maps of three areas, without and with a user of `bound` records, in any of the areas."""
+    rng = np.random.default_rng(seed)
+    maps = tuple(rng.poisson(2.0, (4, 5)) for _ in range(3))
+    more = tuple(each.copy() for each in maps)
+    for record in range(bound):
+        more[record % 3][rng.integers(4), rng.integers(5)] += 1
+    return maps, more
+
+
+def losses(mechanism: Mechanism, bound: int, seed: int) -> list[tuple[Loss, int]]:
+    """Return the loss on either side, and what the release says that it has spent."""
+    found = []
+    without, having = pair(seed, bound)
+    for one, other in ((without, having), (having, without)):
+        for source in (PreviewNoise(seed), Chosen(seed, "still"), Chosen(seed, "wild")):
+            recording = Recording.of(publish(mechanism, bound), one, source)
+            found.append((recording.replay(other), recording.published.spent))
+    return found
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 5])
+@pytest.mark.parametrize("kind", [UG, HTF, QuadTree], ids=lambda kind: kind.key)
+def test_two_levels_cost_what_they_say(kind, bound: int) -> None:
+    dearest = 0.0
+    for seed in range(4):
+        for loss, spent in losses(kind(epsilon=EPSILON), bound, seed):
+            assert not loss.exceeds(spent)
+            assert spent <= to_units(EPSILON)
+            dearest = max(dearest, loss.epsilon)
+    assert dearest > 0.2 * EPSILON, "no more than the areas' share: the maps were not looked at"
+
+
+def test_a_user_in_every_area_costs_exactly_epsilon() -> None:
+    """Without noise each figure that moves takes its full toll: the bound is tight."""
+    mechanism = UG(epsilon=EPSILON, grid_size=5)
+    without, having = pair(1, 3)
+    source = Chosen(1, "still")
+    loss = Recording.of(publish(mechanism, 3), without, source).replay(having)
+    assert loss.exact == to_units(EPSILON)
+
+
+def test_inner_budget_not_charged_is_found(monkeypatch) -> None:
+    """The planted bug: the account of the region never hears of what is spent inside."""
+    monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
+    found = losses(UG(epsilon=EPSILON, grid_size=5), 1, 0)
+    assert any(loss.exceeds(spent) for loss, spent in found)
+
+
+def test_inner_budget_beside_the_path_is_found(monkeypatch) -> None:
+    """The same bug where it hurts: the inner curator gets the whole budget once more."""
+    monkeypatch.setattr(Accounts, "pay_inside", lambda *_: None)
+    monkeypatch.setattr(Curator, "remaining", _whatever_was_paid(Curator.remaining))
+    found = losses(UG(epsilon=EPSILON, grid_size=5), 1, 0)
+    assert any(loss.exceeds(to_units(EPSILON)) for loss, _ in found)
+
+
+def _whatever_was_paid(remaining):
+    """Answer for a region that has paid as if it had not; others as they are."""
+
+    def whole(curator, regions):
+        return remaining(curator, regions) + regions.spent
+
+    return whole
+
+
+def forget_the_bound(monkeypatch) -> None:
+    """Plant the bug: inside, noise is scaled for one record, though a user gives several."""
+    within = Curator.within
+
+    def forgetful(curator, region, counts):
+        inner = within(curator, region, counts)
+        inner._Curator__counts = FrequencyMatrix(counts.counts, counts.grid, 1, counts.unit)
+        return inner
+
+    monkeypatch.setattr(Curator, "within", forgetful)
+
+
+@pytest.mark.parametrize("bound", [2, 3])
+def test_inner_bound_forgotten_is_found_in_a_user_of_several_areas(monkeypatch, bound: int) -> None:
+    """No figure moves too far; only the sum over areas does."""
+    forget_the_bound(monkeypatch)
+    found = losses(UG(epsilon=EPSILON, grid_size=5), bound, 0)
+    assert any(loss.exceeds(to_units(EPSILON)) for loss, _ in found)
+
+
+def test_inner_bound_forgotten_is_found_in_a_user_of_one_area(monkeypatch) -> None:
+    forget_the_bound(monkeypatch)
+    maps = tuple(np.zeros((2, 2), dtype=np.int64) for _ in range(3))
+    more = (np.array([[2, 0], [0, 0]]), *maps[1:])
+    recording = Recording.of(publish(UG(epsilon=EPSILON, grid_size=2), 2), maps, Chosen(0, "still"))
+    with pytest.raises(Breach, match="more than its sensitivity"):
+        recording.replay(more)

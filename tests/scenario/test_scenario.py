@@ -332,7 +332,7 @@ def test_a_screen_that_no_link_can_carry_is_refused_when_it_is_copied() -> None:
     names = ["".join(rng.choice(signs, 40)) for _ in range(200)]
     corner = rng.uniform(0, 1e6, (200, 2)).tolist()
     boxes = [Box(x, y, x + 123.457, y + 77.123, n) for (x, y), n in zip(corner, names, strict=True)]
-    with pytest.raises(InputError, match="save the scenario as a file"):
+    with pytest.raises(InputError, match="save it as a file"):
         Scenario(boxes=boxes).to_link()
     text = Scenario(boxes=boxes).to_yaml()
     assert len(text) < yaml_file.MOST_BYTES

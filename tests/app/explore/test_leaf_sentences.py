@@ -30,7 +30,7 @@ def test_the_chosen_cut_the_best_the_candidates_and_their_noise(study) -> None:
     [
         ({"rule": "middle"}, "looks at no cost"),
         ({"rule": "all cuts"}, "only its choice is released"),
-        ({"kept": False}, "not kept in files"),
+        ({"stored": False}, "not kept in files"),
         ({"noise_sd": float("nan")}, "allows one cut"),
         ({"rule": "middle half", "allowed": (9, 30)}, "candidates from 9 to 30"),
     ],

@@ -49,7 +49,7 @@ def test_an_answer_is_not_sent_before_it_is_asked_for(matrix) -> None:
     page = Learn(matrix, lesson="02_averaging")
     assert page.card.answer.object == ""
     page.card.reveal.clicks += 1
-    assert "drawn <strong>once</strong> and kept" in page.card.answer.object
+    assert "drawn <strong>once</strong> and stored" in page.card.answer.object
     assert page.card.reveal.label == "Hide the answer"
     page.card.reveal.clicks += 1
     assert page.card.answer.object == ""

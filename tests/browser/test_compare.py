@@ -151,7 +151,7 @@ def test_epsilon_moves_both_and_a_drag_asks_both(page, matrix) -> None:
 
 def test_the_difference_is_on_both_maps_with_one_bar(page) -> None:
     page.get_by_role("button", name="difference", exact=True).click()
-    bar = page.get_by_role("img", name="on both maps: blue too few, orange too many")
+    bar = page.get_by_role("img", name="blue too few, orange too many")
     expect(bar).to_be_visible()
     expect(page.get_by_text("Private minus true counts")).to_have_count(2)
     for letter in "AB":

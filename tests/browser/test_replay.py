@@ -95,8 +95,7 @@ def test_a_height_chosen_by_keyboard_says_what_python_says(page, growth) -> None
 def test_play_runs_to_the_end_and_pause_holds_it(page) -> None:
     opened(page)
     press(page, "To the start")
-    # Slow, so that even a busy machine pauses before the end.
-    press(page, "Slow")
+    # It begins slowly, so that even a busy machine pauses before the end.
     press(page, "Play")
     # A look at the page may miss a level.
     expect(step(page)).to_contain_text(re.compile(r"Level ([2-9]|1\d) of"))

@@ -78,7 +78,6 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
         page.get_by_text("Run 1 of 20: a preview with other random noise, not private")
     ).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") != small)
-    press(page, "Slow")
     press(page, "Play the runs on the map")
     # A look at the page may miss a run.
     run = page.get_by_text(re.compile(r"Run ([3-9]|1\d) of 20"))

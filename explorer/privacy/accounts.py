@@ -8,6 +8,7 @@ no trust in the mechanism. What a node is, a box of cells or something else, acc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,13 @@ Keys = NDArray[np.uint64]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _WHOLE, _SPLIT, _HANDED_ON = 0, 1, 2
+_FAULTS = (
+    "",
+    "there is no such region in this book",
+    "a region that was split or handed on can neither be measured nor split again",
+    "every region may be named only once, in the order of the book",
+    "nobody pays below 0",
+)
 
 
 @njit(cache=True, nogil=True)
@@ -50,12 +58,13 @@ class Accounts:
     views that nobody can write to.
     """
 
-    __slots__ = ("_keys", "_limit", "_most", "_number", "_parent", "_spent", "_state")
+    __slots__ = ("_ids", "_keys", "_limit", "_most", "_number", "_parent", "_spent", "_state")
 
     def __init__(self, name: int, limit: int, under: np.uint64 | None = None) -> None:
         self._limit = int(limit)
         self._number = 1
         self._most = 0
+        self._ids = np.zeros(1, dtype=np.int64)
         self._parent = np.array([-1], dtype=np.int64)
         self._spent = np.zeros(1, dtype=np.int64)
         self._state = np.zeros(1, dtype=np.int8)
@@ -98,7 +107,7 @@ class Accounts:
         return found
 
     def named(self, ids: Ints) -> Ints:
-        """A copy of the numbers of some nodes, each of which can be measured and split.
+        """The numbers of some nodes, the book's own; each can be measured and split.
 
         Raises
         ------
@@ -106,28 +115,32 @@ class Accounts:
             For nodes that do not exist, have been split or handed on, or are named twice or out
             of order.
         """
-        own: Ints = np.array(ids, dtype=np.int64, ndmin=1)
-        self._require_open(own)
-        own.flags.writeable = False
-        return own
+        ids = np.asarray(ids, dtype=np.int64)
+        _refuse(_look(ids, self._state, self._number))
+        where = span(ids)
+        # Side by side, they are a part of the book's own list of numbers.
+        return self._numbers(where) if isinstance(where, slice) else shown(ids.copy())
 
     def dearest(self, ids: Ints, paid: Ints) -> int:
         """The largest account that there would be if some nodes paid (n,) units more."""
-        self._require_there(ids)
-        return int(_dearest(ids, paid, self._spent))
+        fault, most = _dearest(ids, paid, self._spent[: self._number])
+        _refuse(fault)
+        return int(most)
 
-    def pay(self, ids: Ints, paid: Ints) -> None:
-        """Book (n,) units, 0 or more, on the accounts of some nodes."""
-        if paid.min(initial=0) < 0:
-            raise ValueError("nobody pays below 0")
-        self._require_open(ids)
-        self._most = max(self._most, self.dearest(ids, paid))
+    def pay(self, ids: Ints, paid: Ints, agree: Callable[[int], None] | None = None) -> None:
+        """Book (n,) units, 0 or more, on the accounts of some nodes.
+
+        `agree` is told beforehand what the largest of them would be, and may raise.
+        """
+        most = self.dearest(ids, paid)
+        if agree is not None:
+            agree(most)
+        self._most = max(self._most, most)
         self._spent[span(ids)] += paid
 
     def hand_on(self, ids: Ints) -> None:
         """Close nodes: from now on an inner curator measures what lies in them."""
-        self._require_open(ids)
-        self._state[ids] = _HANDED_ON
+        self._state[self.named(ids)] = _HANDED_ON
 
     def pay_inside(self, number: int, units: int) -> None:
         """Book what an inner curator spends on the account of the node that was handed on to it."""
@@ -136,20 +149,6 @@ class Accounts:
         self._spent[number] += units
         self._most = max(self._most, int(self._spent[number]))
 
-    def _require_there(self, ids: Ints) -> None:
-        if len(ids) and (ids.min() < 0 or ids.max() >= self._number):
-            raise ValueError("there is no such region in this book")
-
-    def _require_open(self, ids: Ints) -> None:
-        self._require_there(ids)
-        closed, in_order = _look(ids, self._state)
-        if closed:
-            raise ValueError(
-                "a region that was split or handed on can neither be measured nor split again"
-            )
-        if not in_order:
-            raise ValueError("every region may be named only once, in the order of the book")
-
     def _make_room(self, more: int) -> int:
         """Room for so many nodes more; returns the number of the first of them."""
         wanted = self._number + more
@@ -157,7 +156,12 @@ class Accounts:
             size = max(wanted, 2 * len(self._parent))
             for name in self._columns():
                 setattr(self, name, _longer(getattr(self, name), self._number, size))
+            self._ids = np.arange(size)
         return self._number
+
+    def _numbers(self, where: slice) -> Ints:
+        """Numbers of nodes that stand side by side, not to be written to."""
+        return shown(self._ids)[where]
 
     def _columns(self) -> tuple[str, ...]:
         """Names of the arrays with one row a node."""
@@ -190,19 +194,34 @@ def _enter(ids, fan_out, row, parent, spent, state, keys):  # type: ignore[no-un
             row += 1
 
 
+def _refuse(fault: int) -> None:
+    if fault:
+        raise ValueError(_FAULTS[fault])
+
+
 @njit(cache=True, nogil=True)
-def _look(ids, state):  # type: ignore[no-untyped-def]
-    """Whether any node is closed, and whether all stand in increasing order."""
-    closed, in_order = False, True
+def _look(ids, state, number):  # type: ignore[no-untyped-def]
+    """What is wrong with some of `number` nodes, as an index of `_FAULTS`; 0 if nothing is."""
+    low, high, in_order = 0, -1, True
     for i in range(len(ids)):
-        closed |= state[ids[i]] != _WHOLE
+        low, high = min(low, ids[i]), max(high, ids[i])
         in_order &= i == 0 or ids[i] > ids[i - 1]
-    return closed, in_order
+    if low < 0 or high >= number:
+        return 1
+    closed = 0
+    for i in range(len(ids)):
+        closed |= state[np.uint64(ids[i])]
+    return 2 if closed else 0 if in_order else 3
 
 
 @njit(cache=True, nogil=True)
 def _dearest(ids, paid, spent):  # type: ignore[no-untyped-def]
-    most = 0
+    """What is wrong, as an index of `_FAULTS`, and the largest account with what is paid."""
+    low, high, least, most = 0, -1, 0, 0
     for i in range(len(ids)):
-        most = max(most, spent[ids[i]] + paid[i])
-    return most
+        low, high, least = min(low, ids[i]), max(high, ids[i]), min(least, paid[i])
+    if low < 0 or high >= len(spent):
+        return 1, most
+    for i in range(len(ids)):
+        most = max(most, spent[np.uint64(ids[i])] + paid[i])
+    return 4 if least < 0 else 0, most

@@ -177,13 +177,14 @@ def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSo
     """
     if rng is None:
         return ReleaseNoise()
-    if isinstance(rng, NoiseSource):
-        return rng
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool):
+        return PreviewNoise(int(rng))
     if isinstance(rng, np.random.Generator):
         return PreviewNoise(int(rng.integers(2**63)))
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
-        raise InputError(f"rng is {rng!r}: give None for a release or a whole number as a seed.")
-    return PreviewNoise(int(rng))
+    # Asked last: looking for the methods of a source takes a while.
+    if isinstance(rng, NoiseSource):
+        return rng
+    raise InputError(f"rng is {rng!r}: give None for a release or a whole number as a seed.")
 
 
 def _safe_scale(sensitivity: int, units: int) -> float:

@@ -101,12 +101,14 @@ class Passes:
         book = regions.book
         if paid.min(initial=1) <= 0:
             raise BudgetExceeded(f"{stage}: a measurement needs a budget above 0")
-        most = book.dearest(regions.ids, paid)
-        if most > book.limit:
-            would, limit = to_epsilon(most), to_epsilon(book.limit)
-            raise BudgetExceeded(f"{stage}: would spend {would} of {limit}; nothing was drawn")
+
+        def agree(most: int) -> None:
+            if most > book.limit:
+                would, limit = to_epsilon(most), to_epsilon(book.limit)
+                raise BudgetExceeded(f"{stage}: would spend {would} of {limit}; nothing was drawn")
+
         before = self.spent
-        book.pay(regions.ids, paid)
+        book.pay(regions.ids, paid, agree)
         self._notes.charges.append((book, stage, regions.ids, paid))
         self._pay_around(self.spent - before, stage)
         return paid

@@ -182,13 +182,13 @@ class Boxes(Accounts):
 
     def root(self) -> Regions:
         """The whole domain as one region."""
-        return Regions(_kept(np.zeros(1, dtype=np.int64)), self)
+        return Regions(self._numbers(slice(0, 1)), self)
 
     def cells(self, ids: Ints) -> Ints:
         """Number of cells of some boxes, (n,)."""
-        self._require_there(ids)
+        where = span(ids)
         number = np.empty(len(ids), dtype=np.int64)
-        _count_cells(ids, self._lower, self._upper, number)
+        _count_cells(self._lower[where], self._upper[where], number)
         return number
 
     def split(self, ids: Ints, axis: Ints, position: Ints) -> Regions:
@@ -204,12 +204,13 @@ class Boxes(Accounts):
     def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
         """Cut boxes into grids, see `Regions.grid`."""
         own = self.named(ids)
-        number = np.empty((len(own), self._lower.shape[1]), dtype=np.int64)
+        lower, upper = self._lower[span(own)], self._upper[span(own)]
+        number = np.empty_like(lower)
         number[:] = parts
         fan_out = np.empty(len(own), dtype=np.int64)
-        _plan(own, self._lower, self._upper, number, fan_out)
+        _plan(lower, upper, number, fan_out)
         begin = self._make_room(int(fan_out.sum()))
-        _tile(own, number, begin, self._lower, self._upper)
+        _tile(lower, upper, number, self._lower[begin:], self._upper[begin:])
         return self._opened(own, fan_out)
 
     def divide(self, ids: Ints, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:
@@ -229,7 +230,7 @@ class Boxes(Accounts):
         """Enter children whose boxes are filled in."""
         begin = len(self)
         self._enter(parents, fan_out)
-        return Regions(_kept(np.arange(begin, len(self))), self)
+        return Regions(self._numbers(slice(begin, len(self))), self)
 
     def _columns(self) -> tuple[str, ...]:
         return *super()._columns(), "_lower", "_upper"
@@ -241,11 +242,11 @@ def _kept(values: NDArray[Any]) -> NDArray[Any]:
 
 
 @njit(cache=True, nogil=True)
-def _count_cells(ids, lower, upper, number):  # type: ignore[no-untyped-def]
+def _count_cells(lower, upper, number):  # type: ignore[no-untyped-def]
     for i in range(len(number)):
         number[i] = 1
         for axis in range(lower.shape[1]):
-            number[i] *= upper[ids[i], axis] - lower[ids[i], axis]
+            number[i] *= upper[i, axis] - lower[i, axis]
 
 
 @njit(cache=True, nogil=True)
@@ -261,26 +262,25 @@ def _halve(ids, axis, position, row, lower, upper):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _plan(ids, lower, upper, number, boxes):  # type: ignore[no-untyped-def]
+def _plan(lower, upper, number, boxes):  # type: ignore[no-untyped-def]
     """Cut the wanted parts `number` (n, d) down to the cells; fill `boxes` (n,) with products."""
-    for i in range(len(ids)):
+    for i in range(len(boxes)):
         boxes[i] = 1
         for axis in range(lower.shape[1]):
-            extent = upper[ids[i], axis] - lower[ids[i], axis]
-            number[i, axis] = min(max(number[i, axis], 1), extent)
+            number[i, axis] = min(max(number[i, axis], 1), upper[i, axis] - lower[i, axis])
             boxes[i] *= number[i, axis]
 
 
 @njit(cache=True, nogil=True)
-def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
-    """Fill in the boxes of the grids of all regions from position `row` on."""
+def _tile(lower, upper, number, lows, highs):  # type: ignore[no-untyped-def]
+    """Fill `lows`, `highs` with the boxes of the grids of all regions."""
     last = lower.shape[1] - 1
     edges = np.empty(number[:, last].max() + 1 if len(number) else 1, dtype=np.int64)
-    for i in range(len(ids)):
-        p = ids[i]
-        pieces, cells = number[i, last], upper[p, last] - lower[p, last]
+    row = 0
+    for i in range(len(lower)):
+        pieces, cells = number[i, last], upper[i, last] - lower[i, last]
         for k in range(pieces + 1):
-            edges[k] = lower[p, last] + k * cells // pieces
+            edges[k] = lower[i, last] + k * cells // pieces
         runs = 1
         for axis in range(last):
             runs *= number[i, axis]
@@ -288,13 +288,13 @@ def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
             # A run of boxes side by side along the last axis; what is left of its rank says where.
             left = rank
             for axis in range(last - 1, -1, -1):
-                parts, extent = number[i, axis], upper[p, axis] - lower[p, axis]
+                parts, extent = number[i, axis], upper[i, axis] - lower[i, axis]
                 index = left % parts
                 left //= parts
-                low = lower[p, axis] + index * extent // parts
-                high = lower[p, axis] + (index + 1) * extent // parts
+                low = lower[i, axis] + index * extent // parts
+                high = lower[i, axis] + (index + 1) * extent // parts
                 for box in range(row, row + pieces):
-                    lower[box, axis], upper[box, axis] = low, high
+                    lows[box, axis], highs[box, axis] = low, high
             for k in range(pieces):
-                lower[row, last], upper[row, last] = edges[k], edges[k + 1]
+                lows[row, last], highs[row, last] = edges[k], edges[k + 1]
                 row += 1

@@ -227,7 +227,7 @@ def test_a_damaged_file_of_the_store_is_done_again(tmp_path):
 
 def test_workloads_of_one_name_and_none_at_all_are_refused():
     for asked in ([], [ASKED[0], ASKED[0]]):
-        with pytest.raises(InputError, match="each name once"):
+        with pytest.raises(InputError, match="no name twice"):
             evaluate(MATRIX, ["uniform"], [1], asked, 1, jobs=1)
 
 
@@ -305,7 +305,7 @@ def test_unfinished_evaluations_are_not_ranked():
     table = by_hand({("a", 0.1): [1, 2], ("b", 0.1): [1]})
     with pytest.raises(InputError, match="finish the evaluation"):
         ranking(table, "mae")
-    with pytest.raises(InputError, match="does not rank"):
+    with pytest.raises(InputError, match="cannot be ranked"):
         ranking(table, "bias")
     with pytest.raises(InputError, match="no finished runs"):
         ranking(tidy([]), "mae")

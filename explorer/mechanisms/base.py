@@ -19,7 +19,7 @@ from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import ReleaseNoise, noise_source
 from explorer.privacy.transcript import Transcript
-from explorer.privacy.units import to_units
+from explorer.privacy.units import UNITS_PER_EPSILON, to_units
 from explorer.release import Release
 
 MIN_EPSILON = 1e-6
@@ -139,6 +139,8 @@ class Mechanism(param.Parameterized):
         source = noise_source(rng)
         curator = Curator(matrix, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
+            # What cannot be compiled or loaded must fail, or be interrupted, before it is paid for.
+            self.warm_up()
             ledger.book(matrix.key, curator.units, self.key, repr(self))
         estimate = self.plan(curator)
         return Release.from_estimate(
@@ -154,6 +156,19 @@ class Mechanism(param.Parameterized):
             contribution_bound=matrix.contribution_bound,
             ledger=tuple(curator.ledger),
         )
+
+    def warm_up(self) -> None:
+        """Compile and load whatever a release with these settings needs, on made-up counts."""
+        settings = {name: getattr(self, name) for name in self.tunables()}
+        # With little noise no test for stopping ends it early.
+        clear = type(self)(epsilon=MAX_EPSILON, **settings)
+        rows, cols = np.indices((64, 64))
+        crowd = (rows < 32) & (cols < 32)
+        counts = np.where(crowd, 10**6, (rows + cols) % 4)
+        clear.release(FrequencyMatrix.from_array(counts), rng=0).density()
+        nobody = np.zeros(1, dtype=np.int64)
+        paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
+        ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")
 
     def infer(
         self,

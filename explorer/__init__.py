@@ -5,35 +5,43 @@
 >>> release = HTF(epsilon=1, T=3).release(matrix, rng=7)
 >>> private = release.answer([[0, 0, 2, 3]]).value
 >>> truth = exact(matrix, [[0, 0, 2, 3]])
+
+Names are loaded when they are first used (PEP 562), so that importing the package costs nothing and
+a process that serves an audience never loads the rooms that hold exact numbers.
 """
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from explorer.errors import InputError
-from explorer.grid import Grid
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import (
-    AG,
-    HB,
-    HTF,
-    UG,
-    Hierarchy,
-    Identity,
-    KDCell,
-    KDHybrid,
-    KDStandard,
-    Mechanism,
-    Mosaic,
-    Privlet,
-    PrivTree,
-    QuadTree,
-    Uniform,
-    mechanism,
-    mechanisms,
-)
-from explorer.points import Points, read_points
-from explorer.queries import exact
-from explorer.release import Answers, Release
+from explorer.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from explorer.errors import InputError
+    from explorer.grid.grid import Grid
+    from explorer.mechanisms import (
+        AG,
+        HB,
+        HTF,
+        UG,
+        Hierarchy,
+        Identity,
+        KDCell,
+        KDHybrid,
+        KDStandard,
+        Mechanism,
+        Mosaic,
+        Privlet,
+        PrivTree,
+        QuadTree,
+        Uniform,
+        all_mechanisms,
+        mechanism,
+    )
+    from explorer.points.matrix import FrequencyMatrix
+    from explorer.points.points import Points, read_points
+    from explorer.points.truth import exact
+    from explorer.releases.answers import Answers
+    from explorer.releases.release import Release
 
 __all__ = [
     "AG",
@@ -57,8 +65,32 @@ __all__ = [
     "QuadTree",
     "Release",
     "Uniform",
+    "all_mechanisms",
     "exact",
     "mechanism",
-    "mechanisms",
     "read_points",
 ]
+
+# The modules of the names above; what is not listed here is a mechanism.
+_HOMES = {
+    "Answers": "releases.answers",
+    "FrequencyMatrix": "points.matrix",
+    "Grid": "grid.grid",
+    "InputError": "errors",
+    "Points": "points.points",
+    "Release": "releases.release",
+    "exact": "points.truth",
+    "read_points": "points.points",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'explorer' has no attribute {name!r}")
+    found = getattr(import_module(f"explorer.{_HOMES.get(name, 'mechanisms')}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-import explorer
 from explorer.commands import COMMANDS, command
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
-from explorer.mechanisms.base import check_settings
+from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.mechanisms.limits import check_settings
 from explorer.privacy.curator import BudgetExceeded
+from explorer.version import __version__
 
 PROGRAM = "dp-explorer"
 
@@ -59,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog=PROGRAM,
         description="Differentially private maps: draw them, question them, see why they differ.",
     )
-    parser.add_argument("--version", action="version", version=explorer.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     chooser = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name in COMMANDS:
         module = command(name)
@@ -89,7 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command is None:
                 parser.print_help()
                 return 0
-            arguments.run(arguments)
+            with interrupts_between_steps():
+                arguments.run(arguments)
             sys.stdout.flush()
         return 0
     except (InputError, BudgetExceeded) as error:

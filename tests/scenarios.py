@@ -8,10 +8,10 @@ import numpy as np
 import param
 from hypothesis import strategies as st
 
-from explorer.mechanisms import mechanism, mechanisms
+from explorer.mechanisms import all_mechanisms, mechanism
 from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED, Looks, Scenario, Sweep
 
-KEYS = list(mechanisms())
+KEYS = list(all_mechanisms())
 
 
 @st.composite

@@ -1,18 +1,42 @@
 """The app: pages, state, server. `Explore` is the first page, `serve` opens it in a browser."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 import panel as pn
 
-from explorer.app import delivery
-from explorer.app.pages.classroom import ClassResult
-from explorer.app.pages.compare import Compare
-from explorer.app.pages.explore import Explore
-from explorer.app.pages.learn import Learn
-from explorer.app.server import serve
+from explorer.app.work import panel_patches, sessions
+
+if TYPE_CHECKING:
+    from explorer.app.classroom.page import ClassResult
+    from explorer.app.compare.page import Compare
+    from explorer.app.explore.page import Explore
+    from explorer.app.learn.page import Learn
+    from explorer.app.server import serve
 
 # Before the first session: see there.
-delivery.install()
-delivery.lock_handlers()
+panel_patches.install()
+panel_patches.lock_handlers()
+panel_patches.unindent_once()
+sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True
 
 __all__ = ["ClassResult", "Compare", "Explore", "Learn", "serve"]
+
+
+def __getattr__(name: str) -> Any:
+    """A page's class or `serve`, loaded when it is first used: no page needs the others."""
+    from explorer.app.pages import PAGES
+
+    homes = {page.name: page.make.partition(":")[0] for page in PAGES}
+    home = {**homes, "serve": "explorer.app.server"}.get(name)
+    if home is None:
+        raise AttributeError(f"module 'explorer.app' has no attribute {name!r}")
+    found = getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

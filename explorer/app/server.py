@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import multiprocessing
 import re
+import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import panel as pn
 
-from explorer.app.data import load_city
-from explorer.app.opening import known_city, known_lesson
-from explorer.app.pages.classroom import TITLE as CLASS
-from explorer.app.pages.classroom import ClassResult
-from explorer.app.pages.compare import TITLE as COMPARE
-from explorer.app.pages.compare import Compare
-from explorer.app.pages.explore import TITLE, Explore
-from explorer.app.pages.learn import TITLE as LEARN
-from explorer.app.pages.learn import Learn
-from explorer.cities import cities
+from explorer.app import pages as registry
+from explorer.app.pages import Page
 from explorer.errors import InputError
-from explorer.scenario import Scenario
+
+if TYPE_CHECKING:
+    from explorer.scenario import Scenario
 
 _HOST = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
 _WITH_PORT = re.compile(r":[0-9]+$")
@@ -53,7 +48,7 @@ def serve(
         or "192.0.2.7:8080"; a host without a port may have the server's port or the usual one
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
-    say : told where the page is
+    say : called with a line on where the page is
     scenario : what visitors begin with, on its page, unless their link says otherwise
     **choices : first settings of each visitor, see `ExploreState`
 
@@ -67,6 +62,58 @@ def serve(
         For a city that is not in the catalogue, a port that is taken or not a port, an origin that
         is not one host, or a call in a process that a sweep has started.
     """
+    # Inside, since a process that serves an audience must not load what may hold exact numbers.
+    from explorer.app.curator.start import known_city, known_lesson
+    from explorer.cities.catalogue import cities
+
+    _refuse_in_a_worker()
+    if scenario is not None:
+        known_city(scenario)
+        known_lesson(scenario)
+        city, choices = scenario.city, {"side": scenario.side, **choices}
+    key = city or next(iter(cities()))
+    where = _checked(port, origins)
+    if warm:
+        warm_up(key, **choices)
+    begin = {"city": key, "scenario": scenario, **choices}
+    first = "explore" if scenario is None else scenario.page
+    return _listen(registry.pages("curator"), first, begin, address, where, open, start, say)
+
+
+def serve_audience(
+    port: int = 5006,
+    open: bool = True,
+    address: str = "127.0.0.1",
+    origins: Sequence[str] = (),
+    start: bool = True,
+    say: Callable[[str], None] = print,
+    **begin: Any,
+) -> Any:
+    """Serve the pages for an audience until interrupted; nothing that may be exact is loaded.
+
+    Parameters
+    ----------
+    port, open, address, origins, start, say : as for `serve`
+    **begin : what the pages are made with
+
+    Returns
+    -------
+    The Bokeh server.
+
+    Raises
+    ------
+    InputError
+        As `serve`, and where there is no page for an audience.
+    """
+    _refuse_in_a_worker()
+    shown = registry.pages("audience")
+    if not shown:
+        raise InputError("There is no page for an audience yet: serve the curator's pages.")
+    where = _checked(port, origins)
+    return _listen(shown, shown[0].key, begin, address, where, open, start, say)
+
+
+def _refuse_in_a_worker() -> None:
     # Processes of a sweep read the script of their parent again, under the name "__mp_main__" (in
     # the parent that stands for "__main__") and before they know of a parent.
     script = getattr(sys.modules.get("__mp_main__"), "__name__", "__main__")
@@ -75,47 +122,46 @@ def serve(
             'Put the call of serve under if __name__ == "__main__": the processes of a sweep read '
             "your script again, and each of them would serve, too."
         )
-    if scenario is not None:
-        known_city(scenario)
-        known_lesson(scenario)
-        city, choices = scenario.city, {"side": scenario.side, **choices}
-    key = city or next(iter(cities()))
+
+
+def _checked(port: int, origins: Sequence[str]) -> tuple[int, list[str]]:
     if not 0 <= port <= 65535:
         raise InputError(f"{port!r} is not a port: give a whole number from 0 to 65535.")
-    hosts = [_host(each) for each in origins]
-    if warm:
-        warm_up(key, **choices)
+    return port, [_host(each) for each in origins]
 
-    def explore() -> Any:
-        return Explore(key, scenario=scenario, **choices).page(links=True)
 
-    def compare() -> Any:
-        return Compare(key, scenario=scenario, **choices).page(links=True)
+def _listen(
+    shown: Sequence[Page],
+    first: str,
+    begin: Mapping[str, Any],
+    address: str,
+    where: tuple[int, Sequence[str]],
+    open: bool,
+    start: bool,
+    say: Callable[[str], None],
+) -> Any:
+    """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``."""
+    port, hosts = where
+    kinds = {page.key: page.load() for page in shown}
 
-    def learn() -> Any:
-        return Learn(key, links=True).page()
+    def maker(key: str) -> Callable[[], Any]:
+        return lambda: kinds[key].served(shown, **begin).page()
 
-    def lesson() -> Any:
-        return Learn(key, lesson=None if scenario is None else scenario.lesson, links=True).page()
-
-    def classroom() -> Any:
-        return ClassResult(key, links=True).page()
-
-    pages = {"explore": explore, "compare": compare, "learn": learn, "class": classroom}
-    titles = {"explore": TITLE, "compare": COMPARE, "learn": LEARN, "class": CLASS}
-    first = "explore" if scenario is None else scenario.page
-    root = pages[first] if scenario is None or not scenario.lesson else lesson
+    routes = {"/": first, **{page.address: page.key for page in shown}}
     try:
         port = port or _free_port(address)
         server = pn.serve(
-            {"/": root, **pages},
+            {route: maker(key) for route, key in routes.items()},
             port=port,
             address=address,
             # Both names of this computer, and no other site's page may open a session.
             websocket_origin=_allowed(("localhost", "127.0.0.1", address), hosts, port),
+            # Who knows or chooses the id of a session has its document: only ours count.
+            sign_sessions=True,
+            secret_key=secrets.token_bytes(32),
             show=open,
             start=False,
-            title={"/": titles[first], **titles},
+            title={route: kinds[key].TITLE for route, key in routes.items()},
             admin=False,
             verbose=False,
         )
@@ -164,13 +210,8 @@ def _free_port(address: str) -> int:
 
 
 def warm_up(city: str, **choices: Any) -> float:
-    """Read ``city``, compile every kernel a page needs; returns the seconds it took."""
+    """Read ``city``, compile every kernel a curator's page needs; returns the seconds it took."""
     started = time.perf_counter()
-    side = choices.get("side", 1024)
-    load_city(city, side)
-    page = Explore(city, **choices)
-    for view in ("difference", "private"):
-        page.state.put(right=view)
-    page.page()
-    Compare(city, **choices).page()
+    for page in registry.pages("curator"):
+        page.load().warm(city=city, **choices)
     return time.perf_counter() - started

@@ -13,7 +13,7 @@ from explorer.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-    from explorer.release import Release
+    from explorer.releases.release import Release
 
 HELP = "answer rectangles from a release file"
 
@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, answer, print or write."""
-    from explorer.queries import write_rectangles
-    from explorer.release import Release
+    from explorer.queries.files import write_rectangles
+    from explorer.releases.release import Release
 
     form, path = _form(arguments)
     release = Release.load(arguments.map)
@@ -109,8 +109,8 @@ def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
 def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.ndarray, list[str]]:
     import numpy as np
 
-    from explorer.queries import read_rectangles
-    from explorer.rectangle_shapes import boxes_of_degrees
+    from explorer.queries.files import read_rectangles
+    from explorer.queries.shapes import boxes_of_degrees
 
     if arguments.rectangles is None and not arguments.rectangle:
         raise InputError(

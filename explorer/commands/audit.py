@@ -16,7 +16,7 @@ from explorer.commands.terminal import paragraph, progress, table
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    from explorer.privacy.audit import Finding, NoiseFinding
+    from explorer.privacy.audit.audit import Finding, NoiseFinding
 
 HELP = "look for breaches of the privacy claim of the mechanisms"
 SECONDS = 60.0
@@ -56,9 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Audit, print what was found, and exit with code 1 for a breach."""
-    from explorer.mechanisms import mechanism, mechanisms
+    from explorer.mechanisms import all_mechanisms, mechanism
 
-    every = list(mechanisms())
+    every = list(all_mechanisms())
     keys = every if arguments.mechanism == "all" else [mechanism(arguments.mechanism).key]
     seconds, pairs = arguments.seconds, arguments.pairs
     if pairs is not None and pairs < 1:
@@ -77,7 +77,7 @@ def audit_all(
     keys: Sequence[str], seconds: float, pairs: int | None, seed: int
 ) -> tuple[list[Finding], list[NoiseFinding]]:
     """Audit mechanisms in as many processes as there are processors, cases taken in turn."""
-    from explorer.privacy.audit import Finding
+    from explorer.privacy.audit.audit import Finding
 
     end, workers = time.monotonic() + seconds, os.cpu_count() or 1
     found = {key: Finding(key) for key in keys}
@@ -152,7 +152,7 @@ def _tasks(
     holds: Callable[[str], bool],
 ) -> Iterator[Task]:
     """What there is to do: noise, a round of cases, canaries, further rounds up to the pairs."""
-    from explorer.privacy.cases import NEIGHBOURS
+    from explorer.privacy.audit.cases import NEIGHBOURS
 
     yield Task("noise", ("release",), must=True)
     yield Task("noise", ("preview", seed), must=True)
@@ -173,7 +173,7 @@ def _tasks(
 def _work(what: str, details: tuple[Any, ...]) -> tuple[str, Any]:
     """Do a task, in a process of its own."""
     from explorer.mechanisms import mechanism
-    from explorer.privacy import audit
+    from explorer.privacy.audit import audit
 
     name = details[0]
     if what == "noise":

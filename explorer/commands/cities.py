@@ -6,10 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from explorer.commands.terminal import note, paragraph, progress
-from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    from explorer.cities import City
+    from explorer.cities.catalogue import City
 
 HELP = "list the cities that can be shown, and download one"
 
@@ -25,25 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the catalogue, or fetch the files of one city."""
-    from explorer.cities import cities
+    from explorer.cities.catalogue import cities, find
 
     if arguments.download is not None:
-        download(city(arguments.download))
+        download(find(arguments.download))
         return
     for key, each in cities().items():
         print(f"{key}\n{paragraph(each.title, 4)}")
         for line in (each.description, where(each)):
             print(paragraph(line, 4))
-
-
-def city(key: str) -> City:
-    """The city of a key, or an InputError that lists the keys."""
-    from explorer.cities import cities
-
-    known = cities()
-    if key not in known:
-        raise InputError(f"There is no city {key!r}; choose one of {', '.join(known)}.")
-    return known[key]
 
 
 def where(each: City) -> str:

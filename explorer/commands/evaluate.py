@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from explorer.evaluate import Store
-    from explorer.matrix import FrequencyMatrix
+    from explorer.points.matrix import FrequencyMatrix
 
 HELP = "compare mechanisms on a map"
 
@@ -77,10 +77,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Plan, carry out, rank, write."""
     from explorer.evaluate import metrics, plan, ranking, runs, tidy, verdict, workloads
-    from explorer.mechanisms import mechanism, mechanisms
+    from explorer.mechanisms import all_mechanisms, mechanism
 
     names = arguments.mechanisms.split(",")
-    chosen = list(mechanisms()) if names == ["all"] else [name.strip() for name in names]
+    chosen = list(all_mechanisms()) if names == ["all"] else [name.strip() for name in names]
     for name in arguments.metric:
         metrics.check(name)
     kinds = [mechanism(name) for name in chosen]
@@ -125,7 +125,7 @@ def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
     InputError
         For something else, or a city whose points are not here.
     """
-    from explorer.cities import City, cities
+    from explorer.cities.catalogue import City, cities
 
     known = cities()
     path = Path(text).expanduser()

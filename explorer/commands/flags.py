@@ -9,8 +9,7 @@ from typing import Any
 import param
 
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism, mechanisms
-from explorer.mechanisms.base import EPSILON_RANGE
+from explorer.mechanisms import Mechanism, all_mechanisms
 
 _PREFIX = "parameter "
 _SIZE = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?)\s*(km|m)", re.IGNORECASE)
@@ -28,7 +27,7 @@ def flag(name: str) -> str:
 def owners() -> dict[str, list[type[Mechanism]]]:
     """The mechanisms that have a parameter, by its name, in the order of declaration."""
     found: dict[str, list[type[Mechanism]]] = {}
-    for each in mechanisms().values():
+    for each in all_mechanisms().values():
         for name in each.tunables():
             found.setdefault(name, []).append(each)
     return found
@@ -37,15 +36,14 @@ def owners() -> dict[str, list[type[Mechanism]]]:
 def allowed(declared: param.Parameter) -> str:
     """What a parameter may be.
 
-    >>> allowed(mechanisms()["htf"].param["height"])
+    >>> allowed(all_mechanisms()["htf"].param["height"])
     '0 to 22, or auto'
     """
     if isinstance(declared, param.Selector):
         return ", ".join(map(_typed, declared.objects))
-    if declared.name == "epsilon":
-        return EPSILON_RANGE
     low, high = declared.bounds
-    return f"{low:,.12g} to {high:,.12g}{', or auto' if declared.allow_None else ''}"
+    limits = getattr(declared, "allowed", f"{low:,.12g} to {high:,.12g}")
+    return f"{limits}{', or auto' if declared.allow_None else ''}"
 
 
 def described(declared: param.Parameter) -> str:
@@ -85,7 +83,7 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
     """Add one flag for each parameter of every mechanism, grouped by mechanism."""
     by_name = owners()
     shared = [name for name, who in by_name.items() if len(who) > 1]
-    for each in mechanisms().values():
+    for each in all_mechanisms().values():
         own = [name for name in each.tunables() if name not in shared]
         if own:
             group = parser.add_argument_group(f"parameters of {each.title} only")

@@ -18,11 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print one line each, or everything about one."""
     from explorer.commands.flags import described, flag
-    from explorer.mechanisms import mechanism, mechanisms
+    from explorer.mechanisms import all_mechanisms, mechanism
 
     if arguments.name is None:
-        width = max(map(len, mechanisms()))
-        for key, each in mechanisms().items():
+        width = max(map(len, all_mechanisms()))
+        for key, each in all_mechanisms().items():
             print(f"{key:<{width}}  {each.summary} {each.paper}")
         return
     chosen = mechanism(arguments.name)

@@ -14,10 +14,10 @@ from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    from explorer.grid import Grid
-    from explorer.matrix import FrequencyMatrix
+    from explorer.grid.grid import Grid
     from explorer.mechanisms import Mechanism
-    from explorer.points import Points
+    from explorer.points.matrix import FrequencyMatrix
+    from explorer.points.points import Points
     from explorer.privacy.ledger import Ledger
 
 HELP = "draw a private map of points and save it"
@@ -125,7 +125,7 @@ def _draw(made: Mechanism, matrix: FrequencyMatrix, seed: int | None, ledger: Le
 
 
 def _spent(matrix: FrequencyMatrix, ledger: Ledger | None, seed: int | None) -> str:
-    from explorer.privacy.units import to_epsilon
+    from explorer.releases.units import to_epsilon
 
     if seed is not None:
         return "Ledger: a preview spends nothing and must not be published."
@@ -152,7 +152,7 @@ def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any
     grid = declared_grid(arguments, 1024 if shape is None else shape)
 
     def load() -> tuple[Points, FrequencyMatrix]:
-        from explorer.points import read_points
+        from explorer.points.points import read_points
 
         told = {name: getattr(arguments, name) for name in _COLUMNS}
         if told["crs"] is not None:
@@ -169,7 +169,7 @@ def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any
 
 
 def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
-    from explorer.commands.cities import city
+    from explorer.cities.catalogue import find
 
     named = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid", *_COLUMNS)
     for name in named:
@@ -178,7 +178,7 @@ def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> 
                 f"{flags.flag(name)} is not needed with --city, whose extent and columns are in "
                 "the catalogue; leave it out."
             )
-    chosen = city(arguments.city)
+    chosen = find(arguments.city)
     if not chosen.present:
         raise InputError(
             f"{chosen.title} is not here yet; run: dp-explorer cities --download {chosen.key}"
@@ -200,7 +200,7 @@ def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
     InputError
         Unless it is declared in exactly one way, completely.
     """
-    from explorer.grid import Grid
+    from explorer.grid.grid import Grid
 
     ways = ("around", "bounds", "boundary")
     given = [name for name in ways if getattr(arguments, name) is not None]

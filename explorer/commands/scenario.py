@@ -27,16 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, turn, print or save."""
     from explorer.commands.files import output_path, write_whole
-    from explorer.scenario import read_scenario
+    from explorer.scenario import read_scenario, to_notebook, to_python
 
     target = None
     if arguments.output is not None:
         target = output_path(arguments.output, arguments.overwrite, (arguments.file,))
     scenario = read_scenario(arguments.file)
     if arguments.to == "python":
-        text = scenario.to_python()
+        text = to_python(scenario)
     elif arguments.to == "notebook":
-        text = scenario.to_notebook()
+        text = to_notebook(scenario)
     else:
         text = f"{scenario.page}?s={scenario.to_link()}\n"
     if target is None:

@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.port.isdigit() or int(arguments.port) > 65535:
         raise InputError(f"{arguments.port!r} is not a port; give a whole number from 0 to 65535.")
     if arguments.city is not None:
-        from explorer.commands.cities import city
+        from explorer.cities.catalogue import find
 
-        city(arguments.city)
+        find(arguments.city)
     scenario = None
     if arguments.scenario is not None:
         if arguments.city is not None:

@@ -4,10 +4,9 @@
 progress and a flag to stop. Everything here compares with exact counts: it is the curator's.
 """
 
-from explorer.evaluate.bias import bias_of_large_regions, biases
+from explorer.evaluate.bias import biases
 from explorer.evaluate.evaluation import evaluate
 from explorer.evaluate.metrics import measure
-from explorer.evaluate.profiles import profiles
 from explorer.evaluate.ranking import ranking, scores, verdict
 from explorer.evaluate.results import Run, label, parameter, tidy
 from explorer.evaluate.runs import runs
@@ -22,14 +21,12 @@ __all__ = [
     "Store",
     "Task",
     "Workload",
-    "bias_of_large_regions",
     "biases",
     "evaluate",
     "label",
     "measure",
     "parameter",
     "plan",
-    "profiles",
     "ranking",
     "runs",
     "scores",

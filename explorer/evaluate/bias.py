@@ -2,53 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 import numpy as np
 import pandas as pd
 
-from explorer.evaluate.evaluation import evaluate
 from explorer.evaluate.ranking import standard_error
 from explorer.evaluate.results import label
-from explorer.evaluate.runs import Flag
-from explorer.evaluate.tasks import Choice
-from explorer.evaluate.workloads import workload
-from explorer.matrix import FrequencyMatrix
-
-LARGE = ("total", "sq10", "sq6")
-"""The workloads that are looked at."""
-
-
-def bias_of_large_regions(
-    matrix: FrequencyMatrix,
-    mechanisms: Iterable[Choice],
-    epsilons: Iterable[float] | None = None,
-    seeds: int | Iterable[int] = 30,
-    *,
-    city: str = "",
-    jobs: int | None = None,
-    cancel: Flag | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> pd.DataFrame:
-    """Mean signed error of the total and of large squares over many releases.
-
-    Returns
-    -------
-    DataFrame
-        One row for each mechanism, epsilon and workload, see `biases`.
-    """
-    table = evaluate(
-        matrix,
-        mechanisms,
-        epsilons,
-        [workload(name, matrix.shape) for name in LARGE],
-        seeds,
-        city=city,
-        jobs=jobs,
-        cancel=cancel,
-        progress=progress,
-    )
-    return biases(table)
 
 
 def biases(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from explorer.evaluate.runs import Flag, runs
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Choice, Sweep, plan
 from explorer.evaluate.workloads import Workload, workload
-from explorer.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix
 
 
 def evaluate(

@@ -13,19 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import Mechanism, mechanism
-from explorer.release import Release
+from explorer.mechanisms import Mechanism
+from explorer.points.matrix import FrequencyMatrix
 
 Floats = NDArray[np.float64]
 
 MOST_RUNS = 10_000
 _OWN_DICE = 0x4E75  # keeps these seeds apart from all others that are made of small numbers
-
-
-def same_mechanism(release: Release) -> Mechanism:
-    """The mechanism that a release came from, with the same settings."""
-    return mechanism(release.mechanism)(epsilon=release.epsilon, **release.parameters)
 
 
 def dice(run: int) -> int:

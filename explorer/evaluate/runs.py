@@ -21,15 +21,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-import explorer
 from explorer.errors import InputError
 from explorer.evaluate.metrics import measure
 from explorer.evaluate.results import Run
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import Workload
-from explorer.matrix import FrequencyMatrix
-from explorer.rectangle_sums import rectangle_sums, summed
+from explorer.grid.sums import rectangle_sums, summed
+from explorer.mechanisms import Mechanism, all_mechanisms, register
+from explorer.points.matrix import FrequencyMatrix
+from explorer.version import __version__
 
 _LOOK = 0.1  # seconds between looks at the cancel flag while runs are under way
 
@@ -42,7 +43,7 @@ class Flag(Protocol):
         ...
 
 
-class Desk:
+class Runner:
     """Matrix, workloads and true answers: all that a task needs. It holds exact counts."""
 
     def __init__(
@@ -79,7 +80,7 @@ class Desk:
             for (name, true), answers in zip(self.truths.items(), private, strict=True)
         }
         key = task.key(self.matrix, self.workloads)
-        about = (self.city, self.matrix.key[:12], explorer.__version__)
+        about = (self.city, self.matrix.key[:12], __version__)
         return Run(task, key, figures, release.n_leaves, seconds, *about)
 
 
@@ -157,11 +158,11 @@ def _here(
     city: str,
     cancel: Flag | None,
 ) -> Iterator[Run]:
-    desk = Desk(matrix, workloads, city)
+    runner = Runner(matrix, workloads, city)
     for task in tasks:
         if cancel is not None and cancel.is_set():
             return
-        yield desk.do(task)
+        yield runner.do(task)
 
 
 def _in_processes(
@@ -179,7 +180,7 @@ def _in_processes(
         workers,
         mp_context=get_context("spawn"),
         initializer=_start,
-        initargs=(matrix_parts, tuple(workloads), city),
+        initargs=(matrix_parts, tuple(workloads), city, tuple(all_mechanisms().values())),
     )
     waiting = iter(tasks)
     under_way: set[Future[Run]] = set()
@@ -204,15 +205,22 @@ def _in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-_HELD: list[Desk] = []  # the one desk of a worker process
+_HELD: list[Runner] = []  # the one of a worker process
 
 
-def _start(matrix_parts: tuple[Any, ...], workloads: tuple[Workload, ...], city: str) -> None:
-    """Prepare a worker process."""
+def _start(
+    matrix_parts: tuple[Any, ...],
+    workloads: tuple[Workload, ...],
+    city: str,
+    kinds: tuple[type[Mechanism], ...],
+) -> None:
+    """Prepare a worker process; mechanisms that the parent registered exist here too."""
+    for kind in kinds:
+        register(kind)
     # Ctrl-C is the parent's to handle; its end is this process's end too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _HELD.append(Desk(FrequencyMatrix(*matrix_parts), workloads, city))
+    _HELD.append(Runner(FrequencyMatrix(*matrix_parts), workloads, city))
 
 
 def _do(task: Task) -> Run:

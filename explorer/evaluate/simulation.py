@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import mechanism
-from explorer.privacy.units import laplace_variance
-from explorer.rectangle_sums import rectangle_sums, summed
-from explorer.release import Release, check_rectangles
+from explorer.grid.sums import rectangle_sums, summed
+from explorer.mechanisms import rebuild
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release
+from explorer.releases.units import laplace_variance
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +98,7 @@ def simulated_sd(
     stand_in = FrequencyMatrix(
         whole_counts(smooth, leaves), release.grid, release.contribution_bound, release.unit
     )
-    made = mechanism(release.mechanism)(epsilon=release.epsilon, **release.parameters)
+    made = rebuild(release)
     # Drawn from a sequence of its own: with the dice of the release every run would repeat its
     # errors, which are in the map already.
     dice = np.random.default_rng([0x51B0A7ED, seed]).integers(2**32, 2**62, runs)
@@ -107,9 +107,9 @@ def simulated_sd(
     )
     # The released estimate, less its negative counts: around the rounded map the bias would hold
     # the rounding, which is no error of the mechanism.
-    boxes = check_rectangles(rectangles, release.grid)
+    boxes = release.grid.to_cells(rectangles)
     middle = rectangle_sums(summed(smooth), boxes)
-    cells = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+    cells = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)
     variance = laplace_variance(np.array([release.units]), release.contribution_bound)
     least = np.sqrt(variance) * np.minimum(cells, 1.0)
     return Simulated(answers.std(axis=0, ddof=1), answers.mean(axis=0) - middle, least, runs)

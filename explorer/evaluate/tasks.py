@@ -11,12 +11,12 @@ from typing import Any
 
 import param
 
-import explorer
 from explorer.errors import InputError
 from explorer.evaluate.workloads import Workload
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import mechanism
 from explorer.mechanisms.base import Mechanism
+from explorer.points.matrix import FrequencyMatrix
+from explorer.version import __version__
 
 Choice = Mechanism | str | tuple[str, Mapping[str, Any]]
 """A mechanism as people give it: an instance, a name, or a name with parameters."""
@@ -47,7 +47,7 @@ class Task:
     @classmethod
     def of(cls, made: Mechanism, seed: int) -> Task:
         """The task of an instance."""
-        settings = {name: _plain(made.param[name], getattr(made, name)) for name in made.tunables()}
+        settings = {name: _plain(made.param[name], v) for name, v in made.settings().items()}
         return cls(made.key, json.dumps(settings, sort_keys=True), float(made.epsilon), int(seed))
 
     def build(self) -> Mechanism:
@@ -57,7 +57,7 @@ class Task:
     def key(self, matrix: FrequencyMatrix, workloads: Sequence[Workload]) -> str:
         """Hash of everything that the outcome depends on, software version included."""
         about = [
-            explorer.__version__,
+            __version__,
             matrix.key,
             matrix.contribution_bound,
             matrix.unit,
@@ -104,7 +104,7 @@ def plan(
     budgets = None if epsilons is None else [float(epsilon) for epsilon in epsilons]
     numbers = range(seeds) if isinstance(seeds, int) else [int(seed) for seed in seeds]
     made = [
-        _rebuilt(base, settings, epsilon)
+        base.with_(epsilon=epsilon, **settings)
         for base in given
         for settings in _settings(base, axes)
         for epsilon in ([base.epsilon] if budgets is None else budgets)
@@ -131,8 +131,3 @@ def _instance(choice: Choice) -> Mechanism:
 def _settings(base: Mechanism, axes: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     own = {name: values for name, values in axes.items() if name in base.tunables()}
     return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
-
-
-def _rebuilt(base: Mechanism, settings: Mapping[str, Any], epsilon: float) -> Mechanism:
-    kept = {name: getattr(base, name) for name in base.tunables()}
-    return type(base)(epsilon=epsilon, **{**kept, **settings})

@@ -22,9 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid import Grid
-from explorer.queries import random_rectangles
-from explorer.release import check_rectangles
+from explorer.grid.grid import Grid
 
 RANDOM_QUERIES = 2000  # htf-2022, for rectangles and squares alike
 AG_QUERIES = 200  # grids-2013, for each size
@@ -43,7 +41,7 @@ class Workload:
     Attributes
     ----------
     name : str
-    boxes : (n, 4) column0, row0, column1, row1
+    boxes : (n, 2, d) lower and upper
         In cells, half open; whole numbers in the papers' workloads, fractions allowed.
     truth : (n,) true answers, optional
         For when they do not come from the matrix that is released, such as a coarser one.
@@ -54,16 +52,16 @@ class Workload:
     truth: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.boxes.ndim != 2 or self.boxes.shape[1:] != (4,) or len(self.boxes) == 0:
+        if self.boxes.ndim != 3 or self.boxes.shape[1] != 2 or len(self.boxes) == 0:
             raise InputError(
-                f"The workload {self.name!r} has boxes of shape {self.boxes.shape}: give rows of "
-                "column0, row0, column1, row1, at least one."
+                f"The workload {self.name!r} has boxes of shape {self.boxes.shape}: give at least "
+                "one box of cells, (n, 2, 2): lower and upper edge, row before column."
             )
 
     @classmethod
     def of(cls, name: str, rectangles: ArrayLike, grid: Grid) -> Workload:
         """A workload of one's own rectangles (n, 4) x0, y0, x1, y1 in the grid's unit."""
-        return cls(name, check_rectangles(rectangles, grid))
+        return cls(name, grid.to_cells(rectangles))
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -72,7 +70,9 @@ class Workload:
     def key(self) -> str:
         """SHA-256 of name and boxes: tells whether a run has answered these questions."""
         digest = hashlib.sha256(self.name.encode())
-        digest.update(np.ascontiguousarray(self.boxes, dtype="<f8").tobytes())
+        # Columns first, as ever: a store keeps what has been done under this key.
+        columns_first = self.boxes[:, :, ::-1]
+        digest.update(np.ascontiguousarray(columns_first, dtype="<f8").tobytes())
         if self.truth is not None:
             digest.update(np.ascontiguousarray(self.truth, dtype="<f8").tobytes())
         return digest.hexdigest()
@@ -111,8 +111,9 @@ def workload(name: str, shape: tuple[int, int], n: int | None = None, seed: int 
         return Workload(name, _placed(shape, extent, n or AG_QUERIES, rng))
     if name == "cells":
         row, col = (axis.ravel() for axis in np.indices(shape))
-        return Workload(name, np.stack([col, row, col + 1, row + 1], axis=1))
-    return Workload(name, np.array([[0, 0, cols, rows]], dtype=np.int64))
+        cells = np.stack([row, col], axis=1)
+        return Workload(name, np.stack([cells, cells + 1], axis=1))
+    return Workload(name, np.array([[[0, 0], [rows, cols]]], dtype=np.int64))
 
 
 def workloads(
@@ -127,7 +128,27 @@ def workloads(
 def _placed(
     shape: tuple[int, int], extent: tuple[int, int], n: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Boxes (n, 4) of `extent` (rows, columns), each place inside the map equally likely."""
+    """Boxes (n, 2, 2) of `extent` (rows, columns), each place inside the map equally likely."""
     row = rng.integers(0, shape[0] - extent[0] + 1, n)
     col = rng.integers(0, shape[1] - extent[1] + 1, n)
-    return np.stack([col, row, col + extent[1], row + extent[0]], axis=1)
+    lower = np.stack([row, col], axis=1)
+    return np.stack([lower, lower + extent], axis=1)
+
+
+def random_rectangles(
+    shape: tuple[int, int], n: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """The HTF workload: centre cell uniform, height and width uniform, clipped to the grid.
+
+    Returns
+    -------
+    (n, 2, 2) int64 lower and upper, half open, in cells, row first
+    """
+    boxes = np.empty((n, 2, len(shape)), dtype=np.int64)
+    for axis, cells in enumerate(shape):
+        centre = rng.integers(0, cells, n)
+        extent = rng.integers(1, cells + 1, n)
+        start = centre - extent // 2
+        boxes[:, 0, axis] = np.clip(start, 0, cells)
+        boxes[:, 1, axis] = np.clip(start + extent, 0, cells)
+    return boxes

@@ -7,16 +7,18 @@ Algorithm 1 looked at are part of the release (they have been paid for).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import homogeneity
-from explorer.inspection.figures import Figures, cut_of
-from explorer.matrix import FrequencyMatrix
+from explorer.mechanisms import HTF, rebuild
+from explorer.mechanisms.figures import Figures, cut_of
+from explorer.points import split_costs as homogeneity
+from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy import cuts
-from explorer.privacy.units import laplace_variance
-from explorer.release import Release
+from explorer.releases.release import Release
+from explorer.releases.units import laplace_variance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,8 +77,9 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
     number : position in its tree
     """
     it = Figures(release, number)
-    if release.mechanism != "htf" or it.is_leaf:
+    if release.mechanism != HTF.key or it.is_leaf:
         return None
+    made: Any = rebuild(release)
     axis, chosen = cut_of(release.tree, number)
     looked_at, noisy = _candidates(release, number)
     lower, upper = release.tree.lower[number], release.tree.upper[number]
@@ -88,8 +91,8 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
         positions = np.unique(np.concatenate([positions[::step], looked_at, [chosen]]))
     low, high = (np.broadcast_to(corner, (len(positions), 2)).copy() for corner in (lower, upper))
     axes = np.full(len(positions), axis)
-    costs = homogeneity.split_costs(matrix, low, high, axes, positions)
-    first, last = cuts.window(np.array([upper[axis] - lower[axis]]), it.made.split_rule)
+    costs = matrix.split_costs(low, high, axes, positions)
+    first, last = cuts.window(np.array([upper[axis] - lower[axis]]), made.split_rule)
     return CutStudy(
         axis=axis,
         positions=positions,
@@ -97,10 +100,10 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
         looked_at=looked_at,
         noisy=noisy,
         kept=bool(release.candidates),
-        rule=it.made.split_rule,
+        rule=made.split_rule,
         allowed=(int(lower[axis] + first[0] + 1), int(lower[axis] + last[0] - 1)),
         chosen=chosen,
-        noise_sd=_noise_sd(it),
+        noise_sd=_noise_sd(it, made),
     )
 
 
@@ -115,12 +118,12 @@ def _candidates(release: Release, number: int) -> tuple[Ints, Floats]:
     return np.array(positions, dtype=np.int64), np.array(costs)
 
 
-def _noise_sd(it: Figures) -> float:
+def _noise_sd(it: Figures, made: Any) -> float:
     paid = it.release.tree.spent[it.number]
     stages = it.release.tree.stages
     units = int(paid[stages.index("split")]) if "split" in stages else 0
-    if units == 0 or it.made.split_rule not in ("search", "middle half", "middle quarter"):
+    if units == 0 or made.split_rule not in ("search", "middle half", "middle quarter"):
         return float("nan")
     sensitivity = homogeneity.SENSITIVITY * it.release.contribution_bound
-    share = np.array([units // (2 * it.made.T + 1)])
+    share = np.array([units // (2 * made.T + 1)])
     return float(np.sqrt(laplace_variance(share, sensitivity)[0])) / _ONE

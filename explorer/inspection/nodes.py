@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.inspection.decisions import Decision, decision
+from explorer.inspection.decisions import decision
 from explorer.inspection.walk import leaf_number
-from explorer.privacy.units import UNITS_PER_EPSILON
-from explorer.release import Release
+from explorer.mechanisms.decisions import Decision
+from explorer.releases.answers import Z95
+from explorer.releases.release import Release
+from explorer.releases.units import UNITS_PER_EPSILON
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,8 @@ class Node:
     children : number of children
     depth : cuts between the whole map and the node
     height : levels between the node and the lowest that the tree could have
-    lower, upper : half-open rows and columns
-    bounds : x0, y0, x1, y1 in the grid's unit
+    lower, upper : half open, in cells, one number for each axis
+    bounds : as people write boxes of the domain: of a grid x0, y0, x1, y1 in its unit
     count : private count after inference
     sd : standard deviation of the noise in it; `sd_exact` says whether that is a closed form
     draws : the node's own noisy counts, (stage, count)
@@ -39,9 +41,9 @@ class Node:
     children: int
     depth: int
     height: int
-    lower: tuple[int, int]
-    upper: tuple[int, int]
-    bounds: tuple[float, float, float, float]
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    bounds: tuple[float, ...]
     count: float
     sd: float
     sd_exact: bool
@@ -50,14 +52,14 @@ class Node:
     decision: Decision
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of cells."""
-        return self.upper[0] - self.lower[0], self.upper[1] - self.lower[1]
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return tuple(high - low for low, high in zip(self.lower, self.upper, strict=True))
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Approximate 95 % interval of the noise part: count -+ 1.96 sd."""
-        return self.count - 1.96 * self.sd, self.count + 1.96 * self.sd
+        """Approximate 95 % interval of the noise part: count -+ Z95 sd."""
+        return self.count - Z95 * self.sd, self.count + Z95 * self.sd
 
     @property
     def epsilon(self) -> float:
@@ -76,8 +78,7 @@ def inspect(release: Release, number: int) -> Node:
     """
     tree = release.tree
     lower, upper = tree.lower[number], tree.upper[number]
-    (y0, x0), (y1, x1) = lower, upper
-    bounds = release.grid.from_cells(np.array([[x0, y0, x1, y1]], float))
+    bounds = release.domain.from_cells(np.array([[lower, upper]]))
     is_leaf = tree.fan_out[number] == 0
     deepest = int(release.facts.get("height", tree.depth.max()))
     drawn = zip(tree.stages, tree.draws[number].tolist(), strict=True)
@@ -88,12 +89,12 @@ def inspect(release: Release, number: int) -> Node:
         children=int(tree.fan_out[number]),
         depth=int(tree.depth[number]),
         height=deepest - int(tree.depth[number]),
-        lower=(int(y0), int(x0)),
-        upper=(int(y1), int(x1)),
+        lower=tuple(lower.tolist()),
+        upper=tuple(upper.tolist()),
         bounds=tuple(bounds[0].tolist()),
         count=float(tree.value[number]),
         sd=_sd(release, number, bounds),
-        sd_exact=release.linear and release.inside == "uniform",
+        sd_exact=release.sd_exact,
         draws=tuple((stage, value) for stage, value in drawn if not np.isnan(value)),
         spent=_path(release, number),
         decision=decision(release, number),

@@ -1,6 +1,9 @@
-"""The mechanisms, one concept a module; `mechanisms()` is their registry."""
+"""The mechanisms, one concept a module; `all_mechanisms()` is their registry."""
 
 from __future__ import annotations
+
+import re
+from typing import TypeVar
 
 from explorer.errors import InputError
 from explorer.mechanisms.base import Mechanism
@@ -13,7 +16,9 @@ from explorer.mechanisms.mosaic import Mosaic
 from explorer.mechanisms.privlet import Privlet
 from explorer.mechanisms.privtree import PrivTree
 from explorer.mechanisms.quadtree import QuadTree
+from explorer.releases.release import Release
 
+#: The registry, in the order in which mechanisms are best explained: one line for each.
 _ALL: tuple[type[Mechanism], ...] = (
     Identity,
     Uniform,
@@ -30,6 +35,7 @@ _ALL: tuple[type[Mechanism], ...] = (
     PrivTree,
     Mosaic,
 )
+_REGISTERED: dict[str, type[Mechanism]] = {each.key: each for each in _ALL}
 
 __all__ = [
     "AG",
@@ -47,19 +53,75 @@ __all__ = [
     "Privlet",
     "QuadTree",
     "Uniform",
+    "all_mechanisms",
+    "first_compared",
     "mechanism",
-    "mechanisms",
+    "rebuild",
+    "register",
+    "unregister",
 ]
 
+M = TypeVar("M", bound=Mechanism)
+_KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
-def mechanisms() -> dict[str, type[Mechanism]]:
+
+def all_mechanisms() -> dict[str, type[Mechanism]]:
     """The mechanisms by name, in the order in which they are best explained."""
-    return {each.key: each for each in _ALL}
+    return dict(_REGISTERED)
 
 
 def mechanism(name: str) -> type[Mechanism]:
     """The mechanism of that name; an InputError lists the names there are."""
-    known = mechanisms()
-    if name not in known:
-        raise InputError(f"There is no mechanism {name!r}: choose one of {', '.join(known)}.")
-    return known[name]
+    if name not in _REGISTERED:
+        raise InputError(f"There is no mechanism {name!r}: choose one of {', '.join(_REGISTERED)}.")
+    return _REGISTERED[name]
+
+
+def first_compared() -> tuple[str, ...]:
+    """The names of the mechanisms that a comparison begins with."""
+    return tuple(key for key, kind in _REGISTERED.items() if kind.compared_first)
+
+
+def rebuild(release: Release) -> Mechanism:
+    """The mechanism that a release came from, with the same settings.
+
+    Raises
+    ------
+    InputError
+        For a mechanism that does not exist here, or settings that it refuses.
+    """
+    return mechanism(release.mechanism)(epsilon=release.epsilon, **release.parameters)
+
+
+def register(kind: type[M]) -> type[M]:
+    """Add a mechanism of your own, for as long as this process runs; also a class decorator.
+
+    Do so before the pages of the app are loaded: their menus are made then.
+    `explorer.testing.mechanism_checks` says whether it keeps its promises.
+
+    Returns
+    -------
+    The class itself.
+
+    Raises
+    ------
+    InputError
+        For a class without a key, title or summary, or with the key of another.
+    """
+    if not _KEY.fullmatch(kind.key):
+        raise InputError(
+            f"The key of {kind.__name__} is {kind.key!r}: give up to 40 small letters, digits and "
+            "hyphens, a letter first."
+        )
+    if not (kind.title and kind.summary):
+        raise InputError(f"{kind.__name__} has no title or no summary: give it both.")
+    if _REGISTERED.get(kind.key, kind) is not kind:
+        raise InputError(f"There is a mechanism {kind.key!r} already: choose another key.")
+    _REGISTERED[kind.key] = kind
+    return kind
+
+
+def unregister(key: str) -> None:
+    """Take a mechanism that was registered out again; those of this package stay."""
+    if all(each.key != key for each in _ALL):
+        _REGISTERED.pop(key, None)

@@ -2,70 +2,49 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Callable, Collection
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import param
 from numpy.typing import ArrayLike, NDArray
 
-from explorer import inference
 from explorer.errors import InputError
-from explorer.inference import Estimate
-from explorer.matrix import FrequencyMatrix
+from explorer.grid import values
+from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.mechanisms.decisions import UNKNOWN, Decision
+from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
+from explorer.mechanisms.options import INTERPOLATED
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.counts import Counts
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import ReleaseNoise, noise_source
-from explorer.privacy.transcript import Transcript
-from explorer.privacy.units import UNITS_PER_EPSILON, to_units
-from explorer.release import Release
+from explorer.privacy.noise import NoiseSource, ReleaseNoise, noise_source
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
+from explorer.releases.release import Release
+from explorer.releases.transcript import Transcript
+from explorer.releases.units import UNITS_PER_EPSILON, to_units
 
-MIN_EPSILON = 1e-6
-
-
-def _largest_epsilon(setting: str) -> float:
-    try:
-        largest = float(setting)
-    except ValueError:
-        largest = math.nan
-    if not (math.isfinite(largest) and largest >= 0.1):
-        raise InputError(
-            f"EXPLORER_MAX_EPSILON is {setting!r}: set it to a number of 0.1 or more, or leave it."
-        )
-    return largest
+# Measurements of more than a thousand equal draws take a way of their own (`laplace_variance`).
+_WARM_SIDES = (64, 24)
+_WARM: set[tuple[type, str]] = set()
 
 
-_SETTING_FAULT: InputError | None = None
-try:
-    MAX_EPSILON = _largest_epsilon(os.environ.get("EXPLORER_MAX_EPSILON", "10"))
-except InputError as _fault:
-    # An error while importing would be a traceback even of --help: it waits for `check_settings`.
-    MAX_EPSILON, _SETTING_FAULT = 10.0, _fault
-"""Epsilon above this is refused: e^10 = 22,000 promises nobody anything. A setting, see README."""
-
-EPSILON_RANGE = f"{MIN_EPSILON:f} to {MAX_EPSILON:g}"
-"""What epsilon may be, in words for a sentence."""
-
-
-def check_settings() -> None:
-    """Refuse to work under settings of the environment that cannot be.
-
-    Raises
-    ------
-    InputError
-        If EXPLORER_MAX_EPSILON is no number of 0.1 or more.
-    """
-    if _SETTING_FAULT is not None:
-        raise InputError(str(_SETTING_FAULT))
+def as_counts(matrix: Counts | ArrayLike) -> Counts:
+    """Counts as they are; an array as a matrix of cells. Raises InputError for what is neither."""
+    if hasattr(matrix, "domain") and hasattr(matrix, "contribution_bound"):
+        return cast(Counts, matrix)
+    return FrequencyMatrix.from_array(matrix)
 
 
 class Mechanism(param.Parameterized):
     """Turns exact counts into an epsilon-differentially private map.
 
     A subclass declares its parameters once (`param`: bounds, step, label, help; widgets and
-    command-line flags derive from them) and writes `plan`.
+    command-line flags derive from them) and writes `plan`. Whatever else is said of it anywhere
+    stands on the class too, so that a new mechanism is one file and one line of the registry.
 
     Parameters
     ----------
@@ -78,18 +57,31 @@ class Mechanism(param.Parameterized):
     ------
     InputError
         For a name it does not have, a value outside its bounds, or see `check_settings`.
+
+    Attributes
+    ----------
+    key, title, summary, paper : its name in files, on screens, in one sentence, and its source
+    dimensions : numbers of dimensions of the counts that it takes
+    colour : a name in the palette of the charts, such as "red", or a hex colour; "" leaves it open
+    marker, dash : a Bokeh marker; "solid" (the marker filled) or "dashed" (the marker open)
+    compared_first : whether comparisons begin with it
+    lesson_settings : parameters with which a lesson shows it, where its own are not the simplest
     """
 
     key: ClassVar[str] = ""
     title: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     paper: ClassVar[str] = ""
+    dimensions: ClassVar[Collection[int]] = (2,)
+    colour: ClassVar[str] = ""
+    marker: ClassVar[str] = "circle"
+    dash: ClassVar[str] = "solid"
+    compared_first: ClassVar[bool] = False
+    lesson_settings: ClassVar[Mapping[str, Any]] = {}
 
-    epsilon = param.Number(
+    epsilon = Epsilon(
         default=0.1,
-        bounds=(MIN_EPSILON, MAX_EPSILON),
         softbounds=(0.01, 10),
-        label="Epsilon",
         doc="Privacy budget of the whole release: small is private and noisy, large is accurate.",
     )
 
@@ -103,10 +95,32 @@ class Mechanism(param.Parameterized):
         """Partition, spend, measure, infer: the mechanism itself, on budgeted questions only."""
         raise InputError("Choose one of the mechanisms: Mechanism itself has no plan.")
 
+    def decision(self, node: Figures) -> Decision:
+        """Why a node of a release that this mechanism made ended or went on.
+
+        Read from released figures alone, so that a saved release can be explained too. A figure
+        that the release does not hold may raise: `inspection.decision` then says "unknown".
+        """
+        return UNKNOWN
+
+    @property
+    def shape_is_public(self) -> bool:
+        """Whether, under the present settings, no data has a say in the partition."""
+        return False
+
+    @property
+    def has_known_distribution(self) -> bool:
+        """Whether no data chooses the leaves and each publishes its one draw as it is.
+
+        An answer is then distributed like a sum of known draws, see `teaching.neighbours`.
+        """
+        inferred = getattr(self, "inference", "leaves"), getattr(self, "inside", "uniform")
+        return self.shape_is_public and inferred == ("leaves", "uniform")
+
     def release(
         self,
-        matrix: FrequencyMatrix | ArrayLike,
-        rng: int | np.random.Generator | None = None,
+        matrix: Counts | ArrayLike,
+        rng: int | np.random.Generator | NoiseSource | None = None,
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | None = None,
     ) -> Release:
@@ -114,10 +128,11 @@ class Mechanism(param.Parameterized):
 
         Parameters
         ----------
-        matrix : FrequencyMatrix, or (rows, cols) array of counts
-        rng : None, int or numpy Generator
+        matrix : FrequencyMatrix or other Counts, or (rows, cols) array of counts
+        rng : None, int, numpy Generator or NoiseSource
             None draws release-grade noise (OpenDP). A seed or Generator draws a reproducible
-            preview, about a hundred times faster, which is not private.
+            preview, about a hundred times faster, which is not private. A source of noise is for
+            tests and audits; what it draws counts as a preview.
         progress : callable, optional
             Told the finished part (0 to 1) of long measurements.
         ledger : Ledger, optional
@@ -132,43 +147,56 @@ class Mechanism(param.Parameterized):
         Raises
         ------
         InputError
-            For counts or an `rng` that cannot be used, or a draw over the ledger's cap.
+            For counts or an `rng` that cannot be used, counts of a number of dimensions that the
+            mechanism does not take, or a draw over the ledger's cap.
         """
-        if not isinstance(matrix, FrequencyMatrix):
-            matrix = FrequencyMatrix.from_array(matrix)
+        counts = as_counts(matrix)
+        d = len(counts.domain.shape)
+        self._check_dimensions(d)
         source = noise_source(rng)
-        curator = Curator(matrix, to_units(self.epsilon), source, progress)
+        curator = Curator(counts, to_units(self.epsilon), source, progress)
         if ledger is not None and not source.preview:
-            # What cannot be compiled or loaded must fail, or be interrupted, before it is paid for.
+            # What cannot be compiled must fail, or be interrupted, before it is paid for.
             self.warm_up()
-            ledger.book(matrix.key, curator.units, self.key, repr(self))
+            ledger.book(counts.key, curator.units, self.key, repr(self))
         estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
-            inside=getattr(self, "inside", "uniform"),
+            inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",
             mechanism=self.key,
-            parameters={name: getattr(self, name) for name in self.tunables()},
+            parameters=self.settings(),
             units=curator.units,
             # Only OpenDP makes a release; whatever else drew the noise made a preview.
             preview=not isinstance(source, ReleaseNoise),
-            grid=matrix.grid,
-            unit=matrix.unit,
-            contribution_bound=matrix.contribution_bound,
+            domain=counts.domain,
+            unit=counts.unit,
+            contribution_bound=counts.contribution_bound,
             ledger=tuple(curator.ledger),
         )
 
     def warm_up(self) -> None:
-        """Compile and load whatever a release with these settings needs, on made-up counts."""
-        settings = {name: getattr(self, name) for name in self.tunables()}
-        # With little noise no test for stopping ends it early.
-        clear = type(self)(epsilon=MAX_EPSILON, **settings)
-        rows, cols = np.indices((64, 64))
-        crowd = (rows < 32) & (cols < 32)
-        counts = np.where(crowd, 10**6, (rows + cols) % 4)
-        clear.release(FrequencyMatrix.from_array(counts), rng=0).density()
-        nobody = np.zeros(1, dtype=np.int64)
-        paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
-        ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")
+        """Compile and load whatever a release with these settings needs, on made-up counts.
+
+        Once a process for each kind of mechanism and settings; some milliseconds where compiled
+        code is cached, seconds where it is not.
+        """
+        what = type(self), repr(self.settings())
+        if what in _WARM or 2 not in self.dimensions:
+            return
+        with interrupts_between_steps():
+            # With little noise no test for stopping ends it early.
+            clear = type(self)(**{**self.settings(), "epsilon": MAX_EPSILON})
+            for side in _WARM_SIDES:
+                rows, cols = np.indices((side, side))
+                crowd = (rows < side // 2) & (cols < side // 2)
+                counts = np.where(crowd, 10**6, (rows + cols) % 4)
+                made = clear.release(FrequencyMatrix.from_array(counts), rng=0)
+                # What is said and saved of a release belongs to it.
+                _ = made.density(), made.summary()
+            nobody = np.zeros(1, dtype=np.int64)
+            paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
+            ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")
+        _WARM.add(what)
 
     def infer(
         self,
@@ -189,9 +217,32 @@ class Mechanism(param.Parameterized):
         """Names of the parameters besides epsilon, in the order of their declaration."""
         return [name for name in cls.param if name not in ("name", "epsilon")]
 
+    def settings(self) -> dict[str, Any]:
+        """The present values of the `tunables`."""
+        return {name: getattr(self, name) for name in self.tunables()}
+
+    def with_(self, **changes: Any) -> Self:
+        """The same mechanism with other values of some parameters, epsilon among them.
+
+        >>> from explorer import UG
+        >>> changed = UG(epsilon=0.5, c=5).with_(epsilon=1.0)
+        >>> changed.epsilon, changed.c
+        (1.0, 5.0)
+        """
+        return type(self)(**{"epsilon": self.epsilon, **self.settings(), **changes})
+
     def relevant(self) -> set[str]:
         """The parameters that matter under the present settings of the others."""
         return set(self.tunables())
+
+    @classmethod
+    def _check_dimensions(cls, number: int) -> None:
+        if number not in cls.dimensions:
+            taken = " or ".join(map(str, cls.dimensions))
+            raise InputError(
+                f"{cls.title} takes counts of {taken} dimensions, these have {number}: choose "
+                "another mechanism."
+            )
 
     @classmethod
     def _checked(cls, name: str, value: Any) -> Any:
@@ -199,37 +250,8 @@ class Mechanism(param.Parameterized):
         if name not in cls.param or name == "name":
             known = ", ".join(["epsilon", *cls.tunables()])
             raise InputError(f"{cls.title} has no parameter {name!r}: it has {known}.")
-        declared = cls.param[name]
-        if isinstance(declared, param.Selector):
-            if not any(type(value) is type(each) and value == each for each in declared.objects):
-                choices = ", ".join(repr(choice) for choice in declared.objects)
-                raise InputError(f"{declared.label} is {value!r}: choose one of {choices}.")
-            return value
-        if value is None and declared.allow_None:
-            return None
-        return _checked_number(declared, value)
+        return values.checked(cls.param[name], value)
 
     def __repr__(self) -> str:
-        shown = [f"{n}={getattr(self, n)!r}" for n in ("epsilon", *self.tunables())]
+        shown = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-def _checked_number(declared: param.Number, value: Any) -> float | int:
-    low, high = declared.bounds
-    allowed = f"{low:g} to {high:g}"
-    if declared.name == "epsilon":
-        allowed = EPSILON_RANGE
-    whole = isinstance(declared, param.Integer)
-    kind = "a whole number" if whole else "a number"
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputError(f"{declared.label} is {value!r}: give {kind}, {allowed}.")
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        finite, value = False, math.inf
-    if not finite or (whole and value != int(value)) or not low <= value <= high:
-        reason = ""
-        if declared.name == "epsilon" and math.isfinite(value) and value > high:
-            reason = f" (a budget above {high:g} protects nobody)"
-        raise InputError(f"{declared.label} is {value:g}{reason}: give {kind}, {allowed}.")
-    return int(value) if whole else float(value)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
-from explorer import inference
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import Decision, public
+from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.options import ANY
 from explorer.privacy.curator import Curator
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
 
 
 class Identity(Mechanism):
@@ -21,6 +25,10 @@ class Identity(Mechanism):
     title: ClassVar[str] = "Identity"
     summary: ClassVar[str] = "Noise on every single cell of the grid."
     paper: ClassVar[str] = "Dwork, McSherry, Nissim, Smith 2006"
+    dimensions: ClassVar[Collection[int]] = ANY
+    colour: ClassVar[str] = "olive"
+    marker: ClassVar[str] = "hex"
+    dash: ClassVar[str] = "dashed"
 
     def plan(self, curator: Curator) -> Estimate:
         """One count for every cell, each with the whole budget."""
@@ -28,6 +36,18 @@ class Identity(Mechanism):
         cells = domain.grid(domain.shape)
         curator.count(cells, curator.units, "cells")
         return inference.leaves(curator.transcript(), ["cells"])
+
+    @property
+    def shape_is_public(self) -> bool:
+        """Always."""
+        return True
+
+    def decision(self, node: Figures) -> Decision:
+        """Public throughout."""
+        if node.is_leaf:
+            why = "Single cells are counted, whatever lies in them."
+            return public("every cell is a leaf", why)
+        return public("divided into single cells", "No count decides: the shape is public.")
 
 
 class Uniform(Mechanism):
@@ -37,9 +57,22 @@ class Uniform(Mechanism):
     title: ClassVar[str] = "Uniform"
     summary: ClassVar[str] = "One noisy total, spread evenly over the whole map."
     paper: ClassVar[str] = "htf-2022, section 7.5"
+    dimensions: ClassVar[Collection[int]] = ANY
+    colour: ClassVar[str] = "plum"
+    marker: ClassVar[str] = "inverted_triangle"
+    dash: ClassVar[str] = "dashed"
 
     def plan(self, curator: Curator) -> Estimate:
         """One count for the whole domain."""
         domain = curator.open()
         curator.count(domain, curator.units, "total")
         return inference.leaves(curator.transcript(), ["total"])
+
+    @property
+    def shape_is_public(self) -> bool:
+        """Always."""
+        return True
+
+    def decision(self, node: Figures) -> Decision:
+        """Public."""
+        return public("never divided", "The whole map is counted once.")

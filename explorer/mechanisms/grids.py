@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import CELL, Decision, public, size_of_a_grid
+from explorer.mechanisms.figures import Figures, amount
 from explorer.mechanisms.options import (
     grid_size_option,
     guideline_option,
@@ -17,7 +19,8 @@ from explorer.mechanisms.options import (
     total_share_option,
 )
 from explorer.privacy.curator import Curator
-from explorer.privacy.units import share, to_epsilon
+from explorer.releases.inference import Estimate
+from explorer.releases.units import share, to_epsilon
 
 
 def guideline_1(noisy_total: int, epsilon: float, c: float) -> float:
@@ -37,6 +40,10 @@ class UG(Mechanism):
     title: ClassVar[str] = "UG"
     summary: ClassVar[str] = "A uniform grid whose cells are as large as the noise asks for."
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+    colour: ClassVar[str] = "olive"
+    marker: ClassVar[str] = "hex"
+    compared_first: ClassVar[bool] = True
+    lesson_settings: ClassVar[Mapping[str, Any]] = {"grid_size": 32}
 
     grid_size = grid_size_option(
         "Cells along each side. Automatic: as many as a noisy count is worth (Guideline 1)."
@@ -67,6 +74,19 @@ class UG(Mechanism):
         estimate.facts["grid size"] = max(1, size)
         return estimate
 
+    @property
+    def shape_is_public(self) -> bool:
+        """With a fixed grid size."""
+        return self.grid_size is not None
+
+    def decision(self, node: Figures) -> Decision:
+        """One division, of a size from Guideline 1."""
+        size = int(node.release.facts["grid size"])
+        why = size_of_a_grid(node, "total", self.c)
+        if node.is_leaf:
+            return public(f"a cell of the {size} × {size} grid", f"UG divides no further. {why}")
+        return public(f"divided into {size} × {size}", why)
+
 
 class AG(Mechanism):
     """Adaptive grids: a coarse grid whose cells are divided again where they are full.
@@ -82,6 +102,9 @@ class AG(Mechanism):
     title: ClassVar[str] = "AG"
     summary: ClassVar[str] = "A coarse grid, divided again where a first noisy count is high."
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+    colour: ClassVar[str] = "sky"
+    marker: ClassVar[str] = "diamond"
+    compared_first: ClassVar[bool] = True
 
     first_size = grid_size_option(
         "Cells along each side of the coarse grid (m1). Automatic: from the noisy total.",
@@ -129,3 +152,29 @@ class AG(Mechanism):
         estimate = self.infer(curator.transcript(), stages[1:], stages)
         estimate.facts["first grid size"] = size
         return estimate
+
+    def decision(self, node: Figures) -> Decision:
+        """Guideline 1 for the whole map, Guideline 2 below it."""
+        size = int(node.release.facts["first grid size"])
+        if node.depth == 0:
+            return public(f"divided into {size} × {size}", size_of_a_grid(node, "total", self.c))
+        first = node if node.depth == 1 else node.above
+        counted = first.draw("first level")
+        rest = node.release.epsilon - first.path_epsilon
+        worth = np.sqrt(max(counted, 0.0) * rest / self.c2)
+        parts = max(1, int(np.ceil(worth)))
+        why = (
+            f"Guideline 2: √({amount(max(counted, 0.0))} × {rest:.3g} / {self.c2:g}) = "
+            f"{worth:.2f}, rounded up to {parts}"
+        )
+        if counted <= 0:
+            why = f"The first noisy count is {amount(counted)}; 0 or less gives 1 × 1"
+        if not node.is_leaf:
+            return Decision("on", f"first count {amount(counted)}: {parts} × {parts}", f"{why}.")
+        if first.cells == 1:
+            return CELL
+        if parts == 1:
+            verdict = f"not divided again: first count {amount(counted)}"
+            return Decision("stopped", verdict, f"{why}.")
+        reason = f"AG divides twice and no more. {why} a side."
+        return public("second level reached", reason)

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import CELL, Decision, public, reached, size_of_a_grid
+from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.grids import guideline_1
 from explorer.mechanisms.options import (
     grid_size_option,
@@ -18,7 +19,8 @@ from explorer.mechanisms.options import (
     total_share_option,
 )
 from explorer.privacy.curator import Curator
-from explorer.privacy.units import share, to_epsilon
+from explorer.releases.inference import Estimate
+from explorer.releases.units import share, to_epsilon
 
 
 class Hierarchy(Mechanism):
@@ -33,6 +35,9 @@ class Hierarchy(Mechanism):
     title: ClassVar[str] = "Hierarchy"
     summary: ClassVar[str] = "A uniform grid with coarser grids above it, made consistent."
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+    colour: ClassVar[str] = "sky"
+    marker: ClassVar[str] = "diamond"
+    dash: ClassVar[str] = "dashed"
 
     branching = param.Integer(
         default=2,
@@ -77,6 +82,19 @@ class Hierarchy(Mechanism):
             curator.count(nodes, curator.remaining(nodes) if last else each, stage)
         return self.infer(curator.transcript(), stages[-1:], stages)
 
+    @property
+    def shape_is_public(self) -> bool:
+        """With a fixed grid size."""
+        return self.grid_size is not None
+
+    def decision(self, node: Figures) -> Decision:
+        """Public, given the noisy total."""
+        levels = len([stage for stage in node.tree.stages if stage.startswith("grid ")])
+        if node.is_leaf:
+            return reached(node.depth, levels, "grids")
+        why = size_of_a_grid(node, "total", 10.0)
+        return public("divided into a finer grid", f"The shape is public. {why}")
+
 
 class HB(Mechanism):
     """HB: a complete tree over the cells whose fan-out minimises the error of range queries.
@@ -92,6 +110,9 @@ class HB(Mechanism):
     title: ClassVar[str] = "HB"
     summary: ClassVar[str] = "A complete tree over all cells with the best fan-out for ranges."
     paper: ClassVar[str] = "Qardaji, Yang, Li, PVLDB 2013"
+    colour: ClassVar[str] = "orange"
+    marker: ClassVar[str] = "triangle"
+    dash: ClassVar[str] = "dashed"
 
     branching = param.Integer(
         default=None,
@@ -125,6 +146,18 @@ class HB(Mechanism):
         estimate.facts["branching"] = b
         return estimate
 
+    @property
+    def shape_is_public(self) -> bool:
+        """Always."""
+        return True
+
+    def decision(self, node: Figures) -> Decision:
+        """Public: down to single cells."""
+        if node.is_leaf:
+            return CELL
+        why = f"HB goes down to single cells with a fan-out of {node.fan_out}."
+        return public("divided further", why)
+
 
 def levels_of(side: int, b: int) -> int:
     """Levels that a fan-out of b a side needs to reach single cells."""
@@ -134,7 +167,7 @@ def levels_of(side: int, b: int) -> int:
     return levels
 
 
-def best_branching(shape: tuple[int, int]) -> int:
+def best_branching(shape: tuple[int, ...]) -> int:
     """Parts along each side with the least error of boxes, see `HB`; the fewest of equally good."""
     side = max(shape)
     return min(range(2, max(side, 2) + 1), key=lambda b: b * levels_of(side, b) ** 2)

@@ -8,17 +8,26 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer import inference
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import CELL, Decision, reached
+from explorer.mechanisms.figures import Figures, amount
 from explorer.mechanisms.options import inference_option, inside_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
-from explorer.privacy.transcript import Transcript
-from explorer.privacy.units import UNITS_PER_EPSILON, to_units
-from explorer.regions import Ints, Regions
+from explorer.privacy.regions import Regions
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Transcript
+from explorer.releases.units import UNITS_PER_EPSILON, to_units
 
-RULES = ["search", "middle half", "middle quarter", "all cuts", "middle"]
+RULES = {
+    "search": "Algorithm 1 searched for even halves",
+    "middle half": "Algorithm 1 searched the middle half",
+    "middle quarter": "Algorithm 1 searched the middle quarter",
+    "all cuts": "all cuts were compared at once, and only the winner is released",
+    "middle": "the middle, which costs nothing",
+}
 
 
 class HTF(Mechanism):
@@ -38,6 +47,9 @@ class HTF(Mechanism):
     title: ClassVar[str] = "HTF"
     summary: ClassVar[str] = "A binary tree that cuts where both halves become even."
     paper: ClassVar[str] = "Shaham et al., ACM TSAS 2022"
+    colour: ClassVar[str] = "blue"
+    marker: ClassVar[str] = "square"
+    compared_first: ClassVar[bool] = True
 
     height = param.Integer(
         default=None,
@@ -87,7 +99,7 @@ class HTF(Mechanism):
     )
     split_rule = param.Selector(
         default="search",
-        objects=RULES,
+        objects=list(RULES),
         label="Split rule",
         doc="How a cut is chosen: by the paper's search, by the same kept to the middle half or "
         "quarter, among all cuts at once, or always in the middle, which costs nothing.",
@@ -160,6 +172,34 @@ class HTF(Mechanism):
         estimate = self._infer(curator.transcript(), curator.units, thresholds[::-1])
         estimate.facts["height"] = height
         return estimate
+
+    def decision(self, node: Figures) -> Decision:
+        """Height, cell, stop extent, or the stop test with its figures."""
+        release, height = node.release, int(node.release.facts["height"])
+        if not node.drawn("stop test"):
+            if node.depth == height:
+                return reached(node.depth, height, "cuts")
+            if node.cells == 1:
+                return CELL
+            verdict = f"stop extent reached: {node.cells:,} ≤ {self.stop_extent:,}"
+            reason = f"Nodes of {self.stop_extent:,} cells or fewer are not cut."
+            return Decision("extent", verdict, reason)
+        total = node.root_draw("height") if "height" in node.tree.stages else 0
+        left = release.units - node.root_paid("height")
+        thresholds = self.schedule(release.units, left, height, int(total))[2]
+        counted, limit = node.draw("stop test"), float(thresholds[height - node.depth])
+        rule = {
+            "count": "the stop count",
+            "optimal": "the best threshold at this height (Algorithm 4)",
+            "per epsilon": f"{self.stop_factor:g} / epsilon",
+        }[self.stop_rule]
+        if node.is_leaf:
+            reason = (
+                f"Its noisy count was not above {rule}; a fresh draw then counted it as a leaf."
+            )
+            return Decision("stopped", f"stopped: {amount(counted)} ≤ {amount(limit)}", reason)
+        how = f"It was cut at {node.cut()}: {RULES[self.split_rule]}."
+        return Decision("on", f"went on: {amount(counted)} > {amount(limit)}", how)
 
     def schedule(
         self, units: int, left: int, height: int, total: int

@@ -8,8 +8,10 @@ from typing import ClassVar
 import numpy as np
 import param
 
-from explorer.inference import Estimate
+from explorer.grid.sums import box_sums, summed
 from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.decisions import CELL, Decision, public, reached
+from explorer.mechanisms.figures import Figures, amount
 from explorer.mechanisms.grids import guideline_1
 from explorer.mechanisms.options import (
     inference_option,
@@ -19,10 +21,11 @@ from explorer.mechanisms.options import (
 )
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
-from explorer.privacy.transcript import Transcript
-from explorer.privacy.units import share, to_epsilon
-from explorer.rectangle_sums import box_sums, summed
-from explorer.regions import Ints, Regions
+from explorer.privacy.regions import Regions
+from explorer.releases.inference import Estimate
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Transcript
+from explorer.releases.units import share, to_epsilon
 
 _QUARTER = np.array([2, 2])
 
@@ -40,6 +43,8 @@ class KDStandard(Mechanism):
     title: ClassVar[str] = "KD-standard"
     summary: ClassVar[str] = "A kd-tree cut at noisy medians, every node counted."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    colour: ClassVar[str] = "violet"
+    marker: ClassVar[str] = "star"
 
     height = param.Integer(
         default=14,
@@ -56,8 +61,15 @@ class KDStandard(Mechanism):
 
     def plan(self, curator: Curator) -> Estimate:
         """Count a level, cut at medians, go on; least squares over all levels."""
-        kinds = ["median"] * self.height
-        return self.infer(_grow(curator, kinds, self.structure_share, self.budget), ["leaves"])
+        record = _grow(curator, self._kinds(), self.structure_share, self.budget)
+        return self.infer(record, ["leaves"])
+
+    def decision(self, node: Figures) -> Decision:
+        """A median at every level."""
+        return _level_of(node, self._kinds())
+
+    def _kinds(self) -> list[str]:
+        return ["median"] * self.height
 
 
 class KDHybrid(Mechanism):
@@ -71,6 +83,9 @@ class KDHybrid(Mechanism):
     title: ClassVar[str] = "KD-hybrid"
     summary: ClassVar[str] = "Some levels cut at noisy medians, the others quartered for free."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    colour: ClassVar[str] = "violet"
+    marker: ClassVar[str] = "star"
+    dash: ClassVar[str] = "dashed"
 
     order = param.Selector(
         default="kd first",
@@ -98,10 +113,17 @@ class KDHybrid(Mechanism):
 
     def plan(self, curator: Curator) -> Estimate:
         """As a kd-tree, with free quarters above or below the medians."""
+        record = _grow(curator, self._kinds(), self.structure_share, "geometric")
+        return self.infer(record, ["leaves"])
+
+    def decision(self, node: Figures) -> Decision:
+        """A median or quarters, by the level."""
+        return _level_of(node, self._kinds())
+
+    def _kinds(self) -> list[str]:
         kinds = ["median"] * self.kd_levels, ["quarter"] * self.quad_levels
         first, second = kinds if self.order == "kd first" else kinds[::-1]
-        record = _grow(curator, first + second, self.structure_share, "geometric")
-        return self.infer(record, ["leaves"])
+        return first + second
 
 
 class KDCell(Mechanism):
@@ -116,6 +138,9 @@ class KDCell(Mechanism):
     title: ClassVar[str] = "KD-cell"
     summary: ClassVar[str] = "A kd-tree drawn on a noisy grid, its leaves counted afresh."
     paper: ClassVar[str] = "Xiao, Xiong, Yuan, SDM 2010"
+    colour: ClassVar[str] = "blue"
+    marker: ClassVar[str] = "square"
+    dash: ClassVar[str] = "dashed"
 
     height = param.Integer(
         default=12,
@@ -170,6 +195,27 @@ class KDCell(Mechanism):
         # Level by level is the order of the book.
         return replace(estimate, tested=np.concatenate(looked_at))
 
+    def decision(self, node: Figures) -> Decision:
+        """The count on the noisy grid against the stop count."""
+        held, limit = node.tested(), self.stop_count
+        if node.is_leaf and held > limit:
+            return CELL if node.cells == 1 else reached(node.depth, self.height, "cuts")
+        if node.is_leaf:
+            reason = "Compared was the noisy grid's count; a fresh draw then counted the leaf."
+            return Decision("stopped", f"stopped: {amount(held)} ≤ {amount(limit)}", reason)
+        reason = f"The noisy grid's count was high enough; the cut at {node.cut()} halves it."
+        return Decision("on", f"went on: {amount(held)} > {amount(limit)}", reason)
+
+
+def _level_of(node: Figures, kinds: list[str]) -> Decision:
+    """The decision on a node of a tree whose levels are cut as `kinds` says."""
+    if node.is_leaf:
+        return CELL if node.cells == 1 else reached(node.depth, len(kinds), "levels")
+    if kinds[node.depth] == "quarter":
+        return public("quartered", "This level is cut in the middle for free.")
+    reason = "Permute-and-flip chose among all cuts; only its choice is released."
+    return Decision("on", f"cut at a private median, {node.cut()}", reason)
+
 
 def _grow(curator: Curator, kinds: list[str], part: float, budget: str) -> Transcript:
     """Count and cut level by level; `kinds` says how each level is cut."""
@@ -202,7 +248,7 @@ def _turn(nodes: Regions, level: int) -> Ints:
     return np.where(nodes.shape[np.arange(len(nodes)), axis] == 1, 1 - axis, axis)
 
 
-def _noisy_sums(cells: Regions, noisy: Ints, shape: tuple[int, int]) -> np.ndarray:
+def _noisy_sums(cells: Regions, noisy: Ints, shape: tuple[int, ...]) -> np.ndarray:
     """Summed-area table of the noisy map, negative counts taken as 0, even inside its cells."""
     density = np.maximum(noisy, 0) / cells.cells
     edges_r, edges_c = (np.unique(cells.lower[:, axis]) for axis in (0, 1))

@@ -5,6 +5,10 @@ from __future__ import annotations
 import param
 
 INFERENCES = ["leaves", "least squares", "split"]
+#: Numbers of dimensions of a mechanism that nothing ties to a map.
+ANY = range(1, 7)
+#: Where counts can be interpolated; elsewhere a leaf's count lies evenly in it.
+INTERPOLATED = (2,)
 
 
 def inference_option(default: str) -> param.Selector:

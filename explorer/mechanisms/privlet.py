@@ -6,10 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
-from explorer.privacy import haar
+from explorer.mechanisms.decisions import Decision, public
+from explorer.mechanisms.figures import Figures
 from explorer.privacy.curator import Curator
+from explorer.releases import haar
+from explorer.releases.inference import Estimate
 
 
 class Privlet(Mechanism):
@@ -23,6 +25,8 @@ class Privlet(Mechanism):
     title: ClassVar[str] = "Privlet"
     summary: ClassVar[str] = "Noise on wavelet coefficients, kind to large rectangles."
     paper: ClassVar[str] = "Xiao, Wang, Gehrke, TKDE 2011"
+    colour: ClassVar[str] = "red"
+    dash: ClassVar[str] = "dashed"
 
     def plan(self, curator: Curator) -> Estimate:
         """Noisy coefficients, transformed back."""
@@ -34,6 +38,23 @@ class Privlet(Mechanism):
         transcript = curator.transcript()
         value = np.concatenate([[counts.sum()], counts])
         # One cell takes the same part of every level's noise, wherever it lies.
-        cell = variance * float(haar.noise(np.array([[0.0, 0, 1, 1]]), (rows, cols))[0])
+        cell = variance * float(haar.noise(np.array([[[0.0, 0], [1, 1]]]), (rows, cols))[0])
         precision = np.concatenate([[0.0], np.full(rows * cols, 1 / cell)])
         return Estimate(transcript, value, precision, haar_variance=variance)
+
+    @property
+    def shape_is_public(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def has_known_distribution(self) -> bool:
+        """Never: a cell's noise comes from many coefficients and is no draw of its own."""
+        return False
+
+    def decision(self, node: Figures) -> Decision:
+        """Public throughout."""
+        if node.is_leaf:
+            why = "Its count is put together from noisy wavelet coefficients."
+            return public("every cell is a leaf", why)
+        return public("divided into single cells", "Noise lies on coefficients, not on cells.")

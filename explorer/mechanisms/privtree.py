@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
+import numpy as np
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
-from explorer.mechanisms.options import inference_option, inside_option
+from explorer.mechanisms.decisions import CELL, Decision
+from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.options import ANY, inference_option, inside_option
 from explorer.privacy.curator import Curator
-from explorer.privacy.units import share
+from explorer.releases.inference import Estimate
+from explorer.releases.units import share
 
 
 class PrivTree(Mechanism):
@@ -25,6 +29,10 @@ class PrivTree(Mechanism):
     title: ClassVar[str] = "PrivTree"
     summary: ClassVar[str] = "A quadtree that goes as deep as the data for one price."
     paper: ClassVar[str] = "Zhang, Xiao, Xie, SIGMOD 2016"
+    dimensions: ClassVar[Collection[int]] = ANY
+    colour: ClassVar[str] = "orange"
+    marker: ClassVar[str] = "triangle"
+    compared_first: ClassVar[bool] = True
 
     structure_share = param.Number(
         default=0.5,
@@ -43,3 +51,21 @@ class PrivTree(Mechanism):
         leaves = curator.privtree(root, share(curator.units, self.structure_share))
         curator.count(leaves, curator.remaining(leaves), "leaves")
         return self.infer(curator.transcript(), ["leaves"])
+
+    def decision(self, node: Figures) -> Decision:
+        """The outcome of the test; its score is not released."""
+        if node.is_leaf and node.cells == 1:
+            return CELL
+        parts = 2 ** node.tree.lower.shape[1]
+        factor = (2 * parts - 1) / (parts - 1)  # see `Curator.privtree`
+        scale = factor * node.release.contribution_bound / node.root_epsilon("structure")
+        bias = scale * np.log(parts)
+        score = (
+            f"count − {node.depth} × {bias:.1f}, at least −{bias:.1f}, and noise of scale "
+            f"{scale:.1f}"
+        )
+        if node.is_leaf:
+            reason = f"The score ({score}) was not above 0. Only this outcome is released."
+            return Decision("stopped", "stopped by PrivTree's test: score ≤ 0", reason)
+        reason = f"The score ({score}) was above 0. Only this outcome is released."
+        return Decision("on", "went on by PrivTree's test: score > 0", reason)

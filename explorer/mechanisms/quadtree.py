@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import param
 
-from explorer.inference import Estimate
 from explorer.mechanisms.base import Mechanism
-from explorer.mechanisms.options import inference_option, inside_option, level_budget_option
+from explorer.mechanisms.decisions import CELL, Decision, public, reached
+from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.options import ANY, inference_option, inside_option, level_budget_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
+from explorer.releases.inference import Estimate
 
 
 class QuadTree(Mechanism):
     """Quarters of quarters, down to a fixed height, every node counted.
+
+    In d dimensions a node has 2^d parts.
 
     The shape is public, so all of the budget goes to counts: the same share for every level, or
     shares that grow by 2^(1/3) from the root to the leaves. Sides need not be powers of two; a
@@ -26,6 +31,15 @@ class QuadTree(Mechanism):
     title: ClassVar[str] = "QuadTree"
     summary: ClassVar[str] = "The map quartered again and again, whatever lies in it."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    dimensions: ClassVar[Collection[int]] = ANY
+    colour: ClassVar[str] = "plum"
+    marker: ClassVar[str] = "inverted_triangle"
+    compared_first: ClassVar[bool] = True
+    lesson_settings: ClassVar[Mapping[str, Any]] = {
+        "height": 5,
+        "budget": "uniform",
+        "inference": "leaves",
+    }
 
     height = param.Integer(
         default=None,
@@ -41,6 +55,7 @@ class QuadTree(Mechanism):
     def plan(self, curator: Curator) -> Estimate:
         """Count a level, quarter it, go on; the last level takes what is left."""
         nodes = curator.open()
+        halves = np.full(len(curator.shape), 2)
         deepest = int(np.ceil(np.log2(max(curator.shape))))
         height = deepest if self.height is None else min(self.height, deepest)
         split = allocation.geometric if self.budget == "geometric" else allocation.uniform
@@ -52,5 +67,16 @@ class QuadTree(Mechanism):
                 curator.count(leaves, curator.remaining(leaves), "leaves")
             if len(nodes):
                 curator.count(nodes, shares[level], "inner nodes")
-                nodes = nodes.grid(np.array([2, 2]))
+                nodes = nodes.grid(halves)
         return self.infer(curator.transcript(), ["leaves"])
+
+    @property
+    def shape_is_public(self) -> bool:
+        """Always."""
+        return True
+
+    def decision(self, node: Figures) -> Decision:
+        """Public: down to the height, or to single cells."""
+        if node.is_leaf:
+            return CELL if node.cells == 1 else reached(node.depth, node.deepest, "quarterings")
+        return public("quartered", "Every node above the lowest level is, whatever lies in it.")

@@ -1,1 +1,1 @@
-"""The privacy core: noise, budgets and the curator, the one door to exact counts."""
+"""EXACT. The door: the curator, accounts, noise, the ledger; `audit` looks for breaches."""

@@ -101,13 +101,3 @@ def stop_thresholds(shares: Floats, total: float) -> Floats:
     height = len(shares) - 1
     copies = np.exp2(height - np.arange(height + 1.0))
     return np.maximum(closed_form(shares, copies, max(total, 0.0)), 0.0)
-
-
-def budgets_for_counts(counts: ArrayLike, epsilon: float) -> Floats:
-    """The dual problem (Eq. 32, erratum 12): budgets of M leaves whose counts are known.
-
-    Maximises sum 1 - exp(-p_j eps_j) over eps_j >= 0 with sum eps_j = epsilon. Of theoretical
-    interest: the counts of leaves are not known before they are measured.
-    """
-    leaves = np.asarray(counts, dtype=np.float64)
-    return fill_water(leaves, np.ones(len(leaves)), epsilon)

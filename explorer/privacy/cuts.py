@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from explorer.regions import Ints
+from explorer.releases.nodes import Ints
 
 Evaluate = Callable[[Ints, Ints, int], Ints]
 """(regions (m,), cuts (m,), draw number) -> noisy costs (m,)."""

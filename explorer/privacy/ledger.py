@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from explorer.errors import InputError
-from explorer.privacy.units import to_epsilon, to_units
+from explorer.releases.units import to_epsilon, to_units
 
 # Another process books in milliseconds; one that holds the file for longer has hung.
 _WAIT_SECONDS = 30.0

@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.privacy.units import UNITS_PER_EPSILON
+from explorer.releases.units import UNITS_PER_EPSILON
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]

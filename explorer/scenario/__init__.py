@@ -1,24 +1,22 @@
 """Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
 
-from explorer.scenario.model import BOUNDS, GRID_SIDES, MAX_SEED, PAGES, VERSION, Scenario
+from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED
+from explorer.scenario.code import to_python
+from explorer.scenario.model import PAGES, VERSION, Scenario
+from explorer.scenario.notebook import to_notebook
 from explorer.scenario.parts import (
-    MOST_BOXES,
-    NAME_LENGTH,
     Box,
     Choice,
     Looks,
     Sweep,
     example_boxes,
-    rounded,
 )
-from explorer.scenario.shelf import presets, read_scenario
+from explorer.scenario.presets import presets, read_scenario
 
 __all__ = [
     "BOUNDS",
     "GRID_SIDES",
     "MAX_SEED",
-    "MOST_BOXES",
-    "NAME_LENGTH",
     "PAGES",
     "VERSION",
     "Box",
@@ -29,5 +27,6 @@ __all__ = [
     "example_boxes",
     "presets",
     "read_scenario",
-    "rounded",
+    "to_notebook",
+    "to_python",
 ]

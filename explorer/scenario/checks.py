@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from explorer.errors import InputError
+from explorer.grid.values import as_number, is_one_of
 
 
 def shown(value: Any) -> str:
-    """The first 40 signs of a value, for a sentence; Python writes no number of 5000 digits."""
+    """The first 40 characters of a value for a sentence; Python writes no number of 5000 digits."""
     try:
         text = str(value)[:40] if isinstance(value, str | int | float | None) else ""
     except ValueError:
@@ -23,7 +23,7 @@ def shown(value: Any) -> str:
 
 def one_of(value: Any, choices: Sequence[Any], what: str) -> Any:
     """``value`` if it is one of ``choices``, by type too: True is not 1."""
-    if any(type(value) is type(choice) and value == choice for choice in choices):
+    if is_one_of(value, choices):
         return value
     listed = ", ".join(str(choice) for choice in choices)
     raise InputError(f"The {what} of a scenario is {shown(value)}: choose one of {listed}.")
@@ -31,7 +31,7 @@ def one_of(value: Any, choices: Sequence[Any], what: str) -> Any:
 
 def whole(value: Any, low: int, high: int, what: str) -> int:
     """A whole number from ``low`` to ``high``."""
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+    if not isinstance(value, int) or as_number(value, low, high) is None:
         raise InputError(
             f"The {what} of a scenario is {shown(value)}: give a whole number from {low:,} to "
             f"{high:,}."
@@ -41,10 +41,10 @@ def whole(value: Any, low: int, high: int, what: str) -> int:
 
 def number(value: Any, largest: float, what: str) -> float:
     """A finite number between ``-largest`` and ``largest``."""
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    if not plain or not -largest <= value <= largest or not math.isfinite(value):
+    found = as_number(value, -largest, largest)
+    if found is None:
         raise InputError(f"The {what} of a scenario is {shown(value)}: give a finite number.")
-    return float(value)
+    return found
 
 
 def flag(value: Any, what: str) -> bool:
@@ -55,7 +55,7 @@ def flag(value: Any, what: str) -> bool:
 
 
 def text(value: Any, longest: int, what: str) -> str:
-    """A line of at most ``longest`` signs that can be shown; spaces at its ends are cut off."""
+    """A line of at most ``longest`` visible characters; spaces at its ends are cut off."""
     if not isinstance(value, str):
         raise InputError(
             f"The {what} of a scenario is {shown(value)}: give a text, in quotes if it looks like "
@@ -63,9 +63,11 @@ def text(value: Any, longest: int, what: str) -> str:
         )
     line = " ".join(value.split())
     if len(line) > longest:
-        raise InputError(f"The {what} of a scenario is longer than {longest} signs: shorten it.")
+        raise InputError(
+            f"The {what} of a scenario is longer than {longest} characters: shorten it."
+        )
     if not line.isprintable():
-        raise InputError(f"The {what} of a scenario has a sign that cannot be shown: remove it.")
+        raise InputError(f"The {what} of a scenario contains an invisible character: remove it.")
     return line
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from explorer.cities import cities
-from explorer.city import City
-from explorer.errors import InputError
+from explorer.cities.catalogue import find
 from explorer.mechanisms import mechanism
-from explorer.scenario.checks import shown
 from explorer.scenario.model import Scenario
 from explorer.scenario.parts import Choice
 
@@ -19,7 +16,7 @@ _RELEASES = {1: ["release"], 2: ["release_a", "release_b"]}
 _ANSWERS = {1: ["answers"], 2: ["answers_a", "answers_b"]}
 
 
-def script(scenario: Scenario) -> str:
+def to_python(scenario: Scenario) -> str:
     """A script that prints private and true answers, those of the screen.
 
     Raises
@@ -34,7 +31,7 @@ def script(scenario: Scenario) -> str:
 def heading(scenario: Scenario) -> str:
     """One line on what is shown; nothing in it ends a comment."""
     titles = " and ".join(mechanism(each.key).title for each in scenario.mechanisms)
-    said = f"{titles} on {_city(scenario).title} with epsilon {scenario.epsilon:g}"
+    said = f"{titles} on {find(scenario.city).title} with epsilon {scenario.epsilon:g}"
     return " ".join((f"{scenario.title}: {said}" if scenario.title else said).split())
 
 
@@ -53,7 +50,7 @@ def imports(scenario: Scenario) -> str:
 def load(scenario: Scenario) -> str:
     """Lines that count the city on the grid of the screen."""
     # A matrix has the cells it has.
-    city = _city(scenario)
+    city = find(scenario.city)
     given = [] if city.is_matrix else [str(scenario.side)]
     if scenario.contribution_bound and city.has_users:
         given.append(f"contribution_bound={scenario.contribution_bound}")
@@ -65,7 +62,7 @@ def load(scenario: Scenario) -> str:
 
 def draw(scenario: Scenario) -> str:
     """Lines that draw each mechanism's map."""
-    why = "# A preview: reproducible dice, not private."
+    why = "# A preview: repeatable noise, not private."
     how = f"rng={scenario.seed}"
     if scenario.seed is None:
         why = "# A release: its noise is new each time, and each time it is booked."
@@ -78,7 +75,7 @@ def draw(scenario: Scenario) -> str:
 
 def ask(scenario: Scenario) -> str:
     """Lines that list the boxes and ask each release and the exact counts about them."""
-    city = _city(scenario)
+    city = find(scenario.city)
     boxes = scenario.boxes_on(city.grid(None if city.is_matrix else scenario.side))
     rows = [literal(box.plain()["edges"]) for box in boxes]
     lines = [
@@ -136,12 +133,3 @@ def _list(name: str, items: list[str]) -> str:
     if len(one) <= _LINE:
         return one
     return "\n".join([f"{name} = [", *(f"    {item}," for item in items), "]"])
-
-
-def _city(scenario: Scenario) -> City:
-    known = cities()
-    if scenario.city not in known:
-        raise InputError(
-            f"There is no city {shown(scenario.city)} here: choose one of {', '.join(known)}."
-        )
-    return known[scenario.city]

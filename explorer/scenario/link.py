@@ -12,12 +12,12 @@ from typing import Any
 from explorer.errors import InputError
 
 #: The longest text that is looked at, and the longest that it may unpack to.
-MOST_SIGNS, MOST_BYTES = 16_000, 64_000
-_SIGNS = re.compile(r"[A-Za-z0-9_-]+")
+MOST_CHARACTERS, MOST_BYTES = 16_000, 64_000
+_CHARACTERS = re.compile(r"[A-Za-z0-9_-]+")
 DAMAGED = "This link is damaged, so it cannot be opened: copy it again, to its very end."
 
-# The way of packing has a version of its own, the first sign. The dictionary belongs to it: every
-# link in the world is unpacked with it, so another dictionary is another version.
+# The way of packing has a version of its own, the first character. The dictionary belongs to it:
+# every link in the world is unpacked with it, so another dictionary is another version.
 _WAY = "a"
 _OFTEN = (
     b'"workload":"drawn","metric":"mreRho median","seeds":"at":0.1,"scale_from":"release",'
@@ -44,8 +44,8 @@ def write(plain: dict[str, Any]) -> str:
     packed = packer.compress(data) + packer.flush()
     check = zlib.crc32(data).to_bytes(4, "big")
     text = _WAY + base64.urlsafe_b64encode(check + packed).decode().rstrip("=")
-    if len(text) > MOST_SIGNS or len(data) > MOST_BYTES:
-        raise InputError("This screen is too much for a link: save the scenario as a file instead.")
+    if len(text) > MOST_CHARACTERS or len(data) > MOST_BYTES:
+        raise InputError("This screen holds too much for a link: save it as a file.")
     return text
 
 
@@ -57,7 +57,7 @@ def read(text: Any) -> Any:
     InputError
         For a text that was cut off, changed, made by another version, or made to do harm.
     """
-    if not isinstance(text, str) or len(text) > MOST_SIGNS or not _SIGNS.fullmatch(text):
+    if not isinstance(text, str) or len(text) > MOST_CHARACTERS or not _CHARACTERS.fullmatch(text):
         raise InputError(DAMAGED)
     if text[0] != _WAY:
         raise InputError("This link was made by another version of the explorer, or is damaged.")

@@ -6,23 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.errors import InputError
-from explorer.grid import Grid
+from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
-from explorer.mechanisms.base import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
+from explorer.mechanisms.limits import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
+from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
-from explorer.scenario.parts import MOST_BOXES, Box, Choice, Looks, Sweep, example_boxes
+from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED, PlaceChoices
+from explorer.scenario.parts import Box, Choice, Looks, Sweep, example_boxes
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
 PAGES = ("explore", "compare", "learn")
-GRID_SIDES = (256, 512, 1024, 2048)
-#: What a record is: 0 is each point, k is a user of whom at most k points count.
-BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
-MAX_SEED = 2**31 - 1
 _ENTRIES = (
     "scenario",
     "title",
@@ -52,7 +47,7 @@ class Scenario:
     lesson : str
         Key of the lesson, on the Learn page only.
     city : str
-        Key of a city of the catalogue, see `explorer.cities.cities`.
+        Key of a city of the catalogue, see `explorer.cities.catalogue.cities`.
     side : 256, 512, 1024 or 2048
         Cells along each side of the grid; a city that is a matrix keeps the cells it has.
     contribution_bound : one of `BOUNDS`
@@ -64,7 +59,7 @@ class Scenario:
     epsilon : float
         Of each of them.
     seed : int or None
-        The dice of a preview. None stands for a release: its noise is in no scenario.
+        The random noise of a preview. None stands for a release: its noise is in no scenario.
     boxes : sequence or None
         Rectangles (at most 200) in the grid's unit; None is the two examples of the page.
     look : Looks
@@ -89,9 +84,9 @@ class Scenario:
 
     page: str = "explore"
     lesson: str = ""
-    city: str = "madeup"
-    side: int = 1024
-    contribution_bound: int = 0
+    city: str = PlaceChoices.city
+    side: int = PlaceChoices.side
+    contribution_bound: int = PlaceChoices.bound
     mechanisms: tuple[Choice, ...] = ()
     epsilon: float = 0.1
     seed: int | None = 1
@@ -136,10 +131,6 @@ class Scenario:
     def boxes_on(self, grid: Grid) -> tuple[Box, ...]:
         """The boxes, or the two examples of the page on ``grid`` where the scenario has none."""
         return example_boxes(grid) if self.boxes is None else self.boxes
-
-    def edges_on(self, grid: Grid) -> NDArray[np.float64]:
-        """The boxes as (n, 4) west, south, east, north in the unit of ``grid``."""
-        return np.array([box.edges for box in self.boxes_on(grid)], dtype=float).reshape(-1, 4)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values as a YAML file has them; what is the default is left out."""
@@ -209,18 +200,6 @@ class Scenario:
         from explorer.scenario.link import read
 
         return cls.from_dict(read(text))
-
-    def to_python(self) -> str:
-        """A script that loads the city, draws, and prints private and true answers."""
-        from explorer.scenario.code import script
-
-        return script(self)
-
-    def to_notebook(self) -> str:
-        """A notebook (JSON, nbformat 4) with the answers and the screen itself."""
-        from explorer.scenario.notebook import notebook
-
-        return notebook(self)
 
 
 def _epsilon(value: Any) -> float:

@@ -10,7 +10,7 @@ from explorer.scenario import code
 from explorer.scenario.model import Scenario
 
 
-def notebook(scenario: Scenario) -> str:
+def to_notebook(scenario: Scenario) -> str:
     """The notebook as JSON (nbformat 4.5), without output; the same text every time."""
     words = f"# {code.heading(scenario)}"
     if scenario.about:

@@ -6,29 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
-from explorer.errors import InputError
-from explorer.grid import Grid
-from explorer.mechanisms import Mechanism, mechanism, mechanisms
-from explorer.mechanisms.base import MAX_EPSILON
-from explorer.scenario import checks
+import param
 
-MOST_BOXES = 200
-NAME_LENGTH = 40
-#: Edges are kept to a thousandth of the grid's unit (a millimetre), so that links stay short.
-DECIMALS = 3
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
+from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.queries.boxes import NAME_LENGTH, examples, rounded
+from explorer.scenario import checks
+from explorer.scenario.choices import LookChoices, SweepChoices
+
 #: No projected coordinate on the Earth is larger.
 _FARTHEST = 1e8
-#: The two boxes that a page begins with, as parts of the map: a district and a fringe.
-_EXAMPLES = ((0.40, 0.45, 0.575, 0.575), (0.625, 0.60, 0.725, 0.70))
-
-
-def rounded(edge: float) -> float:
-    """An edge of a box as scenarios keep it.
-
-    >>> rounded(1234.56789), rounded(-0.0001)
-    (1234.568, 0.0)
-    """
-    return round(float(edge), DECIMALS) + 0.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +27,7 @@ class Box:
     Raises
     ------
     InputError
-        For edges that are not finite numbers or enclose nothing, or a name of more than 40 signs.
+        For edges that are not finite numbers or have no area, or a name above 40 characters.
     """
 
     west: float
@@ -53,7 +42,7 @@ class Box:
             object.__setattr__(self, side, rounded(edge))
         if self.west >= self.east or self.south >= self.north:
             raise InputError(
-                "A box of the scenario encloses nothing: give west, south, east, north with west "
+                "A box of the scenario has no area: give west, south, east, north with west "
                 "below east and south below north."
             )
         object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a box"))
@@ -85,12 +74,7 @@ class Box:
 
 def example_boxes(grid: Grid) -> tuple[Box, ...]:
     """The two boxes that a page begins with, on ``grid``."""
-    x0, y0 = grid.bounds[:2]
-    w, h = grid.width, grid.height
-    return tuple(
-        Box(x0 + a * w, y0 + b * h, x0 + c * w, y0 + d * h, name=f"Q{number}")
-        for number, (a, b, c, d) in enumerate(_EXAMPLES, 1)
-    )
+    return tuple(Box(*edges, name=f"Q{n}") for n, edges in enumerate(examples(grid), 1))
 
 
 @dataclass(frozen=True)
@@ -99,7 +83,7 @@ class Choice:
 
     Parameters
     ----------
-    key : a key of `explorer.mechanisms.mechanisms()`
+    key : a key of `explorer.mechanisms.all_mechanisms()`
     settings : mapping, or pairs of name and value
 
     Raises
@@ -117,8 +101,8 @@ class Choice:
         made = _built(self.key, dict(self.settings))
         differing = {
             name: value
-            for name in made.tunables()
-            if (value := getattr(made, name)) != type(made).param[name].default
+            for name, value in made.settings().items()
+            if value != type(made).param[name].default
         }
         object.__setattr__(self, "settings", tuple(differing.items()))
 
@@ -128,8 +112,7 @@ class Choice:
         if isinstance(given, cls):
             return given
         if isinstance(given, Mechanism):
-            names = given.tunables()
-            return cls(given.key, tuple((name, getattr(given, name)) for name in names))
+            return cls(given.key, tuple(given.settings().items()))
         if isinstance(given, str):
             return cls(given)
         if not isinstance(given, Mapping) or len(given) != 1:
@@ -157,23 +140,18 @@ def shown_key(given: Any) -> str:
 
 
 def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
-    # By the mechanism's own rules; but its sentences repeat a value whole, whatever its length.
-    one = checks.one_of(key, list(mechanisms()), "mechanism")
-    for name, value in settings.items():
+    one = checks.one_of(key, list(all_mechanisms()), "mechanism")
+    for name in settings:
         if checks.text(name, NAME_LENGTH, "name of a setting") == "epsilon":
             raise InputError("Epsilon belongs to the whole scenario: write it beside the city.")
-        plain = isinstance(value, bool | int | float) or value is None
-        if not plain and not (isinstance(value, str) and len(value) <= NAME_LENGTH):
-            raise InputError(f"The setting {name} of {one} is {checks.shown(value)}.")
-        if isinstance(value, int) and not isinstance(value, bool):
-            checks.number(value, 1e18, f"setting {name}")
     return mechanism(one)(**settings)
 
 
 class _Part:
-    """Fields that each have one value of a list, or are true or false."""
+    """Fields that are declared as choices of the screen."""
 
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]]
+    #: Options of the fields that have some.
+    choices: ClassVar[dict[str, tuple[Any, ...]]]
     what: ClassVar[str]
 
     def plain(self) -> dict[str, Any]:
@@ -194,27 +172,25 @@ class _Part:
         return cls(**checks.entries(given, known, f"{cls.what} of a scenario"))
 
 
+def _options(declared: type[param.Parameterized]) -> dict[str, tuple[Any, ...]]:
+    kinds = ((name, declared.param[name]) for name in declared.param)
+    return {name: tuple(p.objects) for name, p in kinds if isinstance(p, param.Selector)}
+
+
 @dataclass(frozen=True)
 class Looks(_Part):
-    """How the maps are drawn; nothing in it touches an answer. Fields as in the app's drawer."""
+    """How the maps are drawn, see `LookChoices`; nothing in it touches an answer."""
 
-    right: str = "private"
-    scale: str = "log"
-    scale_from: str = "data"
-    palette: str = "cividis"
-    truth: str = "points"
-    partition: bool = True
-    partition_over: str = "private"
+    right: str = LookChoices.right
+    scale: str = LookChoices.scale
+    scale_from: str = LookChoices.scale_from
+    palette: str = LookChoices.palette
+    truth: str = LookChoices.truth
+    partition: bool = LookChoices.partition
+    partition_over: str = LookChoices.partition_over
 
+    choices = _options(LookChoices)
     what: ClassVar[str] = "look"
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "right": ("private", "difference"),
-        "scale": ("log", "linear"),
-        "scale_from": ("data", "release"),
-        "palette": ("cividis", "magma"),
-        "truth": ("points", "counts"),
-        "partition_over": ("private", "truth", "both"),
-    }
 
     def __post_init__(self) -> None:
         for name, choices in self.choices.items():
@@ -224,7 +200,7 @@ class Looks(_Part):
 
 @dataclass(frozen=True)
 class Sweep(_Part):
-    """What the error curves of Compare are asked for.
+    """What the error curves of Compare are asked for, see `SweepChoices`.
 
     Parameters
     ----------
@@ -234,23 +210,19 @@ class Sweep(_Part):
     seeds : repetitions, 2 to 20
     """
 
-    mechanisms: tuple[str, ...] = ("ug", "ag", "quadtree", "htf", "privtree", "mosaic")
-    workload: str = "random"
-    metric: str = "mreRho"
-    at: float = 0.1
-    seeds: int = 5
+    mechanisms: tuple[str, ...] = tuple(SweepChoices.chosen)
+    workload: str = SweepChoices.workload
+    metric: str = SweepChoices.metric
+    at: float = SweepChoices.at
+    seeds: int = SweepChoices.seeds
 
+    choices = _options(SweepChoices)
     what: ClassVar[str] = "sweep"
-    choices: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "workload": ("random", "sq2", "sq6", "sq10", "drawn"),
-        "metric": ("mreRho", "mre20", "mae", "rmse", "mreRho median", "smape"),
-        "at": tuple(e for e in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if e <= MAX_EPSILON),
-    }
 
     def __post_init__(self) -> None:
-        keys = checks.listed(self.mechanisms, len(mechanisms()), "mechanisms in its sweep")
+        keys = checks.listed(self.mechanisms, len(all_mechanisms()), "mechanisms in its sweep")
         for key in keys:
-            checks.one_of(key, list(mechanisms()), "mechanism in the sweep")
+            checks.one_of(key, list(all_mechanisms()), "mechanism in the sweep")
         object.__setattr__(self, "mechanisms", tuple(keys))
         for name, choices in self.choices.items():
             value = getattr(self, name)
@@ -258,4 +230,5 @@ class Sweep(_Part):
                 value = checks.number(value, MAX_EPSILON, "epsilon of the ranking")
                 object.__setattr__(self, "at", value)
             checks.one_of(value, choices, f"sweep's '{name}'")
-        checks.whole(self.seeds, 2, 20, "number of seeds in the sweep")
+        low, high = SweepChoices.param.seeds.bounds
+        checks.whole(self.seeds, low, high, "number of seeds in the sweep")

@@ -80,7 +80,7 @@ def read(text: str | bytes) -> Any:
     except (ValueError, OverflowError, RecursionError, TypeError) as error:
         # Not UTF-8, dates that do not exist, numbers of thousands of digits, unusable keys.
         raise InputError(
-            "This is not a scenario: it has signs or values that cannot be read."
+            "This is not a scenario: it has characters or values that cannot be read."
         ) from error
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.privacy.units import to_epsilon, to_units
+from explorer.releases.answers import Z95
+from explorer.releases.units import to_epsilon, to_units
 
 Floats = NDArray[np.float64]
 
@@ -74,9 +75,9 @@ def standard_error(sd: float, n: ArrayLike) -> Any:
 def redraws_to_know(sd: float, within: float = 0.5) -> int:
     """Redraws after which the average is within ``within`` of its limit 95 times in 100.
 
-    Within a half, rounding the average gives the limit itself: n = (1.96 sd / within)^2.
+    Within a half, rounding the average gives the limit itself: n = (Z95 sd / within)^2.
 
     >>> redraws_to_know(10.0)
     1537
     """
-    return max(1, math.ceil((1.96 * sd / within) ** 2))
+    return max(1, math.ceil((Z95 * sd / within) ** 2))

@@ -32,7 +32,7 @@ Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Snapshot:
     """What a class shows at one moment.
 
     Attributes
@@ -75,7 +75,7 @@ class ClassRoom:
         self._pool: Pool | None = None
         self._dice: set[int] = set()
         self._revealed = self._closed = False
-        self._seen: Look | None = None
+        self._seen: Snapshot | None = None
         self._touched = clock()
 
     def enter(self, changed: Changed, *, teacher: bool = False) -> int:
@@ -185,11 +185,11 @@ class ClassRoom:
         with self._lock:
             return self._pool.own(who) if self._pool is not None else ()
 
-    def look(self) -> Look:
+    def look(self) -> Snapshot:
         """What there is to see; the same object until something changes."""
         with self._lock:
             if self._seen is None:
-                self._seen = Look(
+                self._seen = Snapshot(
                     self._number,
                     self._question,
                     self._pool.summary() if self._pool is not None else None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import param
 
-from explorer.mechanisms import mechanisms
+from explorer.mechanisms import all_mechanisms
+from explorer.mechanisms.limits import Epsilon
 from explorer.teaching.postprocessing import treatable
-from explorer.teaching.settings import Box, Names, Place, Settings, epsilon_setting
+from explorer.teaching.settings import BoxSetting, NamesSetting, PlaceSetting, Settings
 
-_ALL = list(mechanisms())
+_ALL = list(all_mechanisms())
 RUNS = [100, 200, 400, 1000]
 
 
@@ -16,11 +17,11 @@ class Neighbours(Settings):
     """One person more or less: what comes out on either data set."""
 
     mechanism = param.Selector(default="ug", objects=_ALL, label="Mechanism")
-    epsilon = epsilon_setting(0.5)
+    epsilon = Epsilon(0.5)
     change = param.Selector(default="add", objects=["add", "remove"], label="One person")
-    place = Place(label="Place")
+    place = PlaceSetting(label="Place")
     target = param.Selector(default="leaf", objects=["leaf", "box"], label="Ask about")
-    box = Box(label="Box")
+    box = BoxSetting(label="Box")
     runs = param.Selector(default=400, objects=RUNS, label="Previews")
 
 
@@ -28,15 +29,15 @@ class Averaging(Settings):
     """The same question to many fresh maps."""
 
     mechanism = param.Selector(default="ug", objects=_ALL, label="Mechanism")
-    epsilon = epsilon_setting(0.5)
-    box = Box(label="Box")
+    epsilon = Epsilon(0.5)
+    box = BoxSetting(label="Box")
 
 
 class Tolerance(Settings):
     """From a tolerated error to epsilon."""
 
     mechanism = param.Selector(default="htf", objects=_ALL, label="Mechanism")
-    box = Box(label="Box")
+    box = BoxSetting(label="Box")
     percent = param.Number(default=5.0, bounds=(0.1, 50.0), label="Tolerated error in percent")
     runs = param.Selector(default=100, objects=[100, 200, 400], label="Previews")
 
@@ -46,30 +47,30 @@ class Threshold(Settings):
 
     k = param.Integer(default=10, bounds=(2, 1000), label="Threshold k")
     cells = param.Selector(default=64, objects=[16, 32, 64, 128], label="Cells to a side")
-    place = Place(label="Place")
+    place = PlaceSetting(label="Place")
     attack = param.Selector(
         default="overlap", objects=["overlap", "days"], label="Two maps to subtract"
     )
-    epsilon = epsilon_setting(0.5)
+    epsilon = Epsilon(0.5)
 
 
 class Ranking(Settings):
     """One set of runs under two smoothings."""
 
-    mechanisms = Names(default=["htf", "ag", "privtree"], least=2, label="Mechanisms")
-    epsilon = epsilon_setting(0.1)
+    mechanisms = NamesSetting(default=["htf", "ag", "privtree"], least=2, label="Mechanisms")
+    epsilon = Epsilon(0.1)
     questions = param.Selector(
         default="random", objects=["random", "sq2", "sq6", "sq10", "cells"], label="Questions"
     )
-    seeds = param.Integer(default=8, bounds=(2, 30), label="Dice")
+    seeds = param.Integer(default=8, bounds=(2, 30), label="Repetitions")
 
 
 class Postprocessing(Settings):
     """What is done to counts after the noise."""
 
     mechanism = param.Selector(default="quadtree", objects=treatable(), label="Mechanism")
-    epsilon = epsilon_setting(0.1)
-    box = Box(default=(0.0, 0.0, 0.5, 1.0), label="Region")
+    epsilon = Epsilon(0.1)
+    box = BoxSetting(default=(0.0, 0.0, 0.5, 1.0), label="Region")
     runs = param.Selector(default=100, objects=[50, 100, 200, 400], label="Previews")
     consistent = param.Boolean(default=False, label="Consistency")
     non_negative = param.Boolean(default=False, label="No negative counts")

@@ -12,8 +12,8 @@ from explorer.evaluate import Workload, plan, runs, scores, tidy
 from explorer.evaluate.metrics import RHO, SMOOTHING
 from explorer.evaluate.ranking import Score, reach, standard_error
 from explorer.evaluate.runs import Flag
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Mechanism
+from explorer.points.matrix import FrequencyMatrix
 from explorer.teaching.previews import Cancelled, Progress
 
 #: The two smoothings of the relative error, and what an error is divided by at least.

@@ -21,7 +21,7 @@ from explorer.scenario.yaml_file import read as read_yaml
 from explorer.teaching.experiments import EXPERIMENTS
 
 #: The lessons that come along.
-FOLDER = Path(__file__).resolve().parents[1] / "lessons"
+FOLDER = Path(__file__).with_name("lessons")
 #: Names a folder with lessons of one's own.
 SETTING = "EXPLORER_LESSONS"
 

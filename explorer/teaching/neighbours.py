@@ -19,11 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import Mechanism
-from explorer.privacy.blackbox import epsilon_bound
-from explorer.privacy.units import UNITS_PER_EPSILON
-from explorer.release import Release
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.blackbox import epsilon_bound
+from explorer.releases.release import Release
+from explorer.releases.units import UNITS_PER_EPSILON
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,32 +78,19 @@ def neighbour(matrix: FrequencyMatrix, cell: tuple[int, int], change: int) -> Fr
     return FrequencyMatrix(counts, matrix.grid, matrix.contribution_bound, matrix.unit)
 
 
-def is_fixed(made: Mechanism) -> bool:
-    """Whether cuts do not depend on the data and every leaf publishes its one draw."""
-    if getattr(made, "inference", "leaves") != "leaves":
-        return False
-    if getattr(made, "inside", "uniform") != "uniform":
-        return False
-    sized = getattr(made, "grid_size", None) is not None
-    fixed = made.key in ("identity", "uniform", "quadtree", "hb")
-    return fixed or (made.key in ("ug", "hierarchy") and sized)
-
-
-def leaf_at(release: Release, cell: tuple[int, int]) -> tuple[int, int, int, int]:
-    """The leaf that holds a cell, as column0, row0, column1, row1."""
+def leaf_at(release: Release, cell: tuple[int, int]) -> Ints:
+    """The leaf that holds a cell, (2, 2) lower and upper in cells."""
     held = (release.lower <= cell).all(axis=1) & (release.upper > cell).all(axis=1)
     at = int(np.flatnonzero(held)[0])
-    (row0, col0), (row1, col1) = release.lower[at], release.upper[at]
-    return int(col0), int(row0), int(col1), int(row1)
+    return np.stack([release.lower[at], release.upper[at]])
 
 
-def draws_inside(release: Release, cells: tuple[int, int, int, int]) -> Ints | None:
-    """Budgets, in 10^-12 epsilon, of the draws whose sum answers a box of whole leaves.
+def draws_inside(release: Release, cells: Ints) -> Ints | None:
+    """Budgets, in 10^-12 epsilon, of the draws whose sum answers a box (2, 2) of whole leaves.
 
     None for a box that cuts through a leaf, or leaves with several draws.
     """
-    lower, upper = np.array(cells[1::-1]), np.array(cells[:1:-1])
-    within = np.minimum(release.upper, upper) - np.maximum(release.lower, lower)
+    within = np.minimum(release.upper, cells[1]) - np.maximum(release.lower, cells[0])
     touched = (within > 0).all(axis=1)
     whole = (within == release.upper - release.lower).all(axis=1)
     spent = release.tree.spent[release.tree.leaves][touched]

@@ -10,28 +10,28 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.grid import Grid
+from explorer.grid.grid import Grid
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Box = tuple[float, float, float, float]
 
 
-def cells_of(box: Sequence[float], grid: Grid) -> tuple[int, int, int, int]:
-    """Whole cells of a box in parts of the map: column0, row0, column1, row1, one cell or more.
+def cells_of(box: Sequence[float], grid: Grid) -> Ints:
+    """Whole cells of a box in parts of the map, (2, 2) lower and upper; one cell or more.
 
-    >>> cells_of((0.26, 0.0, 0.49, 0.01), Grid.cells((8, 8)))
-    (2, 0, 4, 1)
+    >>> cells_of((0.26, 0.0, 0.49, 0.01), Grid.cells((8, 8))).tolist()
+    [[0, 2], [1, 4]]
     """
     rows, cols = grid.shape
     col0, col1 = _span(box[0], box[2], cols)
     row0, row1 = _span(box[1], box[3], rows)
-    return col0, row0, col1, row1
+    return np.array([[row0, col0], [row1, col1]], dtype=np.int64)
 
 
 def on_map(box: Sequence[float], grid: Grid) -> Floats:
     """The same whole cells as x0, y0, x1, y1 in the grid's unit, (4,)."""
-    bounds: Floats = grid.from_cells([cells_of(box, grid)])[0]
-    return bounds
+    return grid.from_cells(cells_of(box, grid)[None])[0]
 
 
 def cell_of(place: Sequence[float], grid: Grid) -> tuple[int, int]:

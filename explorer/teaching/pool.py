@@ -14,14 +14,15 @@ import numpy as np
 import param
 from numpy.typing import NDArray
 
-from explorer import queries
 from explorer.errors import InputError
-from explorer.grid import Grid
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import mechanism, mechanisms
+from explorer.grid.grid import Grid
+from explorer.mechanisms import all_mechanisms, mechanism
+from explorer.mechanisms.limits import Epsilon
+from explorer.points import truth as queries
+from explorer.points.matrix import FrequencyMatrix
 from explorer.teaching.places import on_map
 from explorer.teaching.previews import taught
-from explorer.teaching.settings import Box, Settings, epsilon_setting
+from explorer.teaching.settings import BoxSetting, Settings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,12 +33,12 @@ DICE = 2**31
 MOST_BARS, MOST_VALUE = 40, 1e15
 
 
-class Asked(Settings):
+class QuestionSettings(Settings):
     """What a teacher chooses for a question."""
 
-    mechanism = param.Selector(default="htf", objects=list(mechanisms()), label="Mechanism")
-    epsilon = epsilon_setting(0.1)
-    box = Box(default=(0.45, 0.4, 0.55, 0.5), label="Box")
+    mechanism = param.Selector(default="htf", objects=list(all_mechanisms()), label="Mechanism")
+    epsilon = Epsilon(0.1)
+    box = BoxSetting(default=(0.45, 0.4, 0.55, 0.5), label="Box")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Question:
     true: float
 
     @classmethod
-    def of(cls, matrix: FrequencyMatrix, city: str, asked: Asked) -> Question:
+    def of(cls, matrix: FrequencyMatrix, city: str, asked: QuestionSettings) -> Question:
         """The question that a teacher's settings ask about a city."""
         rectangle = on_map(asked.box, matrix.grid)
         true = float(queries.exact(matrix, [rectangle])[0])

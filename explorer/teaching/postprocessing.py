@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from explorer.evaluate.ranking import standard_error
 from explorer.evaluate.runs import Flag
-from explorer.matrix import FrequencyMatrix
-from explorer.mechanisms import Mechanism, mechanisms
-from explorer.release import Release
+from explorer.mechanisms import Mechanism, all_mechanisms
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release
 from explorer.teaching.previews import Progress, each_preview
 
 Floats = NDArray[np.float64]
-Cells = tuple[int, int, int, int]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -67,17 +67,16 @@ def treatable() -> list[str]:
     """Names of the mechanisms whose draws can be made consistent or left alone."""
     return [
         key
-        for key, made in mechanisms().items()
+        for key, made in all_mechanisms().items()
         if "inference" in made.param
         and {"leaves", "least squares"} <= set(made.param["inference"].objects)
-        and key not in ("uniform", "identity")
     ]
 
 
 def effects(
     made: Mechanism,
     matrix: FrequencyMatrix,
-    cells: Cells,
+    cells: Ints,
     seeds: Iterable[int],
     *,
     cancel: Flag | None = None,
@@ -88,7 +87,7 @@ def effects(
     Parameters
     ----------
     made : a mechanism of `treatable`; its own inference does not matter
-    cells : column0, row0, column1, row1 of the region
+    cells : (2, 2) lower and upper of the region
     seeds : of the previews, two or more
 
     Raises
@@ -99,8 +98,7 @@ def effects(
     numbers = list(seeds)
     parts = []
     for half, inference in enumerate(("leaves", "least squares")):
-        settings = {name: getattr(made, name) for name in made.tunables()}
-        one = type(made)(epsilon=made.epsilon, **{**settings, "inference": inference})
+        one = made.with_(inference=inference)
         mine = [each for each in TREATMENTS if each.consistent == bool(half)]
 
         def read(release: Release, mine: list[Treatment] = mine) -> Floats:
@@ -125,10 +123,10 @@ def effects(
 
 
 def _errors(
-    release: Release, matrix: FrequencyMatrix, cells: Cells, treatments: list[Treatment]
+    release: Release, matrix: FrequencyMatrix, cells: Ints, treatments: list[Treatment]
 ) -> Floats:
     """Error of the region and mean absolute error of a leaf, (treatments, 2)."""
-    lower, upper = np.array(cells[1::-1]), np.array(cells[:1:-1])
+    lower, upper = cells
     within = np.minimum(release.upper, upper) - np.maximum(release.lower, lower)
     covered = np.prod(np.maximum(within, 0), axis=1)
     share = covered / np.prod(release.upper - release.lower, axis=1)

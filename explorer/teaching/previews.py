@@ -8,17 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.evaluate.runs import Flag
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Mechanism, mechanism
-from explorer.release import Release
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release
 
 Progress = Callable[[float], None]
-
-#: Settings with which a mechanism is shown in a lesson where its own are not the simplest.
-TAUGHT: dict[str, dict[str, object]] = {
-    "ug": {"grid_size": 32},
-    "quadtree": {"height": 5, "budget": "uniform", "inference": "leaves"},
-}
 
 
 class Cancelled(Exception):
@@ -26,8 +20,9 @@ class Cancelled(Exception):
 
 
 def taught(key: str, epsilon: float) -> Mechanism:
-    """A mechanism with the settings in which a lesson shows it, see `TAUGHT`."""
-    return mechanism(key)(epsilon=epsilon, **TAUGHT.get(key, {}))
+    """A mechanism with the settings in which a lesson shows it."""
+    kind = mechanism(key)
+    return kind(epsilon=epsilon, **kind.lesson_settings)
 
 
 def each_preview(

@@ -5,32 +5,30 @@ A lesson file, a widget and a raw websocket client all go through `Settings.put`
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
-import numpy as np
 import param
 
 from explorer.errors import InputError
+from explorer.grid.values import checked, shown
 from explorer.mechanisms import mechanism
-from explorer.mechanisms.base import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 
 
-class Box(param.NumericTuple):
+class BoxSetting(param.NumericTuple):
     """West, south, east, north in parts of the map, 0 to 1; never empty."""
 
     def __init__(self, default: tuple[float, ...] = (0.4, 0.4, 0.6, 0.6), **about: Any) -> None:
         super().__init__(default=default, length=4, **about)
 
 
-class Place(param.NumericTuple):
+class PlaceSetting(param.NumericTuple):
     """A place in parts of the map: 0 to 1 from west to east, and from south to north."""
 
     def __init__(self, default: tuple[float, ...] = (0.5, 0.5), **about: Any) -> None:
         super().__init__(default=default, length=2, **about)
 
 
-class Names(param.List):
+class NamesSetting(param.List):
     """Several different mechanisms by their names, ``least`` of them or more."""
 
     def __init__(self, default: list[str], least: int, **about: Any) -> None:
@@ -73,45 +71,13 @@ class Settings(param.Parameterized):
         """A value in the parameter's own type, or an InputError in one sentence."""
         if name not in cls.settings():
             known = ", ".join(cls.settings())
-            raise InputError(f"There is no setting {_shown(name)}: choose from {known}.")
+            raise InputError(f"There is no setting {shown(name)}: choose from {known}.")
         declared = cls.param[name]
-        if isinstance(declared, param.Selector):
-            if not any(type(value) is type(each) and value == each for each in declared.objects):
-                choices = ", ".join(map(str, declared.objects))
-                raise InputError(f"{declared.label} is {_shown(value)}: choose one of {choices}.")
-            return value
-        if isinstance(declared, param.Boolean):
-            if not isinstance(value, bool):
-                raise InputError(f"{declared.label} is {_shown(value)}: give true or false.")
-            return value
-        if isinstance(declared, Box | Place):
+        if isinstance(declared, BoxSetting | PlaceSetting):
             return _parts(declared, value)
-        if isinstance(declared, Names):
+        if isinstance(declared, NamesSetting):
             return _names(declared, value)
-        return _number(declared, value)
-
-
-def epsilon_setting(default: float) -> param.Number:
-    """The `epsilon` of an experiment."""
-    return param.Number(default=default, bounds=(MIN_EPSILON, MAX_EPSILON), label="Epsilon")
-
-
-def _number(declared: Any, value: Any) -> float | int:
-    low, high = declared.bounds
-    whole = isinstance(declared, param.Integer)
-    number = math.nan
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:  # a whole number of hundreds of digits
-            number = math.inf
-    if not low <= number <= high or (whole and number != int(number)):
-        kind = "a whole number" if whole else "a number"
-        allowed = f" from {low:g} to {high:g}"
-        if declared.name == "epsilon":
-            allowed = f", {EPSILON_RANGE}"
-        raise InputError(f"{declared.label} is {_shown(value)}: give {kind}{allowed}.")
-    return int(number) if whole else number
+        return checked(declared, value)
 
 
 def _parts(declared: Any, value: Any) -> tuple[float, ...]:
@@ -123,7 +89,7 @@ def _parts(declared: Any, value: Any) -> tuple[float, ...]:
         numbers = tuple(float(v) for v in value if good and 0 <= v <= 1)
     if len(numbers) != length:
         raise InputError(
-            f"{declared.label} is {_shown(value)}: give {length} numbers from 0 to 1, parts of the "
+            f"{declared.label} is {shown(value)}: give {length} numbers from 0 to 1, parts of the "
             "map from its south-western corner."
         )
     if length == 4 and not (numbers[0] < numbers[2] and numbers[1] < numbers[3]):
@@ -137,18 +103,9 @@ def _parts(declared: Any, value: Any) -> tuple[float, ...]:
 def _names(declared: Any, value: Any) -> list[str]:
     least = declared.bounds[0]
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise InputError(f"{declared.label} is {_shown(value)}: give a list of names.")
+        raise InputError(f"{declared.label} is {shown(value)}: give a list of names.")
     for each in value:
         mechanism(each)
     if len(set(value)) < least:
         raise InputError(f"{declared.label} are too few: give {least} or more, each once.")
     return list(dict.fromkeys(value))
-
-
-def _shown(value: Any) -> str:
-    """The beginning of a value for a sentence; Python writes no number of 5000 digits."""
-    try:
-        text = str(value)
-    except ValueError:
-        return "such a long number"
-    return repr(text if len(text) <= 40 else text[:39] + "…")

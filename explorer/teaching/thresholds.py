@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.rectangle_sums import rectangle_sums, summed
+from explorer.grid.sums import rectangle_sums, summed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Boxes = NDArray[np.int64]
-#: Answers boxes (n, 4) column0, row0, column1, row1 with counts (n,), NaN where it says nothing.
+#: Answers boxes (n, 2, 2), lower and upper in cells, with counts (n,), NaN where it says nothing.
 Service = Callable[[Boxes], Floats]
 
 
@@ -52,8 +52,7 @@ def published(ask: Service, shape: tuple[int, int]) -> Floats:
     """The map that a service publishes, (rows, cols); NaN where a cell is hidden."""
     rows, cols = shape
     row, col = np.indices(shape).reshape(2, -1)
-    boxes = np.stack([col, row, col + 1, row + 1], axis=1)
-    return ask(boxes).reshape(rows, cols)
+    return ask(_boxes((row, col, row + 1, col + 1))).reshape(rows, cols)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ class Difference:
 
     Attributes
     ----------
-    larger, smaller : (4,) the boxes in cells; the larger is the smaller and the hidden cell
+    larger, smaller : (2, 2) lower and upper in cells; the larger is the smaller and the hidden cell
     answers : what the service said to either
     """
 
@@ -103,12 +102,12 @@ def differences(ask: Service, shape: tuple[int, int]) -> Floats:
     high = np.full_like(row, rows)
     found = np.full(rows * cols, np.nan)
     for smaller, larger in (
-        ((col + 1, row, full, row + 1), (col, row, full, row + 1)),
-        ((none, row, col, row + 1), (none, row, col + 1, row + 1)),
-        ((col, row + 1, col + 1, high), (col, row, col + 1, high)),
-        ((col, none, col + 1, row), (col, none, col + 1, row + 1)),
+        ((row, col + 1, row + 1, full), (row, col, row + 1, full)),
+        ((row, none, row + 1, col), (row, none, row + 1, col + 1)),
+        ((row + 1, col, high, col + 1), (row, col, high, col + 1)),
+        ((none, col, row, col + 1), (none, col, row + 1, col + 1)),
     ):
-        gained = ask(np.stack(larger, axis=1)) - ask(np.stack(smaller, axis=1))
+        gained = ask(_boxes(larger)) - ask(_boxes(smaller))
         found = np.where(np.isnan(found), gained, found)
     return found.reshape(shape)
 
@@ -179,17 +178,18 @@ def _strips(row: int, col: int, rows: int, cols: int) -> list[tuple[Boxes, Boxes
     east, west = np.arange(col + 2, cols + 1), np.arange(col - 1, -1, -1)
     north, south = np.arange(row + 2, rows + 1), np.arange(row - 1, -1, -1)
     pairs = (
-        ((col + 1, row, east, row + 1), (col, row, east, row + 1)),
-        ((west, row, col, row + 1), (west, row, col + 1, row + 1)),
-        ((col, row + 1, col + 1, north), (col, row, col + 1, north)),
-        ((col, south, col + 1, row), (col, south, col + 1, row + 1)),
+        ((row, col + 1, row + 1, east), (row, col, row + 1, east)),
+        ((row, west, row + 1, col), (row, west, row + 1, col + 1)),
+        ((row + 1, col, north, col + 1), (row, col, north, col + 1)),
+        ((south, col, row, col + 1), (south, col, row + 1, col + 1)),
     )
     return [(_boxes(smaller), _boxes(larger)) for smaller, larger in pairs]
 
 
 def _boxes(edges: tuple[int | Ints, ...]) -> Boxes:
-    return np.stack(np.broadcast_arrays(*edges), axis=1)
+    """Boxes (n, 2, 2) of row0, column0, row1, column1."""
+    return np.stack(np.broadcast_arrays(*edges), axis=1).reshape(-1, 2, 2)
 
 
 def _size(box: Boxes) -> int:
-    return int((box[2] - box[0]) * (box[3] - box[1]))
+    return int(np.prod(box[1] - box[0]))

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.evaluate.runs import Flag
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Mechanism
-from explorer.mechanisms.base import MAX_EPSILON
-from explorer.privacy.blackbox import clopper_pearson
-from explorer.queries import exact
+from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.truth import exact
+from explorer.privacy.audit.blackbox import clopper_pearson
 from explorer.teaching.previews import Progress, answers
 
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Tolerance:
+class SmallestEpsilon:
     """The smallest epsilon for a tolerated error.
 
     Attributes
@@ -77,7 +77,7 @@ def smallest_epsilon(
     runs: int,
     share: float = 0.95,
     ladder: Sequence[float] = LADDER,
-) -> Tolerance:
+) -> SmallestEpsilon:
     """Bisect a ladder of epsilons, increasing.
 
     Parameters
@@ -110,7 +110,7 @@ def smallest_epsilon(
         Step(each, tried[each], runs, *clopper_pearson(tried[each], runs, 0.05))
         for each in sorted(tried)
     )
-    return Tolerance(middle, low, high, share, steps)
+    return SmallestEpsilon(middle, low, high, share, steps)
 
 
 def for_box(
@@ -124,7 +124,7 @@ def for_box(
     seed: int = 0,
     cancel: Flag | None = None,
     progress: Progress | None = None,
-) -> Tolerance:
+) -> SmallestEpsilon:
     """The smallest epsilon that answers a box (4,) within ``percent`` of the truth.
 
     Parameters

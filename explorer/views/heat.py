@@ -8,45 +8,47 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from explorer.binning import CHUNK
-from explorer.projection import transformer
 from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
-    from explorer.grid import Grid
-    from explorer.points import Points
+    from explorer.grid.grid import Grid
 
 # Tiles to a side: a zoomed view reads only the tiles it touches, not eleven million points.
 TILES = 64
 
 
 class PointHeat:
-    """Points of a grid, projected once and kept in the order of 64 x 64 tiles.
+    """Records where they were counted, sorted by 64 x 64 tiles.
 
     Curator's screen only: every pixel is an exact count.
 
     Parameters
     ----------
-    points : Points
-        In any CRS; those outside the grid are left out.
+    column, row : (n,) float32
+        Places in cells of ``grid``.
+    records : (n,) float32 or None
+        How many records stand at a place; None means one each.
     grid : Grid
-        Its CRS is the one of the map.
+        What they were counted on. They may be shown beside counts on other cells of its extent.
     """
 
-    def __init__(self, points: Points, grid: Grid) -> None:
+    def __init__(
+        self,
+        column: NDArray[np.float32],
+        row: NDArray[np.float32],
+        records: NDArray[np.float32] | None,
+        grid: Grid,
+    ) -> None:
         self.grid = grid
-        x, y, weight = _inside(points, grid)
-        west, south = grid.bounds[:2]
-        col = np.minimum(((x - west) * (TILES / grid.width)).astype(np.uint16), TILES - 1)
-        row = np.minimum(((y - south) * (TILES / grid.height)).astype(np.uint16), TILES - 1)
-        tile = row * np.uint16(TILES) + col
+        rows, cols = grid.shape
+        tile = _tile(row, rows) * np.uint16(TILES) + _tile(column, cols)
         order = np.argsort(tile, kind="stable")
-        self._x, self._y = x[order], y[order]
-        self._weight = None if weight is None else weight[order]
+        self._column, self._row = column[order], row[order]
+        self._records = None if records is None else records[order]
         self._start = np.searchsorted(tile[order], np.arange(TILES * TILES + 1))
 
     def __len__(self) -> int:
-        return len(self._x)
+        return len(self._column)
 
     def render(self, view: Viewport, cell_area: float) -> NDArray[np.float32]:
         """Points per cell under each pixel of ``view`` -> (height, width) float32, row 0 south.
@@ -56,24 +58,25 @@ class PointHeat:
         """
         import datashader as ds
 
-        frame = self._frame(view)
+        col0, row0, col1, row1 = view.cells(self.grid)
         canvas = ds.Canvas(
             plot_width=view.width,
             plot_height=view.height,
-            x_range=(view.x0, view.x1),
-            y_range=(view.y0, view.y1),
+            x_range=(col0, col1),
+            y_range=(row0, row1),
         )
-        agg = ds.count() if self._weight is None else ds.sum("w")
-        counted = canvas.points(frame, "x", "y", agg=agg).to_numpy()
+        agg = ds.count() if self._records is None else ds.sum("records")
+        counted = canvas.points(self.seen(view), "column", "row", agg=agg).to_numpy()
         cells = 1 / (view.pixels_per_x * view.pixels_per_y * cell_area)
         density: NDArray[np.float32] = np.nan_to_num(counted.astype(np.float32)) / np.float32(cells)
         return density
 
-    def _frame(self, view: Viewport) -> pd.DataFrame:
-        """The points of the tiles that ``view`` touches; whole rows of tiles are contiguous."""
-        west, south = self.grid.bounds[:2]
-        col0, col1 = _tiles(view.x0 - west, view.x1 - west, self.grid.width)
-        row0, row1 = _tiles(view.y0 - south, view.y1 - south, self.grid.height)
+    def seen(self, view: Viewport) -> pd.DataFrame:
+        """The records of the tiles that ``view`` touches; whole rows of tiles are contiguous."""
+        rows, cols = self.grid.shape
+        left, bottom, right, top = view.cells(self.grid)
+        col0, col1 = _tiles(left, right, cols)
+        row0, row1 = _tiles(bottom, top, rows)
         if (col0, row0, col1, row1) == (0, 0, TILES - 1, TILES - 1):
             parts = [slice(None)]
         else:
@@ -81,12 +84,20 @@ class PointHeat:
                 slice(self._start[row * TILES + col0], self._start[row * TILES + col1 + 1])
                 for row in range(row0, row1 + 1)
             ]
-        columns = {"x": self._x, "y": self._y}
-        if self._weight is not None:
-            columns["w"] = self._weight
+        columns = {"column": self._column, "row": self._row}
+        if self._records is not None:
+            columns["records"] = self._records
         if len(parts) == 1:
             return pd.DataFrame({k: v[parts[0]] for k, v in columns.items()}, copy=False)
         return pd.DataFrame({k: np.concatenate([v[p] for p in parts]) for k, v in columns.items()})
+
+
+def _tile(place: NDArray[np.float32], cells: int) -> NDArray[np.uint16]:
+    """The tile of each place along one axis."""
+    tile: NDArray[np.uint16] = np.minimum(place * np.float32(TILES / cells), TILES - 1).astype(
+        np.uint16
+    )
+    return tile
 
 
 def _tiles(start: float, stop: float, extent: float) -> tuple[int, int]:
@@ -94,26 +105,3 @@ def _tiles(start: float, stop: float, extent: float) -> tuple[int, int]:
     first = int(np.clip(start / extent * TILES, 0, TILES - 1))
     last = int(np.clip(stop / extent * TILES, first, TILES - 1))
     return first, last
-
-
-def _inside(
-    points: Points, grid: Grid
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32] | None]:
-    """Coordinates in the grid's CRS (float32: a centimetre over a city) of the points inside."""
-    x0, y0, x1, y1 = grid.bounds
-    xs, ys, ws = [], [], []
-    project = None
-    if grid.crs is not None and points.crs is not None and points.crs != grid.crs:
-        project = transformer(points.crs, grid.crs)
-    for start in range(0, max(len(points), 1), CHUNK):
-        piece = slice(start, start + CHUNK)
-        x, y = points.x[piece], points.y[piece]
-        if project is not None:
-            x, y = project.transform(x, y)
-        # A rounded coordinate on the eastern or northern edge must not leave the grid.
-        keep = (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
-        xs.append(x[keep].astype(np.float32))
-        ys.append(y[keep].astype(np.float32))
-        if points.weight is not None:
-            ws.append(points.weight[piece][keep].astype(np.float32))
-    return np.concatenate(xs), np.concatenate(ys), np.concatenate(ws) if ws else None

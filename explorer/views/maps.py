@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.events import RangesUpdate, SelectionGeometry
+from bokeh.events import RangesUpdate
 from bokeh.models import (
-    BoxAnnotation,
-    BoxSelectTool,
     ColumnDataSource,
     HoverTool,
     LinearColorMapper,
@@ -23,18 +21,16 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.gestures import box_tool
 from explorer.views.partition import EMPTY, Partition
 from explorer.views.viewport import Viewport
 
-# The tooltip stays dark in both themes, as the map under it does.
-_TOOLTIP_STYLE = """:host { --tooltip-border: #3a4652; }
-.bk-tooltip-content, .bk-Tooltip { color: #f2f5f8; }"""
 _HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
 <b>@count{0,0}</b> private count<br>leaf height @height</div>"""
 
 
 class LinkedRanges:
-    """The ranges that two maps share, so that panning one moves the other."""
+    """The ranges that maps of one extent share, so that panning one moves the others."""
 
     def __init__(self, bounds: tuple[float, float, float, float]) -> None:
         self.x, self.y = Range1d(0, 1), Range1d(0, 1)
@@ -96,9 +92,9 @@ class MapView:
     Parameters
     ----------
     ranges : LinkedRanges
-        Shared with the other map.
+        Shared with the other maps of its extent.
     boxes : QueryBoxes
-        Shared with the other map.
+        Shared with the other maps of its place.
     leaves, edges : ColumnDataSource or None
         Sources of the partition, shared so that a partition over both maps is sent once.
     unit : "m" or "cells"
@@ -119,7 +115,7 @@ class MapView:
     ) -> None:
         self.image = ColumnDataSource(_image_columns(None, None))
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
-        self.draw_tool = BoxSelectTool(overlay=_overlay(), renderers=[])
+        self.draw_tool = box_tool()
         self.pan_tool = PanTool()
         self.figure = fig = figure(
             x_range=ranges.x,
@@ -205,20 +201,10 @@ class MapView:
         if self.figure.html_attributes != spoken:
             self.figure.html_attributes = spoken
 
-    def on_box(self, drawn: Callable[[tuple[float, float, float, float]], None]) -> None:
-        """Call ``drawn(x0, y0, x1, y1)`` with each rectangle that a person drags."""
-
-        def selected(event: SelectionGeometry) -> None:
-            shape = event.geometry
-            if event.final and shape.get("type") == "rect":
-                drawn((shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")))
-
-        self.figure.on_event(SelectionGeometry, selected)
-
     def on_view(self, changed: Callable[[], None]) -> None:
         """Call ``changed`` after a pan, a zoom or a change of size."""
         self.figure.on_event(RangesUpdate, lambda _event: changed())
-        # The browser tells the size in two steps, and either may come last.
+        # The browser sends the size in two steps, and either may come last.
         for side in ("inner_width", "inner_height"):
             self.figure.on_change(side, lambda _attr, _old, _new: changed())
 
@@ -248,20 +234,6 @@ def _image_columns(picture: NDArray[np.uint8] | None, view: Viewport | None) -> 
         "w": [view.x1 - view.x0],
         "h": [view.y1 - view.y0],
     }
-
-
-def _overlay() -> BoxAnnotation:
-    return BoxAnnotation(
-        syncable=False,
-        level="overlay",
-        visible=False,
-        fill_color=palette.BOX,
-        fill_alpha=0.15,
-        line_color=palette.BOX,
-        line_width=2,
-        line_alpha=1.0,
-        line_dash=[],
-    )
 
 
 def _draw_boxes(fig: figure, source: ColumnDataSource) -> None:

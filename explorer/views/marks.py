@@ -1,12 +1,10 @@
-"""What is marked on a map for a closer look: leaves that a box cuts through, and one node."""
+"""What is marked on a map: leaves that a box cuts through, and one node."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from bokeh.events import Tap
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 from numpy.typing import NDArray
@@ -47,11 +45,6 @@ class Marks:
     def show_node(self, box: tuple[float, float, float, float] | None) -> None:
         """Outline one node, or none."""
         self.node.data = _columns(np.zeros((0, 4)) if box is None else np.array([box], float))
-
-
-def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:
-    """Call ``tapped(x, y)`` with every click; a raw client may send any values."""
-    fig.on_event(Tap, lambda event: tapped(event.x, event.y))
 
 
 def _columns(boxes: NDArray[np.float64]) -> dict[str, NDArray[np.float32]]:

@@ -10,7 +10,7 @@ from explorer.views.palette import GROUND, HOVER, LINE, PALETTES
 from explorer.views.scale import short_number, top_value_of_leaves
 
 if TYPE_CHECKING:
-    from explorer.release import Release
+    from explorer.releases.release import Release
 
 
 def to_holoviews(release: Release, *, palette: str = "cividis", width: int = 500) -> Any:

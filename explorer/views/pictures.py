@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.views.heat import PointHeat
 from explorer.views.partition import Leaves
 from explorer.views.raster import leaf_means, mean_per_cell
 from explorer.views.scale import ColourScale
 from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
-    from explorer.grid import Grid
-    from explorer.release import Release
+    from explorer.releases.release import Release
+    from explorer.views.truth import Truth
 
 RightView = Literal["private", "difference"]
-
-
-@dataclass(frozen=True)
-class Truth:
-    """The true map of one viewport before colours: ``shown`` and its gridded counts ``cells``.
-
-    Both (height, width) float32, points per cell. They differ when the points themselves are
-    shown: a difference is always taken against the gridded counts, which the mechanism saw.
-    """
-
-    view: Viewport
-    shown: NDArray[np.float32]
-    cells: NDArray[np.float32]
-
-
-def true_map(
-    counts: NDArray[np.int64], grid: Grid, view: Viewport, heat: PointHeat | None = None
-) -> Truth:
-    """Resample exact ``counts`` (rows, cols) to ``view``; with ``heat`` show the points instead."""
-    cells = mean_per_cell(counts, *view.cells(grid), view.height, view.width)
-    if heat is None:
-        return Truth(view, cells, cells)
-    return Truth(view, heat.render(view, grid.cell_width * grid.cell_height), cells)
 
 
 def private_map(release: Release, leaves: Leaves, view: Viewport) -> NDArray[np.float32]:
@@ -53,7 +28,7 @@ def private_map(release: Release, leaves: Leaves, view: Viewport) -> NDArray[np.
     cells = view.cells(release.grid)
     size = view.height, view.width
     picture: NDArray[np.float32]
-    if release.inside == "uniform":
+    if release.is_uniform:
         picture = leaf_means(leaves.lower, leaves.upper, leaves.density, *cells, *size)
     else:
         picture = mean_per_cell(release.density(), *cells, *size)

@@ -7,11 +7,21 @@ apart (CIE 1976) for readers without red or green cones (Machado et al. 2009), w
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 ORANGE, SKY, BLUE, VIOLET = "#e0760b", "#3fa0d1", "#4378e0", "#6448f0"
 RED, PLUM, OLIVE = "#d10a2c", "#945189", "#7b8571"
 
-COLOURS = (ORANGE, SKY, BLUE, VIOLET, RED, PLUM, OLIVE)
+PALETTE = {
+    "orange": ORANGE,
+    "sky": SKY,
+    "blue": BLUE,
+    "violet": VIOLET,
+    "red": RED,
+    "plum": PLUM,
+    "olive": OLIVE,
+}
+COLOURS = tuple(PALETTE.values())
 SOLID: tuple[int, ...] = ()
 DASHED = (7, 4)
 DOTTED = (2, 3)
@@ -36,34 +46,25 @@ class SeriesStyle:
     filled: bool = True
 
 
-def _open(colour: str, marker: str) -> SeriesStyle:
-    return SeriesStyle(colour, marker, DASHED, filled=False)
+class Drawn(Protocol):
+    """What can be drawn as a series: a class of mechanisms says all of this of itself.
 
-
-_STYLES = {
-    "mosaic": SeriesStyle(RED, "circle"),
-    "htf": SeriesStyle(BLUE, "square"),
-    "privtree": SeriesStyle(ORANGE, "triangle"),
-    "ag": SeriesStyle(SKY, "diamond"),
-    "quadtree": SeriesStyle(PLUM, "inverted_triangle"),
-    "ug": SeriesStyle(OLIVE, "hex"),
-    "kd-standard": SeriesStyle(VIOLET, "star"),
-    "privlet": _open(RED, "circle"),
-    "kd-cell": _open(BLUE, "square"),
-    "hb": _open(ORANGE, "triangle"),
-    "hierarchy": _open(SKY, "diamond"),
-    "uniform": _open(PLUM, "inverted_triangle"),
-    "identity": _open(OLIVE, "hex"),
-    "kd-hybrid": _open(VIOLET, "star"),
-}
-
-
-def style_of(key: str, variant: int = 0) -> SeriesStyle:
-    """The style of a mechanism; ``variant`` 1 or 2 is that mechanism with settings of its own.
-
-    A mechanism without a style here gets one of the seven by its name.
+    ``colour`` is a name of `PALETTE`, a hex colour, or empty: one of the seven by the key then.
+    ``dash`` is "solid" (the marker filled) or "dashed" (the marker open).
     """
-    plain = _STYLES.get(key) or SeriesStyle(COLOURS[sum(map(ord, key)) % len(COLOURS)], "circle")
+
+    key: str
+    colour: str
+    marker: str
+    dash: str
+
+
+def style_of(kind: Drawn, variant: int = 0) -> SeriesStyle:
+    """The style of a mechanism; ``variant`` 1 or 2 is that mechanism with settings of its own."""
+    by_key = COLOURS[sum(map(ord, kind.key)) % len(COLOURS)]
+    colour = PALETTE.get(kind.colour, kind.colour) or by_key
+    solid = kind.dash == "solid"
+    plain = SeriesStyle(colour, kind.marker, SOLID if solid else DASHED, filled=solid)
     if variant == 0:
         return plain
     if variant == 1:

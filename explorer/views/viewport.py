@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from explorer.grid import Grid
+    from explorer.grid.grid import Grid
 
 # Wider pictures cost bandwidth and cannot be told apart on a projector.
 MAX_PIXELS = 1200

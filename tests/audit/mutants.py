@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from explorer import homogeneity
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import (
     HTF,
     KDCell,
@@ -25,14 +23,16 @@ from explorer.mechanisms import (
     PrivTree,
     QuadTree,
 )
-from explorer.privacy.audit import front_door
+from explorer.points import split_costs as homogeneity
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.audit import front_door
+from explorer.privacy.audit.replay import Publish
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
-from explorer.privacy.replay import Publish
-from explorer.privacy.transcript import Measurement
-from explorer.privacy.units import UNITS_PER_EPSILON, laplace_variance, to_units
-from explorer.regions import Regions
-from explorer.release import Release
+from explorer.privacy.regions import Regions
+from explorer.releases.release import Release
+from explorer.releases.transcript import Measurement
+from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance, to_units
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def behind(desk: type[Curator]) -> Callable[[Mechanism], Publish]:
                 parameters={},
                 units=curator.units,
                 preview=True,
-                grid=matrix.grid,
+                domain=matrix.grid,
                 unit=matrix.unit,
                 contribution_bound=matrix.contribution_bound,
                 ledger=tuple(curator.ledger),
@@ -76,7 +76,7 @@ class Exact(Curator):
 
     @property
     def matrix(self) -> FrequencyMatrix:
-        return self._Curator__matrix  # type: ignore[attr-defined, no-any-return]
+        return self._Curator__counts  # type: ignore[attr-defined, no-any-return]
 
     def truth(self, regions: Regions) -> Any:
         return self.matrix.count(regions.lower, regions.upper)
@@ -99,8 +99,8 @@ class Cooked(Exact):
     def _charge(self, regions, units, stage):
         paid = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions)).copy()
         shown = np.minimum(paid, self.remaining(regions))
-        regions.book.spent[regions.ids] += shown
-        self._charges.append((regions.book, stage, regions.ids, shown))
+        regions.book.pay(regions.ids, shown)
+        self._notes.charges.append((regions.book, stage, regions.ids, shown))
         return paid
 
 
@@ -125,8 +125,8 @@ class ForgetsTheTest(Cooked):
     def count(self, regions, units, stage):
         noisy = super().count(regions, units, stage)
         if stage == "stop test":
-            book, _, ids, shown = self._charges[-1]
-            book.spent[ids] -= shown
+            book, _, ids, shown = self._notes.charges[-1]
+            book._spent[ids] -= shown
             shown[:] = 0
         return noisy
 
@@ -148,7 +148,7 @@ class BoxOfTheData(Exact):
         root = super().open(units)
         cells = np.argwhere(self.matrix.counts)
         if len(cells):
-            root.book.lower[0], root.book.upper[0] = cells.min(axis=0), cells.max(axis=0) + 1
+            root.book._lower[0], root.book._upper[0] = cells.min(axis=0), cells.max(axis=0) + 1
         return root.book.root()
 
 
@@ -161,7 +161,7 @@ class EmptyLeavesDropped(Exact):
         paid = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions))
         if not full.all():
             nothing = Measurement(stage, regions.ids[~full], noisy[~full], np.ones((~full).sum()))
-            self._measured.append((regions.book, nothing))
+            self._notes.measured.append((regions.book, nothing))
             self._enter(stage, self._charge(regions.select(~full), paid[~full], stage), 1, 1)
         if full.any():
             noisy[full] = super().count(regions.select(full), paid[full], stage)
@@ -201,7 +201,7 @@ class BiasedScores(Exact):
             paid = np.full(len(nodes), units * 3 // 7)
             self._enter(stage, paid, len(nodes), bound)
             noisy = self._noise.laplace(score, bound, paid, nodes.keys, stage)
-            self._measured.append(
+            self._notes.measured.append(
                 (root.book, Measurement(stage, nodes.ids, noisy, laplace_variance(paid, bound)))
             )
             goes_on = (noisy > 0) & (nodes.cells > 1)

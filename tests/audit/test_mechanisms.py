@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from explorer import FrequencyMatrix
 from explorer.commands.audit import SECONDS, audit_all
-from explorer.mechanisms import HTF, Identity, QuadTree, mechanisms
-from explorer.privacy.audit import front_door, replay_cases, try_case
-from explorer.privacy.cases import draw_case
+from explorer.mechanisms import HTF, Identity, QuadTree, all_mechanisms
+from explorer.privacy.audit.audit import front_door, replay_cases, try_case
+from explorer.privacy.audit.cases import draw_case
+from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
-from explorer.privacy.replay import Chosen, Recording
-from explorer.privacy.units import to_units
+from explorer.releases.units import to_units
 from tests.audit.mutants import BoxOfTheData, behind
 
 pytestmark = pytest.mark.audit
-ALL = list(mechanisms().values())
+ALL = list(all_mechanisms().values())
 PAIRS = 5_000
 
 
@@ -29,7 +29,7 @@ PAIRS = 5_000
 def findings():
     """5,000 pairs of every mechanism and a minute's black boxes, on all processors."""
     before = seconds_of_children()
-    found, noise = audit_all(list(mechanisms()), 3600, PAIRS, 20)
+    found, noise = audit_all(list(all_mechanisms()), 3600, PAIRS, 20)
     return {each.key: each for each in found}, noise, seconds_of_children() - before
 
 
@@ -39,7 +39,7 @@ def seconds_of_children() -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", mechanisms())
+@pytest.mark.parametrize("key", all_mechanisms())
 def test_no_breach_in_five_thousand_pairs(findings, key: str) -> None:
     found = findings[0][key]
     assert found.breach is None, found.breach

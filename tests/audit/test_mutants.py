@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from explorer.mechanisms import mechanisms
-from explorer.privacy.audit import black_box, front_door, replay_cases
-from explorer.privacy.cases import NEIGHBOURS
+from explorer.mechanisms import all_mechanisms
+from explorer.privacy.audit.audit import black_box, front_door, replay_cases
+from explorer.privacy.audit.cases import NEIGHBOURS
 from tests.audit.mutants import MUTANTS, Cooked, Mutant, behind
 
 pytestmark = pytest.mark.audit
@@ -31,7 +31,7 @@ def test_the_black_box_sees_what_leaks_without_noise(name: str) -> None:
     assert black_box(mutant.kind, 340, 1, mutant.publish).breach is not None
 
 
-@pytest.mark.parametrize("kind", mechanisms().values())
+@pytest.mark.parametrize("kind", all_mechanisms().values())
 def test_the_mutants_clothes_alone_are_no_bug(kind) -> None:
     """What mutants are run behind passes the audit with a right mechanism in it."""
     assert replay_cases(kind, range(30), publish=behind(Cooked)).breach is None
@@ -41,5 +41,5 @@ def test_bugs_are_switched_off_again() -> None:
     for mutant in MUTANTS:
         with mutant.around():
             pass
-    for kind in mechanisms().values():
+    for kind in all_mechanisms().values():
         assert replay_cases(kind, range(20), 9, front_door).breach is None

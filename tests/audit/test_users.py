@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from explorer import Grid, Points
 from explorer.mechanisms import AG, HTF, KDStandard, Mosaic, Privlet, PrivTree
-from explorer.privacy.audit import front_door
+from explorer.privacy.audit.audit import front_door
+from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.privacy.noise import PreviewNoise
-from explorer.privacy.replay import Chosen, Recording
-from explorer.privacy.units import to_units
+from explorer.releases.units import to_units
 
 pytestmark = pytest.mark.audit
 

@@ -1,14 +1,21 @@
-"""Benchmarks report CPU time in units of a reference computation of the same run."""
+"""Benchmarks report CPU time in units of a reference computation of the same run.
+
+In the tests each runs once and asserts results only. `bash tests/run benchmarks` measures, and
+prints each figure beside the one in `kept.json`; `bash tests/run benchmarks --keep` renews it.
+"""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+KEPT = Path(__file__).with_name("kept.json")
 REPORT: list[tuple[str, float, float, str]] = []
 
 
@@ -30,23 +37,13 @@ def reference() -> Callable[[], Any]:
     return lambda: np.cumsum(np.cumsum(a, 0), 1)
 
 
-@pytest.fixture(scope="session")
-def unit(reference: Callable[[], Any]) -> float:
-    """CPU seconds of the reference."""
-    return median_seconds(reference, 31)
-
-
 @pytest.fixture
-def units_of(reference: Callable[[], Any]) -> Callable[[Callable[[], Any]], float]:
-    """A function's CPU time over that of the reference, measured beside it; no switch needed."""
-    return lambda work: median_seconds(work, 7) / median_seconds(reference, 15)
-
-
-@pytest.fixture
-def in_units(benchmark: Any, unit: float) -> Callable[..., Any]:
+def in_units(benchmark: Any, reference: Callable[[], Any]) -> Callable[..., Any]:
     """Run a function under the benchmark and note its median CPU time in units."""
 
     def measure(label: str, work: Callable[[], Any], target: str, rounds: int = 15) -> Any:
+        # Beside the work, not at the start of the run: a machine's speed drifts.
+        unit = 0.0 if benchmark.disabled else median_seconds(reference, 15)
         result = benchmark.pedantic(work, rounds=rounds, warmup_rounds=1)
         if not benchmark.disabled:
             seconds = benchmark.stats.stats.median
@@ -57,11 +54,23 @@ def in_units(benchmark: Any, unit: float) -> Callable[..., Any]:
     return measure
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table that closing notes and README quote."""
-    if REPORT:
-        terminalreporter.section("CPU medians; a unit is two cumulative sums over 1024 x 1024")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--keep", action="store_true", help="keep what was measured, to compare with")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print what was measured beside what is kept."""
+    if not REPORT:
+        return
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    terminalreporter.section("CPU medians; a unit is two cumulative sums over 1024 x 1024")
+    terminalreporter.write_line(f"{'':44} {'ms':>9} {'units':>7} {'kept':>7} {'ratio':>6}")
     for label, seconds, units, target in REPORT:
+        before = kept.get(label)
+        beside = f"{before:7.2f} {units / before:6.2f}" if before else " " * 14
         terminalreporter.write_line(
-            f"{label:52} {seconds * 1e3:9.1f} ms {units:7.2f} units  {target}"
+            f"{label:44} {seconds * 1e3:9.1f} {units:7.2f} {beside}  {target}"
         )
+    if config.getoption("--keep"):
+        kept |= {label: round(units, 3) for label, _, units, _ in REPORT}
+        KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")

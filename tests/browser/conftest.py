@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.browser.visit import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
     "--no-sandbox",
@@ -25,8 +27,7 @@ FLAGS = [
 ]
 
 
-# Machines that run tests are busy; a passing test never waits this long.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=1000 * PATIENCE)
 
 
 class Server:
@@ -45,7 +46,7 @@ class Server:
         self._ready = threading.Event()
         self.url = ""
         threading.Thread(target=self._read, daemon=True).start()
-        if not self._ready.wait(180) or not self.url:
+        if not self._ready.wait(3 * PATIENCE) or not self.url:
             pytest.fail("the server did not start:\n" + "".join(self.log), pytrace=False)
 
     def _read(self) -> None:
@@ -60,7 +61,7 @@ class Server:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -108,10 +109,13 @@ def new_page(browser: Browser, **options: Any) -> Page:
     The visitors with a laptop share a browser's cache: a page need not read 5 MB of scripts again.
     """
     if options:
-        return browser.new_context(**{**LAPTOP, **options}).new_page()
-    if browser not in _SHARED:
-        _SHARED[browser] = browser.new_context(**LAPTOP)  # type: ignore[arg-type]
-    return _SHARED[browser].new_page()
+        context = browser.new_context(**{**LAPTOP, **options})
+    else:
+        if browser not in _SHARED:
+            _SHARED[browser] = browser.new_context(**LAPTOP)  # type: ignore[arg-type]
+        context = _SHARED[browser]
+    context.set_default_timeout(1000 * PATIENCE)
+    return context.new_page()
 
 
 def leave(page: Page) -> None:
@@ -128,7 +132,7 @@ def open_page(browser: Browser, server: Server, **context: object) -> tuple[Page
     page = new_page(browser, **context)
     watch = Watch(page, server.url)
     page.goto(server.url)
-    page.get_by_role("img", name="Private map").wait_for(timeout=60_000)
+    page.get_by_role("img", name="Private map").wait_for()
     page.locator(".tabulator-row").first.wait_for()
     settle(page)
     return page, watch

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer import AG, HTF, Mosaic, exact
-from explorer.cities import cities
+from explorer.app.kit.labels import CURATOR, PREVIEW
+from explorer.cities.catalogue import cities
 from explorer.evaluate import evaluate, workload
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles
 from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until
@@ -30,7 +31,7 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
     page = new_page(browser, **context)
     watch = Watch(page, server.url)
     page.goto(server.url + path)
-    page.get_by_role("img", name="Private map A").wait_for(timeout=120_000)
+    page.get_by_role("img", name="Private map A").wait_for()
     page.locator(".tabulator-row").first.wait_for()
     steady(page)
     return page, watch
@@ -92,8 +93,8 @@ def test_both_maps_and_the_table_say_what_the_python_api_says(page, matrix) -> N
     for letter in "AB":
         assert colours(page, f"Private map {letter}") > 50
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare mechanisms")
-    expect(page.get_by_text("curator mode: this screen shows exact counts").last).to_be_visible()
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_have_count(2)
+    expect(page.get_by_text(CURATOR).last).to_be_visible()
+    expect(page.get_by_text(PREVIEW)).to_have_count(2)
     boxes = boxes_of(page)
     true = exact(matrix, boxes)
     both = [kind(epsilon=1.0).release(matrix, rng=1) for kind in (HTF, Mosaic)]
@@ -164,20 +165,20 @@ def test_four_epsilons_of_each_have_their_pictures(page, matrix) -> None:
             leaves = kind(epsilon=epsilon).release(matrix, rng=1).n_leaves
             name = f"Small map {letter}, {kind.title} at epsilon {epsilon:g}: {leaves:,} leaves"
             picture = page.get_by_role("img", name=name)
-            expect(picture).to_be_attached(timeout=60_000)
+            expect(picture).to_be_attached()
             picture.scroll_into_view_if_needed()
             assert colours(page, name) > 20
 
 
 def test_a_small_sweep_grows_to_curves_candlesticks_and_a_ranking(page, matrix, tmp_path) -> None:
     choose_mechanisms(page, "UG")
-    page.get_by_role("slider", name="Dice per point").press("Home")
+    page.get_by_role("slider", name="Repetitions per setting").press("Home")
     page.get_by_role("button", name="Start the sweep").click()
     expect(page.get_by_role("progressbar", name="Progress of the sweep")).to_be_visible()
     # The page answers meanwhile.
     page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
     wait_until(page, lambda: "of epsilon 1.1" in sentence(page, "Why they differ"))
-    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible()
     curves = page.get_by_role("img", name="Mean relative error (floor 0.1 % of all), 2,000")
     expect(curves).to_be_visible()
     curves.scroll_into_view_if_needed()
@@ -207,11 +208,11 @@ def test_a_small_sweep_grows_to_curves_candlesticks_and_a_ranking(page, matrix, 
 
 def test_a_sweep_can_be_cancelled_and_keeps_what_is_there(page) -> None:
     choose_mechanisms(page, "AG", "PrivTree", "QuadTree", "HB")
-    page.get_by_role("slider", name="Dice per point").press("End")
+    page.get_by_role("slider", name="Repetitions per setting").press("End")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Cancelled after")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Cancelled after")).to_be_visible()
     done, asked = map(
         number, re.findall(r"[\d,]+", page.get_by_text("Cancelled after").inner_text())[:2]
     )
@@ -224,16 +225,16 @@ def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
     before = len(server.log)
     page, watch = visit(browser, server, "/compare")
     choose_mechanisms(page, "HTF", "Hierarchy", "KD-cell")
-    page.get_by_role("slider", name="Dice per point").press("End")
+    page.get_by_role("slider", name="Repetitions per setting").press("End")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("img", name="Mean relative error")).to_be_visible()
     leave(page)
     # The next visitor's sweep is not kept waiting by it, once the server has seen them leave.
     page, watch = visit(browser, server, "/compare")
     choose_mechanisms(page, "Uniform")
-    page.get_by_role("slider", name="Dice per point").press("Home")
+    page.get_by_role("slider", name="Repetitions per setting").press("Home")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible()
     leave(page)
     assert not watch.found
     assert not troubles("".join(server.log[before:]))
@@ -243,17 +244,17 @@ def test_the_pages_lead_to_each_other(page) -> None:
     links = page.get_by_role("navigation", name="Pages")
     expect(links.get_by_role("link", name="Compare")).to_have_attribute("aria-current", "page")
     links.get_by_role("link", name="Explore").click()
-    page.get_by_role("img", name="True map").wait_for(timeout=120_000)
+    page.get_by_role("img", name="True map").wait_for()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Compare").click()
-    page.get_by_role("img", name="Private map A").wait_for(timeout=120_000)
+    page.get_by_role("img", name="Private map A").wait_for()
     assert page.title() == "Compare mechanisms"
 
 
 def test_every_control_has_its_name(page) -> None:
     names = ("City", "Grid", "Mechanism A", "Mechanism B", "Questions", "Error measured as")
-    for name in (*names, "At epsilon"):
+    for name in (*names, "Ranking at epsilon"):
         expect(page.get_by_role("combobox", name=name, exact=True)).to_be_attached()
-    for name in ("Epsilon", "Dice per point"):
+    for name in ("Epsilon", "Repetitions per setting"):
         expect(page.get_by_role("slider", name=name, exact=True)).to_be_attached()
     for name in ("Maps show", "Colour scale", "Colours", "A drag on a map"):
         expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()

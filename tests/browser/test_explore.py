@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import HTF, UG, exact
-from explorer.cities import cities
+from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
+from explorer.cities.catalogue import cities
 from tests.browser.visit import (
     cell,
     colours,
@@ -41,8 +42,8 @@ def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(page) -> Non
     assert colours(page, "Private map") > 50
     assert names(page) == ["Q1", "Q2"]
     expect(page.get_by_role("heading", level=1)).to_have_text("Private map explorer")
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
-    expect(page.get_by_text("curator mode: this screen shows exact counts").last).to_be_visible()
+    expect(page.get_by_text(PREVIEW)).to_be_visible()
+    expect(page.get_by_text(CURATOR).last).to_be_visible()
     leaves = number(figure(page, "Leaves"))
     assert f"{leaves:,.0f} private counts" in page.locator(".summary").inner_text()
 
@@ -56,7 +57,7 @@ def test_the_table_says_what_the_python_api_says(page, matrix) -> None:
         # The examples lie on whole ten metres, so the table holds their exact edges.
         assert number(row["true"]) == pytest.approx(t, abs=0.51)
         assert number(row["private"]) == pytest.approx(value, abs=0.51)
-        low, high = (number(part) for part in row["95 % of the noise"].split(" to "))
+        low, high = (number(part) for part in row["range of the noise (95 %)"].split(" to "))
         assert high - low == pytest.approx(2 * 1.96 * sd, abs=1.1)
 
 
@@ -191,7 +192,7 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     from explorer import Release
 
     page.get_by_role("button", name="Draw a release").click()
-    expect(page.get_by_text("Release: drawn once with release-grade noise")).to_be_visible()
+    expect(page.get_by_text(DRAWN)).to_be_visible()
     private = rows(page)[0]["private"]
     page.get_by_role("button", name="Zoom in").click()
     page.get_by_role("button", name="linear").click()
@@ -205,7 +206,7 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     assert not release.preview
     assert release.answer(boxes_of(page)).value[0] == pytest.approx(number(private), abs=0.51)
     page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+    expect(page.get_by_text(PREVIEW)).to_be_visible()
 
 
 def test_zooming_shows_more_and_the_whole_map_comes_back(page) -> None:

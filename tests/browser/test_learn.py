@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer import UG, exact
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from explorer.scenario import Scenario
 from explorer.teaching import thresholds
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles
@@ -30,7 +30,7 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
     page = new_page(browser, **context)
     watch = Watch(page, server.url)
     page.goto(server.url + path)
-    page.locator("h2.lesson").wait_for(timeout=120_000)
+    page.locator("h2.lesson").wait_for()
     expect(page.locator(".finding").first).not_to_be_empty()
     return page, watch
 
@@ -87,7 +87,7 @@ def test_one_person_more_or_less(page, matrix) -> None:
     shown = page.get_by_role("img", name="True map of")
     size = shown.bounding_box()["width"]
     shown.click(position={"x": 0.52 * size, "y": 0.52 * size})
-    (true,) = exact(matrix, matrix.grid.from_cells([[128, 120, 136, 128]]))
+    (true,) = exact(matrix, matrix.grid.from_cells([[[120, 128], [128, 136]]]))
     expect(page.get_by_text(f"truly {true:,.0f} people, {true + 1:,.0f} with")).to_be_visible()
     pick(page, "Mechanism", "HTF")
     expect(page.get_by_text("its cuts depend on the data")).to_be_visible()
@@ -107,7 +107,7 @@ def test_averaging(page, matrix) -> None:
     expect(page.get_by_text("One map by UG")).to_be_visible()
     page.get_by_role("button", name="100 times", exact=True).click()
     expect(page.get_by_text("The average of 101 redraws is")).to_be_visible()
-    box = matrix.grid.from_cells([[88, 104, 96, 112]])
+    box = matrix.grid.from_cells([[[104, 88], [112, 96]]])
     made = UG(epsilon=0.5, grid_size=32)
     answers = [made.release(matrix, rng=seed).answer(box).value[0] for seed in range(101)]
     assert number(figure(page, "Average")) == pytest.approx(sum(answers) / 101, abs=0.051)

@@ -85,7 +85,12 @@ def test_every_control_has_its_name(page) -> None:
         expect(page.get_by_role("combobox", name=name, exact=True)).to_be_visible()
     for name in ("Right map", "Colour scale", "Colours", "Stop rule", "A drag on a map"):
         expect(page.get_by_role("group", name=name, exact=True).first).to_be_attached()
-    for name in ("Explain the controls", "Automatic height", "Freeze the dice", "Show partition"):
+    for name in (
+        "Explain the controls",
+        "Automatic height",
+        "Keep the same random noise",
+        "Show partition",
+    ):
         expect(page.get_by_role("switch", name=name)).to_be_attached()
     nameless = [
         each.evaluate("e => e.outerHTML")
@@ -96,7 +101,7 @@ def test_every_control_has_its_name(page) -> None:
     ]
     assert not nameless
     titles = page.get_by_role("heading", level=2).all_inner_texts()
-    assert titles[-5:] == ["Truth", "Private", "Look closer", "Boxes", "Ledger"]
+    assert titles[-5:] == ["Truth", "Private", "Explain this map", "Boxes", "Ledger"]
 
 
 def test_the_ledger_adds_up_to_epsilon(page) -> None:
@@ -132,7 +137,7 @@ def test_settings_of_the_mechanism_appear_when_they_matter(page) -> None:
 def test_another_grid_keeps_the_boxes(page) -> None:
     before = rows(page)
     pick(page, "Grid", "512 × 512 cells")
-    wait_until(page, lambda: "512 × 512 cells" in page.locator(".summary").inner_text(), 30)
+    wait_until(page, lambda: "512 × 512 cells" in page.locator(".summary").inner_text())
     after = rows(page)
     assert [row["west km"] for row in after] == [row["west km"] for row in before]
 
@@ -163,7 +168,7 @@ def test_own_points_need_a_declared_extent_and_columns_when_ambiguous(page, tmp_
     page.get_by_role("textbox", name="Latitude column").fill("d_lat")
     page.get_by_role("textbox", name="Latitude column").press("Tab")
     load.click()
-    wait_until(page, lambda: page.locator(".summary").inner_text().startswith("Your points"), 30)
+    wait_until(page, lambda: page.locator(".summary").inner_text().startswith("Your points"))
     assert number(rows(page)[0]["true"]) > 0
     assert page.title() == "Private map explorer"
 

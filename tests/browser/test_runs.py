@@ -9,15 +9,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import HTF
-from explorer.cities import cities
+from explorer.app.kit.labels import PREVIEW
+from explorer.cities.catalogue import cities
 from explorer.evaluate.repeats import Spread, repeats
-from tests.browser.visit import cell, colours, drag, number, picture, rows, still, wait_until
+from tests.browser.visit import cell, colours, drag, number, picture, rows, stays, still, wait_until
 
 pytestmark = pytest.mark.browser
 
 
 def opened(page: Page, runs: int = 20) -> None:
-    page.get_by_role("button", name="Runs", exact=True).click()
+    page.get_by_role("button", name="Other possible results", exact=True).click()
     slider = page.get_by_role("slider", name="Number of runs")
     slider.focus()
     page.keyboard.press("Home")
@@ -73,19 +74,20 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     slider = page.get_by_role("slider", name="Run on the map")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Run 1 of 20: a preview with other dice, not private")).to_be_visible()
+    expect(
+        page.get_by_text("Run 1 of 20: a preview with other random noise, not private")
+    ).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") != small)
-    press(page, "Fast")
+    press(page, "Slow")
     press(page, "Play the runs on the map")
     # A look at the page may miss a run.
-    expect(page.get_by_text(re.compile(r"Run ([4-9]|1\d) of 20"))).to_be_visible()
+    run = page.get_by_text(re.compile(r"Run ([3-9]|1\d) of 20"))
+    expect(run).to_be_visible()
     press(page, "Pause")
-    page.wait_for_timeout(300)
-    title = page.get_by_text(re.compile(r"Run \d+ of 20")).inner_text()
-    page.wait_for_timeout(1200)
-    assert page.get_by_text(re.compile(r"Run \d+ of 20")).inner_text() == title
-    press(page, "Nothing")
-    expect(page.get_by_text("Preview: reproducible dice, not private")).to_be_visible()
+    expect(page.get_by_role("button", name="Play the runs on the map")).to_be_visible()
+    wait_until(page, lambda: stays(page, run.inner_text, 25))
+    press(page, "Off")
+    expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == own)
 
 
@@ -112,9 +114,7 @@ def test_runs_can_be_stopped_and_what_is_drawn_stays(page) -> None:
     page.get_by_role("button", name="Stop", exact=True).click()
     said = page.get_by_text(re.compile(r"Stopped after \d+ of 200 previews"))
     expect(said).to_be_visible()
-    before = said.inner_text()
-    page.wait_for_timeout(1000)
-    assert said.inner_text() == before
+    assert stays(page, said.inner_text)
 
 
 def test_selected_boxes_alone_and_a_new_box_is_named_as_missing(page) -> None:

@@ -18,6 +18,7 @@ from tests.browser.visit import (
     pick,
     picture,
     rows,
+    stays,
     wait_until,
 )
 
@@ -31,9 +32,34 @@ def link_of(page: Page) -> str:
     return found[1] if found else ""
 
 
+def settled(page: Page, boxes: int, palette: str, **screen: object) -> Scenario:
+    """The scenario in the address once it says all this; it follows the screen with a delay."""
+    read: list[Scenario] = []
+
+    def says() -> bool:
+        link = link_of(page)
+        if not link:
+            return False
+        one = Scenario.from_link(link)
+        read[:] = [one]
+        return (
+            len(one.boxes or ()) == boxes
+            and one.look.palette == palette
+            and all(getattr(one, name) == value for name, value in screen.items())
+        )
+
+    wait_until(page, says)
+    return read[0]
+
+
+def summary(page: Page) -> str:
+    """The sentence below the maps."""
+    return page.locator(".summary").first.inner_text()
+
+
 def ready(page: Page, title: str = "Explore") -> None:
     """Wait until the maps and the table are there and stay in place."""
-    page.get_by_role("img", name=MAPS[title]).wait_for(timeout=60_000)
+    page.get_by_role("img", name=MAPS[title]).wait_for()
     page.locator(".tabulator-row").first.wait_for()
     if title == "Explore":
         settle(page)
@@ -56,16 +82,16 @@ def test_reloading_the_address_shows_the_same_screen(page) -> None:
     page.get_by_role("button", name="New draw").click()
     drag(page, "Private map", (0.31, 0.35), (0.56, 0.61))
     wait_until(page, lambda: len(rows(page)) == 3)
-    wait_until(page, lambda: link_of(page) and len(Scenario.from_link(link_of(page)).boxes) == 3)
-    one = Scenario.from_link(link_of(page))
-    assert (one.epsilon, one.seed, one.look.palette) == (0.71, 2, "magma")
-    shown = rows(page), figure(page, "Leaves"), page.locator(".summary").inner_text()
+    one = settled(page, epsilon=0.71, seed=2, palette="magma", boxes=3)
+    wait_until(page, lambda: "by QuadTree with epsilon 0.71" in summary(page))
+    wait_until(page, lambda: stays(page, lambda: (rows(page), picture(page, "Private map"))))
+    shown = rows(page), figure(page, "Leaves"), summary(page)
     painted = picture(page, "Private map")
     page.reload()
     ready(page)
     wait_until(page, lambda: names(page) == ["Q1", "Q2", "Q3"])
     wait_until(page, lambda: figure(page, "Leaves") == shown[1])
-    assert (rows(page), figure(page, "Leaves"), page.locator(".summary").inner_text()) == shown
+    wait_until(page, lambda: (rows(page), figure(page, "Leaves"), summary(page)) == shown)
     assert Scenario.from_link(link_of(page)) == one
     wait_until(page, lambda: picture(page, "Private map") == painted)
     expect(page.get_by_role("button", name="magma")).to_have_attribute("aria-pressed", "true")
@@ -79,9 +105,9 @@ def test_a_preset_opens_here_or_on_its_own_page(page) -> None:
     expect(page.get_by_role("status").first).to_contain_text("A tiny epsilon: ")
     expect(page.get_by_role("combobox", name="Mechanism")).to_have_text("AG")
     pick(page, "Preset", "A tree against a uniform grid")
-    page.wait_for_url("**/compare?s=*", timeout=60_000)
-    page.get_by_role("img", name="Private map B").wait_for(timeout=60_000)
-    expect(page.get_by_role("combobox", name="Mechanism B")).to_have_text("UG", timeout=60_000)
+    page.wait_for_url("**/compare?s=*")
+    page.get_by_role("img", name="Private map B").wait_for()
+    expect(page.get_by_role("combobox", name="Mechanism B")).to_have_text("UG")
     expect(page.get_by_text("A tree against a uniform grid: HTF and")).to_be_visible()
     wait_until(page, lambda: colours(page, "Private map B") > 20)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,13 +20,29 @@ def figure(page: Page, label: str) -> str:
     return page.locator("dl.figures div", has_text=label).locator("dd").inner_text()
 
 
-def wait_until(page: Page, true: Callable[[], Any], seconds: float = 30) -> None:
+#: Seconds. Machines that run tests are busy; a passing test never waits this long.
+PATIENCE = 120
+
+
+def wait_until(page: Page, true: Callable[[], Any]) -> None:
     """Wait until ``true()`` is; the last state is in the error."""
-    for _ in range(int(seconds * 20)):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         if true():
             return
         page.wait_for_timeout(50)
-    raise AssertionError(f"not within {seconds} s: {page.locator('.summary').first.inner_text()}")
+    said = page.locator(".summary").first.inner_text()
+    raise AssertionError(f"not within {PATIENCE} s: {said}")
+
+
+def stays(page: Page, read: Callable[[], Any], turns: int = 10) -> bool:
+    """Whether ``read()`` gives the same in so many looks, each after the page had a turn."""
+    first = read()
+    for _ in range(turns):
+        page.wait_for_timeout(100)
+        if read() != first:
+            return False
+    return True
 
 
 def rows(page: Page) -> list[dict[str, str]]:

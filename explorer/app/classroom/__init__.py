@@ -1,1 +1,1 @@
-"""The parts of the Class page: entrance, a teacher's screen, a participant's, how both are told."""
+"""The Class page: entrance, a teacher's screen, a participant's, how both are notified."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
-from explorer.app.learn.controls import button, field
-from explorer.app.learn.look import column, pane
-from explorer.app.words import words
+from explorer.app.curator.setting_fields import button, field
+from explorer.app.kit import ui
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
 
 #: Wrong codes of one visit; after that the page has to be opened again.
 MOST_TRIES = 20

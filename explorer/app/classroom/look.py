@@ -6,8 +6,8 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app.learn.look import LEARN_CSS
-from explorer.app.theme import CSS
+from explorer.app.kit.prose import LEARN_CSS
+from explorer.app.kit.theme import CSS
 
 CLASS_CSS = """
 .invitation { margin: 8px 0 0; display: flex; flex-wrap: wrap; gap: 6px 32px; align-items: center;

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import panel as pn
-
-from explorer.app.classroom.pulse import Pulse
 from explorer.app.classroom.result import Result
 from explorer.app.classroom.sentences import about_own
-from explorer.app.learn.controls import button
-from explorer.app.learn.look import column, pane
-from explorer.app.message import MessageArea
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, held
+from explorer.app.curator.setting_fields import button
+from explorer.app.kit.message import MessageArea
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
+from explorer.app.work.job import Job
+from explorer.app.work.polling import Pulse
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRoom, spaced
 from explorer.teaching.pool import Answer, Question
@@ -25,11 +23,11 @@ GAP = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One draw: the question, its number, and the dice."""
+    """One draw: the question, its number, and the seed of its noise."""
 
     question: Question
     number: int
-    dice: int
+    seed: int
 
 
 class ParticipantView:
@@ -51,7 +49,7 @@ class ParticipantView:
         self.room = room
         self._message, self._ended = message, ended
         # Entering tells all, this page too: before it has its number.
-        self._number = self._dice = 0
+        self._number = self._seed = 0
         self.result = Result(own=True)
         self.draw_button = button("Draw my answer", self.draw, strong=True)
         text = words("classroom")
@@ -63,22 +61,20 @@ class ParticipantView:
         self.view = column(
             pane(head), self._waiting, self.result.question, self._drawing, self.result.view
         )
-        self._worker: LatestWorker[Turn, tuple[Turn, Answer]] = LatestWorker(
-            self._take, self._compute, self._publish, message.refuse, self._slow
-        )
+        self.job = Job(_draw, self._publish, message.refuse, take=self._take, slow=self._slow)
         self._pulse = Pulse(self.show, GAP)
         self._number = room.enter(self._pulse)
         self.show()
 
     def draw(self) -> None:
-        """Draw one preview with dice of one's own, in a thread."""
+        """Draw one preview with noise of one's own, in a thread."""
         self._message.done()
         try:
             self._next()
         except InputError as error:
             self._message.refuse(str(error))
             return
-        self._worker.request()
+        self.job.ask()
 
     def show(self) -> None:
         """Show the class, one's own answers in it."""
@@ -92,39 +88,39 @@ class ParticipantView:
             self._drawing.visible = self.result.view.visible = asked
         own = self.room.own(self._number)
         truth = look.revealed
-        said = about_own(own, self._dice, look.summary, truth) if asked else ""
+        said = about_own(own, self._seed, look.summary, truth) if asked else ""
         self.result.show(look, truth=truth, own=own, said=said)
 
     def close(self) -> None:
         """Leave: the visit has ended."""
-        self._worker.close()
+        self.job.close()
         self._pulse.close()
         self.room.leave(self._number)
 
     def _next(self) -> None:
-        """Take dice for the next draw."""
+        """Take a seed for the next draw."""
         look = self.room.look()
-        dice = self.room.dice(self._number)
+        seed = self.room.dice(self._number)
         assert look.question is not None
-        self._turn = Turn(look.question, look.number, dice)
+        self._turn = Turn(look.question, look.number, seed)
 
     def _take(self) -> Turn:
         return self._turn
-
-    @staticmethod
-    def _compute(turn: Turn) -> tuple[Turn, Answer]:
-        return turn, turn.question.draw(turn.dice)
 
     def _publish(self, found: tuple[Turn, Answer]) -> None:
         turn, answer = found
         # The teacher may have asked something else, or closed the class, meanwhile.
         if self.room.answer(self._number, turn.number, answer):
-            self._dice = turn.dice
+            self._seed = turn.seed
         self._pulse.shown()
-        held(pn.state.curdoc, self.show)
+        self.show()
 
     def _slow(self, slow: bool) -> None:
         if slow:
             self._message.inform("Drawing your answer …")
         else:
             self._message.done()
+
+
+def _draw(turn: Turn) -> tuple[Turn, Answer]:
+    return turn, turn.question.draw(turn.seed)

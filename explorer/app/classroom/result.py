@@ -13,9 +13,9 @@ from explorer.app.classroom.sentences import (
     answer_tables,
     locator,
 )
-from explorer.app.learn.look import chart_pane, column, finding, pane
-from explorer.app.pieces import put
-from explorer.teaching.classroom import Look
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, column, finding, pane
+from explorer.teaching.classroom import Snapshot
 from explorer.views.teaching.pooled import Bars, PooledChart, pooled_legend
 
 
@@ -36,7 +36,9 @@ class Result:
         self._chart = chart_pane(self.chart.figure)
         self.view = column(self.above, self._chart, self.tables)
 
-    def show(self, look: Look, *, truth: bool, own: tuple[float, ...] = (), said: str = "") -> None:
+    def show(
+        self, look: Snapshot, *, truth: bool, own: tuple[float, ...] = (), said: str = ""
+    ) -> None:
         """Show what a class shows; without ``truth`` nothing of it is sent.
 
         ``said`` is HTML about one's own answer, to stand above all.
@@ -59,7 +61,7 @@ class Result:
         true, theory = (found.true, found.theory) if truth else (math.nan, math.nan)
         self.chart.show(Bars(found.edges, found.counts, true, theory, own), spoken)
 
-    def _ask(self, look: Look) -> None:
+    def _ask(self, look: Snapshot) -> None:
         if look.question is None:
             put(self.question, "")
             return

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from explorer.app.kit.numbers import share
 from explorer.teaching.pool import Question, Summary
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, number, table
@@ -46,15 +47,6 @@ def locator(question: Question) -> str:
     )
 
 
-def percent(part: float) -> str:
-    """A part in percent.
-
-    >>> percent(0.884), percent(float("nan"))
-    ('88 %', '–')
-    """
-    return "–" if np.isnan(part) else f"{100 * part:.0f} %"
-
-
 def many(n: int, noun: str) -> str:
     """So many of something.
 
@@ -77,7 +69,7 @@ def about_answers(found: Summary, truth: bool) -> str:
         else f"standard deviation {number(found.sd)}, of the noise alone {number(found.theory)}"
     )
     close = (
-        f"{percent(found.within_5)} are within 5 % of it and {percent(found.within_10)} within 10 %"
+        f"{share(found.within_5)} are within 5 % of it and {share(found.within_10)} within 10 %"
         if found.true > 0
         else "nobody is in the box, so that no answer is within a share of it"
     )
@@ -91,13 +83,13 @@ def _why(found: Summary) -> str:
     """What else than noise is seen, where it is more than chance."""
     if found.is_wider:
         return (
-            " They vary more than the noise does: other dice cut the map elsewhere, and people lie "
-            "unevenly inside leaves that the box cuts through."
+            " They vary more than the noise does: with other noise the map is divided differently, "
+            "and people are spread unevenly inside leaves that the box cuts through."
         )
     if found.is_off:
         return (
-            " The mean misses the truth by more than chance: people lie unevenly inside leaves "
-            "that the box cuts through, and no average takes that away."
+            " The mean misses the truth by more than chance: people are spread unevenly inside "
+            "leaves that the box cuts through, and no average removes that."
         )
     return ""
 
@@ -116,8 +108,8 @@ def answer_figures(found: Summary, truth: bool) -> str:
     if truth:
         pairs += [
             ("Noise’s own sd", number(found.theory)),
-            ("Within 5 %", percent(found.within_5)),
-            ("Within 10 %", percent(found.within_10)),
+            ("Within 5 %", share(found.within_5)),
+            ("Within 10 %", share(found.within_10)),
         ]
     return figures_strip(pairs)
 
@@ -154,7 +146,7 @@ def answer_tables(found: Summary, truth: bool) -> str:
     return comparison + details("Bars in numbers", table("Bars with answers", columns, bars))
 
 
-def about_own(own: tuple[float, ...], dice: int, found: Summary | None, truth: bool) -> str:
+def about_own(own: tuple[float, ...], seed: int, found: Summary | None, truth: bool) -> str:
     """One's last answer and where it is in the histogram, as HTML."""
     if not own or found is None:
         return '<p class="quiet">You have not drawn an answer yet.</p>'
@@ -170,9 +162,10 @@ def about_own(own: tuple[float, ...], dice: int, found: Summary | None, truth: b
         part = f" ({number(off_by, 2)} %)" if found.true > 0 else ""
         off = f" It is {gap} off{part}."
     again = f" You have drawn {len(own)}." if len(own) > 1 else ""
-    # Whoever knows the dice can throw them again over nothing and subtract: not before the truth.
-    thrown = f" Your dice: {dice}." if truth else ""
-    text = f"It lies in the bar {low} to {high}: {others}.{off}{again}{thrown}"
+    # Whoever knows the seed can draw the same noise over nothing and subtract it: only with the
+    # truth.
+    seeded = f" Your random seed: {seed}." if truth else ""
+    text = f"It lies in the bar {low} to {high}: {others}.{off}{again}{seeded}"
     return (
         f'<p class="verdict" role="status">Your answer: {value:,.0f}</p>'
         f'<p class="finding">{html.escape(text)}</p>'

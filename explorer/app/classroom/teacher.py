@@ -8,21 +8,21 @@ from functools import partial
 
 import panel as pn
 
-from explorer.app import ui
-from explorer.app.background import Background
 from explorer.app.classroom.look import class_pane
-from explorer.app.classroom.pulse import Pulse
 from explorer.app.classroom.result import Result
 from explorer.app.classroom.sentences import many
-from explorer.app.data import CityData, is_loaded, load_city
-from explorer.app.learn.controls import Controls, button, field
-from explorer.app.learn.look import column, pane
-from explorer.app.learn.where import Where
-from explorer.app.message import MessageArea
-from explorer.app.pieces import put
-from explorer.app.words import words
+from explorer.app.curator.data import CityData, is_loaded, load_city
+from explorer.app.curator.place_picker import Where
+from explorer.app.curator.setting_fields import Controls, button, field
+from explorer.app.kit import ui
+from explorer.app.kit.html import put
+from explorer.app.kit.message import MessageArea
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
+from explorer.app.work.background import Background
+from explorer.app.work.polling import Pulse
 from explorer.teaching.classroom import ClassRoom, spaced
-from explorer.teaching.pool import Asked, Question
+from explorer.teaching.pool import Question, QuestionSettings
 
 #: Seconds between two showings of the answers.
 GAP = 0.3
@@ -54,7 +54,7 @@ class TeacherView:
         *,
         phone: bool = False,
     ) -> None:
-        self.room, self.settings = room, Asked()
+        self.room, self.settings = room, QuestionSettings()
         self._message, self._ended, self._side = message, ended, side
         self._background = Background(message)
         self.data: CityData | None = None

@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from explorer.app.compare.kept import Kept, Result
-from explorer.app.compare.measures import COMPARED, SHORT, quantile_metric
 from explorer.app.compare.series import Series
+from explorer.app.state.measures import COMPARED, SHORT, quantile_metric
 from explorer.evaluate import Task, Workload, plan, scores, verdict
 from explorer.evaluate.metrics import QUANTILES
 from explorer.evaluate.ranking import Score
-from explorer.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix
 from explorer.views.charts import Curve, Stick
 
 Floats = NDArray[np.float64]

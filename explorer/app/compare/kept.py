@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.evaluate import Run, Task, Workload
-from explorer.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix
 
 #: About 3 kB each.
 MOST = 30_000

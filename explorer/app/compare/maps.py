@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from explorer.app.compare.pair import Pair, figures
-from explorer.app.maps import CURATOR, PREVIEW, side_by_side, visible
-from explorer.app.pieces import html_pane, put
-from explorer.app.screen import Screen
-from explorer.app.state import ExploreState
-from explorer.grid import Grid
-from explorer.views import maps as drawing
-from explorer.views import palette
-from explorer.views.markup import count_bar, difference_bar, figures_strip
-from explorer.views.viewport import Viewport
+from explorer.app.compare.pair import Pair, figures_of
+from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
+from explorer.app.curator.screen import Screen
+from explorer.app.kit.html import put
+from explorer.app.kit.labels import CURATOR, PREVIEW
+from explorer.app.kit.maps import Box, Maps, MapSpec
+from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
+from explorer.views.markup import figures_strip
+
+#: The figures above each map take room as well.
+_TAKEN = 300
 
 
-class PrivatePair:
+class PrivatePair(Maps):
     """A at the left, B at the right: private maps with partitions, or their differences from truth.
 
     Parameters
@@ -32,30 +34,13 @@ class PrivatePair:
         state: ExploreState,
         grid: Grid,
         viewed: Callable[[], None],
-        drawn: Callable[[tuple[float, float, float, float]], None],
+        drawn: Callable[[Box], None],
     ) -> None:
-        self._state, self.grid = state, grid
-        self.ranges = drawing.LinkedRanges(grid.bounds)
-        self.boxes = drawing.QueryBoxes()
-        self._partitions = [drawing.partition_sources() for _ in "AB"]
-        self.views = [
-            drawing.MapView(
-                self.ranges, self.boxes, *sources, unit=grid.unit, label=f"Private map {letter}"
-            )
-            for letter, sources in zip("AB", self._partitions, strict=True)
-        ]
-        self.heads = [html_pane(margin=(0, 0, 4, 0)) for _ in "AB"]
-        self.bar = html_pane()
-        for view in self.views:
-            view.on_view(viewed)
-            view.on_box(drawn)
-        self.view = side_by_side(self.views, self.heads, self.bar, grid, taken=300)
+        specs = [MapSpec(grid, f"Private map {each}", partition=i) for i, each in enumerate("AB")]
+        super().__init__(specs, viewed, lambda _place, box: drawn(box), taken=_TAKEN)
+        self._state = state
         self._shown: list[Screen | None] = [None, None]
         self.restyle()
-
-    def viewport(self) -> Viewport:
-        """What the browser shows now; before it has answered, the whole grid at a usual size."""
-        return visible(self.views[1], self.ranges, self.grid)
 
     def show(self, pair: Pair) -> None:
         """Put two computed screens on the maps; what did not change is not sent again."""
@@ -67,14 +52,13 @@ class PrivatePair:
             if old is not screen:
                 self.views[i].show_image(screen.right_bytes, screen.view)
             if old is None or old.partition is not screen.partition:
-                drawing.show_partition(*self._partitions[i], screen.partition, screen.view)
+                self.show_partition(i, screen.partition, screen.view)
             self._shown[i] = screen
 
     def restyle(self) -> None:
         """Apply palette, partition and what a drag does; no picture is computed."""
-        colours = colours_of(self._state)
         for view in self.views:
-            view.recolour(colours)
+            view.recolour(colours_of(self._state))
             view.show_partition(self._state.partition)
             view.drag(self._state.drag)
 
@@ -83,20 +67,13 @@ class PrivatePair:
         for i, (letter, screen) in enumerate((("A", pair.a), ("B", pair.b))):
             shown = shows(screen)
             about = "computing …" if busy else f"{shown}. {PREVIEW}"
-            title = f"<h2>{letter}: {screen.title}</h2><p>{about}</p>"
-            put(self.heads[i], title + figures_strip(figures(screen), "four"))
+            strip = figures_strip(figures_of(screen), "four")
+            self.title(i, f"{letter}: {screen.title}", f"<p>{about}</p>{strip}")
             self.views[i].describe(
                 f"Private map {letter}: {shown} by {screen.title} of {screen.data.title}; "
-                "the table of boxes tells its numbers"
+                "the table of boxes gives its numbers"
             )
         put(self.bar, bar(pair.a, self._state.palette))
-
-    def zoom(self, factor: float) -> None:
-        """Zoom about the centre, below 1 inwards; 0 shows the whole grid again."""
-        if factor:
-            self.ranges.zoom(factor)
-        else:
-            self.ranges.reset(self.grid.bounds)
 
 
 def shows(screen: Screen) -> str:
@@ -104,18 +81,8 @@ def shows(screen: Screen) -> str:
     return "Private minus true counts" if screen.look.right == "difference" else "Private counts"
 
 
-def colours_of(state: ExploreState) -> tuple[str, ...]:
-    """The colours of the maps as the visitor has chosen them."""
-    return palette.DIFFERENCE if state.right == "difference" else palette.PALETTES[state.palette]
-
-
 def bar(screen: Screen, colours: str) -> str:
     """The one bar below both maps."""
-    grid = screen.data.grid
-    cell = f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" else "cell"
     if screen.look.right == "difference":
-        said = f"Private − true per {cell} on both maps: blue too few, orange too many"
-        return difference_bar(f"{said} ({CURATOR})", screen.scale)
-    kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
-    said = f"Points per {cell} on both maps ({kind}, scale from the exact data)"
-    return count_bar(said, screen.scale, palette.PALETTES[colours])
+        return errors_bar(screen, f" on both maps ({CURATOR})")
+    return counts_bar(screen, colours, " on both maps")

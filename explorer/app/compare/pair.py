@@ -8,16 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.app.figures import BoxAnswers, median_error, percent
-from explorer.app.screen import Job, Screen, compute
-from explorer.release import Release
+from explorer.app.curator.answers import BoxAnswers, median_error
+from explorer.app.curator.screen import Job, Screen, compute
+from explorer.app.kit.numbers import percent
+from explorer.releases.release import Release
 
 Nearer = Literal["A", "B", "both", "–"]
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The screens of A and B: one city, epsilon, dice, viewport, colour scale and set of boxes."""
+    """The screens of A and B: same city, epsilon, random noise, view, colour scale and boxes."""
 
     a: Screen
     b: Screen
@@ -39,7 +40,7 @@ def nearer(a: BoxAnswers, b: BoxAnswers) -> list[Nearer]:
     return ["both" if abs(each) < 0.1 else "A" if each < 0 else "B" for each in gap]
 
 
-def figures(screen: Screen) -> list[tuple[str, str]]:
+def figures_of(screen: Screen) -> list[tuple[str, str]]:
     """Label and value of the strip above a map."""
     return [
         ("Leaves", f"{screen.release.n_leaves:,}"),

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-import explorer
 from explorer.app.compare.kept import Kept
-from explorer.app.data import CityData
+from explorer.app.curator.data import CityData
 from explorer.errors import InputError
 from explorer.evaluate import Run, Task, Workload, tidy
+from explorer.version import __version__
 
 
 def saved_table(
@@ -32,7 +32,7 @@ def saved_table(
         answered = [each for each in workloads if each.name in done]
         first = next(iter(done.values()))
         figures = {name: result.figures for name, result in done.items()}
-        about = (data.title, data.matrix.key[:12], explorer.__version__)
+        about = (data.title, data.matrix.key[:12], __version__)
         key = task.key(data.matrix, answered)
         runs.append(Run(task, key, figures, first.leaves, first.seconds, *about))
     if not runs:

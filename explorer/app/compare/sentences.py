@@ -8,7 +8,8 @@ import itertools
 import numpy as np
 
 from explorer.app.compare.findings import Findings
-from explorer.app.compare.measures import METRICS, SHORT, WORKLOADS, quantile_metric
+from explorer.app.state.measures import SHORT, quantile_metric
+from explorer.scenario.choices import METRICS, WORKLOADS
 from explorer.views.charts import Curve
 from explorer.views.series import swatch
 from explorer.views.tables import Cell, number, table
@@ -71,7 +72,7 @@ def stick_title(found: Findings) -> str:
 
 
 def curve_table(found: Findings) -> str:
-    """Median over the dice and quartiles, mechanism by epsilon."""
+    """Median over the repetitions and quartiles, mechanism by epsilon."""
     epsilons = found.question.epsilons
     columns = [("mechanism", ""), *((f"epsilon {each:g}", "") for each in epsilons)]
     rows = []
@@ -86,7 +87,7 @@ def curve_table(found: Findings) -> str:
                 band = f"{number(curve.low[i])}–{number(curve.high[i])}"
                 row.append(Cell(number(curve.middle[i]), band))
         rows.append(row)
-    caption = f"{METRICS[found.question.metric]}: median over the dice, quartiles beside it"
+    caption = f"{METRICS[found.question.metric]}: median over the repetitions, quartiles beside it"
     return table(caption, columns, rows)
 
 
@@ -108,7 +109,7 @@ def ranking_table(found: Findings) -> str:
     """Score, standard error and place of every mechanism by every metric."""
     columns = [("mechanism", "best by the chosen metric first")]
     columns += [(short, METRICS[metric]) for metric, short in SHORT.items()]
-    columns += [("leaves", "median over the dice"), ("seconds", "processor time of one map")]
+    columns += [("leaves", "median over the repetitions"), ("seconds", "processor time of one map")]
     rows = []
     for rank in found.ranks:
         row = [Cell(rank.series.name, rank.series.settings, swatch(rank.series.style))]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from explorer.app.compare.state import CompareState
+from explorer.app.state.compare import CompareState
 from explorer.evaluate import Task
-from explorer.mechanisms import Mechanism, mechanisms
+from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.views.series import SeriesStyle, style_of
 
 #: What tells two series apart: mechanism and parameters as JSON.
@@ -45,16 +45,16 @@ def series_of(state: CompareState) -> list[Series]:
     A and B are always there: as they come if that is how they are set, else as "A: HTF".
     """
     sides = {"A": state.instance(), "B": state.b.instance()}
-    as_they_come = {key: kind() for key, kind in mechanisms().items()}
+    as_they_come = {key: kind() for key, kind in all_mechanisms().items()}
     usual = {made.key for made in sides.values() if not changed(made)}
     found = [
-        Series(made.title, key_of(made), made, style_of(key))
+        Series(made.title, key_of(made), made, style_of(type(made)))
         for key, made in as_they_come.items()
         if key in state.chosen or key in usual
     ]
     for variant, (letter, made) in enumerate(sides.items(), 1):
         if key_of(made) not in {series.key for series in found}:
-            style = style_of(made.key, variant)
+            style = style_of(type(made), variant)
             name = f"{letter}: {made.title}"
             found.append(Series(name, key_of(made), made, style, changed(made)))
     return found

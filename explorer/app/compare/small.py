@@ -10,14 +10,14 @@ import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app import ui
-from explorer.app.compare.maps import colours_of
-from explorer.app.data import CityData
-from explorer.app.figures import map_error
-from explorer.app.pieces import html_pane, put
-from explorer.app.screen import Look
-from explorer.app.state import ExploreState
-from explorer.grid import Grid
+from explorer.app.curator.data import CityData
+from explorer.app.curator.figures import map_error
+from explorer.app.curator.maps import colours_of
+from explorer.app.curator.screen import Look
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
 from explorer.mechanisms import Mechanism
 from explorer.views.partition import Leaves
 from explorer.views.pictures import colour, private_map
@@ -59,27 +59,27 @@ class SmallScreen:
     view: Viewport
     thumbnails: list[Thumbnail]
     pictures: list[NDArray[np.uint8]]
-    kept: dict[Place, Thumbnail] = field(default_factory=dict)
+    stored: dict[Place, Thumbnail] = field(default_factory=dict)
 
 
 def compute_small(job: SmallJob, progress: Callable[[float], None] | None = None) -> SmallScreen:
     """Draw what is not there from the last time, and colour everything.
 
-    Releases themselves are not kept: some have a million leaves, and there are eight.
+    Releases themselves are not stored: some have a million leaves, and there are eight.
     """
     view = Viewport.whole(job.data.grid, PIXELS)
-    old = {} if job.previous is None else job.previous.kept
-    kept = {}
+    old = {} if job.previous is None else job.previous.stored
+    stored = {}
     for i, made in enumerate(job.mechanisms):
         place = (id(job.data), repr(made), job.seed)
         if progress is not None:
             progress(i / len(job.mechanisms))
-        kept[place] = old.get(place) or _thumbnail(job, made, view, progress)
-    thumbnails = [kept[id(job.data), repr(made), job.seed] for made in job.mechanisms]
+        stored[place] = old.get(place) or _thumbnail(job, made, view, progress)
+    thumbnails = [stored[id(job.data), repr(made), job.seed] for made in job.mechanisms]
     scale = ColourScale(job.look.scale, job.data.top(job.look.scale), "data")
     truth = job.data.truth(view, False)
     pictures = [colour(each.picture, truth, scale, job.look.right) for each in thumbnails]
-    return SmallScreen(job.data, job.mechanisms, view, thumbnails, pictures, kept)
+    return SmallScreen(job.data, job.mechanisms, view, thumbnails, pictures, stored)
 
 
 def _thumbnail(

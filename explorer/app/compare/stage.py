@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import panel as pn
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 from explorer.app.compare.maps import PrivatePair
 from explorer.app.compare.pair import Pair, compute_pair
 from explorer.app.compare.small import SmallJob, SmallMaps, SmallScreen, compute_small
-from explorer.app.compare.state import FOUR, CompareState
-from explorer.app.data import CityData, same_extent
-from explorer.app.screen import Job, Look
-from explorer.app.worker import LatestWorker, Superseded, held, soon, when_loaded
+from explorer.app.curator import screen
+from explorer.app.curator.data import CityData, same_extent
+from explorer.app.state.compare import FOUR, CompareState
+from explorer.app.work.document import soon, when_loaded
+from explorer.app.work.job import Job, Superseded
 from explorer.errors import InputError
 from explorer.views.viewport import Viewport
 
@@ -53,9 +53,9 @@ class Stage:
         self._small_screen: SmallScreen | None = None
         self._asked: Viewport | None = None
         self._version = 0
-        self.worker = LatestWorker(self._jobs, self._compute, self._publish, refused, self._slow)
-        self.small_worker = LatestWorker(
-            self._small_job, self._compute_small, self._publish_small, refused, lambda _busy: None
+        self.worker = Job(self._compute, self._publish, refused, take=self._jobs, slow=self._slow)
+        self.small_worker = Job(
+            self._compute_small, self._publish_small, refused, take=self._small_job
         )
         self.view, self.small_view = (
             pn.Column(sizing_mode="stretch_width", margin=0) for _ in range(2)
@@ -82,10 +82,10 @@ class Stage:
     def begin(self) -> None:
         """Compute the first picture here and now, the next ones in the background."""
         if self.pair is None:
-            self.worker.run_now()
+            self.worker.now()
         else:
-            self.worker.request()
-        when_loaded(self.small_worker.request)
+            self.worker.ask()
+        when_loaded(self.small_worker.ask)
 
     def outdated(self) -> None:
         """The settings are other ones: what is being computed for the old ones can stop."""
@@ -94,8 +94,8 @@ class Stage:
 
     def request(self) -> None:
         """All pictures, as they are set now."""
-        self.worker.request()
-        self.small_worker.request()
+        self.worker.ask()
+        self.small_worker.ask()
 
     def restyle(self) -> None:
         """Colours, partition, and what a drag does."""
@@ -108,7 +108,7 @@ class Stage:
         """Zoom both large maps, below 1 inwards; 0 shows the whole grid again."""
         if self.maps is not None:
             self.maps.zoom(factor)
-            self.worker.request()
+            self.worker.ask()
 
     def close(self) -> None:
         """The session has ended."""
@@ -118,15 +118,15 @@ class Stage:
     def _viewed(self) -> None:
         """A pan, zoom or resize; both maps report it, and loading reports it several times."""
         if self.maps is not None and self.maps.viewport() != self._asked:
-            self.worker.request()
+            self.worker.ask()
 
-    def _look(self) -> Look:
-        return Look(self._state.right, self._state.scale, "data", points=False)
+    def _look(self) -> screen.Look:
+        return screen.Look(self._state.right, self._state.scale, "data", points=False)
 
-    def _jobs(self) -> tuple[Job, Job]:
+    def _jobs(self) -> tuple[screen.Job, screen.Job]:
         data, state, last = self.known(), self._state, self._computed
         self._asked = Viewport.whole(data.grid) if self.maps is None else self.maps.viewport()
-        job = Job(
+        job = screen.Job(
             data=data,
             mechanism=state.instance(),
             seed=state.seed,
@@ -139,7 +139,7 @@ class Stage:
         previous = None if last is None else last.b
         return job, replace(job, mechanism=state.b.instance(), previous=previous)
 
-    def _compute(self, jobs: tuple[Job, Job]) -> Pair:
+    def _compute(self, jobs: tuple[screen.Job, screen.Job]) -> Pair:
         """In the worker's thread; a picture that is not wanted any more stops half-way."""
         self._computed = compute_pair(jobs, self._still_wanted())
         return self._computed
@@ -157,7 +157,7 @@ class Stage:
         if pair.a.data is not self.data or self.maps is None:
             return
         self.pair = pair
-        held(pn.state.curdoc, partial(self.maps.show, pair))
+        self.maps.show(pair)
         soon(self._shown)
 
     def _slow(self, busy: bool) -> None:
@@ -167,7 +167,7 @@ class Stage:
     def _small_job(self) -> SmallJob:
         data, state = self.known(), self._state
         made = [
-            type(each)(epsilon=epsilon, **{name: getattr(each, name) for name in each.tunables()})
+            each.with_(epsilon=epsilon)
             for each in (state.instance(), state.b.instance())
             for epsilon in FOUR
         ]
@@ -176,7 +176,7 @@ class Stage:
     def _compute_small(self, job: SmallJob) -> SmallScreen:
         return compute_small(job, self._still_wanted())
 
-    def _publish_small(self, screen: SmallScreen) -> None:
-        self._small_screen = screen
-        if screen.data is self.data and self.small is not None:
-            held(pn.state.curdoc, partial(self.small.show, screen))
+    def _publish_small(self, found: SmallScreen) -> None:
+        self._small_screen = found
+        if found.data is self.data and self.small is not None:
+            self.small.show(found)

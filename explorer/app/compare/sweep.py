@@ -1,4 +1,4 @@
-"""A sweep in the background: many releases, one after the other, that can be watched and stopped.
+"""A sweep beside the page: many releases, one after the other, that can be watched and stopped.
 
 The releases run in processes of their own (`evaluate.runs`), so the page answers meanwhile; a map
 of few cells is done in a thread, which is quicker than starting processes. One sweep at a time in
@@ -7,33 +7,18 @@ this server: another visitor's waits its turn.
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import os
-import sys
-import threading
-import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
-
-import panel as pn
 
 from explorer.app.compare.kept import KEPT, Kept
+from explorer.app.work.job import Job, Phase, Run, patient
 from explorer.errors import InputError
 from explorer.evaluate import Task, Workload, runs
-from explorer.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix
 
-logger = logging.getLogger(__name__)
-
-Phase = Literal["idle", "waiting", "running", "stopping", "finished", "cancelled", "failed"]
 #: Up to so many cells a release takes milliseconds, and starting two processes some seconds.
 SMALL = 128 * 128
-#: Seconds between two looks at what has been finished.
-LOOK = 0.5
-_TURN = threading.Lock()
+_ONE_AT_A_TIME = patient(1, "sweep")
 
 
 @dataclass(frozen=True)
@@ -55,24 +40,30 @@ class Sweep:
 
     Parameters
     ----------
-    changed : called on the page's document after each look, when something is new
+    changed : called when phase or progress are new
+    refused : shows a sentence; what is finished stays
     kept : where results go, and from where what is there already is taken
     """
 
-    def __init__(self, changed: Callable[[], None], kept: Kept = KEPT) -> None:
-        self._changed, self._kept = changed, kept
-        self._cancel = threading.Event()
-        self._task: asyncio.Task[None] | None = None
-        self.phase: Phase = "idle"
-        self.sentence = ""
-        self.done = self.asked = 0
-        self._found = 0
-        self._started = 0.0
+    def __init__(
+        self, changed: Callable[[], None], refused: Callable[[str], None], kept: Kept = KEPT
+    ) -> None:
+        self._kept = kept
+        self.job: Job[None] = Job(
+            self._draw, lambda _none: None, refused, told=changed, pool=_ONE_AT_A_TIME
+        )
+        self.asked = 0
+        self.cancel = self.job.cancel
 
     @property
-    def running(self) -> bool:
-        """Whether a sweep is under way."""
-        return self.phase in ("waiting", "running", "stopping")
+    def phase(self) -> Phase:
+        """What has become of it."""
+        return self.job.phase
+
+    @property
+    def done(self) -> int:
+        """Number of releases that are there."""
+        return round(self.job.progress[0] * self.asked)
 
     def start(self, order: Order) -> None:
         """Begin; without an event loop (a script, a test) it is finished on return.
@@ -82,105 +73,36 @@ class Sweep:
         InputError
             When a sweep of this session is under way.
         """
-        if self.running:
+        if self.job.busy:
             raise InputError("A sweep is running: wait for it, or cancel it first.")
-        self._cancel = threading.Event()
-        self.sentence = ""
-        self.done, self.asked = 0, len(order.tasks)
-        self.phase = "waiting"
-        work = partial(self._carry_out, order, self._cancel)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            work()
-            self._changed()
-            return
-        # The reference keeps the task from being collected while it runs.
-        self._task = loop.create_task(self._watch(work, pn.state.curdoc))
-        self._changed()
+        self.asked = len(order.tasks)
+        # Where nothing is missing there is nothing to wait for.
+        missing = self._kept.missing(order.matrix, order.tasks, order.wanted)
+        (self.job.ask if missing else self.job.now)(order)
 
-    def cancel(self) -> None:
-        """Stop soon; what is finished stays."""
-        if self.running:
-            self._cancel.set()
-            self.phase = "stopping"
-
-    def seconds_left(self) -> float | None:
-        """An estimate from the pace so far; None before there is one."""
-        drawn = self.done - self._found
-        if self.phase != "running" or drawn < 3:
-            return None
-        return (time.monotonic() - self._started) / drawn * (self.asked - self.done)
-
-    async def _watch(self, work: Callable[[], None], doc: Any) -> None:
-        """Tell the page about progress while ``work`` runs in a thread."""
-        # A thread of its own: the shared ones must not keep the low priority it takes.
-        with ThreadPoolExecutor(1, "sweep", _step_back) as own:
-            working = asyncio.get_running_loop().run_in_executor(own, work)
-            seen: tuple[Any, ...] = ()
-            finished: set[Any] = set()
-            while not finished:
-                finished, _ = await asyncio.wait({working}, timeout=LOOK)
-                now = (self.phase, self.done)
-                if now != seen:
-                    seen = now
-                    self._tell(doc)
-
-    def _tell(self, doc: Any) -> None:
-        if doc is None or doc.session_context is None:
-            self._changed()
-        elif not doc.session_context.destroyed:
-            doc.add_next_tick_callback(self._changed)
-
-    def _carry_out(self, order: Order, cancel: threading.Event) -> None:
+    def _draw(self, order: Order, run: Run) -> None:
         """Draw what is missing. In a thread: touches no widget."""
+        # Looked up again: somebody else may have drawn the same meanwhile.
+        missing = self._kept.missing(order.matrix, order.tasks, order.wanted)
+        run.tell(1 - len(missing) / len(order.tasks))
+        if not missing:
+            return
+        jobs = 1 if order.matrix.counts.size <= SMALL else order.jobs
         try:
-            missing = self._kept.missing(order.matrix, order.tasks, order.wanted)
-            self.done = self.asked - len(missing)
-            if missing:
-                self._in_turn(order, missing, cancel)
-            self.phase = "cancelled" if cancel.is_set() and self.done < self.asked else "finished"
-        except InputError as error:
-            self.phase, self.sentence = "failed", str(error)
-        except Exception:
-            logger.exception("A sweep failed")
-            self.phase = "failed"
-            self.sentence = "Something went wrong in the sweep; what was finished stays."
+            self._draw_each(order, missing, run, jobs)
+        except InputError:
+            # Where processes cannot be started, such as in a script without the usual guard, it
+            # goes on in this thread.
+            begun = len(self._kept.missing(order.matrix, missing, order.wanted)) < len(missing)
+            if jobs == 1 or begun:
+                raise
+            self._draw_each(order, missing, run, 1)
 
-    def _in_turn(self, order: Order, missing: list[Task], cancel: threading.Event) -> None:
-        while not _TURN.acquire(timeout=0.1):
-            if cancel.is_set():
+    def _draw_each(self, order: Order, tasks: list[Task], run: Run, jobs: int | None) -> None:
+        drawn = runs(order.matrix, tasks, order.workloads, jobs=jobs, cancel=run.cancelled)
+        for left, one in zip(reversed(range(len(tasks))), drawn, strict=False):
+            # What was under way when it was cancelled does not count: the numbers stand still.
+            if run.cancelled.is_set():
                 return
-        try:
-            if cancel.is_set():
-                return
-            # Somebody else may have drawn the same meanwhile.
-            missing = self._kept.missing(order.matrix, missing, order.wanted)
-            self.done = self._found = self.asked - len(missing)
-            self._started = time.monotonic()
-            self.phase = "running"
-            small = order.matrix.counts.size <= SMALL
-            try:
-                self._draw(order, missing, cancel, 1 if small else order.jobs)
-            except InputError:
-                # Where processes cannot be started, such as in a script without the usual guard,
-                # it goes on in this thread.
-                if small or self.done > self._found:
-                    raise
-                self._draw(order, missing, cancel, 1)
-        finally:
-            _TURN.release()
-
-    def _draw(
-        self, order: Order, tasks: list[Task], cancel: threading.Event, jobs: int | None
-    ) -> None:
-        for run in runs(order.matrix, tasks, order.workloads, jobs=jobs, cancel=cancel):
-            self._kept.add(order.matrix, run, order.workloads)
-            self.done += 1
-
-
-def _step_back() -> None:
-    """Let the page's own work go first; processes started from here inherit it."""
-    # Elsewhere the call would slow the whole server down, not this thread.
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, 0, 10)
+            self._kept.add(order.matrix, one, order.workloads)
+            run.tell(1 - left / len(order.tasks))

@@ -8,20 +8,19 @@ from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
-from explorer.app.compare.measures import METRICS, WORKLOADS
-from explorer.app.compare.state import EPSILONS, MOST_SEEDS, CompareState
 from explorer.app.compare.sweep import Sweep
-from explorer.app.pieces import html_pane, put
-from explorer.app.tied import Tied
-from explorer.mechanisms import mechanisms
+from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
+from explorer.app.kit.html import html_pane, put
+from explorer.app.state.compare import CompareState
+from explorer.mechanisms import all_mechanisms
 from explorer.views.tables import progress
 
 _SMALL: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
 
 
 class SweepControls:
-    """Mechanisms, questions, metric, epsilon, dice; start, cancel, save; progress.
+    """Mechanisms, questions, metric, epsilon, repetitions; start, cancel, save; progress.
 
     Parameters
     ----------
@@ -42,22 +41,13 @@ class SweepControls:
         tied = Tied(state, refused)
         self.chosen = ui.CheckBoxGroup(
             label="Mechanisms in the sweep",
-            options={each.title: key for key, each in mechanisms().items()},
+            options={each.title: key for key, each in all_mechanisms().items()},
             value=list(state.chosen),
             inline=True,
             size="small",
             sizing_mode="stretch_width",
             margin=(0, 0, 4, 0),
         )
-        dice = ui.IntSlider(
-            label="Dice per point",
-            start=2,
-            end=MOST_SEEDS,
-            value=state.seeds,
-            size="small",
-            **_field(150),
-        )
-        epsilons = {f"{each:g}": each for each in EPSILONS}
         self.begin = ui.Button(
             label="Start the sweep", on_click=lambda _e: start(), color="primary", **_SMALL
         )
@@ -76,10 +66,10 @@ class SweepControls:
         self.view = pn.Column(
             tied.tie(self.chosen, "chosen"),
             ui.wrapping(
-                tied.choose("workload", "Questions", _turned(WORKLOADS), **_field(230)),
-                tied.choose("metric", "Error measured as", _turned(METRICS), **_field(330)),
-                tied.choose("at", "At epsilon", epsilons, **_field(110)),
-                tied.tie(dice, "seeds"),
+                tied.choose("workload", **_field(230)),
+                tied.choose("metric", **_field(330)),
+                tied.choose("at", **_field(130)),
+                tied.slide("seeds", **_field(170)),
             ),
             ui.wrapping(self.begin, self.cancel, self.save),
             self._progress,
@@ -89,10 +79,9 @@ class SweepControls:
 
     def show(self, sweep: Sweep) -> None:
         """Show how far the sweep is, and offer what can be done now."""
-        self.begin.disabled = sweep.running
-        self.cancel.disabled = not sweep.running or sweep.phase == "stopping"
+        self.begin.disabled, self.cancel.disabled = sweep.job.busy, not sweep.job.busy
         text = phase_text(sweep)
-        if sweep.running:
+        if sweep.job.busy:
             put(self._progress, progress("Progress of the sweep", sweep.done, sweep.asked, text))
         else:
             put(self._progress, f'<p class="quiet" role="status">{text}</p>')
@@ -101,14 +90,13 @@ class SweepControls:
 def phase_text(sweep: Sweep) -> str:
     """What the sweep is doing, in words."""
     count = f"{sweep.done:,} of {sweep.asked:,} releases"
-    left = sweep.seconds_left()
+    left = sweep.job.progress[1]
     running = "; starting …" if not sweep.done else "" if left is None else f", about {left:,.0f} s"
     return {
-        "idle": "No sweep has been started. Its results are compared with the truth: curator mode.",
+        "idle": "No sweep has been started. Its results hold exact errors: do not share them.",
         "waiting": "Waiting for its turn …",
         "running": count + running + (" left" if left is not None and sweep.done else ""),
-        "stopping": f"{count}; stopping …",
-        "finished": f"Finished: {count}. Previews, compared with the truth: curator mode.",
+        "finished": f"Finished: {count}. Previews; the errors are exact: do not share them.",
         "cancelled": f"Cancelled after {count}; what is finished stays.",
         "failed": f"Stopped after {count}.",
     }[sweep.phase]
@@ -121,8 +109,3 @@ def _field(width: int) -> dict[str, Any]:
         "styles": {"flex": f"1 1 {width}px", "max-width": f"{width}px"},
         "margin": (4, 16, 4, 0),
     }
-
-
-def _turned(names: dict[str, str]) -> dict[str, str]:
-    """Titles to values, as a menu takes them."""
-    return {title: name for name, title in names.items()}

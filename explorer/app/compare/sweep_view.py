@@ -5,27 +5,27 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 import panel as pn
 from numpy.typing import NDArray
 
-from explorer.app import ui
 from explorer.app.compare import sentences
 from explorer.app.compare.findings import Findings, Question, find
 from explorer.app.compare.kept import KEPT, Kept
-from explorer.app.compare.measures import DRAWN, FIXED, asked
 from explorer.app.compare.saved import saved_table
 from explorer.app.compare.series import series_of
-from explorer.app.compare.state import EPSILONS, CompareState
 from explorer.app.compare.sweep import Order, Sweep
 from explorer.app.compare.sweep_controls import SweepControls
-from explorer.app.data import CityData
-from explorer.app.pieces import html_pane, put, section
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, held, when_loaded
+from explorer.app.curator.data import CityData
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put, section
+from explorer.app.kit.words import words
+from explorer.app.state.compare import EPSILONS, CompareState
+from explorer.app.state.measures import DRAWN, FIXED, asked
+from explorer.app.work.document import when_loaded
+from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.evaluate import plan
 from explorer.views.charts import Candlesticks, ErrorCurves
@@ -54,13 +54,11 @@ class SweepView:
         kept: Kept = KEPT,
     ) -> None:
         self._state, self._source, self._refused, self._kept = state, source, refused, kept
-        self.sweep = Sweep(self._swept, kept)
+        self.sweep = Sweep(self._swept, refused, kept)
         self.findings: Findings | None = None
-        self.worker = LatestWorker(
-            self._question, self._find, self._publish, refused, lambda _busy: None
-        )
+        self.worker = Job(self._find, self._show, refused, take=self._question)
         self.curves, self.sticks = ErrorCurves(EPSILONS), Candlesticks()
-        self.controls = SweepControls(state, refused, self.start, self._cancelled, self._saved)
+        self.controls = SweepControls(state, refused, self.start, self.sweep.cancel, self._saved)
         self._said = {name: html_pane(margin=(4, 0)) for name in ("curves", "sticks", "rank")}
         self._twins = {name: html_pane(margin=(2, 0, 0, 0)) for name in ("curves", "sticks")}
         self._ranking = html_pane()
@@ -91,7 +89,7 @@ class SweepView:
 
     def refresh(self) -> None:
         """Show what is known for the present choices; nothing is drawn."""
-        when_loaded(self.worker.request)
+        when_loaded(self.worker.ask)
 
     def boxes_changed(self) -> None:
         """The boxes of the table are other ones."""
@@ -107,7 +105,7 @@ class SweepView:
 
     def close(self) -> None:
         """The session has ended."""
-        self.sweep.cancel()
+        self.sweep.job.close()
         self.worker.close()
 
     def _card(self, title: str, name: str, figure: Any) -> Any:
@@ -149,18 +147,15 @@ class SweepView:
         data, boxes = self._source()
         state = self._state
         if state.workload == DRAWN and not len(boxes):
-            raise InputError("There is no box to ask about: draw one on a map first.")
+            raise InputError("Draw a box on the map first: the sweep asks about your boxes.")
         made = [each.mechanism for each in series_of(state)]
         # All questions are asked at once: a release costs more than its answers.
         workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
         wanted = [each for each in workloads if each.name in (*FIXED, state.workload)]
         return Order(data.matrix, plan(made, EPSILONS, state.seeds), workloads, wanted)
 
-    def _publish(self, found: Findings) -> None:
-        self.findings = found
-        held(pn.state.curdoc, partial(self._show, found))
-
     def _show(self, found: Findings) -> None:
+        self.findings = found
         said = {"curves": sentences.about_curves(found), "sticks": sentences.about_sticks(found)}
         self.curves.show(found.curves, sentences.curve_title(found), said["curves"])
         self.sticks.show(found.sticks, sentences.stick_title(found), said["sticks"])
@@ -179,14 +174,8 @@ class SweepView:
 
     def _swept(self) -> None:
         """Something is new in the sweep."""
-        held(pn.state.curdoc, partial(self.controls.show, self.sweep))
-        if self.sweep.phase == "failed":
-            self._refused(self.sweep.sentence)
-        self.refresh()
-
-    def _cancelled(self) -> None:
-        self.sweep.cancel()
         self.controls.show(self.sweep)
+        self.refresh()
 
     def _saved(self) -> io.BytesIO:
         """All results of the present choices, as `evaluate` writes them."""

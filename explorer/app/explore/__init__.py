@@ -1,1 +1,1 @@
-"""Panels of the Explore page that take a closer look."""
+"""Panels of the Explore page that explain a map."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.rectangles import Rectangles
+from explorer.app.boxes.rectangles import Rectangles
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,24 +5,23 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 import panel as pn
 
-from explorer.app import ui
+from explorer.app.boxes.table import edge_unit
+from explorer.app.curator.maps import MapPair
+from explorer.app.curator.screen import Screen
 from explorer.app.explore import leaf_sentences as say
 from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
-from explorer.app.maps import MapPair
-from explorer.app.numbers import finite
-from explorer.app.pieces import html_pane, put
-from explorer.app.screen import Screen
-from explorer.app.table import edge_unit
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, held
+from explorer.app.explore.panel import ExplainPanel
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.numbers import finite
+from explorer.app.kit.words import words
 from explorer.errors import InputError
-from explorer.grid import Grid
+from explorer.grid.grid import Grid
 from explorer.inspection import neighbour, node_at
 from explorer.views.costs import LEGEND, CutCosts
 from explorer.views.inspector import node_card, swatches
@@ -30,7 +29,7 @@ from explorer.views.inspector import node_card, swatches
 _STEPS = ("North", "South", "West", "East", "Parent", "Child", "Next leaf")
 
 
-class LeafInspector:
+class LeafInspector(ExplainPanel[NodeLook]):
     """The panel.
 
     Parameters
@@ -40,15 +39,11 @@ class LeafInspector:
     """
 
     def __init__(self, maps: Callable[[], MapPair | None], refused: Callable[[str], None]) -> None:
-        self._maps = maps
-        self._screen: Screen | None = None
+        super().__init__(look_at, maps, refused)
         # Row and column in cells, kept when another picture comes; how deep, None for the leaf.
         self._place: tuple[float, float] | None = None
         self._depth: int | None = None
         self.node = 0
-        self._worker: LatestWorker[NodeJob, NodeLook] = LatestWorker(
-            self._job, look_at, self._publish, refused, lambda _slow: None
-        )
         self.steps = {name: self._button(name) for name in _STEPS}
         self.entry = ui.TextInput(
             label="Go to: leaf number, or x, y",
@@ -78,7 +73,6 @@ class LeafInspector:
             sizing_mode="stretch_width",
             margin=(4, 0),
         )
-        pn.state.on_session_destroyed(lambda _context: self._worker.close())
 
     # What the strip asks for.
 
@@ -97,9 +91,9 @@ class LeafInspector:
             self._place = _cell((view[0] + view[2]) / 2, (view[1] + view[3]) / 2, grid)
             self._depth = None
         try:
-            node = node_at(tree, *self._place, self._depth)
+            node = node_at(tree, self._place, self._depth)
         except InputError:  # the view has left the map
-            node = node_at(tree, *(tree.upper[0] / 2).tolist())
+            node = node_at(tree, tree.upper[0] / 2)
         self._look(node, self._place)
 
     def selected(self) -> None:
@@ -121,7 +115,7 @@ class LeafInspector:
         grid = self._screen.data.grid
         try:
             place = _cell(finite(x, "A place"), finite(y, "A place"), grid)
-            node = node_at(self._screen.release.tree, *place)
+            node = node_at(self._screen.release.tree, place)
         except InputError:  # a click beside the map
             return
         self._look(node, place)
@@ -139,7 +133,7 @@ class LeafInspector:
             if tree.fan_out[self.node] == 0:
                 raise InputError("This is a leaf: it has no children.")
             assert place is not None
-            self._look(node_at(tree, *place, int(tree.depth[self.node]) + 1), place)
+            self._look(node_at(tree, place, int(tree.depth[self.node]) + 1), place)
         elif name == "Next leaf":
             after = int(np.searchsorted(tree.leaves, self.node, side="right"))
             self._look(int(tree.leaves[after % len(tree.leaves)]))
@@ -162,7 +156,7 @@ class LeafInspector:
             size = edge_unit(grid)[1]
             x, y = (finite(number, "A place") * size for number in numbers)
             place = _cell(x, y, grid)
-            self._look(node_at(tree, *place), place)
+            self._look(node_at(tree, place), place)
         else:
             raise InputError(
                 f"Give a leaf number from 1 to {len(tree.leaves):,}, or x and y in "
@@ -188,19 +182,16 @@ class LeafInspector:
         self._depth = int(tree.depth[node]) if tree.fan_out[node] else None
         maps = self._maps()
         if maps is not None:
-            corners = np.array([[lower[1], lower[0], upper[1], upper[0]]], float)
-            maps.outline(tuple(screen.data.grid.from_cells(corners)[0].tolist()))
-        self._worker.request()
+            edges = screen.data.grid.from_cells(np.array([[lower, upper]]))[0]
+            maps.outline(tuple(edges.tolist()))
+        self._draw()
 
-    def _job(self) -> NodeJob:
-        if self._screen is None:
-            raise InputError("There is no map to look at yet: wait a moment.")
-        return NodeJob(self._screen, self.node)
+    def _question(self, screen: Screen) -> NodeJob:
+        return NodeJob(screen, self.node)
 
-    def _publish(self, look: NodeLook) -> None:
-        screen = self._screen
-        if screen is not None and screen.release is look.screen.release:
-            held(pn.state.curdoc, partial(self._show, look))
+    def _fits(self, found: NodeLook) -> bool:
+        # A pan or a zoom is another screen with the same leaves.
+        return self._screen is not None and self._screen.release is found.screen.release
 
     def _show(self, look: NodeLook) -> None:
         decision = look.node.decision
@@ -243,5 +234,5 @@ class LeafInspector:
 
 def _cell(x: float, y: float, grid: Grid) -> tuple[float, float]:
     """Row and column of a place, with fractions."""
-    column, row, _, _ = grid.to_cells([[x, y, x, y]])[0].tolist()
+    row, column = grid.to_cells([[x, y, x, y]])[0, 0].tolist()
     return row, column

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.app.screen import Screen
+from explorer.app.curator.screen import Screen
 from explorer.inspection import CutStudy, Node, inspect, study_cut
 
 

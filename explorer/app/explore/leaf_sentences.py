@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.app.explore.leaf_look import NodeLook
-from explorer.grid import Grid
+from explorer.grid.grid import Grid
 from explorer.inspection import CutStudy, Node
 from explorer.views.inspector import Fact
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.maps import MapPair
+from explorer.app.curator.screen import Screen
 from explorer.app.explore.chosen import chosen
-from explorer.app.explore.player import PACES, Player
+from explorer.app.explore.panel import PlayedPanel, choice, panel_button
 from explorer.app.explore.replay_frame import Frame, FrameJob, Place, compute_frame
 from explorer.app.explore.replay_sentences import about_step, answer_table, caption
-from explorer.app.maps import MapPair
-from explorer.app.pieces import html_pane, put
-from explorer.app.rectangles import Rectangles
-from explorer.app.screen import Screen
-from explorer.app.theme import SPOKEN_LABEL
-from explorer.app.worker import LatestWorker, held
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
 from explorer.errors import InputError
 from explorer.views.budget import budget_bar
 
@@ -29,7 +26,7 @@ MOST_BOXES = 8
 PER_LEVEL = 24
 
 
-class Replay:
+class Replay(PlayedPanel[Frame]):
     """The panel; the right map shows its step while it is open and not at the end.
 
     Parameters
@@ -45,36 +42,25 @@ class Replay:
         maps: Callable[[], MapPair | None],
         refused: Callable[[str], None],
     ) -> None:
-        self._rectangles, self._maps = rectangles, maps
-        self._screen: Screen | None = None
+        super().__init__(compute_frame, maps, refused, "Play")
+        self._rectangles = rectangles
         self.frame: Frame | None = None
         self._place = Place()
         self._by = "level"
-        self._drawing = False
-        self.player = Player(self._next, self._playing)
-        self._refused = refused
-        self.worker = LatestWorker(
-            self._job, compute_frame, self._publish, self._failed, lambda _busy: None
-        )
         self.buttons = {
-            label: ui.Button(label=label, variant="outlined", size="small", margin=0, on_click=do)
-            for label, do in {
-                "To the start": lambda _event: self._to(Place("step", 0)),
-                "Step back": lambda _event: self._step(-1),
-                "Play": self._toggle,
-                "Step forward": lambda _event: self._step(1),
-                "To the end": lambda _event: self._to(Place()),
-            }.items()
+            "To the start": panel_button("To the start", lambda _e: self._to(Place("step", 0))),
+            "Step back": panel_button("Step back", lambda _event: self._step(-1)),
+            "Play": self.play,
+            "Step forward": panel_button("Step forward", lambda _event: self._step(1)),
+            "To the end": panel_button("To the end", lambda _event: self._to(Place())),
         }
-        self.by = _choice("A step is", {"Levels": "level", "Splits": "split"})
-        self.pace = _choice("Speed", PACES)
+        self.by = choice("A step is", {"Levels": "level", "Splits": "split"})
         ui.bind(self.by, self._choose, refused)
-        ui.bind(self.pace, self._hurry, refused)
         slider: dict[str, Any] = {"start": 0, "end": 1, "value": 0, "size": "small"}
         slider |= {"margin": (0, 12), "styles": {"flex": "1 1 240px"}}
         slider |= {"sizing_mode": "stretch_width"}
-        self.height = ui.IntSlider(label="Height of the cut", **slider)
-        self.split = ui.IntSlider(label="Splits made", **slider)
+        self.height = ui.IntSlider(label="Show the tree up to level", **slider)
+        self.split = ui.IntSlider(label="Number of splits shown", **slider)
         ui.bind(self.height, self._slid_height, refused)
         ui.bind(self.split, self._slid_split, refused)
         self._said, self._budget, self._table = (html_pane(margin=(4, 0)) for _ in range(3))
@@ -101,36 +87,20 @@ class Replay:
         self._screen = screen
         self._draw()
 
-    def selected(self) -> None:
-        """Other boxes are asked about."""
-        if self._screen is not None:
-            self._draw()
-
     def hide(self) -> None:
         """Stop, and give the map back."""
-        self.player.stop()
-        self._screen = self.frame = None
-        self._place = Place()
-        maps = self._maps()
-        if maps is not None:
-            maps.uncover()
+        super().hide()
+        self.frame, self._place = None, Place()
 
     # What a visitor does.
 
-    def _toggle(self, _event: Any) -> None:
-        if self.player.playing:
-            self.player.stop()
-            return
+    def _rewind(self) -> None:
         if self.frame is not None and self.frame.at_end:
             self._place = Place("step", 0)
             self._draw()
-        self.player.start()
 
     def _choose(self, by: str) -> None:
         self._by = by
-
-    def _hurry(self, seconds: float) -> None:
-        self.player.seconds = seconds
 
     def _slid_height(self, height: int) -> None:
         if self.frame is None or height == self.frame.growth.level(self._wanted(self.frame)):
@@ -184,31 +154,10 @@ class Replay:
             self._draw()
         return self._place.step(growth) < growth.n_splits
 
-    def _playing(self, playing: bool) -> None:
-        self.buttons["Play"].label = "Pause" if playing else "Play"
-
     # From a step to a picture.
 
-    def _draw(self) -> None:
-        self._drawing = True
-        self.worker.request()
-
-    def _job(self) -> FrameJob:
-        if self._screen is None:
-            raise InputError("There is no map to replay yet: wait a moment.")
-        boxes = chosen(self._rectangles, MOST_BOXES)
-        return FrameJob(self._screen, self._place, boxes, self.frame)
-
-    def _publish(self, frame: Frame) -> None:
-        self._drawing = False
-        # A screen that came meanwhile has asked for a frame of its own.
-        if frame.screen is self._screen:
-            held(pn.state.curdoc, partial(self._show, frame))
-
-    def _failed(self, sentence: str) -> None:
-        self._drawing = False
-        self.player.stop()
-        self._refused(sentence)
+    def _question(self, screen: Screen) -> FrameJob:
+        return FrameJob(screen, self._place, chosen(self._rectangles, MOST_BOXES), self.frame)
 
     def _show(self, frame: Frame) -> None:
         old, self.frame = self.frame, frame
@@ -238,21 +187,10 @@ def _at_height(height: int, level_ends: Any) -> Place:
     return Place("height", height, int(level_ends[max(height - 1, 0)]))
 
 
-def _choice(label: str, options: dict[str, Any]) -> Any:
-    return ui.RadioButtonGroup(
-        label=label,
-        options=options,
-        value=next(iter(options.values())),
-        size="small",
-        margin=0,
-        stylesheets=[SPOKEN_LABEL],
-    )
-
-
 def _within(value: int, slider: Any) -> None:
     """Bounds that Panel does not enforce on the server."""
     if not slider.start <= value <= slider.end:
-        raise InputError(f"{slider.label} goes from {slider.start:,} to {slider.end:,}.")
+        raise InputError(f"{slider.label}: choose from {slider.start:,} to {slider.end:,}.")
 
 
 def _move(slider: Any, value: int, end: int) -> None:

@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.screen import Screen
 from explorer.app.explore.chosen import Chosen
-from explorer.app.screen import Screen
-from explorer.growth import Cut, Growth
-from explorer.queries import exact
+from explorer.inspection.growth import Growth
+from explorer.points.truth import exact
+from explorer.releases.release import Release
 from explorer.views.partition import Leaves, Partition, partition
 from explorer.views.pictures import colour
 from explorer.views.raster import leaf_means, mean_per_cell
@@ -70,7 +71,7 @@ class Frame:
     growth: Growth
     place: Place
     step: int
-    cut: Cut | None
+    cut: Release | None
     picture: NDArray[np.uint8] | None
     partition: Partition | None
     boxes: Chosen
@@ -101,27 +102,27 @@ def compute_frame(job: FrameJob) -> Frame:
     if same and old is not None and old.cut is not None:
         cut = old.cut
     else:
-        cut = growth.cut(step, job.place.since)
+        cut = growth.at(step)
     if same and old is not None and old.screen is screen:
         picture, drawn = old.picture, old.partition
     else:
-        picture, drawn = _draw(cut, screen, growth)
-    private = cut.answer(job.boxes.boxes)
+        picture, drawn = _draw(cut, screen, growth.new(step, job.place.since))
+    private = cut.answer(job.boxes.boxes).value
     return Frame(
         screen, growth, job.place, step, cut, picture, drawn, job.boxes, private, final, true
     )
 
 
-def _draw(cut: Cut, screen: Screen, growth: Growth) -> tuple[NDArray[np.uint8], Partition]:
+def _draw(
+    cut: Release, screen: Screen, new: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint8], Partition]:
     grid, view, look = cut.grid, screen.view, screen.look
-    # As `Release.height` counts: above the lowest level that the tree could have had.
-    deepest = int(growth.release.facts.get("height", growth.levels))
-    leaves = Leaves(cut.lower, cut.upper, cut.boxes(), cut.counts, deepest - cut.depth)
+    leaves = Leaves.of(cut)
     cells, size = view.cells(grid), (view.height, view.width)
-    if cut.inside == "uniform":
+    if cut.is_uniform:
         values = leaf_means(leaves.lower, leaves.upper, leaves.density, *cells, *size)
     else:
         values = mean_per_cell(cut.density(), *cells, *size)
     old = FAINT if look.right == "difference" else OLD
-    lines = partition(leaves, view, grid, np.where(cut.new, NEW, old))
+    lines = partition(leaves, view, grid, np.where(new, NEW, old))
     return colour(values, screen.truth, screen.scale, look.right), lines

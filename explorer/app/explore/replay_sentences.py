@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.app.explore.replay_frame import Frame
-from explorer.app.figures import percent
-from explorer.growth import Growth
+from explorer.app.kit.numbers import percent
+from explorer.inspection.growth import Growth
 from explorer.views.budget import amount
 from explorer.views.tables import Cell, table
 

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import panel as pn
 
-from explorer.app import ui
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.maps import MapPair
+from explorer.app.curator.screen import Screen
 from explorer.app.explore import runs_sentences as say
 from explorer.app.explore.chosen import chosen
-from explorer.app.explore.player import PACES, Player
+from explorer.app.explore.panel import PlayedPanel, panel_button
 from explorer.app.explore.runs_view import RunsView, ViewJob, compute_view, key_of
 from explorer.app.explore.runs_work import Order, RunsWork
-from explorer.app.maps import MapPair
-from explorer.app.pieces import html_pane, put
-from explorer.app.rectangles import Rectangles
-from explorer.app.screen import Screen
-from explorer.app.theme import SPOKEN_LABEL
-from explorer.app.worker import LatestWorker, held
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
 from explorer.errors import InputError
-from explorer.evaluate.repeats import same_mechanism
-from explorer.queries import exact
+from explorer.mechanisms import rebuild
+from explorer.points.truth import exact
 from explorer.views.dots import AnswerDots, legend
 
 #: At most so many boxes are shown, each with a figure of its own.
@@ -31,7 +28,7 @@ MOST_BOXES = 5
 FEWEST, MOST, USUAL = 10, 200, 50
 
 
-class Runs:
+class Runs(PlayedPanel[RunsView]):
     """The panel.
 
     Parameters
@@ -47,33 +44,22 @@ class Runs:
         maps: Callable[[], MapPair | None],
         refused: Callable[[str], None],
     ) -> None:
-        self._rectangles, self._maps, self._refused = rectangles, maps, refused
-        self._screen: Screen | None = None
+        super().__init__(compute_view, maps, refused, "Play the runs on the map")
+        self._rectangles = rectangles
         self.runs_view: RunsView | None = None
         # The run on the map, from 1; 0 is the map itself.
         self._run = 0
-        self._drawing = False
-        self.work = RunsWork(self._worked)
-        self.player = Player(self._next, self._playing)
-        self.worker = LatestWorker(
-            self._job, compute_view, self._publish, self._failed, lambda _busy: None
-        )
+        self.work = RunsWork(self._worked, refused)
         small: dict[str, Any] = {"size": "small", "margin": (0, 12), "sizing_mode": "stretch_width"}
         self.number = ui.IntSlider(
             label="Number of runs", start=FEWEST, end=MOST, step=10, value=USUAL,
             styles={"flex": "0 1 220px"}, **small,
         )  # fmt: skip
         ui.bind(self.number, self._numbered, refused)
-        self.go = _button("Draw previews", self._start, "contained")
-        self.stop = _button("Stop", self._stop)
+        self.go = panel_button("Draw previews", self._start, "contained")
+        self.stop = panel_button("Stop", lambda _event: self.work.stop())
         self.stop.disabled = True
         self._progress = html_pane(margin=(0, 0, 8, 0), styles={"flex": "1 1 240px"})
-        self.play = _button("Play the runs on the map", self._toggle)
-        self.pace = ui.RadioButtonGroup(
-            label="Speed", options=PACES, value=PACES["Slow"], size="small", margin=0,
-            stylesheets=[SPOKEN_LABEL],
-        )  # fmt: skip
-        ui.bind(self.pace, self._hurry, refused)
         self.run = ui.IntSlider(
             label="Run on the map", start=0, end=1, value=0, disabled=True,
             styles={"flex": "1 1 220px"}, **small,
@@ -128,19 +114,11 @@ class Runs:
             self._run = 0
         self._draw()
 
-    def selected(self) -> None:
-        """Other boxes are asked about."""
-        if self._screen is not None:
-            self._draw()
-
     def hide(self) -> None:
         """Stop, and give the map back; what is drawn stays for the next look."""
+        super().hide()
         self.work.stop()
-        self.player.stop()
-        self._screen, self._run = None, 0
-        maps = self._maps()
-        if maps is not None:
-            maps.uncover()
+        self._run = 0
 
     # What a visitor does.
 
@@ -150,32 +128,24 @@ class Runs:
             return
         boxes = self._rectangles.boxes
         if not len(boxes):
-            self._refused("There is no box to ask about: draw one on a map first.")
+            self._refused("Draw a box on the map first: the runs ask about your boxes.")
             return
         self.player.stop()
         self._run = 0
         self.work.start(
             Order(
                 screen.data,
-                same_mechanism(screen.release),
+                rebuild(screen.release),
                 key_of(screen),
                 boxes,
                 exact(screen.data.matrix, boxes),
                 int(self.number.value),
             )
         )
-        self._draw()
-
-    def _stop(self, _event: Any = None) -> None:
-        self.work.stop()
-        self._draw()
 
     def _numbered(self, runs: int) -> None:
         if not FEWEST <= runs <= MOST:
             raise InputError(f"The number of runs goes from {FEWEST} to {MOST}.")
-
-    def _hurry(self, seconds: float) -> None:
-        self.player.seconds = seconds
 
     def _slid(self, run: int) -> None:
         if run == self._run:
@@ -186,47 +156,32 @@ class Runs:
         self._run = run
         self._draw()
 
-    def _toggle(self, _event: Any) -> None:
-        if self.player.playing:
-            self.player.stop()
-            return
+    def _rewind(self) -> None:
         if self._run >= self.work.done:
             self._run = 0
-        self.player.start()
 
     def _next(self) -> bool:
         """The next run on the map; waits for one that is still being drawn."""
         if self._screen is None:
             return False
-        if self._drawing or (self.work.running and self._run >= self.work.done):
+        if self._drawing or (self.work.job.busy and self._run >= self.work.done):
             return True
         if self._run >= self.work.done:
             return False
         self._run += 1
         self._draw()
-        return self._run < self.work.done or self.work.running
-
-    def _playing(self, playing: bool) -> None:
-        self.play.label = "Pause" if playing else "Play the runs on the map"
+        return self._run < self.work.done or self.work.job.busy
 
     # From runs to figures.
 
     def _worked(self) -> None:
         """Something is new in the runs."""
-        if self.work.phase == "failed":
-            self._refused(self.work.sentence)
         if self._screen is not None:
             self._draw()
 
-    def _draw(self) -> None:
-        self._drawing = True
-        self.worker.request()
-
-    def _job(self) -> ViewJob:
-        if self._screen is None:
-            raise InputError("There is no map to draw again yet: wait a moment.")
+    def _question(self, screen: Screen) -> ViewJob:
         return ViewJob(
-            self._screen,
+            screen,
             self.work.order,
             self.work.answers(),
             chosen(self._rectangles, MOST_BOXES),
@@ -234,21 +189,10 @@ class Runs:
             self.runs_view,
         )
 
-    def _failed(self, sentence: str) -> None:
-        self._drawing = False
-        self.player.stop()
-        self._refused(sentence)
-
-    def _publish(self, view: RunsView) -> None:
-        self._drawing = False
-        # A screen that came meanwhile has asked for a view of its own.
-        if view.screen is self._screen:
-            held(pn.state.curdoc, partial(self._show, view))
-
     def _show(self, view: RunsView) -> None:
         old, self.runs_view = self.runs_view, view
         self._show_map(view, old)
-        running = self.work.running
+        running = self.work.job.busy
         self.go.label = "Draw again" if self.work.done else "Draw previews"
         self.go.disabled, self.stop.disabled = running, not running
         put(self._progress, say.about_progress(self.work) if view.order is not None else "")
@@ -274,9 +218,6 @@ class Runs:
             maps.uncover()
         elif old is None or old.picture is not picture:
             runs = 0 if view.order is None else view.order.runs
-            said = f"Run {picture.run + 1} of {runs}: a preview with other dice, not private"
+            run = f"Run {picture.run + 1} of {runs}"
+            said = f"{run}: a preview with other random noise, not private"
             maps.cover(picture.bytes, picture.partition, view.screen.view, said)
-
-
-def _button(text: str, do: Callable[[Any], None], variant: str = "outlined") -> Any:
-    return ui.Button(label=text, variant=variant, size="small", margin=0, on_click=do)

@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.app.explore.runs_view import RunsView
 from explorer.app.explore.runs_work import Order, RunsWork
+from explorer.app.kit.numbers import share
 from explorer.mechanisms import mechanism
 from explorer.views.tables import Cell, progress, table
 
@@ -16,15 +17,6 @@ def settings(order: Order) -> str:
     """Mechanism and epsilon of an order."""
     made = order.mechanism
     return f"{mechanism(made.key).title} with epsilon {made.epsilon:.4g}"
-
-
-def share(part: float) -> str:
-    """A part of the runs in percent.
-
-    >>> share(0.884), share(float("nan"))
-    ('88 %', '–')
-    """
-    return "–" if np.isnan(part) else f"{100 * part:.0f} %"
 
 
 def about_runs(view: RunsView) -> str:
@@ -37,7 +29,7 @@ def about_runs(view: RunsView) -> str:
         if not np.isnan(part)
     ]
     runs = "1 preview" if view.runs == 1 else f"{view.runs} previews"
-    said = f"{runs} by {settings(view.order)}, each with other dice"
+    said = f"{runs} by {settings(view.order)}, each with other random noise"
     if not close:
         return f"{said}; no box has anyone in it."
     return f"{said}: the answer is within 5 % of the truth {', '.join(close)}."
@@ -104,11 +96,10 @@ def about_progress(work: RunsWork) -> str:
     asked = 0 if work.order is None else work.order.runs
     text = {
         "idle": "Nothing has been drawn yet.",
-        "running": f"{work.done} of {asked} previews",
         "finished": f"{asked} previews, all drawn",
-        "stopped": f"Stopped after {work.done} of {asked} previews",
-        "failed": work.sentence,
-    }[work.phase]
+        "cancelled": f"Stopped after {work.done} of {asked} previews",
+        "failed": f"Stopped after {work.done} of {asked} previews",
+    }.get(work.job.phase, f"{work.done} of {asked} previews")
     return progress("Previews drawn", work.done, asked, text)
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.screen import Screen
 from explorer.app.explore.chosen import Chosen
 from explorer.app.explore.runs_work import Order
-from explorer.app.screen import Screen
 from explorer.evaluate.repeats import Spread, dice
-from explorer.release import Release
+from explorer.releases.release import Release
 from explorer.views.dots import Dots
 from explorer.views.partition import Leaves, Partition, partition
 from explorer.views.pictures import colour, private_map
@@ -69,7 +69,7 @@ class RunsView:
 
 
 def key_of(screen: Screen) -> tuple[object, ...]:
-    """What runs of this screen depend on: data and settings, and not the dice."""
+    """What runs of this screen depend on: data and settings, and not the seed."""
     return screen.key[:2]
 
 
@@ -118,7 +118,7 @@ def _found(job: ViewJob) -> tuple[Rows, NDArray[np.bool_]]:
 
 
 def _picture(job: ViewJob, order: Order, run: int) -> Picture:
-    """The run again, from its own dice: to keep two hundred maps would cost more than this."""
+    """The run again, from its own seed: to keep two hundred maps would cost more than this."""
     screen = job.screen
     old = None if job.previous is None else job.previous.picture
     if old is not None and (old.order, old.run) == (order, run):

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from explorer import queries
-from explorer.app.data import CityData
-from explorer.app.learn.controls import actions
+from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import Where
+from explorer.app.curator.setting_fields import actions
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, pane, signed
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import chart_pane, pane, signed
 from explorer.app.learn.running import Running
-from explorer.app.learn.where import Where
-from explorer.app.pieces import put
 from explorer.errors import InputError
 from explorer.mechanisms import mechanism
+from explorer.points import truth as queries
 from explorer.teaching.averaging import Attack, attack, redraws_to_know
 from explorer.teaching.places import on_map
 from explorer.teaching.previews import answers, taught

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from explorer.app.data import CityData
+from explorer.app.curator.data import CityData
+from explorer.app.curator.setting_fields import button
+from explorer.app.kit.html import put
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.prose import column, pane
 from explorer.app.learn.averaging import AveragingExperiment
-from explorer.app.learn.controls import button
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import column, pane
 from explorer.app.learn.neighbours import NeighboursExperiment
 from explorer.app.learn.postprocessing import PostprocessingExperiment
 from explorer.app.learn.ranking import RankingExperiment
 from explorer.app.learn.scenario import ScenarioLink
 from explorer.app.learn.threshold import ThresholdExperiment
 from explorer.app.learn.tolerance import ToleranceExperiment
-from explorer.app.pieces import put
 from explorer.teaching import EXPERIMENTS, Lesson
 from explorer.views.markup import safe_text
 from explorer.views.teaching.prose import prose
@@ -52,7 +53,7 @@ class LessonCard:
     lesson : Lesson
     place : its number and how many there are
     refused : shows a sentence
-    links : whether there are other pages to lead to
+    links : the server's pages
     phone : whether the page is on a phone
     """
 
@@ -62,13 +63,13 @@ class LessonCard:
         place: tuple[int, int],
         refused: Callable[[str], None],
         *,
-        links: bool,
+        links: Sequence[Link],
         phone: bool,
     ) -> None:
         self.lesson = lesson
         self.experiment: Bench
         if lesson.scenario is not None:
-            self.experiment = ScenarioLink(lesson.scenario, links=links)
+            self.experiment = ScenarioLink(lesson.scenario, links)
         else:
             settings = EXPERIMENTS[lesson.experiment](**lesson.settings)
             self.experiment = KINDS[lesson.experiment](settings, refused, phone=phone)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from explorer.app import ui
-from explorer.app.learn.look import column, pane
-from explorer.app.words import words
+from explorer.app.curator.parts import PageParts
+from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
 from explorer.teaching import Lesson
 from explorer.views.markup import safe_text
-
-SIDES = (256, 512, 1024)
 
 
 class Contents:
@@ -19,36 +19,16 @@ class Contents:
 
     Parameters
     ----------
+    parts : of the page
     lessons : the lessons in their order
-    catalogue : title of each city to its key
-    city, side : what is chosen first
     chosen : called with the number of a lesson
-    moved : called with (city, side)
-    refused : shows a sentence
     """
 
     def __init__(
-        self,
-        lessons: Sequence[Lesson],
-        catalogue: dict[str, str],
-        city: str,
-        side: int,
-        chosen: Callable[[int], None],
-        moved: Callable[[str, int], None],
-        refused: Callable[[str], None],
+        self, parts: PageParts, lessons: Sequence[Lesson], chosen: Callable[[int], None]
     ) -> None:
-        sides = {f"{each} × {each} cells": each for each in SIDES}
-        self.city = ui.choice("City", catalogue, city)
-        self.side = ui.Select(
-            label="Grid",
-            options=sides,
-            value=side,
-            size="small",
-            sizing_mode="stretch_width",
-            margin=ui.MARGIN,
-        )
-        ui.bind(self.city, lambda key: moved(key, self.side.value), refused)
-        ui.bind(self.side, lambda each: moved(self.city.value, each), refused)
+        tied = Tied(parts.state, parts.refuse)
+        self.city, self.side = tied.choose("city", parts.catalogue), tied.choose("side")
         self.buttons = [self._button(i, each, chosen) for i, each in enumerate(lessons)]
         self.view = column(
             pane('<h2 class="section">Lessons</h2>', margin=(0, 10)),

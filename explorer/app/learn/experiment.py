@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 import panel as pn
 
-from explorer.app import ui
-from explorer.app.data import CityData
-from explorer.app.learn.controls import Controls, button
-from explorer.app.learn.look import column, finding, pane
-from explorer.app.pieces import put
+from explorer.app.curator.data import CityData
+from explorer.app.curator.setting_fields import Controls, button
+from explorer.app.kit import ui
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import column, finding, pane
 from explorer.errors import InputError
 from explorer.teaching.settings import Settings
 
-PREVIEW = "Everything here is a preview: reproducible dice, not private, nothing is booked."
+PREVIEW = "Everything here is a preview: repeatable noise, not private, nothing is booked."
 
 
 class Experiment(ABC):
@@ -51,7 +51,7 @@ class Experiment(ABC):
         """Take a city; called once before anything else, and when another is chosen."""
         self.data = data
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 (what runs nothing has nothing to stop)
         """Stop whatever runs: the lesson or the visit has ended."""
 
     def say(self, sentence: str) -> None:

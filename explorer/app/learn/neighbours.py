@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from explorer import queries
-from explorer.app.data import CityData
-from explorer.app.learn.controls import actions
+from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import Where
+from explorer.app.curator.setting_fields import actions
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, pane, signed
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import chart_pane, pane, signed
 from explorer.app.learn.running import Running
-from explorer.app.learn.where import Where
-from explorer.app.pieces import put
-from explorer.app.worker import LatestWorker, when_loaded
+from explorer.app.work.document import when_loaded
+from explorer.app.work.job import Job
 from explorer.mechanisms import mechanism
+from explorer.points import truth as queries
 from explorer.teaching import neighbours
 from explorer.teaching.experiments import RUNS
 from explorer.teaching.neighbours import Laws
@@ -31,17 +33,17 @@ from explorer.views.teaching.laws import LawsChart
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What is asked on both data sets: the cells, true counts, and the laws where known."""
+    """What is asked on both data sets: cells, true counts, both distributions where known."""
 
     data: CityData
     settings: Any
-    cells: tuple[int, int, int, int]
+    cells: NDArray[np.int64]
     true: tuple[int, int]
-    laws: Laws | None
+    curves: Laws | None
 
 
-def ask(data: CityData, settings: Any, laws: Laws | None = None) -> Asked:
-    """Find the leaf or box and, where it is known, the law of its answer."""
+def ask(data: CityData, settings: Any, curves: Laws | None = None) -> Asked:
+    """Find the leaf or box and, where it is known, the distribution of its answer."""
     matrix, cell = data.matrix, cell_of(settings.place, data.grid)
     other = neighbours.neighbour(matrix, cell, 1 if settings.change == "add" else -1)
     made = taught(settings.mechanism, settings.epsilon)
@@ -50,13 +52,13 @@ def ask(data: CityData, settings: Any, laws: Laws | None = None) -> Asked:
         cells = neighbours.leaf_at(release, cell)
     else:
         cells = cells_of(settings.box, data.grid)
-    box = data.grid.from_cells([cells])
+    box = data.grid.from_cells(cells[None])
     true = round(queries.exact(matrix, box)[0]), round(queries.exact(other, box)[0])
-    if laws is None and neighbours.is_fixed(made):
+    if curves is None and made.has_known_distribution:
         units = neighbours.draws_inside(release, cells)
         if units is not None:
-            laws = neighbours.exact_laws(units, matrix.contribution_bound, *true)
-    return Asked(data, settings, cells, true, laws)
+            curves = neighbours.exact_laws(units, matrix.contribution_bound, *true)
+    return Asked(data, settings, cells, true, curves)
 
 
 class NeighboursExperiment(Experiment):
@@ -69,12 +71,11 @@ class NeighboursExperiment(Experiment):
         settings, controls = self.settings, self.controls
         self.where = Where(settings, self.refused, box=True, place=True, phone=self.phone)
         self.chart = LawsChart()
-        self.worker: LatestWorker[Any, Asked] = LatestWorker(
-            lambda: (self.ready(), settings.copy()),
-            lambda job: ask(*job),
+        self.worker = Job(
+            lambda asked: ask(*asked),
             self._show,
             self.refused,
-            lambda _busy: None,
+            take=lambda: (self.ready(), settings.copy()),
         )
         self.running = Running(self._show, self.refused, "Previews of both data sets")
         self.figures, self.odds, self.twin = pane(), pane(margin=(6, 0)), pane()
@@ -96,9 +97,9 @@ class NeighboursExperiment(Experiment):
                 [
                     controls.mechanism(),
                     controls.number("epsilon"),
-                    controls.choose("change", {"Add": "add", "Remove": "remove"}, 150),
-                    controls.choose("target", ways, 210),
-                    controls.choose("runs", {f"{each:,}": each for each in RUNS}, 110),
+                    controls.select("change", {"Add": "add", "Remove": "remove"}, 150),
+                    controls.select("target", ways, 210),
+                    controls.select("runs", {f"{each:,}": each for each in RUNS}, 110),
                     actions(self.draw, self.running.cancel_button),
                 ]
             ],
@@ -120,7 +121,7 @@ class NeighboursExperiment(Experiment):
         super().use(data)
         self.running.reset()
         self.where.use(data)
-        when_loaded(self.worker.request)
+        when_loaded(self.worker.ask)
 
     def close(self) -> None:
         """Stop both workers."""
@@ -128,7 +129,7 @@ class NeighboursExperiment(Experiment):
         self.worker.close()
 
     def start(self) -> None:
-        """Draw previews of both data sets, with dice of their own."""
+        """Draw previews of both data sets, with random noise of their own."""
         data, settings = self.ready(), self.settings.copy()
 
         def work(progress: Any, cancel: Any) -> Asked:
@@ -138,17 +139,17 @@ class NeighboursExperiment(Experiment):
                 cell_of(settings.place, data.grid),
                 1 if settings.change == "add" else -1,
             )
-            box = data.grid.from_cells([asked.cells])
+            box = data.grid.from_cells(asked.cells[None])
             made = taught(settings.mechanism, settings.epsilon)
-            # Dice that the two sides shared would make their difference exact.
-            dice = np.random.default_rng(0x2E16).integers(2**62, size=(2, settings.runs))
+            # Random noise that the two sides shared would make their difference exact.
+            seeds = np.random.default_rng(0x2E16).integers(2**62, size=(2, settings.runs))
 
             def seen(side: int) -> np.ndarray:
                 return answers(
                     made,
                     (data.matrix, other)[side],
                     box,
-                    dice[side].tolist(),
+                    seeds[side].tolist(),
                     cancel=cancel,
                     progress=lambda part: progress((side + part) / 2),
                 )[:, 0]
@@ -160,21 +161,21 @@ class NeighboursExperiment(Experiment):
     def _changed(self) -> None:
         if self.data is not None:
             self.running.reset()
-            self.worker.request()
+            self.worker.ask()
 
     def _show(self, asked: Asked) -> None:
         if asked.data is not self.data:
             return
-        settings, laws = asked.settings, asked.laws
+        settings, curves = asked.settings, asked.curves
         title = mechanism(settings.mechanism).title
-        box = asked.data.grid.from_cells([asked.cells])[0]
+        box = asked.data.grid.from_cells(asked.cells[None])[0]
         leaf = settings.target == "leaf"
         self.where.further([(box, palette.HOVER, True)] if leaf else [])
         self.where.show_box(not leaf)
-        known = neighbours.is_fixed(taught(settings.mechanism, settings.epsilon))
+        known = taught(settings.mechanism, settings.epsilon).has_known_distribution
         self.draw.disabled = False
         for part in (*self._charts, self._key):
-            part.visible = laws is not None
+            part.visible = curves is not None
         factor = neighbours.odds_factor(settings.epsilon)
         even = neighbours.belief_after(0.5, settings.epsilon)
         put(
@@ -185,76 +186,76 @@ class NeighboursExperiment(Experiment):
             "afterwards. Of somebody with several records on the map every one counts: k records, "
             "k times epsilon.</p>",
         )
-        if laws is None:
+        if curves is None:
             why = "this box cuts through leaves" if known else "its cuts depend on the data"
             self.say(
-                f"No formula gives the law of {title} here: {why}. Draw previews of both data "
-                "sets to see two histograms instead."
+                f"There is no exact curve for {title} here ({why}): draw previews of both data "
+                "sets to compare histograms."
             )
             put(self.figures, "")
             put(self.twin, "")
             return
         what = "leaf" if leaf else "box"
-        spoken = _sentence(laws, title, what, asked.true, settings.epsilon)
+        spoken = _sentence(curves, title, what, asked.true, settings.epsilon)
         self.say(spoken)
         self.chart.show(
-            laws.edges,
-            laws.first,
-            laws.second,
-            laws.ratio,
-            laws.error,
+            curves.edges,
+            curves.first,
+            curves.second,
+            curves.ratio,
+            curves.error,
             settings.epsilon,
             spoken,
         )
-        put(self.figures, _figures(laws, asked.true, settings.epsilon))
-        put(self.twin, details("Numbers of the charts", _table(laws)))
+        put(self.figures, _figures(curves, asked.true, settings.epsilon))
+        put(self.twin, details("Numbers of the charts", _table(curves)))
 
 
-def _sentence(laws: Laws, title: str, what: str, true: tuple[int, int], epsilon: float) -> str:
+def _sentence(curves: Laws, title: str, what: str, true: tuple[int, int], epsilon: float) -> str:
     counts = f"truly {true[0]:,} people, {true[1]:,} with the change"
-    if laws.exact:
+    if curves.exact:
         return (
-            f"{title}, this {what} ({counts}): the largest log-ratio of the two laws is "
-            f"{laws.largest:.3g}, and epsilon is {epsilon:g}."
+            f"{title}, this {what} ({counts}): the largest log-ratio of the two distributions is "
+            f"{curves.largest:.3g}, and epsilon is {epsilon:g}."
         )
-    if np.isnan(laws.largest):
+    if np.isnan(curves.largest):
         return f"{title}, this {what} ({counts}): the answers hardly overlap; draw more previews."
-    at = int(np.nanargmax(np.abs(laws.ratio)))
+    at = int(np.nanargmax(np.abs(curves.ratio)))
     proved = (
         "they do not prove any difference"
-        if laws.bound <= 0
-        else f"with 95 % confidence they prove a loss of at least {laws.bound:.2g}"
+        if curves.bound <= 0
+        else f"with 95 % confidence they prove a loss of at least {curves.bound:.2g}"
     )
     return (
-        f"{title}, this {what} ({counts}): over {laws.runs:,} previews a side the largest "
-        f"log-ratio of two bins is {laws.largest:.2g} ± {laws.error[at]:.2g}, and epsilon is "
-        f"{epsilon:g}. That is chance as much as law: {proved}."
+        f"{title}, this {what} ({counts}): over {curves.runs:,} previews a side the largest "
+        f"log-ratio of two bins is {curves.largest:.2g} ± {curves.error[at]:.2g}, and epsilon is "
+        f"{epsilon:g}. Part of that is chance: {proved}."
     )
 
 
-def _figures(laws: Laws, true: tuple[int, int], epsilon: float) -> str:
-    largest = "–" if np.isnan(laws.largest) else f"{laws.largest:.3g}"
+def _figures(curves: Laws, true: tuple[int, int], epsilon: float) -> str:
+    largest = "–" if np.isnan(curves.largest) else f"{curves.largest:.3g}"
     return figures_strip(
         [
             ("True count", f"{true[0]:,}"),
             ("With the change", f"{true[1]:,}"),
             ("Largest log-ratio", largest),
             ("Epsilon", f"{epsilon:g}"),
-            ("The laws", "exact" if laws.exact else f"{laws.runs:,} previews"),
+            ("The distributions", "exact" if curves.exact else f"{curves.runs:,} previews"),
         ]
     )
 
 
-def _table(laws: Laws) -> str:
+def _table(curves: Laws) -> str:
     """At most 25 rows, evenly over what is drawn."""
-    at = np.unique(np.linspace(0, len(laws.first) - 1, 25).round().astype(int))
-    middle = (laws.edges[:-1] + laws.edges[1:]) / 2
+    at = np.unique(np.linspace(0, len(curves.first) - 1, 25).round().astype(int))
+    middle = (curves.edges[:-1] + curves.edges[1:]) / 2
     rows = [
         [
             Cell(f"{middle[i]:,.0f}"),
-            Cell(number(float(laws.first[i]))),
-            Cell(number(float(laws.second[i]))),
-            Cell("–" if np.isnan(laws.ratio[i]) else signed(float(laws.ratio[i]), 3)),
+            Cell(number(float(curves.first[i]))),
+            Cell(number(float(curves.second[i]))),
+            Cell("–" if np.isnan(curves.ratio[i]) else signed(float(curves.ratio[i]), 3)),
         ]
         for i in at
     ]

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from explorer import queries
-from explorer.app.data import CityData
-from explorer.app.learn.controls import actions
+from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import Where
+from explorer.app.curator.setting_fields import actions
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, pane, signed
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import chart_pane, pane, signed
 from explorer.app.learn.running import Running
-from explorer.app.learn.where import Where
-from explorer.app.pieces import put
 from explorer.mechanisms import mechanism
+from explorer.points import truth as queries
+from explorer.releases.answers import Z95
 from explorer.teaching.experiments import Postprocessing
 from explorer.teaching.places import cells_of, on_map
 from explorer.teaching.postprocessing import TREATMENTS, Effect, Treatment, effects, treatable
@@ -65,7 +66,7 @@ class PostprocessingExperiment(Experiment):
                 [
                     controls.mechanism(treatable()),
                     controls.number("epsilon"),
-                    controls.choose(
+                    controls.select(
                         "runs", {f"{each:,}": each for each in (50, 100, 200, 400)}, 190
                     ),
                     actions(
@@ -73,7 +74,7 @@ class PostprocessingExperiment(Experiment):
                         self.running.cancel_button,
                     ),
                 ],
-                [controls.switch(name) for name in SWITCHES],
+                [controls.flag(name) for name in SWITCHES],
             ],
             [
                 self.running.status,
@@ -106,8 +107,8 @@ class PostprocessingExperiment(Experiment):
         def work(progress: Any, cancel: Any) -> Found:
             made = mechanism(settings.mechanism)(epsilon=settings.epsilon)
             cells = cells_of(settings.box, data.grid)
-            dice: Any = np.random.default_rng(0xB1A5).integers(2**62, size=settings.runs)
-            seeds = [int(each) for each in dice]
+            drawn: Any = np.random.default_rng(0xB1A5).integers(2**62, size=settings.runs)
+            seeds = [int(each) for each in drawn]
             found = effects(made, data.matrix, cells, seeds, cancel=cancel, progress=progress)
             return Found(settings, true, found)
 
@@ -179,7 +180,7 @@ def sentence(found: Found, effect: Effect) -> str:
     share = (
         f" ({signed(100 * effect.bias / found.true, 1)} % of the truth)" if found.true > 0 else ""
     )
-    sure = abs(effect.bias) > 1.96 * effect.error
+    sure = abs(effect.bias) > Z95 * effect.error
     kind = (
         "more than chance explains"
         if sure

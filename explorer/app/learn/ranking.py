@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.app.data import CityData
-from explorer.app.learn.controls import actions
+from explorer.app.curator.data import CityData
+from explorer.app.curator.setting_fields import actions
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, pane
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import chart_pane, pane
 from explorer.app.learn.running import Running
-from explorer.app.pieces import put
 from explorer.evaluate import workload
-from explorer.mechanisms import mechanism, mechanisms
+from explorer.mechanisms import all_mechanisms, mechanism
 from explorer.teaching.judging import METRICS, Judged, Verdict, judge, measured
 from explorer.views.series import style_of, swatch
 from explorer.views.tables import Cell, number, table
@@ -51,14 +51,14 @@ class RankingExperiment(Experiment):
         self._chart = chart_pane(self.chart.figure)
         self._chart.styles = {"max-width": "760px"}
         self._chart.visible = False
-        titles = {each.title: key for key, each in mechanisms().items()}
+        titles = {each.title: key for key, each in all_mechanisms().items()}
         self.lay_out(
             None,
             [
                 [controls.several("mechanisms", titles)],
                 [
                     controls.number("epsilon"),
-                    controls.choose("questions", QUESTIONS, 240),
+                    controls.select("questions", QUESTIONS, 240),
                     controls.whole("seeds", 110),
                     actions(
                         self.button("Run and judge twice", self.start, strong=True),
@@ -80,7 +80,7 @@ class RankingExperiment(Experiment):
         self.running.close()
 
     def start(self) -> None:
-        """Run all mechanisms on the same dice and judge them."""
+        """Run all mechanisms with the same random noise and judge them."""
         data, settings = self.ready(), self.settings.copy()
 
         def work(progress: Any, cancel: Any) -> Found:
@@ -111,7 +111,7 @@ class RankingExperiment(Experiment):
         self.say(spoken)
         slopes = [
             Slope(
-                style_of(each.key),
+                style_of(mechanism(each.key)),
                 each.places,
                 tuple(f"{_title(each)}  {number(error)} %" for error in _percents(each)),  # type: ignore[arg-type]
             )
@@ -125,7 +125,7 @@ class RankingExperiment(Experiment):
 def sentence(found: Found) -> str:
     """Whether the order turns round, and how sure that is, in words."""
     verdict, settings = found.verdict, found.settings
-    where = f"On {found.place} at epsilon {settings.epsilon:g}, over {settings.seeds} dice"
+    where = f"On {found.place} at epsilon {settings.epsilon:g}, over {settings.seeds} repetitions"
     if not verdict.turned:
         return (
             f"{where}, the order of these mechanisms is the same by both metrics: here it does not "
@@ -144,7 +144,7 @@ def sentence(found: Found) -> str:
         return f"{where}, the order turns round: {pairs}{more}. Beyond chance: {names}."
     return (
         f"{where}, the order turns round: {pairs}{more}. But no pair does so beyond chance: with "
-        "other dice it may come out otherwise."
+        "other random noise it may come out otherwise."
     )
 
 
@@ -159,7 +159,7 @@ def _percents(row: Judged) -> tuple[float, float]:
 def _table(rows: tuple[Judged, ...]) -> str:
     body = []
     for row in rows:
-        cells = [Cell(_title(row), before=swatch(style_of(row.key)))]
+        cells = [Cell(_title(row), before=swatch(style_of(mechanism(row.key))))]
         for side in (0, 1):
             value, doubt = 100 * row.errors[side], 100 * row.doubts[side]
             place = f'<span class="place">{row.places[side]}</span>'
@@ -168,7 +168,7 @@ def _table(rows: tuple[Judged, ...]) -> str:
             )
         body.append(cells)
     columns = [("mechanism", "with its own settings")] + [
-        (f"floor {floor}", f"mean relative error {name}, standard error over the dice")
+        (f"floor {floor}", f"mean relative error {name}, standard error over the repetitions")
         for name, floor in METRICS.items()
     ]
     return table("Places and mean relative errors by both metrics", columns, body)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
-from explorer.app.learn.look import column, pane
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.prose import column, pane
 from explorer.scenario import Scenario
 
 
@@ -14,22 +16,20 @@ class ScenarioLink:
     Parameters
     ----------
     scenario : Scenario
-    links : whether the server's other pages are there to lead to
+    links : the server's pages; without them there is no page to lead to
     """
 
-    def __init__(self, scenario: Scenario, *, links: bool = True) -> None:
-        page = scenario.page.capitalize()
+    def __init__(self, scenario: Scenario, links: Sequence[Link] = ()) -> None:
+        there = next((each for each in links if each.key == scenario.page), None)
+        page = scenario.page.capitalize() if there is None else there.title
         epsilon = f"{scenario.city}, epsilon {scenario.epsilon:g}"
         text = html.escape(scenario.title or f"{page} with {epsilon}")
         about = f"<p>{html.escape(scenario.about)}</p>" if scenario.about else ""
-        address = f"./{scenario.page}?s={scenario.to_link()}"
-        link = (
-            f'<p class="finding"><a href="{address}" target="_blank" rel="noopener">Open {page}: '
-            f"{text}</a></p>"
-            if links
-            else f'<p class="finding">Open this on the {page} page: {text}</p>'
-        )
-        self.view = column(pane(f"<h3>On the {page} page</h3>{about}{link}"))
+        link = f"Open this on the {page} page: {text}"
+        if there is not None:
+            address = f"./{there.address}?s={scenario.to_link()}"
+            link = f'<a href="{address}" target="_blank" rel="noopener">Open {page}: {text}</a>'
+        self.view = column(pane(f"<h3>On the {page} page</h3>{about}<p class='finding'>{link}</p>"))
 
     def use(self, _data: object) -> None:
         """The scenario names its own city."""

@@ -9,16 +9,17 @@ import numpy as np
 from bokeh.palettes import Cividis256
 from numpy.typing import NDArray
 
-from explorer.app.data import CityData
+from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import PIXELS, Where
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import pane
+from explorer.app.kit.words import words
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import pane
-from explorer.app.learn.where import PIXELS, Where
-from explorer.app.pieces import put
-from explorer.app.words import words
-from explorer.app.worker import LatestWorker, when_loaded
+from explorer.app.work.document import when_loaded
+from explorer.app.work.job import Job
 from explorer.errors import InputError
-from explorer.matrix import FrequencyMatrix
 from explorer.mechanisms import Identity
+from explorer.points.matrix import FrequencyMatrix
 from explorer.teaching import thresholds
 from explorer.teaching.places import cell_of, part_of
 from explorer.teaching.thresholds import Days, Difference
@@ -54,16 +55,14 @@ class Foiled:
     no_days: str
     private: tuple[float, float, float]
 
-    def box(self, cells: Any) -> NDArray[np.float64]:
-        """A box of coarse cells in the grid's unit, (4,)."""
-        col0, row0, col1, row1 = (int(each) for each in cells)
-        fine = [self.col_edges[col0], self.row_edges[row0], self.col_edges[col1]]
-        found: NDArray[np.float64] = self.data.grid.from_cells([[*fine, self.row_edges[row1]]])[0]
-        return found
+    def box(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
+        """A box of coarse cells, (2, 2) lower and upper, in the grid's unit, (4,)."""
+        fine = np.stack([self.row_edges[cells[:, 0]], self.col_edges[cells[:, 1]]], axis=1)
+        return self.data.grid.from_cells(fine[None])[0]
 
     def of_cell(self, cell: tuple[int, int]) -> NDArray[np.float64]:
         """One coarse cell in the grid's unit, (4,)."""
-        return self.box((cell[1], cell[0], cell[1] + 1, cell[0] + 1))
+        return self.box(np.add([cell, cell], [[0], [1]]))
 
 
 def foil(data: CityData, settings: Any) -> Foiled:
@@ -106,9 +105,9 @@ def _private(
 ) -> tuple[float, float, float]:
     """Answers of a private map to the larger and the smaller box, and the noise of one cell."""
     release = Identity(epsilon=epsilon).release(FrequencyMatrix.from_array(counts), rng=1)
-    own = [cell[1], cell[0], cell[1] + 1, cell[0] + 1]
+    own = np.add([cell, cell], [[0], [1]])
     larger, smaller = (own, own) if found is None else (found.larger, found.smaller)
-    answers = release.answer(np.array([larger, smaller, own], dtype=float))
+    answers = release.answer(release.grid.from_cells([larger, smaller, own]))
     return float(answers.value[0]), float(answers.value[1]), float(answers.sd[2])
 
 
@@ -121,12 +120,11 @@ class ThresholdExperiment(Experiment):
         """Controls, map, tables."""
         settings, controls = self.settings, self.controls
         self.where = Where(settings, self.refused, place=True, phone=self.phone)
-        self.worker: LatestWorker[Any, Foiled] = LatestWorker(
-            lambda: (self.ready(), settings.copy()),
-            lambda job: foil(*job),
+        self.worker = Job(
+            lambda asked: foil(*asked),
             self._show,
             self.refused,
-            lambda _busy: None,
+            take=lambda: (self.ready(), settings.copy()),
         )
         self.found: Foiled | None = None
         self.tables, self.figures, self.contrast = pane(), pane(margin=(4, 0)), pane(margin=(10, 0))
@@ -138,8 +136,8 @@ class ThresholdExperiment(Experiment):
             [
                 [
                     controls.whole("k", 130),
-                    controls.choose("cells", sides, 150),
-                    controls.choose("attack", ways, 220),
+                    controls.select("cells", sides, 150),
+                    controls.select("attack", ways, 220),
                     controls.number("epsilon", 180, "Epsilon of the private map"),
                     self.button("Another hidden cell", self.pick, strong=True),
                 ]
@@ -152,7 +150,7 @@ class ThresholdExperiment(Experiment):
         """Publish the city's map, with a hidden cell to begin with."""
         super().use(data)
         self.where.use(data)
-        when_loaded(self.worker.request)
+        when_loaded(self.worker.ask)
 
     def close(self) -> None:
         """Stop the worker."""
@@ -172,7 +170,7 @@ class ThresholdExperiment(Experiment):
 
     def _changed(self) -> None:
         if self.data is not None:
-            self.worker.request()
+            self.worker.ask()
 
     def _show(self, found: Foiled) -> None:
         if found.data is not self.data or self.where.map is None:
@@ -239,7 +237,7 @@ def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
     pair = found.difference
     if pair is None:
         sentence = (
-            "No two strips beside this cell are published, so subtraction does not reach it: too "
+            "No two strips beside this cell are published, so subtraction does not find it: too "
             "few people live around it. Choose another cell."
         )
         return [own], sentence, ""
@@ -255,7 +253,7 @@ def _overlap(found: Foiled) -> tuple[list[Any], str, str]:
         f"{pair.answers[0]:,.0f} − {pair.answers[1]:,.0f} = {pair.count:,}, exactly the true count "
         f"of {true:,}."
     )
-    size = [int(np.prod(box[2:] - box[:2])) for box in (pair.larger, pair.smaller)]
+    size = [int(np.prod(box[1] - box[0])) for box in (pair.larger, pair.smaller)]
     rows = [
         [Cell("Box with the cell"), Cell(f"{size[0]:,}"), Cell(f"{pair.answers[0]:,.0f}")],
         [Cell("Box without it"), Cell(f"{size[1]:,}"), Cell(f"{pair.answers[1]:,.0f}")],

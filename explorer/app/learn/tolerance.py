@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from explorer import queries
-from explorer.app.data import CityData
-from explorer.app.learn.controls import actions
+from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import Where
+from explorer.app.curator.setting_fields import actions
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import chart_pane, pane
+from explorer.app.kit.words import words
 from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.look import chart_pane, pane
 from explorer.app.learn.running import Running
-from explorer.app.learn.where import Where
-from explorer.app.pieces import put
-from explorer.app.words import words
 from explorer.mechanisms import mechanism
+from explorer.points import truth as queries
 from explorer.teaching.places import on_map
 from explorer.teaching.previews import taught
-from explorer.teaching.tolerance import LADDER, Tolerance, for_box
+from explorer.teaching.tolerance import LADDER, SmallestEpsilon, for_box
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, table
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, legend
@@ -32,7 +32,7 @@ class Found:
 
     settings: Any
     true: float
-    tolerance: Tolerance
+    tolerance: SmallestEpsilon
 
 
 class ToleranceExperiment(Experiment):
@@ -66,7 +66,7 @@ class ToleranceExperiment(Experiment):
                 [
                     controls.mechanism(),
                     controls.number("percent", 200),
-                    controls.choose("runs", {f"{each:,}": each for each in (100, 200, 400)}, 190),
+                    controls.select("runs", {f"{each:,}": each for each in (100, 200, 400)}, 190),
                     actions(
                         self.button("Find the smallest epsilon", self.start, strong=True),
                         self.running.cancel_button,
@@ -167,7 +167,7 @@ def sentence(found: Found) -> str:
     goal = f"within {settings.percent:g} %, 95 times in 100"
     last = tolerance.steps[-1]
     if tolerance.epsilon is None:
-        return words("learn")["Out of reach"].format(
+        return words("learn")["Not within the tolerance"].format(
             title=title, goal=goal, last=f"{LADDER[-1]:g}", hits=last.hits, runs=last.runs
         )
     if tolerance.epsilon == LADDER[0]:
@@ -186,14 +186,14 @@ def _epsilon(value: float | None) -> str:
     return f"above {LADDER[-1]:g}" if value is None else f"{value:g}"
 
 
-def _interval(tolerance: Tolerance) -> str:
+def _interval(tolerance: SmallestEpsilon) -> str:
     low, high = tolerance.low, tolerance.high
     if low is None:
         return f"above {LADDER[-1]:g}"
     return f"{low:g} to {high:g}" if high is not None else f"{low:g} or more"
 
 
-def _table(tolerance: Tolerance) -> str:
+def _table(tolerance: SmallestEpsilon) -> str:
     rows = [
         [
             Cell(f"{each.epsilon:g}"),

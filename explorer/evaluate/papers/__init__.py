@@ -5,12 +5,14 @@ Large Geospatial Datasets", ACM TSAS 2022; grids-2013 is Qardaji, Yang and Li, "
 Private Grids for Geospatial Data", ICDE 2013. Each claim is put in our words, with its place in
 the paper, a figure of ours with its standard error over the dice, and a verdict.
 
-`claims.CLAIMS` is the table of claims, `htf` and `grids` compute them, `bench.check` runs them.
+`claims.CLAIMS` is the table of claims, `htf` and `grids` compute them, `check.check` runs them.
 """
 
-from explorer.evaluate.papers.bench import Bench, check
-from explorer.evaluate.papers.claims import CLAIMS, Claim, claims
+from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.check import check
+from explorer.evaluate.papers.claim import Claim
+from explorer.evaluate.papers.claims import CLAIMS, claims
 from explorer.evaluate.papers.report import Report
-from explorer.evaluate.papers.verdicts import Cell, Finding
+from explorer.evaluate.papers.verdicts import Comparison, Outcome
 
-__all__ = ["CLAIMS", "Bench", "Cell", "Claim", "Finding", "Report", "check", "claims"]
+__all__ = ["CLAIMS", "Bench", "Claim", "Comparison", "Outcome", "Report", "check", "claims"]

@@ -10,23 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.evaluate.papers.data import Maps
-from explorer.evaluate.papers.report import Report, Row
+from explorer.evaluate.papers.data import PaperMaps
+from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.results import Run
 from explorer.evaluate.runs import runs
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import AG_SIZES
 from explorer.mechanisms.base import Mechanism
-
-if TYPE_CHECKING:
-    from explorer.evaluate.papers.claims import Claim
 
 SEEDS, QUICK_SEEDS = 10, 3
 _FEW = 64
@@ -48,7 +44,7 @@ class Bench:
             raise InputError(
                 f"The number of seeds is {seeds}: give 2 or more, for standard errors."
             )
-        self.maps = Maps(quick)
+        self.maps = PaperMaps(quick)
         self.asked: dict[str, dict[Task, None]] = {}
         self._runs: dict[tuple[str, Task], Run] = {}
         self._planning = False
@@ -75,12 +71,12 @@ class Bench:
             return np.array([run.seconds for run in found])
         return np.array([np.mean([run.figures[n][metric] for n in names]) for run in found])
 
-    def plan(self, claims: Sequence[Claim]) -> int:
-        """Learn what the claims ask for; returns the number of runs that are not done yet."""
+    def plan(self, judges: Sequence[Callable[[Bench], Outcome]]) -> int:
+        """Learn what the computations ask for; returns the number of runs not done yet."""
         self._planning = True
         try:
-            for claim in claims:
-                claim.judge(self)
+            for judge in judges:
+                judge(self)
         finally:
             self._planning = False
         return sum(
@@ -112,35 +108,3 @@ class Bench:
                 done += 1
                 if progress is not None:
                     progress(done / asked)
-
-
-def check(
-    claims: Sequence[Claim],
-    quick: bool = False,
-    seeds: int | None = None,
-    *,
-    jobs: int | None = None,
-    folder: str | Path | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Report:
-    """Check claims.
-
-    Parameters
-    ----------
-    claims : as `claims.claims` gives them
-    quick : coarse maps and few seeds: a minute, and figures to learn from rather than to quote
-    seeds : repetitions, by default 10, quick 3
-    jobs : processes, by default one for each processor; quick, by default this one
-    folder : where finished runs are kept and found again
-    progress : told the finished part (0 to 1)
-
-    Returns
-    -------
-    Report
-    """
-    bench = Bench(quick, seeds)
-    bench.plan(claims)
-    bench.run(jobs, folder, progress)
-    rows = [Row.of(claim, claim.judge(bench)) for claim in claims]
-    maps = {data: bench.maps.of(data).title for data in bench.asked}
-    return Report(tuple(rows), maps, quick, bench.seeds)

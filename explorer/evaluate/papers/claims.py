@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from explorer.errors import InputError
 from explorer.evaluate.papers import grids, htf, htf_parameters
 from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.verdicts import Finding
+from explorer.evaluate.papers.claim import Claim
+from explorer.evaluate.papers.verdicts import Outcome
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim.
-
-    Attributes
-    ----------
-    key : short name
-    paper : "htf-2022" or "grids-2013"
-    where : section, figure or table
-    sentence : what it says, in our words
-    judge : computes our figure
-    """
-
-    key: str
-    paper: str
-    where: str
-    sentence: str
-    judge: Callable[[Bench], Finding]
-
-
-def _htf(key: str, where: str, sentence: str, judge: Callable[[Bench], Finding]) -> Claim:
+def _htf(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:
     return Claim(key, "htf-2022", where, sentence, judge)
 
 
-def _grids(key: str, where: str, sentence: str, judge: Callable[[Bench], Finding]) -> Claim:
+def _grids(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:
     return Claim(key, "grids-2013", where, sentence, judge)
 
 

@@ -16,10 +16,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.cities import cities
+from explorer.cities.catalogue import cities
 from explorer.evaluate.workloads import Workload, workloads
-from explorer.matrix import FrequencyMatrix
-from explorer.rectangle_sums import rectangle_sums
+from explorer.grid.sums import rectangle_sums
+from explorer.points.matrix import FrequencyMatrix
 
 RECORDS = 3_500_000  # of Los Angeles in htf-2022, section 7.1
 CHECKINS = 1_000_000  # grids-2013, section V-A
@@ -50,7 +50,7 @@ class DataSet:
     workloads: tuple[Workload, ...]
 
 
-class Maps:
+class PaperMaps:
     """The maps by their keys, each made when it is first asked for.
 
     Keys: those of cities, and of `GAUSSIANS`; "new-york 0.5" for a part of the records; "new-york
@@ -171,7 +171,7 @@ def _blocks(fine: DataSet, side: int) -> DataSet:
     if rows % side or cols % side:
         raise ValueError(f"{rows} x {cols} cells do not go into {side} x {side} blocks")
     blocks = fine.matrix.counts.reshape(side, rows // side, side, cols // side).sum(axis=(1, 3))
-    scale = np.array([side / cols, side / rows, side / cols, side / rows])
+    scale = np.array([side / rows, side / cols])
     asked = tuple(
         replace(
             each,

@@ -12,9 +12,9 @@ import numpy as np
 
 from explorer.evaluate.papers.bench import Bench
 from explorer.evaluate.papers.verdicts import (
-    Cell,
-    Finding,
+    Comparison,
     Floats,
+    Outcome,
     alike,
     between,
     hollow,
@@ -69,7 +69,7 @@ def _best_hybrid(bench: Bench, data: str, epsilon: float, metric: str = METRIC) 
     return lowest([_errors(bench, data, each, metric) for each in _hybrids(epsilon)])
 
 
-def guideline_1(bench: Bench) -> Finding:
+def guideline_1(bench: Bench) -> Outcome:
     """UG of the suggested size against every size."""
     cells = []
     for data, epsilon, what in _places(bench):
@@ -79,12 +79,12 @@ def guideline_1(bench: Bench) -> Finding:
         said = f"{what}: {np.sqrt(total * epsilon / 10):.0f} suggested, {best} best"
         own = _errors(bench, data, UG(epsilon=epsilon))
         cells.append(near_best(said, own, list(errors.values())))
-    return Finding(
+    return Outcome(
         "error of UG with Guideline 1 over that with the best size", tuple(cells), sense=0
     )
 
 
-def uniform_like_hybrid(bench: Bench) -> Finding:
+def uniform_like_hybrid(bench: Bench) -> Outcome:
     """UG of the suggested size against KD-hybrid."""
     cells = [
         between(
@@ -96,10 +96,10 @@ def uniform_like_hybrid(bench: Bench) -> Finding:
         )
         for data, epsilon, what in _places(bench)
     ]
-    return Finding("error of UG over that of KD-hybrid", tuple(cells), sense=0)
+    return Outcome("error of UG over that of KD-hybrid", tuple(cells), sense=0)
 
 
-def middle_sizes(bench: Bench) -> Finding:
+def middle_sizes(bench: Bench) -> Outcome:
     """Errors of UG and AG along the size of the queries, upside down."""
     cells = []
     for data, epsilon, what in _places(bench):
@@ -108,10 +108,10 @@ def middle_sizes(bench: Bench) -> Finding:
             inverse = [1 / bench.errors(data, made, size, METRIC) for size in AG_SIZES]
             cells.append(hollow(f"{what}, {made.title}", range(1, 7), inverse))
     meaning = "largest error between q2 and q5 over the larger of those of q1 and q6"
-    return Finding(meaning, tuple(cells), sense=1)
+    return Outcome(meaning, tuple(cells), sense=1)
 
 
-def hierarchies_help_little(bench: Bench) -> Finding:
+def hierarchies_help_little(bench: Bench) -> Outcome:
     """Hierarchies of the paper above a grid near 360 against that grid alone."""
     cells = []
     for data, epsilon, what in _places(bench):
@@ -131,7 +131,7 @@ def hierarchies_help_little(bench: Bench) -> Finding:
         alone = _errors(bench, data, UG(epsilon=epsilon, grid_size=size))
         said = f"{what}: {size} x {size}"
         cells.append(between(said, best, alone, 1 - QUITE_SMALL, 1.0))
-    return Finding(
+    return Outcome(
         "error of the best hierarchy over that of its finest grid alone", tuple(cells), sense=0
     )
 
@@ -149,16 +149,16 @@ def _privlet(bench: Bench, sides: Sequence[int]) -> Iterator[tuple[str, Floats, 
             yield f"{what}: {side} x {side}", ours, theirs
 
 
-def privlet_on_fine_grids(bench: Bench) -> Finding:
+def privlet_on_fine_grids(bench: Bench) -> Outcome:
     """Privlet against UG on grids of 256 and 512."""
     cells = [smaller(*each) for each in _privlet(bench, (256, 512))]
-    return Finding("error of Privlet over that of UG on the same grid", tuple(cells))
+    return Outcome("error of Privlet over that of UG on the same grid", tuple(cells))
 
 
-def privlet_on_coarse_grids(bench: Bench) -> Finding:
+def privlet_on_coarse_grids(bench: Bench) -> Outcome:
     """UG against Privlet on grids of 64 and 128."""
     cells = [smaller(what, ug, wave) for what, wave, ug in _privlet(bench, (64, 128))]
-    return Finding("error of UG over that of Privlet on the same grid", tuple(cells))
+    return Outcome("error of UG over that of Privlet on the same grid", tuple(cells))
 
 
 def _adaptive(bench: Bench, data: str, epsilon: float) -> dict[int, Floats]:
@@ -167,7 +167,7 @@ def _adaptive(bench: Bench, data: str, epsilon: float) -> dict[int, Floats]:
     }
 
 
-def guideline_2(bench: Bench) -> Finding:
+def guideline_2(bench: Bench) -> Outcome:
     """AG of the suggested size against every size."""
     cells = []
     for data, epsilon, what in _places(bench):
@@ -178,12 +178,12 @@ def guideline_2(bench: Bench) -> Finding:
         own = _errors(bench, data, AG(epsilon=epsilon))
         said = f"{what}: {size:.0f} suggested, {best} best"
         cells.append(near_best(said, own, list(errors.values())))
-    return Finding(
+    return Outcome(
         "error of AG with Guideline 2 over that with the best size", tuple(cells), sense=0
     )
 
 
-def adaptive_is_less_sensitive(bench: Bench) -> Finding:
+def adaptive_is_less_sensitive(bench: Bench) -> Outcome:
     """Worst over best size, within a factor of four around the suggested one."""
     cells = []
     for data, epsilon, what in _places(bench):
@@ -197,7 +197,7 @@ def adaptive_is_less_sensitive(bench: Bench) -> Finding:
             spreads.append(worst / lowest(near).mean())
         cells.append(smaller(what, *spreads))
     meaning = "worst over best error of AG, sizes up to 4 times off, over the same of UG"
-    return Finding(meaning, tuple(cells))
+    return Outcome(meaning, tuple(cells))
 
 
 def _suggested(bench: Bench, data: str, epsilon: float) -> float:
@@ -208,13 +208,13 @@ def _with(bench: Bench, data: str, epsilon: float, **settings: float) -> Floats:
     return _errors(bench, data, AG(epsilon=epsilon, **settings))
 
 
-def alpha_is_flat(bench: Bench) -> Finding:
+def alpha_is_flat(bench: Bench) -> Outcome:
     """AG with alpha from 0.2 to 0.6."""
     cells = _flat(bench, "alpha", (0.2, 0.3, 0.4, 0.5, 0.6))
-    return Finding("worst over best error for alpha from 0.2 to 0.6", cells, sense=0)
+    return Outcome("worst over best error for alpha from 0.2 to 0.6", cells, sense=0)
 
 
-def _flat(bench: Bench, name: str, values: Sequence[float]) -> tuple[Cell, ...]:
+def _flat(bench: Bench, name: str, values: Sequence[float]) -> tuple[Comparison, ...]:
     cells = []
     for data, epsilon, what in _places(bench):
         errors = [_with(bench, data, epsilon, **{name: value}) for value in values]
@@ -223,42 +223,42 @@ def _flat(bench: Bench, name: str, values: Sequence[float]) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def large_alpha_hurts(bench: Bench) -> Finding:
+def large_alpha_hurts(bench: Bench) -> Outcome:
     """AG with alpha 0.5 against 0.75."""
     cells = [
         smaller(what, *(_with(bench, data, eps, alpha=a) for a in (0.5, 0.75)))
         for data, eps, what in _places(bench)
     ]
-    return Finding("error with alpha 0.5 over that with 0.75", tuple(cells))
+    return Outcome("error with alpha 0.5 over that with 0.75", tuple(cells))
 
 
-def c2_is_flat(bench: Bench) -> Finding:
+def c2_is_flat(bench: Bench) -> Outcome:
     """AG with c2 from 3 to 7."""
     cells = _flat(bench, "c2", (3, 4, 5, 6, 7))
-    return Finding("worst over best error for c2 from 3 to 7", cells, sense=0)
+    return Outcome("worst over best error for c2 from 3 to 7", cells, sense=0)
 
 
-def large_c2_hurts(bench: Bench) -> Finding:
+def large_c2_hurts(bench: Bench) -> Outcome:
     """AG with c2 5 against 10 and 15."""
     cells = [
         smaller(f"{what}: 5 against {c}", *(_with(bench, data, eps, c2=each) for each in (5, c)))
         for data, eps, what in _places(bench)
         for c in (10, 15)
     ]
-    return Finding("error with c2 = 5 over that with 10 or 15", tuple(cells))
+    return Outcome("error with c2 = 5 over that with 10 or 15", tuple(cells))
 
 
-def adaptive_wins(bench: Bench) -> Finding:
+def adaptive_wins(bench: Bench) -> Outcome:
     """AG against UG of the best size, Privlet and KD-hybrid, by relative error."""
     return _wins(bench, METRIC)
 
 
-def adaptive_wins_absolutely(bench: Bench) -> Finding:
+def adaptive_wins_absolutely(bench: Bench) -> Outcome:
     """AG against UG of the best size, Privlet and KD-hybrid, by absolute error."""
     return _wins(bench, "mae")
 
 
-def _wins(bench: Bench, metric: str) -> Finding:
+def _wins(bench: Bench, metric: str) -> Outcome:
     cells, newer = [], []
     for data, epsilon, what in _places(bench):
         ours = _errors(bench, data, AG(epsilon=epsilon), metric)
@@ -272,6 +272,6 @@ def _wins(bench: Bench, metric: str) -> Finding:
             smaller(each.title, ours, _errors(bench, data, each, metric))
             for each in (PrivTree(epsilon=epsilon), Mosaic(epsilon=epsilon))
         ]
-    later = Finding("", tuple(newer)).value
+    later = Outcome("", tuple(newer)).value
     aside = f"Against PrivTree and Mosaic, which are newer than the paper, it is {figure(later)}."
-    return Finding("error of AG over that of the other", tuple(cells), aside)
+    return Outcome("error of AG over that of the other", tuple(cells), aside)

@@ -15,9 +15,9 @@ import numpy as np
 from explorer.evaluate.papers.bench import Bench
 from explorer.evaluate.papers.data import CLUSTERS, GAUSSIANS, SIGMAS
 from explorer.evaluate.papers.verdicts import (
-    Cell,
-    Finding,
+    Comparison,
     Floats,
+    Outcome,
     below_one,
     hollow,
     lowest,
@@ -86,17 +86,17 @@ def _best(bench: Bench, data: str, rivals: Sequence[Mechanism], workload: str) -
     return lowest([bench.errors(data, each, workload) for each in rivals])
 
 
-def beats_kd_trees(bench: Bench) -> Finding:
+def beats_kd_trees(bench: Bench) -> Outcome:
     """HTF against the best kd-tree."""
     return _beats(bench, _kd_trees, "kd-tree")
 
 
-def beats_quadtrees(bench: Bench) -> Finding:
+def beats_quadtrees(bench: Bench) -> Outcome:
     """HTF against the best quadtree."""
     return _beats(bench, _quadtrees, "quadtree")
 
 
-def _beats(bench: Bench, rivals, name: str) -> Finding:  # type: ignore[no-untyped-def]
+def _beats(bench: Bench, rivals, name: str) -> Outcome:  # type: ignore[no-untyped-def]
     cells, gains = [], []
     for data, epsilon, workload in _places(bench):
         ours = bench.errors(data, _htf(epsilon), workload)
@@ -105,20 +105,20 @@ def _beats(bench: Bench, rivals, name: str) -> Finding:  # type: ignore[no-untyp
         cells.append(smaller(what, ours, _best(bench, data, trees, workload)))
         gains += [1 - ratio(ours, bench.errors(data, tree, workload))[0] for tree in trees]
     aside = f"Over all heights and budgets HTF's error is {np.mean(gains):.0%} smaller on average."
-    return Finding(f"error of HTF over that of the {name} of the best height", tuple(cells), aside)
+    return Outcome(f"error of HTF over that of the {name} of the best height", tuple(cells), aside)
 
 
-def kd_trees_turn(bench: Bench) -> Finding:
+def kd_trees_turn(bench: Bench) -> Outcome:
     """Errors of kd-trees along the height."""
     return _turns(bench, _kd_trees, "kd-tree")
 
 
-def quadtrees_turn(bench: Bench) -> Finding:
+def quadtrees_turn(bench: Bench) -> Outcome:
     """Errors of quadtrees along the height."""
     return _turns(bench, _quadtrees, "quadtree")
 
 
-def _turns(bench: Bench, rivals, name: str) -> Finding:  # type: ignore[no-untyped-def]
+def _turns(bench: Bench, rivals, name: str) -> Outcome:  # type: ignore[no-untyped-def]
     heights = _heights(bench)
     cells = []
     for data in bench.maps.cities:
@@ -128,10 +128,10 @@ def _turns(bench: Bench, rivals, name: str) -> Finding:  # type: ignore[no-untyp
                 part = errors[number * len(heights) : (number + 1) * len(heights)]
                 cells.append(hollow(f"{data}, epsilon {epsilon:g}, {budget}", heights, part))
     meaning = f"error of the lowest or highest {name}, the better one, over the best between"
-    return Finding(meaning, tuple(cells), sense=1)
+    return Outcome(meaning, tuple(cells), sense=1)
 
 
-def beats_grids(bench: Bench) -> Finding:
+def beats_grids(bench: Bench) -> Outcome:
     """HTF with three stop counts against UG and AG."""
     cells, others = [], []
     for data, epsilon, workload in _places(bench):
@@ -143,26 +143,26 @@ def beats_grids(bench: Bench) -> Finding:
                 cells.append(smaller(what, *pair))
                 pair = [bench.errors(data, each, workload, "mreRho") for each in (made, rival)]
                 others.append(smaller(what, *pair))
-    other = Finding("", tuple(others))
+    other = Outcome("", tuple(others))
     aside = (
         f"With a smoothing of 0.001 N in place of 20 the figure is {figure(other.value)} "
         f"({other.count(1)} for, {other.count(-1)} against)."
     )
-    return Finding("error of HTF over that of UG or AG", tuple(cells), aside)
+    return Outcome("error of HTF over that of UG or AG", tuple(cells), aside)
 
 
-def stop_50(bench: Bench) -> Finding:
+def stop_50(bench: Bench) -> Outcome:
     """Stop count 50 against 10 and 100."""
     cells = []
     for data in bench.maps.cities:
         ours, *others = (bench.errors(data, _htf(0.1, stop_count=n)) for n in (50, 10, 100))
         cells.append(near_best(f"{data}, epsilon 0.1", ours, others))
-    return Finding(
+    return Outcome(
         "error with stop count 50 over the best of 10, 50 and 100", tuple(cells), sense=0
     )
 
 
-def height_rule(bench: Bench) -> Finding:
+def height_rule(bench: Bench) -> Outcome:
     """Heights that HTF chose on the main map, from noisy totals."""
     matrix = bench.maps.of(bench.maps.main).matrix
     most = math.ceil(math.log2(matrix.counts.size))
@@ -175,9 +175,9 @@ def height_rule(bench: Bench) -> Finding:
         moves = np.array(drawn) / np.mean(drawn)
         says = 1 if 2 * drawn.count(wanted) > len(drawn) else -1
         cells.append(
-            Cell(f"epsilon {epsilon:g}: {wanted} wanted", float(np.mean(drawn)), moves, says)
+            Comparison(f"epsilon {epsilon:g}: {wanted} wanted", float(np.mean(drawn)), moves, says)
         )
-    return Finding("height, geometric mean over epsilon 0.1, 0.3 and 0.5", tuple(cells), sense=0)
+    return Outcome("height, geometric mean over epsilon 0.1, 0.3 and 0.5", tuple(cells), sense=0)
 
 
 def _rivals(bench: Bench) -> dict[str, list[Mechanism]]:
@@ -189,7 +189,7 @@ def _rivals(bench: Bench) -> dict[str, list[Mechanism]]:
     return found
 
 
-def beats_all(bench: Bench) -> Finding:
+def beats_all(bench: Bench) -> Outcome:
     """HTF against the best of all others of Fig. 7."""
     cells, newer = [], []
     for data in (*bench.maps.cities, *GAUSSIANS):
@@ -201,12 +201,12 @@ def beats_all(bench: Bench) -> Finding:
             smaller(each.title, ours, bench.errors(data, each))
             for each in (PrivTree(epsilon=0.1), Mosaic(epsilon=0.1))
         ]
-    later = Finding("", tuple(newer)).value
+    later = Outcome("", tuple(newer)).value
     aside = f"Against PrivTree and Mosaic, which the paper does not have, it is {figure(later)}."
-    return Finding("error of HTF over that of the best other", tuple(cells), aside)
+    return Outcome("error of HTF over that of the best other", tuple(cells), aside)
 
 
-def gains_with_sigma(bench: Bench) -> Finding:
+def gains_with_sigma(bench: Bench) -> Outcome:
     """Gain over grids and quadtrees, by sigma."""
     gains = {}
     grids = [UG(epsilon=0.1), AG(epsilon=0.1)]
@@ -220,17 +220,17 @@ def gains_with_sigma(bench: Bench) -> Finding:
             )
             for name in names
         ]
-        gains[sigma] = Finding("", tuple(pairs))
+        gains[sigma] = Outcome("", tuple(pairs))
     low, high = gains[SIGMAS[0]], gains[SIGMAS[-1]]
     moves = np.mean([c.moves for c in high.cells], axis=0)
     moves = moves - np.mean([c.moves for c in low.cells], axis=0)
     parts = ", ".join(f"{figure(1 / each.value)} for {sigma}" for sigma, each in gains.items())
     what = f"error of the best other over that of HTF: {parts}"
     cell = below_one(what, high.value / low.value, moves)
-    return Finding("HTF's error relative to the best other, sigma 100 over sigma 20", (cell,))
+    return Outcome("HTF's error relative to the best other, sigma 100 over sigma 20", (cell,))
 
 
-def less_for_cuts(bench: Bench) -> Finding:
+def less_for_cuts(bench: Bench) -> Outcome:
     """0.0005 against 0.001 for the cuts of a level."""
     cells = [
         smaller(
@@ -240,10 +240,10 @@ def less_for_cuts(bench: Bench) -> Finding:
         )
         for data in (*bench.maps.cities, *GAUSSIANS)
     ]
-    return Finding("error with 0.0005 over that with 0.001", tuple(cells))
+    return Outcome("error with 0.0005 over that with 0.001", tuple(cells))
 
 
-def fastest(bench: Bench) -> Finding:
+def fastest(bench: Bench) -> Outcome:
     """Processor time of HTF against each other on the main map."""
     main = bench.maps.main
     ours = bench.errors(main, _htf(0.1), metric="seconds")
@@ -253,4 +253,4 @@ def fastest(bench: Bench) -> Finding:
     cells = [
         smaller(each.title, ours, bench.errors(main, each, metric="seconds")) for each in others
     ]
-    return Finding("time of HTF over that of the other", tuple(cells))
+    return Outcome("time of HTF over that of the other", tuple(cells))

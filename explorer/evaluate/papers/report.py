@@ -6,17 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-import explorer
 from explorer.errors import InputError
-from explorer.evaluate.papers.verdicts import Finding
+from explorer.evaluate.papers.claim import Claim
+from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.results import figure
-
-if TYPE_CHECKING:
-    from explorer.evaluate.papers.claims import Claim
+from explorer.version import __version__
 
 _DIGITS = 6  # of figures in the file; standard errors are far above that
 
@@ -46,7 +44,7 @@ class Row:
     cells: tuple[tuple[str, float, float, int], ...]
 
     @classmethod
-    def of(cls, claim: Claim, finding: Finding) -> Row:
+    def of(cls, claim: Claim, finding: Outcome) -> Row:
         """The row of a claim and what was found."""
         return cls(
             claim.key,
@@ -86,7 +84,7 @@ class Report:
     maps: Mapping[str, str]
     quick: bool
     seeds: int
-    version: str = explorer.__version__
+    version: str = __version__
 
     def summary(self) -> str:
         """One sentence on what was checked and how it came out."""

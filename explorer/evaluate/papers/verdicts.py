@@ -31,7 +31,7 @@ ALIKE = 0.10
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class Comparison:
     """One comparison.
 
     Attributes
@@ -57,7 +57,7 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class Outcome:
     """What the cells say together.
 
     Attributes
@@ -72,7 +72,7 @@ class Finding:
     """
 
     meaning: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Comparison, ...]
     aside: str = ""
     sense: int = -1
 
@@ -117,45 +117,47 @@ def ratio(ours: Floats, theirs: Floats) -> tuple[float, Floats]:
     return float(a / b), ours / a - theirs / b
 
 
-def smaller(what: str, ours: Floats, theirs: Floats) -> Cell:
+def smaller(what: str, ours: Floats, theirs: Floats) -> Comparison:
     """For the claim that one error is smaller than another: ours / theirs below 1."""
     return below_one(what, *ratio(ours, theirs))
 
 
-def below_one(what: str, value: float, moves: Floats) -> Cell:
+def below_one(what: str, value: float, moves: Floats) -> Comparison:
     """For the claim that a ratio is below 1."""
-    return Cell(what, value, moves, _side(value, moves, 1.0))
+    return Comparison(what, value, moves, _side(value, moves, 1.0))
 
 
-def below(what: str, ours: Floats, theirs: Floats, limit: float) -> Cell:
+def below(what: str, ours: Floats, theirs: Floats, limit: float) -> Comparison:
     """For the claim that ours / theirs is at most a limit: beyond it only when it is for sure."""
     value, moves = ratio(ours, theirs)
     says = 1 if value <= limit else min(_side(value, moves, limit), 0)
-    return Cell(what, value, moves, says)
+    return Comparison(what, value, moves, says)
 
 
-def between(what: str, ours: Floats, theirs: Floats, low: float, high: float) -> Cell:
+def between(what: str, ours: Floats, theirs: Floats, low: float, high: float) -> Comparison:
     """For the claim that ours / theirs lies between two limits."""
     value, moves = ratio(ours, theirs)
     if low <= value <= high:
-        return Cell(what, value, moves, 1)
+        return Comparison(what, value, moves, 1)
     sure = _side(value, moves, low if value < low else high) != 0
-    return Cell(what, value, moves, -1 if sure else 0)
+    return Comparison(what, value, moves, -1 if sure else 0)
 
 
-def alike(what: str, errors: Sequence[Floats], within: float = ALIKE) -> Cell:
+def alike(what: str, errors: Sequence[Floats], within: float = ALIKE) -> Comparison:
     """For the claim that several settings do almost the same: worst / best at most 1 + within."""
     means = [each.mean() for each in errors]
     worst, best = errors[int(np.argmax(means))], errors[int(np.argmin(means))]
     return below(what, worst, best, 1 + within)
 
 
-def near_best(what: str, chosen: Floats, others: Sequence[Floats], within: float = ALIKE) -> Cell:
+def near_best(
+    what: str, chosen: Floats, others: Sequence[Floats], within: float = ALIKE
+) -> Comparison:
     """For the claim that a rule's choice is about the best there is."""
     return below(what, chosen, lowest([chosen, *others]), 1 + within)
 
 
-def hollow(what: str, settings: Sequence[float], errors: Sequence[Floats]) -> Cell:
+def hollow(what: str, settings: Sequence[float], errors: Sequence[Floats]) -> Comparison:
     """For the claim that errors are largest at both ends of a range of settings.
 
     The value is the lower of both ends over the smallest error between them: above 1 the curve
@@ -167,7 +169,7 @@ def hollow(what: str, settings: Sequence[float], errors: Sequence[Floats]) -> Ce
     end = lowest([errors[0], errors[-1]])
     value, moves = ratio(end, middle)
     where = f"{what}, best between at {at:g}"
-    return Cell(where, value, moves, -_side(value, moves, 1.0))
+    return Comparison(where, value, moves, -_side(value, moves, 1.0))
 
 
 def lowest(errors: Sequence[Floats]) -> Floats:

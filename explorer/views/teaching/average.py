@@ -6,6 +6,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, Range1d, Span
 from numpy.typing import NDArray
 
+from explorer.releases.answers import Z95
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, short_numbers
 
 Floats = NDArray[np.float64]
@@ -49,7 +50,7 @@ class AverageChart:
         self.line.data = {"x": n, "y": mean}
         self.kept.data = {"x": np.array([0.9, len(n) * 1.1]), "y": np.full(2, answers[0])}
         good = np.isfinite(error)
-        x, low, high = n[good], (mean - 1.96 * error)[good], (mean + 1.96 * error)[good]
+        x, low, high = n[good], (mean - Z95 * error)[good], (mean + Z95 * error)[good]
         self.band.data = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([low, high[::-1]])}
         self._truth.location = truth
         self.figure.x_range.update(start=0.9, end=max(len(n) * 1.1, 2.0))

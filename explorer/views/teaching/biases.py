@@ -8,6 +8,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, FactorRange, Range1d, Span
 from numpy.typing import NDArray
 
+from explorer.releases.answers import Z95
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, short_numbers
 
 Floats = NDArray[np.float64]
@@ -37,7 +38,7 @@ class BiasChart:
     ) -> None:
         """Draw n rows, the first at the top; ``bias`` and its standard ``error`` are (n,)."""
         at = np.arange(len(names)) == chosen
-        low, high = bias - 1.96 * error, bias + 1.96 * error
+        low, high = bias - Z95 * error, bias + Z95 * error
         self.figure.y_range.factors = list(reversed(names))
         ends = np.array([0.0, low.min(), high.max()])
         room = 0.06 * max(float(np.ptp(ends)), 1.0)

@@ -9,6 +9,7 @@ from bokeh.models import ColumnDataSource, Range1d, Span
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
+from explorer.releases.answers import Z95
 from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, short_numbers
 
 Floats = NDArray[np.float64]
@@ -81,7 +82,7 @@ def _steps(edges: Floats, height: Floats) -> dict[str, Any]:
 def _ratios(edges: Floats, ratio: Floats, error: Floats) -> dict[str, Any]:
     good = np.isfinite(ratio)
     left, right = edges[:-1][good], edges[1:][good]
-    at, off = ratio[good], 1.96 * error[good]
+    at, off = ratio[good], Z95 * error[good]
     return {
         "x": (left + right) / 2,
         "x0": left,

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bokeh.events import SelectionGeometry, Tap
-from bokeh.models import BoxAnnotation, BoxSelectTool, ColumnDataSource, CrosshairTool
+from bokeh.models import ColumnDataSource, CrosshairTool
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.gestures import box_tool
 from explorer.views.small import SmallMap
 
 _EMPTY: dict[str, Any] = {"x0": [], "y0": [], "x1": [], "y1": [], "colour": [], "dash": []}
 
 
 class PlaceMap:
-    """A picture with boxes and one marked place; it tells where it was tapped or dragged.
+    """A picture with boxes and one marked place; `gestures` say where it is tapped or dragged.
 
     Parameters
     ----------
@@ -34,16 +34,7 @@ class PlaceMap:
         self.place = ColumnDataSource({"x": [], "y": []})
         self.figure = fig = self.small.figure
         if drag:
-            overlay = BoxAnnotation(
-                syncable=False,
-                level="overlay",
-                visible=False,
-                fill_color=palette.BOX,
-                fill_alpha=0.15,
-                line_color=palette.BOX,
-                line_width=2,
-            )
-            tool = BoxSelectTool(overlay=overlay, renderers=[])
+            tool = box_tool()
             fig.add_tools(tool)
             fig.toolbar.active_drag = tool
         else:
@@ -92,17 +83,3 @@ class PlaceMap:
         }
         x, y = ([], []) if place is None else ([place[0]], [place[1]])
         self.place.data = {"x": x, "y": y}
-
-    def on_tap(self, tapped: Callable[[Any, Any], None]) -> None:
-        """Call ``tapped(x, y)`` with what a browser says about a tap; it may be anything."""
-        self.figure.on_event(Tap, lambda event: tapped(event.x, event.y))
-
-    def on_box(self, drawn: Callable[[tuple[Any, Any, Any, Any]], None]) -> None:
-        """Call ``drawn(x0, y0, x1, y1)`` with what a browser says about a dragged rectangle."""
-
-        def selected(event: SelectionGeometry) -> None:
-            shape = event.geometry
-            if event.final and shape.get("type") == "rect":
-                drawn((shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")))
-
-        self.figure.on_event(SelectionGeometry, selected)

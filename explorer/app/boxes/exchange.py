@@ -1,0 +1,100 @@
+"""Boxes in and out: add one by keyboard, save as CSV or GeoJSON, load them again."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.kit import ui
+from explorer.app.kit.theme import SMALL_BUTTON
+from explorer.errors import InputError
+from explorer.queries.files import read_rectangles, write_rectangles
+
+MOST_BYTES = 2_000_000
+FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}
+
+
+class BoxExchange:
+    """Buttons above the table of boxes.
+
+    Parameters
+    ----------
+    rectangles : Rectangles
+    add : called by "Add box"
+    changed : called after boxes were read
+    refused : shows a sentence
+    """
+
+    def __init__(
+        self,
+        rectangles: Rectangles,
+        add: Callable[[], None],
+        changed: Callable[[], None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._rectangles, self._changed, self._refused = rectangles, changed, refused
+        look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
+        self.add = ui.Button(label="Add box", on_click=partial(self._add, add), **look)
+        self.delete = ui.Button(label="Delete box", on_click=self._delete, **look)
+        self.saves = [
+            ui.FileDownload(
+                # The name is ours: an uploaded file's name never comes back as a file name.
+                filename=f"boxes.{ending}",
+                label=f"Save as {title}",
+                callback=partial(self._written, ending),
+                **look,
+            )
+            for ending, title in FORMATS.items()
+        ]
+        self.file = ui.Upload(
+            MOST_BYTES,
+            label="Load boxes from a file",
+            accept=".csv,.geojson,.json",
+            uploaded_label="Load boxes from a file",
+            stylesheets=[SMALL_BUTTON],
+            **look,
+        )
+        self.file.refused = refused
+        self.file.param.watch(self._read, "value")
+        self.view = ui.wrapping(self.add, self.delete, *self.saves, self.file)
+
+    def reset(self) -> None:
+        """Another grid: GeoJSON is for places on the Earth, a matrix has none."""
+        self.saves[1].visible = self._rectangles.grid.crs is not None
+
+    def _add(self, add: Callable[[], None], _event: Any) -> None:
+        try:
+            add()
+        except InputError as error:
+            self._refused(str(error))
+
+    def _delete(self, _event: Any) -> None:
+        """Delete the highlighted boxes, or the last one: the way without a mouse."""
+        chosen = self._rectangles
+        for row in sorted(chosen.selected or [len(chosen) - 1], reverse=True):
+            if row >= 0:
+                chosen.remove(row)
+        self._changed()
+
+    def _written(self, ending: str) -> io.BytesIO:
+        chosen = self._rectangles
+        text = write_rectangles(chosen.boxes, chosen.names, chosen.grid, ending)
+        return io.BytesIO(text.encode())
+
+    def _read(self, event: Any) -> None:
+        if not event.new:
+            return
+        name = str(self.file.filename)
+        try:
+            notes: list[str] = []
+            boxes, names = read_rectangles(event.new, self._rectangles.grid, name, notes.append)
+            self._rectangles.add_many(boxes, names)
+            if notes:  # as a refusal, which stays: what was drawn is not what is asked
+                self._refused(" ".join(notes))
+        except InputError as error:
+            self._refused(str(error))
+        self.file.clear()
+        self._changed()

@@ -1,0 +1,215 @@
+"""The rectangles of one visitor: the only truth; table and maps are views of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.kit.numbers import finite
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.queries.boxes import DECIMALS, MOST_BOXES, NAME_LENGTH, examples, rounded
+from explorer.views.markup import safe_text
+from explorer.views.viewport import Viewport
+
+_NUMBERED = re.compile(r"Q\d+")
+EDGES = ("west", "south", "east", "north")
+_ANYWHERE = np.full(4, np.nan)
+
+
+def was_dragged(box: Sequence[Any], view: Viewport) -> bool:
+    """Whether a browser's rectangle (x0, y0, x1, y1) is one: a click without a drag is not."""
+    if not all(isinstance(edge, int | float) for edge in box):
+        return False
+    try:
+        x0, y0, x1, y1 = (finite(edge, "An edge") for edge in box)
+    except InputError:
+        return False
+    return bool((x1 - x0) * view.pixels_per_x >= 3 and (y1 - y0) * view.pixels_per_y >= 3)
+
+
+class Rectangles:
+    """Named rectangles on a grid, in its unit (metres or cells), to a thousandth of it.
+
+    Every change is checked and clipped to the grid; what cannot be used raises InputError and
+    changes nothing. Edges are rounded here, so that a scenario, which keeps them rounded, gets the
+    very same answers.
+
+    With several grids, one for each place, a row has a box for every place, and a place without
+    one is not limited: there the row asks about anywhere.
+
+    Parameters
+    ----------
+    *grids : Grid, at least one
+    places : what the places are called in the table; needed where there are several
+    """
+
+    def __init__(self, *grids: Grid, places: Sequence[str] = ("",)) -> None:
+        if len(grids) != len(places):
+            raise ValueError("every grid of several needs the name of its place")
+        self.grids, self.places = grids, tuple(places)
+        self._rows = np.zeros((0, len(grids), 4))
+        self.names: list[str] = []
+        self.selected: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def grid(self) -> Grid:
+        """The grid; of several the first."""
+        return self.grids[0]
+
+    @grid.setter
+    def grid(self, grid: Grid) -> None:
+        self.grids = (grid, *self.grids[1:])
+
+    @property
+    def boxes(self) -> NDArray[np.float64]:
+        """A copy of the rectangles, (n, 4) x0, y0, x1, y1; of k places (n, k, 4) with gaps NaN."""
+        return self._rows[:, 0].copy() if len(self.grids) == 1 else self._rows.copy()
+
+    def reset(self, *grids: Grid) -> None:
+        """Start anew on other grids, with two examples: a district and a fringe."""
+        self.__init__(*grids, places=self.places)  # type: ignore[misc]
+        for row in zip(*map(examples, grids), strict=True):
+            self.add_row(row)
+
+    def replace(self, boxes: Sequence[Any], names: Sequence[str]) -> int:
+        """Put rows in place of all others; returns how many of them lie on the map."""
+        self.__init__(*self.grids, places=self.places)  # type: ignore[misc]
+        for box, name in zip(boxes, names, strict=True):
+            with suppress(InputError):
+                self.add_row(self._row(box), name)
+        return len(self)
+
+    def add(self, box: Sequence[float], name: str = "", place: int = 0) -> int:
+        """Add a rectangle (x0, y0, x1, y1), elsewhere anywhere; returns its row."""
+        row: list[Sequence[float] | None] = [None] * len(self.grids)
+        row[place] = box
+        return self.add_row(row, name)
+
+    def add_row(self, boxes: Sequence[Sequence[float] | None], name: str = "") -> int:
+        """Add a row with a box for every place, None for anywhere; returns its number."""
+        if len(self) >= MOST_BOXES:
+            raise InputError(
+                f"There are {MOST_BOXES} boxes already: delete some before adding more."
+            )
+        if all(box is None for box in boxes):
+            raise InputError("A row needs a box on one map at least.")
+        checked = [
+            _ANYWHERE if box is None else self._checked(box, place)
+            for place, box in enumerate(boxes)
+        ]
+        self._rows = np.concatenate([self._rows, [checked]])
+        self.names.append(self._name(name))
+        return len(self) - 1
+
+    def draw(self, box: Sequence[float], place: int = 0) -> int:
+        """Take a dragged box: for the selected row where it has none here, else for a new row."""
+        if len(self.selected) == 1 and np.isnan(self._rows[self.selected[0], place]).all():
+            row = self.selected[0]
+            self._put(row, place, self._checked(box, place))
+            return row
+        return self.add(box, place=place)
+
+    def add_many(self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> int:
+        """Add all of (n, 4) or (n, k, 4) ``boxes`` or none; returns how many."""
+        before = self._rows, list(self.names)
+        try:
+            for box, name in zip(boxes, names, strict=True):
+                self.add_row(self._row(box), name)
+        except InputError:
+            self._rows, self.names = before
+            raise
+        return len(boxes)
+
+    def add_middle(self, view: Sequence[float], place: int = 0) -> int:
+        """Add a rectangle in the middle of a view (x0, y0, x1, y1), a quarter of its sides."""
+        x0, y0, x1, y1 = view
+        cx, cy, w, h = (x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 8, (y1 - y0) / 8
+        return self.add((cx - w, cy - h, cx + w, cy + h), place=place)
+
+    def edit(self, row: int, edge: str, value: float, place: int = 0) -> None:
+        """Move one edge ("west", "south", "east", "north") of a row to ``value``.
+
+        Where the row had no box, the other three edges are those of the map.
+        """
+        self._known(row)
+        box = list(self._rows[row, place])
+        if np.isnan(box).all():
+            box = list(self.grids[place].bounds)
+        box[EDGES.index(edge)] = value
+        self._put(row, place, self._checked(box, place))
+
+    def clear(self, row: int, place: int) -> None:
+        """Ask about anywhere on one of several maps; one of them must keep its box."""
+        self._known(row)
+        if np.isnan(np.delete(self._rows[row], place, axis=0)).all():
+            raise InputError("A row needs a box on one map at least: delete the row instead.")
+        self._put(row, place, _ANYWHERE)
+
+    def rename(self, row: int, name: str) -> None:
+        """Give a row another name."""
+        self._known(row)
+        self.names[row] = self._name(name, ignore=row)
+
+    def remove(self, row: int) -> None:
+        """Delete a row; the selection is cleared, since rows have moved."""
+        self._known(row)
+        self._rows = np.delete(self._rows, row, axis=0)
+        del self.names[row]
+        self.selected = []
+
+    def select(self, rows: Sequence[Any]) -> None:
+        """Highlight rows; rows that do not exist are ignored."""
+        self.selected = [row for row in rows if isinstance(row, int) and 0 <= row < len(self)]
+
+    def _known(self, row: int) -> None:
+        if not 0 <= row < len(self):
+            raise InputError("This row does not exist any more.")
+
+    def _row(self, given: Any) -> Sequence[Any]:
+        """A row of `add_many`, as `add_row` takes it."""
+        if len(self.grids) == 1:
+            return [given]
+        return [None if np.isnan(box).all() else box for box in np.asarray(given, float)]
+
+    def _put(self, row: int, place: int, box: NDArray[np.float64]) -> None:
+        # A new array: whoever holds the old one keeps what it answered.
+        self._rows = self._rows.copy()
+        self._rows[row, place] = box
+
+    def _name(self, name: str, ignore: int = -1) -> str:
+        clean = safe_text(name, NAME_LENGTH)
+        taken = {other for i, other in enumerate(self.names) if i != ignore}
+        # A file without names numbers its boxes from Q1, as this page does: number them on.
+        if clean and not (clean in taken and _NUMBERED.fullmatch(clean)):
+            return clean
+        return next(f"Q{k}" for k in range(1, MOST_BOXES + 2) if f"Q{k}" not in taken)
+
+    def _checked(self, box: Sequence[float], place: int) -> NDArray[np.float64]:
+        try:
+            west, south, east, north = box
+        except (TypeError, ValueError) as error:
+            raise InputError("A box has four edges: west, south, east, north.") from error
+        x0, y0, x1, y1 = (
+            rounded(finite(edge, "An edge of the box")) for edge in (west, south, east, north)
+        )
+        if x0 >= x1:
+            raise InputError("West must be smaller than east: the box was left as it was.")
+        if y0 >= y1:
+            raise InputError("South must be smaller than north: the box was left as it was.")
+        parts, bounds = 10**DECIMALS, self.grids[place].bounds
+        gx0, gy0 = (math.ceil(edge * parts) / parts for edge in bounds[:2])
+        gx1, gy1 = (math.floor(edge * parts) / parts for edge in bounds[2:])
+        clipped = (max(x0, gx0), max(y0, gy0), min(x1, gx1), min(y1, gy1))
+        if clipped[0] >= clipped[2] or clipped[1] >= clipped[3]:
+            raise InputError("This box lies outside the map: give edges within it.")
+        return np.array(clipped)

@@ -1,0 +1,302 @@
+"""The table of boxes: what the maps show of them, in numbers one can edit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import panel as pn
+import param
+from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
+
+from explorer.app.boxes.answers import PrivateAnswers
+from explorer.app.boxes.rectangles import EDGES, Rectangles
+from explorer.app.kit import ui
+from explorer.app.kit.numbers import finite
+from explorer.app.kit.theme import TABLE_CSS
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+
+DELETE = "delete"
+_CROSS = (
+    '<svg width="14" height="14" viewBox="0 0 14 14" role="img" aria-label="Delete this box">'
+    '<path d="M2 2 L12 12 M12 2 L2 12" stroke="currentColor" stroke-width="2"/></svg>'
+)
+#: Pixels of the columns that every table has: on a small laptop they leave the button its place.
+_NAME_WIDTH, _EDGE_WIDTHS = 56, (58, 60, 58, 58)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of answers, which nobody can edit.
+
+    Parameters
+    ----------
+    name : its title
+    values : the answers' values for it, one a row
+    format : makes its format; a format belongs to one page
+    width : pixels, at least
+    about : shown when the pointer rests on the title
+    """
+
+    name: str
+    values: Callable[[Any], Any]
+    format: Callable[[], Any]
+    width: int
+    about: str = ""
+
+
+def _ranges(answers: PrivateAnswers) -> list[str]:
+    """Intervals without a closed form begin with ≈ until they have been simulated."""
+    about = "" if answers.exact or answers.half_width is not None else "≈ "
+    return [
+        f"{about}{low:,.0f} to {high:,.0f}" for low, high in zip(*answers.interval, strict=True)
+    ]
+
+
+WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
+PRIVATE = Column("private", lambda answers: answers.private.round(1), WHOLE, 78)
+RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
+LEAVES = Column(
+    "leaves",
+    lambda answers: [f"{each:,} of {_total(answers.leaves)}" for each in answers.touched],
+    StringFormatter,
+    116,
+)
+#: What a release alone says of a box.
+COLUMNS = (PRIVATE, RANGE, LEAVES)
+
+
+def edge_unit(grid: Grid) -> tuple[str, float]:
+    """Name of the unit in which edges are typed, and how many grid units it has."""
+    return ("km", 1000.0) if grid.unit == "m" else ("cells", 1.0)
+
+
+def edge_columns(rectangles: Rectangles) -> dict[str, tuple[int, str]]:
+    """Place and edge of each column of edges, by the column's name."""
+    return {
+        f"{place} {edge} {edge_unit(grid)[0]}".strip(): (number, edge)
+        for number, (place, grid) in enumerate(
+            zip(rectangles.places, rectangles.grids, strict=True)
+        )
+        for edge in EDGES
+    }
+
+
+def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column]) -> pd.DataFrame:
+    """Rows of the table: name, edges (km or cells; a gap is anywhere), and columns of answers.
+
+    ``answers`` is None for a table without rows.
+    """
+    rows = rectangles.boxes.reshape(len(rectangles), len(rectangles.grids), 4)
+    found: dict[str, Any] = {"box": list(rectangles.names)}
+    for name, (place, edge) in edge_columns(rectangles).items():
+        size = edge_unit(rectangles.grids[place])[1]
+        found[name] = (rows[:, place, EDGES.index(edge)] / size).round(4)
+    for column in columns:
+        found[column.name] = [] if answers is None else column.values(answers)
+    return pd.DataFrame(found)
+
+
+class _Growing(ui.Table):
+    """A table whose columns share the width of the window in proportion to their least widths.
+
+    Panel offers fixed widths or equal ones, and none at all for a column of buttons.
+    """
+
+    least = param.Dict(default={}, doc="Least pixels of a column, by its name.")
+    _rename: ClassVar[Mapping[str, str | None]] = {"least": None}
+
+    def _config_columns(self, column_objs: Any) -> Any:
+        specs = super()._config_columns(column_objs)
+        for spec in specs:
+            least = self.least.get(spec.get("field"))
+            if least:
+                # Widths grow by whole pixels a part; the remainder widens the button's column.
+                spec.update(minWidth=least, widthGrow=round(least / 20))
+        return specs
+
+
+class BoxTable:
+    """Tabulator view of the rectangles; `Rectangles` stays the only truth.
+
+    Parameters
+    ----------
+    rectangles : Rectangles
+    moved : called after an edit or a deletion, to redraw and answer anew
+    highlighted : called after a change of selection
+    refused : shows a sentence when an edit cannot be used
+    columns : what it says of each box
+    """
+
+    def __init__(
+        self,
+        rectangles: Rectangles,
+        moved: Callable[[], None],
+        highlighted: Callable[[], None],
+        refused: Callable[[str], None],
+        columns: Sequence[Column] = COLUMNS,
+        *,
+        phone: bool = False,
+    ) -> None:
+        self._rectangles, self._moved = rectangles, moved
+        self._highlighted, self._refused = highlighted, refused
+        self._columns, self._phone = columns, phone
+        self._edges = edge_columns(rectangles)
+        self._quiet = False
+        # Row and moment of the last deletion, see `_selected`.
+        self._deleted = (-1, 0.0)
+        none = Rectangles(*rectangles.grids, places=rectangles.places)
+        self.widget = _Growing(
+            table_frame(none, None, columns),
+            show_index=False,
+            # On a phone twelve columns would shrink to two letters each: scroll sideways instead.
+            layout="fit_data_table" if phone else "fit_columns",
+            frozen_columns=["box"] if phone else [],
+            selectable=True,
+            buttons={DELETE: _CROSS},
+            titles={DELETE: "delete"},
+            header_tooltips={each.name: each.about for each in columns if each.about},
+            configuration={
+                "columnDefaults": {"headerSort": False, "headerWordWrap": True, "minWidth": 36},
+                "placeholder": "No boxes yet.",
+            },
+            sizing_mode="stretch_width",
+            min_height=120,
+            max_height=460,
+            margin=(4, 0),
+            stylesheets=[TABLE_CSS],
+            **self._looks(),
+        )
+        self.widget.refused = refused
+        self.widget.on_edit(self._edited)
+        self.widget.on_click(self._clicked)
+        self.widget.param.watch(self._selected, "selection")
+
+    def reset(self) -> None:
+        """Show the rectangles of another grid, whose unit may differ."""
+        self._edges = edge_columns(self._rectangles)
+        self.widget.param.update(**self._looks())
+
+    def show(self, answers: Any) -> None:
+        """Show rectangles and answers; only cells that changed are sent when rows stayed."""
+        frame, shown = table_frame(self._rectangles, answers, self._columns), self.widget.value
+        if list(shown.columns) != list(frame.columns) or len(shown) != len(frame):
+            self.widget.value = frame
+        else:
+            self._patch(frame, shown)
+        if self.widget.selection != self._rectangles.selected:
+            self._quiet = True
+            self.widget.selection = list(self._rectangles.selected)
+            self._quiet = False
+
+    def _patch(self, frame: pd.DataFrame, shown: pd.DataFrame) -> None:
+        patches = {}
+        for name in frame.columns:
+            new, old = frame[name], shown[name]
+            moved = np.flatnonzero(~((new == old) | (new.isna() & old.isna())).to_numpy())
+            if len(moved):
+                patches[name] = [(int(i), _plain(new.iloc[i])) for i in moved]
+        if patches:
+            self.widget.patch(patches)
+
+    def _looks(self) -> dict[str, Any]:
+        """Editors, formats, alignment and widths by column name."""
+        edges, answers = list(self._edges), [each.name for each in self._columns]
+        place = NumberFormatter(
+            format="0.0" if self._rectangles.grid.unit == "cells" else "0.00", nan_format="–"
+        )
+        sides = {**dict.fromkeys([*edges, *answers], "right"), "box": "left", DELETE: "center"}
+        least = [_NAME_WIDTH, *_EDGE_WIDTHS * (len(edges) // 4)]
+        widths = dict(
+            zip(
+                ["box", *edges, *answers],
+                [*least, *(each.width for each in self._columns)],
+                strict=True,
+            )
+        )
+        return {
+            "editors": {
+                "box": "input",
+                **{name: {"type": "number", "step": 0.1} for name in edges},
+                **dict.fromkeys(answers),
+            },
+            # Texts are said to be texts: a table without rows takes an empty column for numbers.
+            "formatters": {
+                "box": StringFormatter(),
+                **dict.fromkeys(edges, place),
+                **{each.name: each.format() for each in self._columns},
+            },
+            "text_align": sides,
+            "header_align": sides,
+            # On a phone columns are as wide as they need; elsewhere they share the window.
+            "widths": widths if self._phone else {},
+            "least": {} if self._phone else widths,
+        }
+
+    def _edited(self, event: Any) -> None:
+        """Take an edited cell over, or put the old value back and say why."""
+        row, column = event.row, str(event.column)
+        try:
+            if column == "box":
+                self._rectangles.rename(row, str(event.value or ""))
+            elif column not in self._edges:
+                raise InputError("Only names and edges can be edited; answers follow from them.")
+            else:
+                self._move_edge(row, *self._edges[column], event.value)
+        except InputError as error:
+            self._refused(str(error))
+        self._moved()
+
+    def _move_edge(self, row: int, place: int, edge: str, value: Any) -> None:
+        """An emptied edge of one of several boxes asks about anywhere there."""
+        if len(self._rectangles.grids) > 1 and (value is None or value != value):
+            self._rectangles.clear(row, place)
+            return
+        size = edge_unit(self._rectangles.grids[place])[1]
+        self._rectangles.edit(row, edge, finite(value, "An edge") * size, place)
+
+    def _clicked(self, event: Any) -> None:
+        if event.column != DELETE:
+            return
+        self._deleted = (event.row, time.monotonic())
+        try:
+            self._rectangles.remove(event.row)
+        except InputError as error:
+            self._refused(str(error))
+        self._moved()
+
+    def _selected(self, event: Any) -> None:
+        if self._quiet:
+            return
+        row, moment = self._deleted
+        if event.new == [row] and time.monotonic() - moment < 1:
+            # The click that deleted a row also selects it; by now another row stands there.
+            self._deleted = (-1, 0.0)
+            self._quiet = True
+            self.widget.selection = []
+            self._quiet = False
+            return
+        self._rectangles.select(event.new)
+        # Tabulator reports a selection without the document's lock.
+        pn.state.execute(self._highlighted, schedule=True)
+
+
+def _total(leaves: int) -> str:
+    """A number of leaves; the strip above the maps has all digits of a long one.
+
+    >>> [_total(n) for n in (7_414, 101_761, 1_048_576)]
+    ['7,414', '102 k', '1.05 M']
+    """
+    if leaves >= 1_000_000:
+        return f"{leaves / 1e6:.2f} M"
+    return f"{leaves / 1e3:.0f} k" if leaves >= 100_000 else f"{leaves:,}"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,172 @@
+"""Class: one question to everybody in the room, all answers in one histogram."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlencode
+
+import panel as pn
+
+from explorer.app.classroom.entrance import MOST_TRIES, Entrance
+from explorer.app.classroom.participant import ParticipantView
+from explorer.app.classroom.teacher import TeacherView
+from explorer.app.kit.labels import BADGE
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.page import AppPage
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
+from explorer.app.work.document import when_loaded
+from explorer.cities import catalogue as cities
+from explorer.errors import InputError
+from explorer.teaching.classroom import ClassRoom, ClassRooms
+
+#: The classes of this server, shared by all visitors of the process.
+ROOMS = ClassRooms()
+
+
+class ClassResult(AppPage):
+    """The Class page: a class code, one question, the pooled answers. Curator mode.
+
+    The teacher's screen holds the true count; a participant's does not until the teacher shows it.
+    Only previews are pooled: nothing is booked or published.
+
+    Parameters
+    ----------
+    city : str or None
+        A key of `explorer.cities.catalogue.cities()`: where the first question is asked.
+    side : 256, 512 or 1024
+        Cells along each side of the grid.
+    links : sequence of Link
+        The server's pages.
+    rooms : ClassRooms, optional
+        Where classes are kept; without it all pages of this process share theirs.
+    """
+
+    KEY = "classroom"
+    TITLE = "Class result"
+    BADGE = BADGE
+
+    def __init__(
+        self,
+        city: str | None = None,
+        side: int = 256,
+        links: Sequence[Link] = (),
+        rooms: ClassRooms | None = None,
+    ) -> None:
+        super().__init__(links)
+        self._side = side
+        self._rooms = ROOMS if rooms is None else rooms
+        self._catalogue = {each.title: key for key, each in cities.cities().items()}
+        self._city = cities.find(str(city or next(iter(self._catalogue.values())))).key
+        if side not in (256, 512, 1024):
+            raise InputError(f"The grid's side is {str(side)[:40]!r}: choose 256, 512 or 1024.")
+        self.entrance = Entrance(self.join, self.create)
+        self.view: TeacherView | ParticipantView | None = None
+        self._tries = 0
+        self._stage = column(self.entrance.view)
+        self.body = column(
+            pane(
+                f'<h1 class="visually-hidden">{self.TITLE}</h1>'
+                f'<p class="summary">{words("classroom")["About"]}</p>'
+            ),
+            self.message.view,
+            self._stage,
+            margin=(10, 16, 24, 16),
+        )
+        self.live()
+        # A request that never becomes a visit takes no seat.
+        when_loaded(self._asked)
+
+    @classmethod
+    def served(cls, links: Sequence[Link], city: Any = None, **_: Any) -> Self:
+        """The page of one visitor."""
+        return cls(city, links=links)
+
+    def join(self, code: str) -> None:
+        """Take part in the class with this code."""
+        self._enter(lambda: self._rooms.find(code), self._as_participant)
+
+    def create(self) -> None:
+        """Create a class and teach it."""
+        self._enter(self._rooms.create, self._as_teacher)
+
+    def close(self) -> None:
+        """Leave the class: the visit has ended."""
+        if self.view is not None:
+            self.view.close()
+        self.view = None
+
+    def _asked(self) -> None:
+        """What the address asks for: ``?class=CODE``, or ``?teach=KEY`` of a teacher's reload."""
+        code, key = _argument("class"), _argument("teach")
+        if key:
+            self._enter(lambda: self._rooms.back(key), self._as_teacher)
+        elif code:
+            self.join(code)
+
+    def _enter(self, find: Callable[[], ClassRoom], begin: Callable[[ClassRoom], None]) -> None:
+        if self.view is not None:
+            return
+        self.message.done()
+        try:
+            if self._tries >= MOST_TRIES:
+                raise InputError("Too many wrong codes from here: open the page again.")
+            self._tries += 1
+            room = find()
+            begin(room)
+            self._tries = 0
+        except InputError as error:
+            self.message.refuse(str(error))
+
+    def _as_participant(self, room: ClassRoom) -> None:
+        self.view = ParticipantView(room, self.message, self._ended)
+        self._stay("You are in the class.", **{"class": room.code})
+
+    def _as_teacher(self, room: ClassRoom) -> None:
+        self.view = TeacherView(
+            room,
+            self._catalogue,
+            self._city,
+            self._side,
+            self.message,
+            self._ended,
+            lambda: self._rooms.close(room),
+            phone=self.phone,
+        )
+        self._stay("The class is open.", teach=room.key)
+
+    def _stay(self, said: str, **query: str) -> None:
+        """Show the class, and let a reload come back to it."""
+        assert self.view is not None
+        self._stage.objects = [self.view.view]
+        self.message.inform(said)
+        _address(**query)
+
+    def _ended(self) -> None:
+        if self.view is None:
+            return
+        self.close()
+        self._stage.objects = [self.entrance.view]
+        _address()
+        self.message.inform("The class is over.")
+
+
+def _argument(name: str) -> str:
+    """An argument of the address; "" where it is missing or no text."""
+    given = (pn.state.session_args.get(name) or [b""])[0]
+    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)
+
+
+def _address(**query: str) -> None:
+    """Let the browser's address ask for this and nothing else of ours; no reload."""
+    location = pn.state.location
+    if location is None or pn.state.curdoc is None:
+        return
+    kept = [
+        (name, value)
+        for name, value in parse_qsl(location.search.removeprefix("?"))
+        if name not in ("class", "teach")
+    ]
+    asked = urlencode([*kept, *query.items()])
+    location.search = f"?{asked}" if asked else ""

@@ -1,0 +1,200 @@
+"""Compare: two mechanisms on one city, and how errors fall with epsilon."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import panel as pn
+from numpy.typing import NDArray
+
+from explorer.app.compare.drawer import CompareDrawer
+from explorer.app.compare.pair import Pair, score, why
+from explorer.app.compare.stage import Stage
+from explorer.app.compare.sweep_view import SweepView
+from explorer.app.compare.table import COLUMNS
+from explorer.app.curator.answers import answer_boxes
+from explorer.app.curator.data import CityData
+from explorer.app.curator.map_page import MapPage
+from explorer.app.curator.parts import PageParts
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put, section
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.words import words
+from explorer.app.state.compare import CompareState, Side
+from explorer.points.matrix import FrequencyMatrix
+from explorer.scenario import Scenario
+from explorer.views.markup import ledger_bar
+
+
+class Compare(MapPage):
+    """The Compare page, for a server or a notebook cell. Curator mode: it shows exact counts.
+
+    Everything on it is a preview: repeatable noise, nothing to publish.
+
+    Parameters
+    ----------
+    city : str, FrequencyMatrix or None
+        A key of `explorer.cities.catalogue.cities()`, or counts of your own.
+    a, b : str or Mechanism, optional
+        The two mechanisms, by name or with settings; HTF and Mosaic without them.
+    scenario : Scenario, optional
+        What to begin with, in place of the rest; a link in the address goes before it.
+    links : sequence of Link
+        The server's pages.
+    **choices
+        First settings: ``epsilon``, ``side``, ``chosen``, ``seeds``, ... (see `CompareState`).
+
+    Examples
+    --------
+    ``Compare("madeup", a="ag", b=HTF(T=5), epsilon=0.5)`` as the last line of a notebook cell
+    shows itself; in a script for ``panel serve``, ``Compare().servable()`` makes it a page.
+    """
+
+    KEY = "compare"
+    TITLE = "Compare mechanisms"
+    State = CompareState
+    columns = COLUMNS
+    drawer: CompareDrawer
+
+    def __init__(
+        self,
+        city: str | FrequencyMatrix | None = None,
+        a: Side | None = None,
+        b: Side | None = None,
+        scenario: Scenario | None = None,
+        links: Sequence[Link] = (),
+        **choices: Any,
+    ) -> None:
+        super().__init__(city, scenario, links, a=a, b=b, **choices)
+
+    @classmethod
+    def warm(cls, **begin: Any) -> None:
+        """Read the city and compile what its maps need."""
+        cls(**begin).page()
+
+    @property
+    def pair(self) -> Pair | None:
+        """What is on the two maps."""
+        return self.stage.pair
+
+    def compose(self, parts: PageParts) -> None:
+        """Make drawer, pictures, sweep and text."""
+        text = words("compare")
+        self.stage = Stage(parts.state, self._boxes, self.drawn, self._rest, parts.refuse)
+        self.drawer = CompareDrawer(parts, self.settings_changed)
+        self.sweep = SweepView(parts.state, self._source, parts.refuse)
+        about = f"The same city, epsilon, random noise and boxes. {self.BADGE}."
+        head = html_pane(
+            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="summary">{about}</p>',
+            styles={"flex": "1 1 380px"},
+        )
+        self._why, self._score = html_pane(margin=(8, 0, 6, 0)), html_pane(margin=(4, 0))
+        self._ledgers = html_pane(margin=(4, 0, 0, 0))
+        self.body = pn.Column(
+            self.message.view,
+            ui.wrapping(head, self.tools.view, gap="6px 16px", margin=(0, 0, 6, 0)),
+            self.stage.view,
+            self._why,
+            section("Boxes", text["Boxes"]),
+            self._score,
+            self.exchange.view,
+            self.table.widget,
+            section("Budget", text["Budget"]),
+            self._ledgers,
+            section("Four epsilons", text["Four epsilons"]),
+            self.stage.small_view,
+            self.sweep.view,
+            sizing_mode="stretch_width",
+            margin=(10, 16, 24, 16),
+        )
+        parts.state.b.param.watch(lambda *_: self.settings_changed(), ["mechanism"])
+
+    def close(self) -> None:
+        """Stop whatever runs: the visit has ended."""
+        self.stage.close()
+        self.sweep.close()
+
+    # After a change.
+
+    def settings_changed(self) -> None:
+        """Something a map depends on; the sweep is of the same mechanisms."""
+        super().settings_changed()
+        self.sweep.refresh()
+
+    def boxes_changed(self) -> None:
+        """The maps, the table, and the sweep that asks about the boxes."""
+        super().boxes_changed()
+        self.sweep.boxes_changed()
+
+    def _taken(self) -> None:
+        super()._taken()
+        self.sweep.refresh()
+
+    def outdated(self) -> None:
+        """New maps, of the present settings."""
+        self.stage.outdated()
+
+    def request(self) -> None:
+        """The same releases, drawn in another way."""
+        self.stage.request()
+
+    def restyle(self) -> None:
+        """Another style of the maps that are there."""
+        self.stage.restyle()
+
+    def zoom(self, factor: float) -> None:
+        """Zoom both large maps, below 1 inwards; 0 shows the whole map again."""
+        self.stage.zoom(factor)
+
+    def _boxes(self) -> NDArray[np.float64]:
+        return self.rectangles.boxes
+
+    def _source(self) -> tuple[CityData, NDArray[np.float64]]:
+        return self.parts.known(), self.rectangles.boxes
+
+    # What is read beside the maps.
+
+    def _rest(self) -> None:
+        """Ledgers, facts, titles, sentences, table."""
+        pair = self.pair
+        if pair is None:
+            return
+        screens = (pair.a, pair.b)
+        bars = [
+            f"<div><h3>{letter}: {screen.title}</h3>{ledger_bar(screen.release.stages())}</div>"
+            for letter, screen in zip("AB", screens, strict=True)
+        ]
+        put(self._ledgers, f'<div class="beside">{"".join(bars)}</div>')
+        for side, screen in zip(self.drawer.mechanisms, screens, strict=True):
+            side.settings.show_facts(screen.release.facts)
+        self.numbers()
+        self.scenarios.follow()
+
+    def numbers(self) -> None:
+        """Show the answers of the boxes."""
+        pair, boxes = self.pair, self.rectangles.boxes
+        if pair is None or self.maps is None:
+            return
+        if not np.array_equal(pair.a.boxes, boxes):
+            a, b = (
+                replace(s, answers=answer_boxes(s.release, s.data.matrix, boxes), boxes=boxes)
+                for s in (pair.a, pair.b)
+            )
+            self.stage.pair = pair = Pair(a, b)
+        self.maps.caption(pair)
+        put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
+        put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
+        self.table.show(pair.answers)
+
+    def show(self, data: CityData) -> None:
+        """Show a city; another extent gets new maps."""
+        elsewhere = self.stage.use(data)
+        self.parts.maps = self.stage.maps
+        self.place_boxes(data, elsewhere)
+        self.highlight()
+        self.stage.begin()
+        self.sweep.refresh()

@@ -1,0 +1,1 @@
+"""What curator pages share: data, drawing, maps, uploads. EXACT."""

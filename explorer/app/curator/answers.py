@@ -1,0 +1,112 @@
+"""True beside private answers to the boxes of one screen: exact numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bokeh.models.widgets.tables import NumberFormatter
+from numpy.typing import NDArray
+
+from explorer.app.boxes.answers import PrivateAnswers
+from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, WHOLE, Column
+from explorer.points.truth import exact
+from explorer.releases.overlap import spread_exactly
+from explorer.views.error_bar import error_bar
+
+if TYPE_CHECKING:
+    from explorer.points.matrix import FrequencyMatrix
+    from explorer.releases.release import Release
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxAnswers(PrivateAnswers):
+    """True and private answers to n rectangles, all (n,).
+
+    ``spread`` is what the same partition would answer with exact counts: it separates the two
+    causes of an error. None where that takes longer (see `causes`).
+    """
+
+    true: Floats
+    spread: Floats | None = None
+
+    @property
+    def difference(self) -> Floats:
+        """Private minus true."""
+        return self.private - self.true
+
+    @property
+    def noise(self) -> Floats:
+        """The part of the difference that noise made; NaN where `spread` is not known."""
+        return self.private - self._spread
+
+    @property
+    def uniformity(self) -> Floats:
+        """The part that uneven spread inside leaves made; NaN where `spread` is not known."""
+        return self._spread - self.true
+
+    @property
+    def _spread(self) -> Floats:
+        return np.full(len(self.true), np.nan) if self.spread is None else self.spread
+
+    @property
+    def relative(self) -> Floats:
+        """Difference in percent of the truth; NaN where the truth is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share: Floats = np.where(self.true != 0, 100 * self.difference / self.true, np.nan)
+        return share
+
+
+def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> BoxAnswers:
+    """Ask both sides about ``boxes`` (n, 4) in grid units."""
+    answers = release.answer(boxes)
+    cells = release.grid.to_cells(boxes)
+    spread, inside, cut = spread_exactly(release.tree, matrix.sums, cells)
+    return BoxAnswers(
+        true=exact(matrix, boxes),
+        private=answers.value,
+        sd=answers.sd,
+        touched=inside + cut,
+        leaves=release.n_leaves,
+        # An interpolated map spreads counts by their neighbours': that takes as long as the map.
+        spread=spread if release.is_uniform else None,
+        exact=answers.sd_exact,
+    )
+
+
+def median_error(answers: BoxAnswers) -> float:
+    """Median of the boxes' absolute relative errors in percent; NaN without any."""
+    known = np.abs(answers.relative[np.isfinite(answers.relative)])
+    return float(np.median(known)) if known.size else float("nan")
+
+
+ERROR = partial(NumberFormatter, format="+0,0.00", nan_format="–")
+TRUE = Column("true", lambda answers: answers.true.round(1), WHOLE, 78)
+#: What the table of Explore says of each box, its edges apart.
+COLUMNS = (
+    TRUE,
+    PRIVATE,
+    Column(
+        "difference",
+        lambda answers: answers.difference.round(1),
+        partial(NumberFormatter, format="+0,0", nan_format="–"),
+        80,
+    ),
+    Column(
+        "noise / uneven areas",
+        lambda answers: [
+            error_bar(*parts) for parts in zip(answers.noise, answers.uniformity, strict=True)
+        ],
+        partial(dict, type="html"),
+        140,
+        "Where the difference is from. Blue: noise. Orange: people are spread unevenly in areas "
+        "that the box cuts.",
+    ),
+    Column("error %", lambda answers: answers.relative.round(3), ERROR, 56),
+    RANGE,
+    LEAVES,
+)

@@ -1,0 +1,148 @@
+"""Why boxes err, as far as it takes longer than the maps: computed after they have been sent."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.curator.answers import BoxAnswers
+from explorer.app.curator.screen import Screen
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.words import words
+from explorer.app.work.job import Job
+from explorer.errors import InputError
+from explorer.inspection.errors import error_split
+from explorer.releases.overlap import cut_leaves
+from explorer.views.partition import MOST_BOXES
+
+Floats = NDArray[np.float64]
+#: So many rows get a sentence each.
+_MOST_SAID = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A screen with its boxes, and the rows selected among them."""
+
+    screen: Screen
+    names: tuple[str, ...]
+    selected: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Causes:
+    """What was found: answers with both causes separated, and the leaves to be marked.
+
+    ``cut`` is (k, 4) x0, y0, x1, y1 in grid units, at most `MOST_BOXES` of them, the largest.
+    """
+
+    screen: Screen
+    answers: BoxAnswers
+    cut: Floats
+    sentence: str
+
+
+def find_causes(asked: Question) -> Causes:
+    """Separate the two causes for every box, and sort the leaves that selected boxes touch."""
+    screen, answers = asked.screen, asked.screen.answers
+    release, tree = screen.release, screen.release.tree
+    if answers.spread is None:
+        split = error_split(screen.data.matrix, release, screen.boxes)
+        answers = replace(answers, spread=answers.private - split.noise)
+    said, found = [], [np.zeros(0, dtype=np.int64)]
+    rows = [row for row in asked.selected if row < len(screen.boxes)]
+    for row in rows:
+        inside, cut = cut_leaves(tree, release.grid.to_cells(screen.boxes[row])[0])
+        found.append(cut)
+        said.append(_sentence(asked.names[row], inside, len(cut)))
+    nodes = np.unique(np.concatenate(found))
+    if len(nodes) > MOST_BOXES:
+        size = np.prod(tree.upper[nodes] - tree.lower[nodes], axis=1)
+        nodes = nodes[np.argsort(-size, kind="stable")[:MOST_BOXES]]
+        said.append(f"Only the {MOST_BOXES:,} largest are marked.")
+    if len(rows) > _MOST_SAID:
+        said[_MOST_SAID : len(rows)] = [f"The other {len(rows) - _MOST_SAID} are marked too."]
+    boxes = release.grid.from_cells(np.stack([tree.lower[nodes], tree.upper[nodes]], axis=1))
+    return Causes(screen, answers, boxes, " ".join(said))
+
+
+def _sentence(name: str, inside: int, cut: int) -> str:
+    leaves = "leaf" if inside == 1 else "leaves"
+    if cut == 0:
+        return f"{name} holds {inside:,} {leaves} whole and cuts none: all its error is noise."
+    marked = "it is marked" if cut == 1 else "they are marked"
+    return f"{name} holds {inside:,} {leaves} whole and cuts {cut:,}: {marked} in green."
+
+
+class CausesFinder:
+    """Finds causes in a thread and shows them: marks on the maps, a sentence, two columns.
+
+    Parameters
+    ----------
+    ask : what to look at now; None while there is nothing
+    mark : draws leaves (k, 4) on the maps
+    known : takes a screen and its answers once their causes are separated
+    failed : shows a sentence
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], Question | None],
+        mark: Callable[[Floats], None],
+        known: Callable[[Screen, BoxAnswers], None],
+        failed: Callable[[str], None],
+    ) -> None:
+        self._ask, self._mark, self._known = ask, mark, known
+        self._marked = False
+        self._last: Causes | None = None
+        self._hint = words("leaf")["Cut leaves"]
+        self.view = html_pane(margin=(2, 0, 4, 0))
+        self._say("")
+        self.job = Job(find_causes, self._publish, failed, take=self._take)
+
+    def complete(self, screen: Screen) -> Screen:
+        """The screen with its causes separated, if they are known already, as after a zoom."""
+        last = self._last
+        if screen.answers.spread is not None or last is None:
+            return screen
+        if last.screen.release is not screen.release:
+            return screen
+        if not np.array_equal(last.screen.boxes, screen.boxes):
+            return screen
+        return replace(screen, answers=replace(screen.answers, spread=last.answers.spread))
+
+    def follow(self) -> None:
+        """The picture, the boxes or the selected rows have changed."""
+        asked = self._ask()
+        if asked is None:
+            return
+        if asked.selected or self._marked or asked.screen.answers.spread is None:
+            self.job.ask()
+
+    def _take(self) -> Question:
+        asked = self._ask()
+        if asked is None:
+            raise InputError("The city is still being read: wait a moment.")
+        return asked
+
+    def _publish(self, found: Causes) -> None:
+        asked = self._ask()
+        # Something newer is on its way; what belongs to another picture would be wrong on this.
+        if asked is not None and asked.screen.release is found.screen.release:
+            self._show(found, asked)
+
+    def _show(self, found: Causes, asked: Question) -> None:
+        self._last = found
+        self._mark(found.cut)
+        self._marked = bool(len(found.cut))
+        self._say(found.sentence)
+        if asked.screen.boxes is found.screen.boxes and asked.screen.answers.spread is None:
+            self._known(found.screen, found.answers)
+
+    def _say(self, sentence: str) -> None:
+        text = html.escape(sentence or self._hint)
+        put(self.view, f'<p class="{"" if sentence else "quiet"}" role="status">{text}</p>')

@@ -1,0 +1,142 @@
+"""A city in memory: loaded once per process and shared by all visitors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from explorer.app.work.cache import Shelf
+from explorer.cities import catalogue as cities
+from explorer.points.counting import Placed
+from explorer.points.matrix import FrequencyMatrix
+from explorer.views.heat import PointHeat
+from explorer.views.markup import safe_text
+from explorer.views.scale import Kind, top_value
+from explorer.views.truth import Truth, true_map
+from explorer.views.viewport import Viewport
+
+if TYPE_CHECKING:
+    from explorer.grid.grid import Grid
+    from explorer.points.points import Points
+
+
+#: So many true maps are stored for a city, about 2 MB each.
+MOST_TRUTHS = 12
+
+
+@dataclass(eq=False)
+class CityData:
+    """What the page needs of a city. Holds exact counts: curator mode only.
+
+    Parameters
+    ----------
+    title : str
+        Safe to show (see `safe_text`).
+    matrix : FrequencyMatrix
+        Prepared: its tables are built.
+    heat : PointHeat or None
+        The records that count, for the true map; None when only counts exist.
+    notes : tuple of str
+        Sentences about how the points were read.
+    city : (key, side, bound)
+        Where it stands in the catalogue; ``bound`` as for `load_city`.
+    has_users : bool
+        Whether records know their user, so that a record can be a person.
+    """
+
+    title: str
+    matrix: FrequencyMatrix
+    heat: PointHeat | None = None
+    notes: tuple[str, ...] = ()
+    city: tuple[str, int, int] = ("yours", 0, 0)
+    has_users: bool = False
+    _tops: dict[str, float] = field(default_factory=dict)
+    _truths: dict[tuple[Viewport, bool], Truth] = field(default_factory=dict)
+
+    @property
+    def grid(self) -> Grid:
+        """The public grid."""
+        return self.matrix.grid
+
+    def truth(self, view: Viewport, points: bool) -> Truth:
+        """The true map of ``view``; visitors with windows of one size share the last few."""
+        key = view, points and self.heat is not None
+        found = self._truths.get(key)
+        if found is None:
+            heat = self.heat if key[1] else None
+            found = true_map(self.matrix.counts, self.grid, view, heat)
+            for old in list(self._truths)[: max(0, len(self._truths) - MOST_TRUTHS + 1)]:
+                self._truths.pop(old, None)
+            self._truths[key] = found
+        return found
+
+    def top(self, kind: Kind) -> float:
+        """Top of a colour scale read from the exact counts, computed once."""
+        if kind not in self._tops:
+            self._tops[kind] = top_value(self.matrix.counts, kind)
+        return self._tops[kind]
+
+
+#: So many cities are stored, about 0.1 to 0.3 GB each, with the points behind so many of them.
+_CITIES: Shelf[CityData] = Shelf(8)
+_HEATS: Shelf[PointHeat] = Shelf(4)
+
+
+def load_city(key: str, side: int, bound: int = 0) -> CityData:
+    """The city ``key`` of the catalogue on ``side`` x ``side`` cells, from memory if it is there.
+
+    With a ``bound`` above 0 at most so many points of each user count, and a record is a user; a
+    city without users has none.
+
+    Raises
+    ------
+    InputError
+        For a city that is not in the catalogue or whose file cannot be had.
+    """
+    city = cities.find(key)
+
+    def load() -> CityData:
+        # A matrix without points has the cells it has.
+        shape = None if city.is_matrix else side
+        points, matrix, placed = city.load_placed(shape, bound or None)
+        if points is None or placed is None:
+            data = own_city(matrix, city.title)
+        else:
+            heat = _HEATS.get((key, bound), lambda: heat_of(placed, matrix.grid))
+            data = prepared(city.title, points, matrix, heat)
+        data.city = (key, side, bound)
+        return data
+
+    bound = bound if city.has_users else 0
+    return _CITIES.get((key, side, bound), load)
+
+
+def is_loaded(key: str, side: int, bound: int = 0) -> bool:
+    """Whether `load_city` would answer at once."""
+    return (key, side, bound) in _CITIES
+
+
+def prepared(title: str, points: Points, matrix: FrequencyMatrix, heat: PointHeat) -> CityData:
+    """A city whose tables are built and whose strings are safe to show."""
+    matrix.prepare()
+    notes = tuple(safe_text(note, 300) for note in points.notes)
+    data = CityData(safe_text(title), matrix, heat, notes, has_users=points.user is not None)
+    for kind in ("log", "linear"):
+        data.top(kind)
+    return data
+
+
+def heat_of(placed: Placed, grid: Grid) -> PointHeat:
+    """The records that were counted on ``grid``, as a heatmap."""
+    return PointHeat(placed.column, placed.row, placed.records, grid)
+
+
+def own_city(matrix: FrequencyMatrix, title: str = "your own counts") -> CityData:
+    """Counts that someone brought along, without points."""
+    matrix.prepare()
+    return CityData(safe_text(title), matrix)
+
+
+def same_extent(a: Grid, b: Grid) -> bool:
+    """Whether two grids cover the same ground; their cells may differ."""
+    return a.bounds == b.bounds and a.crs == b.crs

@@ -1,0 +1,222 @@
+"""Previews and drawn releases of one screen: computed, booked, kept, saved, shown again.
+
+A preview follows the choices and costs nothing. A release is drawn when its button is pressed, is
+booked in the ledger before any noise, and is kept: it has been paid for.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from explorer.app.curator.data import CityData
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.screen import Job, Look, Screen, compute
+from explorer.app.work.job import Job as Work
+from explorer.app.work.job import Superseded
+from explorer.errors import InputError
+from explorer.privacy.ledger import Ledger
+from explorer.releases.units import to_epsilon
+from explorer.views.viewport import Viewport
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The last drawn release: what it was drawn from, its screen, what is spent by now."""
+
+    job: Job
+    screen: Screen
+    spent: str
+
+
+class Drawing:
+    """Turns the choices into screens, in a thread, the newest first.
+
+    Parameters
+    ----------
+    parts : of the page
+    publish : shows a `Screen`, with the document's lock held
+    slow : called with True when a picture takes long, and False at its end
+    """
+
+    def __init__(
+        self,
+        parts: PageParts,
+        publish: Callable[[Screen], None],
+        slow: Callable[[bool], None] = lambda _slow: None,
+    ) -> None:
+        self._parts, self._show = parts, publish
+        self._data: CityData | None = None
+        self._viewport: Callable[[], Viewport] | None = None
+        self._computed: Screen | None = None
+        self._asked: Viewport | None = None
+        # A release-grade drawing has a number; 0 stands for a preview.
+        self._drawing = self._drawings = self._version = 0
+        # Paid for, so nothing but another drawing takes its place.
+        self._kept: Kept | None = None
+        # What the last press asked about, and the drawing whose cost has been said.
+        self._pressed: tuple[Any, ...] = ()
+        self._said = 0
+        self._work = Work(self._compute, self._arrived, parts.refuse, take=self._job, slow=slow)
+        self.request, self.run_now = self._work.ask, self._work.now
+        self.close = self._work.close
+
+    # What is on screen.
+
+    def use(self, data: CityData, viewport: Callable[[], Viewport]) -> None:
+        """Work on another city, shown where ``viewport()`` says; back to a preview."""
+        self._data, self._viewport, self._drawing = data, viewport, 0
+
+    def preview(self) -> None:
+        """Something a release depends on has changed: a preview of it."""
+        self._drawing = 0
+        self._version += 1
+        self.request()
+
+    def viewed(self) -> None:
+        """A pan, zoom or resize; all maps report it, and loading reports it several times."""
+        if self._viewport is not None and self._viewport() != self._asked:
+            self.request()
+
+    # Drawn releases.
+
+    @property
+    def drawn(self) -> Screen | None:
+        """The last screen with a drawn release, kept whatever is shown since."""
+        return None if self._kept is None else self._kept.screen
+
+    def press(self) -> None:
+        """The button "Draw a release": at once the first time, later on the second press.
+
+        The second press counts only if it asks for the same once more: city, grid, what is
+        protected, mechanism with its settings, and the same kept release.
+        """
+        state, drawn = self._parts.state, self.drawn
+        if self._parts.reading:
+            self._parts.refuse("The city is still being read: wait a moment.")
+            return
+        wanted = state.place, repr(state.instance()), drawn
+        if (drawn is None and not self._drawing) or wanted == self._pressed:
+            self._pressed = ()
+            self._drawings += 1
+            self._drawing = self._drawings
+            self.request()
+            return
+        self._pressed = wanted
+        self._parts.message.inform(
+            f"This spends epsilon {state.epsilon:g} once more: press again. The new release takes "
+            "the place of the one that is kept, so save that one first if it matters."
+        )
+
+    def again(self, use: Callable[[CityData], None]) -> None:
+        """Bring the kept release back with its settings; ``use`` shows its city.
+
+        Raises
+        ------
+        InputError
+            When none has been drawn.
+        """
+        if self._kept is None:
+            raise InputError("No release has been drawn yet: draw one first.")
+        job = self._kept.job
+        use(job.data)
+        self._parts.state.take(job.mechanism)
+        self._drawing = job.draw
+        self.request()
+
+    def saved(self) -> io.BytesIO:
+        """The kept release as a GeoParquet file; a preview is not handed out.
+
+        Raises
+        ------
+        InputError
+            When none has been drawn.
+        """
+        if self._kept is None:
+            raise InputError("A preview is not private: draw a release first.")
+        with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
+            path = Path(folder) / "release.parquet"
+            self._kept.screen.release.save(path)
+            return io.BytesIO(path.read_bytes())
+
+    # From choices to a screen.
+
+    def _job(self) -> Job:
+        if self._data is None or self._viewport is None:
+            raise InputError("The city is still being read: wait a moment.")
+        state = self._parts.state
+        self._asked = self._viewport()
+        job = Job(
+            data=self._data,
+            mechanism=state.instance(),
+            seed=None if self._drawing else state.seed,
+            ledger=Ledger() if self._drawing else None,
+            draw=self._drawing,
+            view=self._asked,
+            look=Look(state.right, state.scale, state.scale_from, state.truth == "points"),
+            boxes=self._parts.rectangles.boxes,
+            previous=self._computed,
+        )
+        if self._kept is None or self._kept.job.draw != self._drawing:
+            return job
+        # The drawn release is shown with the settings it was drawn with; no change of settings may
+        # cause a second draw.
+        kept, screen = self._kept.job, self._kept.screen
+        if self._computed is not None and self._computed.key == kept.key:
+            screen = self._computed
+        return replace(kept, view=job.view, look=job.look, boxes=job.boxes, previous=screen)
+
+    def _compute(self, job: Job) -> Screen:
+        """In the worker's thread. A preview that is not wanted any more stops half-way."""
+        version = self._version
+
+        def progress(_done: float) -> None:
+            if job.draw == 0 and version != self._version:
+                raise Superseded
+
+        # Kept here and not when shown: a drawing must not be repeated because a zoom came between.
+        try:
+            self._computed = screen = compute(job, progress)
+        except Exception:
+            if job.draw and job.draw == self._drawing:
+                # A refused drawing must not be tried again by the next zoom.
+                self._drawing = self._shown(job)
+            raise
+        if job.ledger is not None and (self._kept is None or self._kept.job.draw != job.draw):
+            spent = spent_sentence(job.ledger, job.data.matrix.key, screen.release.epsilon)
+            self._kept = Kept(replace(job, previous=None), screen, spent)
+        return screen
+
+    def _shown(self, job: Job) -> int:
+        """The number of the drawing on screen, 0 where that is a preview or of other settings."""
+        if self._kept is None or self._computed is None:
+            return 0
+        kept = self._kept.job
+        same = self._computed.key == kept.key == replace(job, draw=kept.draw).key
+        return kept.draw if same else 0
+
+    def _arrived(self, screen: Screen) -> None:
+        # Said once: a zoom makes another screen of the same release.
+        kept = self._kept
+        if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:
+            self._said = kept.job.draw
+            self._parts.message.inform(kept.spent)
+        self._show(screen)
+
+
+def spent_sentence(ledger: Ledger, key: str, epsilon: float) -> str:
+    """What the data set ``key`` has spent after a draw that cost ``epsilon``."""
+    said = f"Drawn and booked with epsilon {epsilon:.12g}"
+    try:
+        spent, left = ledger.spent(key), ledger.left(key)
+    except InputError:
+        # The release is drawn and paid for: an unreadable file must not take it away again.
+        return f"{said}; the ledger cannot be read now, so what is spent in all is not known."
+    total = f"{said}: releases of this data set have spent epsilon {to_epsilon(spent):.12g} so far"
+    if left is None:
+        return f"{total}, and no cap is set."
+    return f"{total}, and {to_epsilon(left):.12g} is left under the cap."

@@ -1,0 +1,74 @@
+"""Epsilon on a logarithmic slider, with a box to type it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+from bokeh.models import CustomJSTickFormatter
+
+from explorer.app.kit import ui
+from explorer.app.state.explore import EPSILON_EXPONENTS, ExploreState, epsilon_of
+from explorer.errors import InputError
+
+# The slider's place is a power of ten; a person reads epsilon, on screen and through a reader.
+_EPSILON_FORMAT = """
+const exact = Math.pow(10, tick)
+const grid = Math.abs(tick * 20 - Math.round(tick * 20)) < 1e-6
+return String(Number(exact.toPrecision(grid ? 2 : 4)))
+"""
+
+
+class EpsilonControl:
+    """Epsilon on a logarithmic slider with a box to type it exactly; both follow the state."""
+
+    def __init__(self, state: ExploreState, refused: Callable[[str], None]) -> None:
+        self._state = state
+        self._quiet = False
+        start, end = EPSILON_EXPONENTS
+        self.slider = ui.FloatSlider(
+            label="Epsilon",
+            start=start,
+            end=end,
+            step=0.05,
+            value=self._place(),
+            format=CustomJSTickFormatter(code=_EPSILON_FORMAT),
+            marks=[{"value": k} for k in range(math.ceil(start), math.floor(end) + 1)],
+            **ui.WIDE,
+        )
+        self.box = ui.TextInput(
+            label="Exact epsilon",
+            value=f"{state.epsilon:g}",
+            width=100,
+            size="small",
+            margin=ui.MARGIN,
+        )
+        ui.bind(self.slider, lambda place: self._put(epsilon_of(place)), refused)
+        ui.bind(self.box, lambda text: self._put(_number(text)), refused)
+        state.param.watch(self._follow, "epsilon")
+        self.view = pn.Row(self.slider, self.box, sizing_mode="stretch_width", margin=0)
+
+    def _put(self, epsilon: Any) -> None:
+        if not self._quiet:
+            self._state.put(epsilon=epsilon)
+
+    def _follow(self, _event: Any) -> None:
+        self._quiet = True
+        self.box.value = f"{self._state.epsilon:g}"
+        # A slider that already stands at this value is not nudged while it is being dragged.
+        if epsilon_of(self.slider.value) != self._state.epsilon:
+            self.slider.value = self._place()
+        self._quiet = False
+
+    def _place(self) -> float:
+        start, end = EPSILON_EXPONENTS
+        return min(max(math.log10(self._state.epsilon), start), end)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError as error:
+        raise InputError("Epsilon is not a number: type one such as 0.1.") from error

@@ -1,0 +1,157 @@
+"""The frame of a curator's page with maps: boxes on them, a table of the boxes, scenarios."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from explorer.app.boxes.exchange import BoxExchange
+from explorer.app.boxes.rectangles import was_dragged
+from explorer.app.boxes.table import BoxTable
+from explorer.app.curator.data import CityData
+from explorer.app.curator.drawer import Drawer
+from explorer.app.curator.page import CuratorPage
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.scenarios import Scenarios
+from explorer.app.kit import ui
+from explorer.app.kit.maps import MapTools
+from explorer.app.work.document import soon
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+
+
+class MapPage(CuratorPage):
+    """A page that shows maps of a city and answers boxes that are drawn on them.
+
+    A page makes its drawer, its pictures and its ``body`` in `compose`, and says what is to be done
+    after each kind of change.
+    """
+
+    EXTENSIONS = ("tabulator",)
+    #: Columns of the table of boxes besides names and edges.
+    columns: ClassVar[Any]
+    #: Choices that need another picture, and those that need none.
+    LOOKS: ClassVar[tuple[str, ...]] = ("right", "scale")
+    STYLES: ClassVar[tuple[str, ...]] = ("palette", "partition", "drag")
+    drawer: Drawer
+
+    def build(self, parts: PageParts) -> None:
+        """Make what all pages with maps have, and what the page adds."""
+        self.rectangles = parts.rectangles
+        self.tools = MapTools(parts.state, self.zoom, parts.refuse, phone=parts.phone)
+        self.table = BoxTable(
+            *(parts.rectangles, self.boxes_changed, self.highlight, parts.refuse, self.columns),
+            phone=parts.phone,
+        )
+        self.exchange = BoxExchange(
+            parts.rectangles, self._add_box, self.boxes_changed, parts.refuse
+        )
+        self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
+        self.compose(parts)
+        self.sidebar = [self.scenarios.view, self.drawer.view]
+        watch = self.state.param.watch
+        watch(lambda *_: self.settings_changed(), ["mechanism", "epsilon"])
+        watch(lambda *_: self.outdated(), ["seed"])
+        watch(lambda *_: self.request(), list(self.LOOKS))
+        watch(lambda *_: self.restyle(), list(self.STYLES))
+
+    def page(self) -> ui.Page:
+        """The page, whose address follows what is on it."""
+        self.scenarios.serve()
+        return super().page()
+
+    @property
+    def maps(self) -> Any:
+        """The maps on screen; None before there is a city."""
+        return self.parts.maps
+
+    # What a page adds.
+
+    @abstractmethod
+    def compose(self, parts: PageParts) -> None:
+        """Make ``drawer`` and ``body``."""
+
+    @abstractmethod
+    def outdated(self) -> None:
+        """The maps on screen are of other settings: make new ones."""
+
+    @abstractmethod
+    def request(self) -> None:
+        """The same releases, drawn in another way."""
+
+    @abstractmethod
+    def restyle(self) -> None:
+        """Another style of the pictures that are there."""
+
+    @abstractmethod
+    def numbers(self) -> None:
+        """Show the answers of the boxes."""
+
+    @abstractmethod
+    def zoom(self, factor: float) -> None:
+        """Zoom all maps, below 1 inwards; 0 shows the whole map again."""
+
+    def released(self) -> bool:
+        """Whether a drawn release is on the screen, not a preview."""
+        return False
+
+    # What a visitor does.
+
+    def settings_changed(self) -> None:
+        """Something a release depends on; noise that is not kept the same is drawn anew."""
+        if self.state.frozen:
+            self.outdated()
+        else:
+            self.state.roll()
+
+    def drawn(self, box: Sequence[Any], place: int = 0) -> None:
+        """A rectangle (x0, y0, x1, y1) was dragged on a map; a click without a drag is none."""
+        if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
+            return
+        try:
+            self.rectangles.draw(box, place)
+        except InputError as error:
+            self.parts.refuse(str(error))
+        self.boxes_changed()
+
+    def highlight(self) -> None:
+        """Show boxes and selected rows on the maps."""
+        if self.maps is not None:
+            chosen = self.rectangles
+            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+
+    def _add_box(self) -> None:
+        if self.maps is not None:
+            self.rectangles.add_middle(self.maps.ranges.bounds)
+            self.boxes_changed()
+
+    def boxes_changed(self) -> None:
+        """Maps first; the table, which takes a browser longer, in the next message."""
+        self.highlight()
+        soon(self.numbers)
+        self.scenarios.follow()
+
+    def _taken(self) -> None:
+        """The choices are those of a scenario: show its controls, its boxes and a preview of it."""
+        self.drawer.rebuild()
+        if self.parts.data is not None:
+            self.outdated()
+        self.boxes_changed()
+
+    # Another city.
+
+    def grids(self, data: CityData) -> tuple[Grid, ...]:
+        """The grid of each place of a row of boxes."""
+        return (data.grid,)
+
+    def place_boxes(self, data: CityData, elsewhere: bool) -> None:
+        """Offer what the city has; ``elsewhere`` there are two example boxes, or a scenario's."""
+        self.drawer.use(data)
+        if elsewhere:
+            self.rectangles.reset(*self.grids(data))
+            self.table.reset()
+            self.exchange.reset()
+        else:
+            self.rectangles.grids = self.grids(data)
+        self.scenarios.place(data)

@@ -1,0 +1,141 @@
+"""The two maps of Explore: truth at the left, private map or difference at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.curator.screen import Screen
+from explorer.app.kit.html import put
+from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
+from explorer.app.kit.maps import Box, Maps, MapSpec
+from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
+from explorer.views import palette
+from explorer.views.markup import count_bar, difference_bar
+from explorer.views.partition import Partition
+from explorer.views.viewport import Viewport
+
+_TOLD = "the table of boxes gives its numbers"
+
+
+class MapPair(Maps):
+    """Two linked maps over one grid.
+
+    Parameters
+    ----------
+    state : ExploreState
+    grid : Grid
+    viewed : called after a pan, zoom or resize
+    drawn : called with each dragged rectangle (x0, y0, x1, y1) in grid units
+    tapped : called with the place x, y of each click in grid units, as the browser sent it
+    """
+
+    def __init__(
+        self,
+        state: ExploreState,
+        grid: Grid,
+        viewed: Callable[[], None],
+        drawn: Callable[[Box], None],
+        tapped: Callable[[Any, Any], None] = lambda _x, _y: None,
+    ) -> None:
+        specs = [MapSpec(grid, "True map"), MapSpec(grid, "Private map")]
+        super().__init__(
+            specs, viewed, lambda _place, box: drawn(box), lambda _place, x, y: tapped(x, y)
+        )
+        self._state = state
+        self._shown: Screen | None = None
+        # What is said of the picture that stands in place of the screen's, if one does.
+        self._cover = ""
+        self.left, self.right = self.views
+        self.restyle()
+
+    def show(self, screen: Screen) -> None:
+        """Put a computed screen on the maps; what did not change is not sent again."""
+        old = self._shown
+        if old is None or old.left_bytes is not screen.left_bytes:
+            self.left.show_image(screen.left_bytes, screen.view)
+        if old is None or old.look.right != screen.look.right:
+            self.restyle()
+        if not self._cover:
+            self.right.show_image(screen.right_bytes, screen.view)
+            if old is None or old.partition is not screen.partition:
+                self.show_partition(0, screen.partition, screen.view)
+        self._shown = screen
+        self.push()
+
+    def cover(
+        self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, said: str
+    ) -> None:
+        """Show another picture and partition until `uncover`; ``said`` stands above the map."""
+        self._cover = said
+        self.right.show_image(picture, view)
+        self.show_partition(0, drawn, view)
+        if self._shown is not None:
+            self.caption(self._shown)
+        self.push()
+
+    def uncover(self) -> None:
+        """Show the screen again after `cover`."""
+        if not self._cover:
+            return
+        self._cover = ""
+        if self._shown is not None:
+            shown = self._shown
+            self.right.show_image(shown.right_bytes, shown.view)
+            self.show_partition(0, shown.partition, shown.view)
+            self.caption(shown)
+        self.push()
+
+    def restyle(self) -> None:
+        """Apply palette, overlays and what a drag does; no picture is computed."""
+        state = self._state
+        self.left.recolour(palette.PALETTES[state.palette])
+        self.right.recolour(colours_of(state))
+        over = state.partition_over if state.partition else ""
+        self.left.show_partition(over in ("truth", "both"))
+        self.right.show_partition(over in ("private", "both"))
+        for view in self.views:
+            view.drag(state.drag)
+        self.push()
+
+    def caption(self, screen: Screen, busy: bool = False) -> None:
+        """Titles, colour bar and the spoken names of both maps."""
+        right = screen.look.right.capitalize()
+        kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
+        self.title(0, "Truth", f"<p>{CURATOR.capitalize()}</p>")
+        self.title(1, right, f"<p>{'computing …' if busy else kind}</p>")
+        # In difference mode each map has a bar of its own.
+        counts = counts_bar(screen, self._state.palette)
+        both = f'<div class="bars">{counts}{errors_bar(screen)}</div>'
+        put(self.bar, both if screen.look.right == "difference" else counts)
+        place = screen.data.title
+        self.left.describe(f"True map of {place}; {CURATOR}; {_TOLD}")
+        covered = f"; {self._cover}" if self._cover else ""
+        self.right.describe(f"{right} map of {place}{covered}; {_TOLD}")
+
+
+def colours_of(state: ExploreState) -> tuple[str, ...]:
+    """The colours of private maps as the visitor has chosen them."""
+    return palette.DIFFERENCE if state.right == "difference" else palette.PALETTES[state.palette]
+
+
+def counts_bar(screen: Screen, colours: str, where: str = "") -> str:
+    """The bar of maps of counts; ``where`` says which maps it explains."""
+    source = "from the exact data" if screen.scale.source == "data" else "from the release"
+    kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
+    said = f"Points per {_cell(screen.data.grid)}{where} ({kind}, scale {source})"
+    return count_bar(said, screen.scale, palette.PALETTES[colours])
+
+
+def errors_bar(screen: Screen, where: str = "") -> str:
+    """The bar of maps of private minus true counts."""
+    said = f"Private − true per {_cell(screen.data.grid)}{where}"
+    return difference_bar(f"{said}: blue too few, orange too many", screen.scale)
+
+
+def _cell(grid: Grid) -> str:
+    return f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" else "cell"

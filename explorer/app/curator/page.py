@@ -1,0 +1,155 @@
+"""The frame of a curator's page: what it begins with, which city it shows, how another is read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import panel as pn
+
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.data import CityData, is_loaded, load_city, own_city
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.start import OWN, Opening, take
+from explorer.app.kit.labels import BADGE
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.page import AppPage
+from explorer.app.state.choices import PlaceState
+from explorer.app.work.background import Background
+from explorer.cities import catalogue as cities
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+from explorer.scenario import Scenario
+
+Place = tuple[str, int, int]
+
+
+class CuratorPage(AppPage):
+    """A page that shows one city's exact counts.
+
+    A page names its `State`, makes its parts in `build`, shows a city in `show` and stops in
+    `close`. One of other data also says in `catalogue`, `at_hand` and `read` where they come from.
+
+    Parameters
+    ----------
+    city : str, FrequencyMatrix or None
+        A key of the catalogue, or counts of your own.
+    scenario : Scenario, optional
+        What to begin with, in place of city and settings; a link in the address goes before it.
+    links : sequence of Link
+        The server's pages.
+    **choices
+        First choices of the state.
+
+    Raises
+    ------
+    InputError
+        For a city or a choice that does not exist.
+    """
+
+    BADGE = BADGE
+    State: ClassVar[type[PlaceState]]
+    #: What the places of a row of boxes are called; one without a name where there is one map.
+    places: ClassVar[tuple[str, ...]] = ("",)
+
+    def __init__(
+        self,
+        city: str | FrequencyMatrix | None = None,
+        scenario: Scenario | None = None,
+        links: Sequence[Link] = (),
+        **choices: Any,
+    ) -> None:
+        super().__init__(links)
+        opening = Opening.of(scenario)
+        city = opening.city(city)
+        catalogue = self.catalogue()
+        self._brought = own_city(city) if isinstance(city, FrequencyMatrix) else None
+        if self._brought is not None:
+            catalogue["Your own counts"] = city = OWN
+        key = str(city or next(iter(catalogue.values())))
+        if self._brought is None:
+            cities.find(key)  # refuses a city that is not there
+        if self.phone and "drag" in self.State.param:
+            choices = {"drag": "scroll", **choices}
+        self.state = self.begin(opening, key, choices)
+        # Until a city has been read there is nothing to draw boxes on.
+        rectangles = Rectangles(*(Grid.cells((1, 1)) for _ in self.places), places=self.places)
+        self.parts = PageParts(
+            *(self.state, self.message, opening, catalogue, rectangles),
+            links=self.links,
+            phone=self.phone,
+        )
+        self._reading = Background(self.message)
+        self._going_back = False
+        self.build(self.parts)
+        self.state.param.watch(lambda *_: self.look_for_city(), ["city", "side", "bound"])
+        self.live()
+        at_hand = self.at_hand(self.state.place)
+        if at_hand is None and pn.state.curdoc is not None:
+            pn.state.onload(self.look_for_city)
+        else:
+            self._use(at_hand or self.read(self.state.place))
+
+    # What a page says about itself.
+
+    def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> Any:
+        """The first choices: those given, then those of the scenario that the page opens with."""
+        state = self.State(city=city, **choices)
+        if opening.scenario is not None:
+            take(state, opening.scenario)
+        return state
+
+    @abstractmethod
+    def build(self, parts: PageParts) -> None:
+        """Make the parts and fill `sidebar` and `body`, once, before there is a city."""
+
+    @abstractmethod
+    def show(self, data: CityData) -> None:
+        """Show the city that is now in ``parts.data``."""
+
+    def catalogue(self) -> dict[str, str]:
+        """Title of each city to its key."""
+        return {each.title: key for key, each in cities.cities().items()}
+
+    def at_hand(self, place: Place) -> CityData | None:
+        """The city if it is there at once."""
+        if place[0] == OWN:
+            return self._brought
+        return load_city(*place) if is_loaded(*place) else None
+
+    def read(self, place: Place) -> CityData:
+        """The city, however long that takes; called in a thread."""
+        return load_city(*place)
+
+    # Which city is on screen.
+
+    def look_for_city(self) -> None:
+        """Show the chosen city, at once or when it has been read; the last choice counts."""
+        if self._going_back:
+            return
+        place, at_hand = self.state.place, self.at_hand(self.state.place)
+        self.parts.reading = at_hand is None
+        if at_hand is not None:
+            # Whatever is still being read was chosen before this.
+            self._reading.cancel()
+            if at_hand is not self.parts.data:
+                self._use(at_hand)
+            return
+        titles = {key: title for title, key in self.parts.catalogue.items()}
+        saying = f"Reading {titles.get(place[0], place[0])} …"
+        self._reading.run(partial(self.read, place), self._use, saying, self._back)
+
+    def _use(self, data: CityData) -> None:
+        self.parts.data, self.parts.reading = data, False
+        self.show(data)
+
+    def _back(self) -> None:
+        """A city could not be read: the choice goes back to the one on screen."""
+        self.parts.reading = False
+        if self.parts.data is None:
+            return
+        self._going_back = True
+        self.state.go(self.parts.data.city)
+        self._going_back = False

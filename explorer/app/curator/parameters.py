@@ -1,0 +1,222 @@
+"""Controls of a mechanism, made from the declarations of its parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+import param
+
+from explorer.app.kit import ui
+from explorer.app.kit.theme import CSS
+from explorer.app.state.explore import ExploreState
+from explorer.errors import InputError
+from explorer.views.markup import safe_text
+
+#: So many parameters stand in the open; the rest waits behind "More settings".
+FIRST = 5
+
+
+def number_slider(declared: param.Number, value: Any, label: str = "") -> Any:
+    """A slider over the soft bounds of a number, with a mark at its recommended value."""
+    low, high = declared.get_soft_bounds()
+    whole = isinstance(declared, param.Integer)
+    step = declared.step or (1 if whole else _nice_step((high - low) / 100))
+    start = declared.default if value is None else value
+    common = {
+        "label": label or declared.label,
+        "start": low,
+        "end": high,
+        "step": step,
+        "value": low if start is None else min(max(start, low), high),
+        "format": _number_format(step),
+        "size": "small",
+        "sizing_mode": "stretch_width",
+        "margin": ui.MARGIN,
+        "marks": [] if declared.default is None else [{"value": declared.default}],
+    }
+    return ui.IntSlider(**common) if whole else ui.FloatSlider(**common)
+
+
+def _nice_step(step: float) -> float:
+    unit = 10.0 ** math.floor(math.log10(step))
+    return unit * min((1, 2, 5, 10), key=lambda m: abs(m * unit - step))
+
+
+def _number_format(step: float) -> str:
+    decimals = max(0, math.ceil(-math.log10(step) - 1e-9))
+    return f"0,0[.]{'0' * decimals}" if decimals else "0,0"
+
+
+class ParameterControl:
+    """One parameter: its widget, a switch "automatic" where None is a choice, its help."""
+
+    def __init__(self, panel: MechanismPanel, declared: param.Parameter) -> None:
+        self.name, self.declared = declared.name, declared
+        self._panel = panel
+        self._quiet = False
+        value = panel.state.parameter(self.name)
+        label = f"{panel.of}: {declared.label}" if panel.of else declared.label
+        self.switch: Any = None
+        if isinstance(declared, param.Selector):
+            self.widget = ui.choice(label, list(declared.objects), value)
+        elif isinstance(declared, param.Boolean):
+            self.widget = ui.Switch(label=label, value=value, size="small", margin=(2, 10))
+        else:
+            self.widget = number_slider(declared, value, label)
+            if declared.allow_None:
+                automatic = f"Automatic {_lower(declared.label)}"
+                self.switch = ui.Switch(
+                    label=f"{panel.of}: {_lower(automatic)}" if panel.of else automatic,
+                    value=value is None,
+                    size="small",
+                    margin=(0, 10, 4, 10),
+                )
+                ui.bind(self.switch, self._automatic, panel.refused)
+        ui.bind(self.widget, self._chosen, panel.refused)
+        self._parts = [self.widget] if self.switch is None else [self.widget, self.switch]
+        self._help: Any = None
+        self.view = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.explain(panel.state.explain)
+
+    def explain(self, on: bool) -> None:
+        """Show or hide the help below the control; it is made when it is first wanted."""
+        if on and self._help is None:
+            self._help = help_pane(self.declared.doc or "")
+        self.view.objects = [*self._parts, self._help] if on else self._parts
+
+    def show_automatic(self, facts: Mapping[str, float]) -> None:
+        """Let the slider stand where the mechanism's own choice was."""
+        if self.switch is None or not self.switch.value:
+            return
+        found = facts.get(_lower(self.declared.label))
+        if found is None:
+            return
+        self._quiet = True
+        self.widget.value = int(min(max(found, self.widget.start), self.widget.end))
+        self._quiet = False
+
+    def _automatic(self, on: bool) -> None:
+        if not self._quiet:
+            self._set(None if on else self.widget.value)
+
+    def _chosen(self, value: Any) -> None:
+        if self._quiet:
+            return
+        self._set(value)
+        if self.switch is not None and self.switch.value:
+            # Touching the slider is choosing: the switch follows without being asked again.
+            self._quiet = True
+            self.switch.value = False
+            self._quiet = False
+
+    def _set(self, value: Any) -> None:
+        if isinstance(self.declared, param.Integer) and isinstance(value, float):
+            if not value.is_integer():
+                raise InputError(f"{self.declared.label} is {value:g}: give a whole number.")
+            value = int(value)
+        self._panel.state.set_parameter(self.name, value)
+        self._panel.chosen()
+
+
+class MechanismPanel:
+    """The controls of the present mechanism; only those that matter now are shown.
+
+    Parameters
+    ----------
+    state : ExploreState
+    changed : called after each accepted change
+    refused : shows a sentence when a value is refused
+    first : how many parameters stand in the open
+    of : whose they are, such as "A", where a page has several panels; part of every name
+    """
+
+    def __init__(
+        self,
+        state: ExploreState,
+        changed: Callable[[], None],
+        refused: Callable[[str], None],
+        first: int = FIRST,
+        of: str = "",
+    ) -> None:
+        self.state, self.refused, self._changed = state, refused, changed
+        self._first, self.of = first, of
+        self.controls: dict[str, ParameterControl] = {}
+        self._rest: list[param.Parameter] = []
+        self._more = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self._button = ui.Button(
+            label=self._label(),
+            variant="text",
+            size="small",
+            margin=(0, 5),
+            on_click=self._toggle,
+        )
+        self.view = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Make the controls of the mechanism that the state now names."""
+        instance = self.state.instance()
+        declared = [instance.param[name] for name in instance.tunables()]
+        shown, self._rest = declared[: self._first], declared[self._first :]
+        self.controls = {each.name: ParameterControl(self, each) for each in shown}
+        self._more.objects = []
+        views = [control.view for control in self.controls.values()]
+        self.view.objects = [*views, self._button, self._more] if self._rest else views
+        if self._more.visible:
+            self._open()
+        self._show_relevant()
+
+    def chosen(self) -> None:
+        """A control changed the state."""
+        self._show_relevant()
+        self._changed()
+
+    def explain(self, on: bool) -> None:
+        """Show or hide the help below each control."""
+        for control in self.controls.values():
+            control.explain(on)
+
+    def show_facts(self, facts: Mapping[str, float]) -> None:
+        """Tell automatic controls what the mechanism chose."""
+        for control in self.controls.values():
+            control.show_automatic(facts)
+
+    def _show_relevant(self) -> None:
+        matters = self.state.instance().relevant()
+        for name, control in self.controls.items():
+            if control.view.visible != (name in matters):
+                control.view.visible = name in matters
+
+    def _open(self) -> None:
+        """Make the controls behind "More settings"; most visitors never need them."""
+        made = {each.name: ParameterControl(self, each) for each in self._rest}
+        self.controls |= made
+        self._more.objects = [control.view for control in made.values()]
+        self._show_relevant()
+
+    def _toggle(self, _event: Any) -> None:
+        if not self._more.objects:
+            self._open()
+        self._more.visible = not self._more.visible
+        self._button.label = self._label()
+
+    def _label(self) -> str:
+        more = "Fewer settings" if self._more.visible else "More settings"
+        return f"{more} of {self.of}" if self.of else more
+
+
+def help_pane(text: str) -> Any:
+    """A short paragraph beside a control."""
+    return pn.pane.HTML(
+        f'<p class="help">{safe_text(text, 600)}</p>',
+        stylesheets=[CSS],
+        sizing_mode="stretch_width",
+        margin=(0, 10, 4, 10),
+    )
+
+
+def _lower(label: str) -> str:
+    return label[:1].lower() + label[1:] if len(label) > 1 else label

@@ -1,0 +1,64 @@
+"""What the parts of one curator's page share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.data import CityData
+from explorer.app.curator.start import Opening
+from explorer.app.kit.message import MessageArea
+from explorer.app.kit.navigation import Link
+from explorer.errors import InputError
+
+
+@dataclass(eq=False)
+class PageParts:
+    """One visitor's page, handed to each of its parts when that is made.
+
+    Parameters
+    ----------
+    state : the visitor's choices, at least a `PlaceState`
+    message : where sentences go
+    opening : what the page begins with
+    catalogue : title of each city to its key
+    rectangles : the visitor's boxes
+    links : the server's pages
+    phone : whether the page is on a phone
+    data : the city on screen; None until one has been read
+    maps : the maps on screen, once there are some
+    reading : whether another city than that on screen has been chosen and is being read
+    """
+
+    state: Any
+    message: MessageArea
+    opening: Opening
+    catalogue: dict[str, str]
+    rectangles: Rectangles
+    links: Sequence[Link] = ()
+    phone: bool = False
+    data: CityData | None = None
+    maps: Any = None
+    reading: bool = False
+
+    def refuse(self, sentence: str) -> None:
+        """Say why something was not done."""
+        self.message.refuse(sentence)
+
+    def known(self) -> CityData:
+        """The city on screen.
+
+        Raises
+        ------
+        InputError
+            Before there is one.
+        """
+        if self.data is None:
+            raise InputError("The city is still being read: wait a moment.")
+        return self.data
+
+    def shown_maps(self) -> Any:
+        """The maps on screen, for parts that outlive a city."""
+        return self.maps

@@ -1,0 +1,273 @@
+"""The scenarios of a page: presets, links, files; and the address, which follows the screen."""
+
+from __future__ import annotations
+
+import html
+import io
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+import panel as pn
+
+from explorer.app.curator.data import CityData
+from explorer.app.curator.parameters import help_pane
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.start import ARGUMENT, known_city, known_lesson, present, take
+from explorer.app.kit import ui
+from explorer.app.kit.browser import Browser
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.theme import SMALL_BUTTON
+from explorer.app.kit.words import words
+from explorer.errors import InputError
+from explorer.scenario import Scenario, presets, to_notebook, to_python
+from explorer.views.markup import safe_text
+
+#: Milliseconds without a change after which the address follows.
+QUIET = 700
+_MOST_BYTES = 1_000_000
+_NONE = "Choose one"
+
+
+class Scenarios:
+    """The section "Scenarios" of a drawer, and the link in the address.
+
+    Parameters
+    ----------
+    page : its key, one of `explorer.scenario.PAGES`
+    parts : of the page
+    taken : called after the choices and boxes of a scenario were taken
+    released : returns whether a drawn release is on the screen
+    """
+
+    def __init__(
+        self,
+        page: str,
+        parts: PageParts,
+        taken: Callable[[], None],
+        released: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._page, self._parts = page, parts
+        self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
+        self._released, self._taken = released, taken
+        self._waiting: Scenario | None = parts.opening.scenario
+        self._served = self._armed = False
+        self._changed_at = 0.0
+        self._address: str | None = None
+        self._browser = Browser(self._copied)
+        self._copying = ""
+        self._status = html_pane(margin=(0, 10))
+        self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.section = ui.Accordion(("Scenarios", self._holder), **ui.SECTION)
+        self.section.param.watch(lambda _e: self._fill(), "active")
+        self.view = pn.Column(
+            self.section, self._browser.view, sizing_mode="stretch_width", margin=(8, 6, 0, 6)
+        )
+        self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
+        if parts.opening.damaged:
+            parts.refuse(parts.opening.damaged)
+
+    # A scenario arrives.
+
+    def open(self, scenario: Scenario) -> None:
+        """Show a scenario, on the page that it is of.
+
+        Raises
+        ------
+        InputError
+            For a city that is not here, or a page that this server or notebook does not have.
+        """
+        known_city(scenario)
+        if scenario.page != self._page:
+            self._leave(scenario)
+            return
+        put(self._status, "")
+        self._waiting = scenario
+        take(self._state, scenario)
+        # A city that has to be read first takes its boxes when it arrives.
+        if self._parts.data is not None:
+            self.place(self._parts.data)
+        self._taken()
+
+    def place(self, data: CityData) -> None:
+        """Put the boxes of a scenario that was opened on ``data``, if that is its city."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and waiting.city == data.city[0]:
+            if data.heat is not None and waiting.side != data.city[1]:
+                # A grid that was asked for before has arrived; this one is still being counted.
+                self._waiting = waiting
+            else:
+                self._put(waiting, data)
+        if self._address is None:
+            # What a page begins with needs no link; the first change does.
+            self._address = self._link()
+
+    def _put(self, scenario: Scenario, data: CityData) -> None:
+        boxes = scenario.boxes_on(data.grid)
+        edges, names = [box.edges for box in boxes], [box.name for box in boxes]
+        outside = len(boxes) - self._rectangles.replace(edges, names)
+        self._greet(scenario)
+        if outside:
+            self._message.refuse(
+                f"{outside} of the scenario's {len(boxes)} boxes lie outside the map: they were "
+                "left out."
+            )
+
+    def _greet(self, scenario: Scenario) -> None:
+        said = [safe_text(each, 300) for each in (scenario.title, scenario.about) if each]
+        text = ": ".join(said)
+        if scenario.seed is None:
+            text = f"{text} {words('scenario')['Released']}".strip()
+        if text:
+            self._message.inform(text)
+
+    def _leave(self, scenario: Scenario) -> None:
+        found = [each.address for each in self._parts.links if each.key == scenario.page]
+        if not self._served or not found:
+            raise InputError(
+                f"This scenario is of the page {scenario.page}: open it there, or start with "
+                "dp-explorer serve --scenario."
+            )
+        what = f"{ARGUMENT}={scenario.to_link()}"
+        if scenario.lesson:
+            known_lesson(scenario)
+            # Learn opens by the lesson; the experiments there have settings of their own.
+            what = f"lesson={quote(scenario.lesson)}"
+        self._browser.go(f"./{found[0]}?{what}")
+
+    # The address.
+
+    def serve(self) -> None:
+        """The page has an address of its own, which follows it."""
+        self._served = True
+
+    def follow(self) -> None:
+        """Something may have changed: the address follows when that was all for a while."""
+        self._changed_at = time.monotonic()
+        doc = pn.state.curdoc
+        if self._served and not self._armed and doc is not None and doc.session_context:
+            self._armed = True
+            doc.add_timeout_callback(partial(self._quiet, doc), QUIET)
+
+    def _quiet(self, doc: Any) -> None:
+        left = QUIET - round(1000 * (time.monotonic() - self._changed_at))
+        if left > 10:
+            doc.add_timeout_callback(partial(self._quiet, doc), left)
+            return
+        self._armed = False
+        link = self._link()
+        if self._address is not None and link != self._address:
+            self._address = link
+            self._browser.address(link)
+
+    def _link(self) -> str:
+        """The link of the screen; none where no link can carry it."""
+        try:
+            return self.present().to_link()
+        except InputError:
+            return ""
+
+    def present(self) -> Scenario:
+        """The scenario of the screen.
+
+        Raises
+        ------
+        InputError
+            For a city that exists in this session only.
+        """
+        return present(self._page, self._state, self._rectangles, self._released())
+
+    # The section.
+
+    def _fill(self) -> None:
+        """Make the controls when the section is first opened; most visitors never need them."""
+        if len(self._holder) or not self.section.active:
+            return
+        found = {safe_text(each.title or key): key for key, each in presets().items()}
+        self.preset = ui.Select(label="Preset", options={_NONE: "", **found}, value="", **ui.WIDE)
+        ui.bind(self.preset, self._chosen, self._message.refuse)
+        look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
+        link, python = (
+            ui.Button(label=label, on_click=partial(self._copy, what), **look)
+            for label, what in (("Copy link", "link"), ("Copy as Python", "script"))
+        )
+        link.visible = self._served
+        files = [
+            ui.FileDownload(
+                label=label, filename=filename, callback=partial(self._written, filename), **look
+            )
+            for label, filename in (
+                ("Download notebook", "scenario.ipynb"),
+                ("Save scenario", "scenario.yaml"),
+            )
+        ]
+        self.file = ui.Upload(
+            _MOST_BYTES,
+            label="Open scenario",
+            accept=".yaml,.yml",
+            uploaded_label="Open scenario",
+            stylesheets=[SMALL_BUTTON],
+            **look,
+        )
+        self.file.refused = self._message.refuse
+        self.file.param.watch(self._read, "value")
+        self._holder.objects = [
+            help_pane(words("scenario")["Scenarios"]),
+            self.preset,
+            ui.wrapping(link, python, *files, self.file, margin=(4, 10)),
+            self._status,
+        ]
+
+    def _chosen(self, key: str) -> None:
+        if key:
+            # Back to "choose one", so that the same preset can be chosen again.
+            self.preset.value = ""
+            self.open(presets()[key])
+
+    def _copy(self, what: str, _event: Any) -> None:
+        try:
+            scenario = self.present()
+            self._copying = what
+            if what == "link":
+                here = [each.address for each in self._parts.links if each.key == self._page]
+                self._browser.copy(link=scenario.to_link(), page="".join(here))
+            else:
+                self._browser.copy(to_python(scenario))
+        except InputError as error:
+            self._tell(str(error))
+
+    def _copied(self, by_hand: str) -> None:
+        """The browser has copied, or gives the text back that it may not copy."""
+        if by_hand:
+            self._tell("The browser does not let a page copy: select the text and copy it.")
+            self._status.object += (
+                '<textarea readonly rows="6" aria-label="Text to copy" '
+                'style="width: 100%; color: inherit; background: transparent">'
+                f"{html.escape(by_hand[:100_000])}</textarea>"
+            )
+            return
+        said = f"The {self._copying} is on the clipboard."
+        self._tell(f"{said} {words('scenario')['Drawn']}" if self._released() else said)
+
+    def _written(self, filename: str) -> io.BytesIO:
+        try:
+            scenario = self.present()
+            text = scenario.to_yaml() if filename.endswith("yaml") else to_notebook(scenario)
+        except InputError as error:
+            text = str(error)
+            self._tell(text)
+        return io.BytesIO(text.encode())
+
+    def _read(self, event: Any) -> None:
+        if not event.new:
+            return
+        try:
+            self.open(Scenario.from_yaml(event.new))
+        except InputError as error:
+            self._message.refuse(str(error))
+        self.file.clear()
+
+    def _tell(self, sentence: str) -> None:
+        put(self._status, f'<p class="help" role="status">{html.escape(sentence)}</p>')

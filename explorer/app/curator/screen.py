@@ -1,0 +1,140 @@
+"""From choices to everything one screen shows: a pure function, run in the worker's thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.curator.answers import BoxAnswers, answer_boxes
+from explorer.app.curator.data import CityData
+from explorer.app.curator.figures import map_error
+from explorer.mechanisms import Mechanism
+from explorer.privacy.ledger import Ledger
+from explorer.releases.release import Release
+from explorer.views.partition import Leaves, Partition, partition
+from explorer.views.pictures import RightView, colour, private_map
+from explorer.views.scale import ColourScale, Kind, top_value_of_leaves
+from explorer.views.truth import Truth
+from explorer.views.viewport import Viewport
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a screen is drawn; nothing in it touches the release."""
+
+    right: RightView = "private"
+    scale: Kind = "log"
+    scale_from: Literal["data", "release"] = "data"
+    points: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One request for a screen.
+
+    Parameters
+    ----------
+    seed : of a preview's random noise; None draws a release with release-grade noise
+    draw : number of the drawing; a release is drawn again only when it changes
+    previous : the last screen; whatever is still right in it is used again
+    ledger : where a release is booked before it is drawn; a preview has none
+    """
+
+    data: CityData
+    mechanism: Mechanism
+    seed: int | None
+    draw: int
+    view: Viewport
+    look: Look
+    boxes: NDArray[np.float64]
+    previous: Screen | None = None
+    ledger: Ledger | None = None
+
+    def __post_init__(self) -> None:
+        if (self.seed is None) != (self.ledger is not None):
+            raise ValueError("A release is booked in a ledger and a preview has a seed.")
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What the release depends on."""
+        return id(self.data), repr(self.mechanism), self.seed, self.draw
+
+
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """Everything the page shows; arrays of bytes are (height, width), row 0 south."""
+
+    data: CityData
+    key: tuple[Any, ...]
+    title: str
+    release: Release
+    leaves: Leaves
+    seconds: float
+    look: Look
+    scale: ColourScale
+    truth: Truth
+    left_bytes: NDArray[np.uint8]
+    right_bytes: NDArray[np.uint8]
+    partition: Partition
+    boxes: NDArray[np.float64]
+    answers: BoxAnswers
+    error: float
+
+    @property
+    def view(self) -> Viewport:
+        """The viewport that the pictures belong to."""
+        return self.truth.view
+
+
+def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen:
+    """Release (unless the last one still holds), resample, colour, answer.
+
+    Raises
+    ------
+    InputError
+        When the mechanism refuses the settings for this matrix, or the ledger a draw.
+    """
+    old = job.previous if job.previous is not None and job.previous.data is job.data else None
+    if old is not None and old.key == job.key:
+        release, leaves, seconds, error = old.release, old.leaves, old.seconds, old.error
+    else:
+        started = time.perf_counter()
+        release = job.mechanism.release(job.data.matrix, job.seed, progress, job.ledger)
+        seconds = time.perf_counter() - started
+        leaves = Leaves.of(release)
+        error = map_error(job.data.matrix, release, leaves)
+    truth = job.data.truth(job.view, job.look.points)
+    scale = _scale(job, leaves)
+    grid = job.data.grid
+    same_left = old is not None and old.truth is truth and old.scale == scale
+    left = old.left_bytes if same_left and old is not None else scale.encode(truth.shown)
+    strength = 0.25 if job.look.right == "difference" else 0.5
+    return Screen(
+        data=job.data,
+        key=job.key,
+        title=job.mechanism.title,
+        release=release,
+        leaves=leaves,
+        seconds=seconds,
+        look=job.look,
+        scale=scale,
+        truth=truth,
+        left_bytes=left,
+        right_bytes=colour(private_map(release, leaves, job.view), truth, scale, job.look.right),
+        partition=partition(leaves, job.view, grid, strength),
+        boxes=job.boxes,
+        answers=answer_boxes(release, job.data.matrix, job.boxes),
+        error=error,
+    )
+
+
+def _scale(job: Job, leaves: Leaves) -> ColourScale:
+    kind, source = job.look.scale, job.look.scale_from
+    if source == "data":
+        return ColourScale(kind, job.data.top(kind), source)
+    return ColourScale(kind, top_value_of_leaves(leaves.density, leaves.cells, kind), source)

@@ -1,0 +1,149 @@
+"""A visitor's own points: a file, its two columns if need be, and a declared extent."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+
+from explorer.app.kit import ui
+from explorer.app.kit.numbers import finite
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.points import Points, read_points
+from explorer.views.markup import safe_text
+
+MOST_BYTES = 200_000_000
+#: A compressed file of that size can hold billions of rows; these take about 1 GB.
+MOST_ROWS = 20_000_000
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json", ".gpkg")
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPoints:
+    """Points of a visitor with the extent that was declared for them.
+
+    ``lon``, ``lat`` in degrees, ``width`` in metres: typed by a person, never taken from points.
+    """
+
+    points: Points
+    title: str
+    lon: float
+    lat: float
+    width: float
+
+    def grid(self, side: int) -> Grid:
+        """The declared square with ``side`` x ``side`` cells."""
+        return Grid.around(self.lon, self.lat, self.width, shape=side, name=self.title)
+
+
+def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "", user: str = "") -> Points:
+    """Read uploaded bytes; the uploaded name decides the format and names nothing on disk.
+
+    ``lon``, ``lat`` and ``user`` name columns; empty ones are guessed, and no user is.
+
+    Raises
+    ------
+    InputError
+        For an unknown ending, more than `MOST_ROWS` rows, and all that `read_points` refuses.
+    """
+    ending = Path(str(filename)).suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"Files ending in “{safe_text(ending, 12)}” are not read: give one of "
+            f"{', '.join(ENDINGS)}."
+        )
+    with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
+        path = Path(folder) / f"upload{ending}"
+        path.write_bytes(data)
+        return read_points(
+            path, lon=lon or None, lat=lat or None, user=user or None, max_rows=MOST_ROWS
+        )
+
+
+class UploadForm:
+    """The form for a visitor's own points.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(work, done)``: does ``work()`` in a thread and gives its result to ``done``; an
+        InputError becomes a message.
+    use : called with `OwnPoints` when a file has been read
+    refused : shows a sentence
+    """
+
+    def __init__(
+        self,
+        run: Callable[[Callable[[], Any], Callable[[Any], None]], None],
+        use: Callable[[OwnPoints], None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._run, self._use, self._refused = run, use, refused
+        wide = {"sizing_mode": "stretch_width", "size": "small"}
+        self.file = ui.Upload(
+            MOST_BYTES,
+            label="Choose a file",
+            accept=",".join(ENDINGS),
+            uploaded_label="File received",
+            variant="outlined",
+            **wide,
+        )
+        self.file.refused = refused
+        self.lon = ui.FloatInput(label="Centre longitude (degrees)", value=None, **wide)
+        self.lat = ui.FloatInput(label="Centre latitude (degrees)", value=None, **wide)
+        self.width = ui.FloatInput(label="Width (km)", value=20.0, **wide)
+        self.user_column = ui.TextInput(label="User column (if records have one)", **wide)
+        self.lon_column = ui.TextInput(label="Longitude column", visible=False, **wide)
+        self.lat_column = ui.TextInput(label="Latitude column", visible=False, **wide)
+        typed = (self.lon, self.lat, self.width, self.user_column, self.lon_column, self.lat_column)
+        for widget in typed:
+            widget.refused = refused
+        button = ui.Button(
+            label="Load these points", variant="contained", on_click=self._load, **wide
+        )
+        self.view = pn.Column(
+            self.file,
+            *typed,
+            button,
+            margin=0,
+            sizing_mode="stretch_width",
+        )
+
+    def _load(self, _event: Any) -> None:
+        data, name = self.file.value, self.file.filename
+        place = (self.lon.value, self.lat.value, self.width.value)
+        if not data:
+            self._refused("No file has been chosen: choose one first.")
+            return
+        if None in place:
+            self._refused(
+                "Declare the map first: type the centre's longitude and latitude and the width. "
+                "They are public, so they must not be taken from the points."
+            )
+            return
+        named = (self.lon_column, self.lat_column, self.user_column)
+        columns = [each.value.strip() for each in named]
+
+        def work() -> OwnPoints:
+            lon, lat, width = map(finite, place, ("The longitude", "The latitude", "The width"))
+            # The extent is checked before the file is opened.
+            Grid.around(lon, lat, width * 1000, shape=2)
+            try:
+                points = read_upload(data, name, *columns)
+            except InputError:
+                self.lon_column.visible = self.lat_column.visible = True
+                raise
+            return OwnPoints(points, "Your points", lon, lat, width * 1000)
+
+        self._run(work, self.loaded)
+
+    def loaded(self, own: OwnPoints) -> None:
+        """Use points that have been read."""
+        # The bytes have been read: no visitor's file stays in memory.
+        self.file.clear()
+        self._use(own)

@@ -1,0 +1,90 @@
+"""Explanations below the maps: one panel at a time, and none until somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+
+from explorer.app.curator.screen import Screen
+from explorer.app.explore.panel import ExplainPanel, choice
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane
+from explorer.app.kit.theme import CSS
+
+Panel = ExplainPanel[Any]
+OFF = "off"
+#: What a visitor reads for each panel.
+TITLES = {"Leaf": "One area", "Replay": "How it was built", "Runs": "Other possible results"}
+
+
+class Explain:
+    """The strip "Explain this map" and the panel that is open.
+
+    A panel that is not open costs nothing: no computation, and nothing sent.
+
+    Parameters
+    ----------
+    panels : key to panel, in the order of the strip; or to what makes it when it is first opened
+    words : key to the line of words above a panel
+    refused : shows a sentence about a choice that does not exist
+    opened : called with whether a panel is open, when that changes
+    """
+
+    def __init__(
+        self,
+        panels: Mapping[str, Panel | Callable[[], Panel]],
+        words: Mapping[str, str],
+        refused: Callable[[str], None],
+        opened: Callable[[bool], None] = lambda _open: None,
+    ) -> None:
+        self._opened = opened
+        self._panels, self._words = dict(panels), words
+        self._screen: Screen | None = None
+        self.open: Panel | None = None
+        titles = {TITLES.get(key, key): key for key in panels}
+        self.choice = choice("Explain this map", {"Off": OFF, **titles})
+        ui.bind(self.choice, self._choose, refused)
+        self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        head = pn.pane.HTML("<h2>Explain this map</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))
+        self.view = pn.Column(
+            ui.wrapping(head, self.choice, gap="4px 0"),
+            self._holder,
+            sizing_mode="stretch_width",
+            margin=(4, 0, 6, 0),
+        )
+
+    def show(self, screen: Screen) -> None:
+        """A new picture is on the maps."""
+        self._screen = screen
+        if self.open is not None:
+            self.open.show(screen)
+
+    def selected(self) -> None:
+        """The boxes or the selected rows have changed."""
+        if self.open is not None:
+            self.open.selected()
+
+    def close(self) -> None:
+        """Shut whatever is open, such as for another city."""
+        self.choice.value = OFF
+
+    def _choose(self, key: str) -> None:
+        before, self.open = self.open, self._panel(key)
+        if before is not None:
+            before.hide()
+        if (before is None) != (self.open is None):
+            self._opened(self.open is not None)
+        if self.open is None:
+            self._holder.objects = []
+            return
+        self._holder.objects = [html_pane(f"<p>{self._words[key]}</p>"), self.open.view]
+        if self._screen is not None:
+            self.open.show(self._screen)
+
+    def _panel(self, key: str) -> Panel | None:
+        made = self._panels.get(key)
+        if callable(made):
+            made = self._panels[key] = made()
+        return made

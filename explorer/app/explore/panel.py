@@ -1,0 +1,160 @@
+"""What the panels below the maps have in common: a screen, a job, and a player where they move."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from explorer.app.curator.maps import MapPair
+from explorer.app.curator.screen import Screen
+from explorer.app.kit import ui
+from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.app.work.job import Job
+from explorer.app.work.player import PACES, Player
+from explorer.errors import InputError
+
+Found = TypeVar("Found")
+
+
+class ExplainPanel(ABC, Generic[Found]):
+    """One panel: it asks about the screen on the maps, and shows what its job finds.
+
+    Everything public is called with the document's lock held.
+
+    Parameters
+    ----------
+    find : from a question to what is shown, in a thread; what it finds has a ``screen``
+    maps : returns the maps on the page
+    refused : shows a sentence
+    """
+
+    view: Any
+
+    def __init__(
+        self,
+        find: Callable[[Any], Found],
+        maps: Callable[[], MapPair | None],
+        refused: Callable[[str], None],
+    ) -> None:
+        self._maps, self._refused = maps, refused
+        self._screen: Screen | None = None
+        # Whether something has been asked that is not shown yet.
+        self._drawing = False
+        self.job = Job(find, self._publish, self._failed, take=self._take)
+
+    @abstractmethod
+    def show(self, screen: Screen) -> None:
+        """Look at ``screen``: called when the panel is opened, and after each new picture."""
+
+    def selected(self) -> None:
+        """The boxes, or the rows selected in their table, have changed."""
+        if self._screen is not None:
+            self._draw()
+
+    @abstractmethod
+    def hide(self) -> None:
+        """Another panel is opened, or none: take everything off the maps again and stop work."""
+
+    @abstractmethod
+    def _question(self, screen: Screen) -> Any:
+        """What the job is to find now."""
+
+    @abstractmethod
+    def _show(self, found: Found) -> None:
+        """Show what the job found."""
+
+    def _fits(self, found: Any) -> bool:
+        """Whether it is about what is on the maps; a newer screen has asked for its own."""
+        return found.screen is self._screen
+
+    def _draw(self) -> None:
+        self._drawing = True
+        self.job.ask()
+
+    def _take(self) -> Any:
+        if self._screen is None:
+            raise InputError("There is no map to explain yet: wait a moment.")
+        return self._question(self._screen)
+
+    def _publish(self, found: Found) -> None:
+        self._drawing = False
+        if self._fits(found):
+            self._show(found)
+
+    def _failed(self, sentence: str) -> None:
+        self._drawing = False
+        self._refused(sentence)
+
+
+class PlayedPanel(ExplainPanel[Found]):
+    """A panel that shows one thing after the other on the right map.
+
+    Parameters
+    ----------
+    find, maps, refused : as for an `ExplainPanel`
+    label : of the button that plays
+    """
+
+    def __init__(
+        self,
+        find: Callable[[Any], Found],
+        maps: Callable[[], MapPair | None],
+        refused: Callable[[str], None],
+        label: str,
+    ) -> None:
+        super().__init__(find, maps, refused)
+        self.player = Player(self._next, self._playing)
+        self._label = label
+        self.play = panel_button(label, self._toggle)
+        self.pace = choice("Speed", PACES)
+        ui.bind(self.pace, self._hurry, refused)
+
+    def hide(self) -> None:
+        """Stop, and give the map back."""
+        self.player.stop()
+        self._screen = None
+        maps = self._maps()
+        if maps is not None:
+            maps.uncover()
+
+    @abstractmethod
+    def _next(self) -> bool:
+        """One step of the player; returns whether there are more."""
+
+    def _rewind(self) -> None:
+        """About to play: at the end, begin anew."""
+
+    def _toggle(self, _event: Any) -> None:
+        if self.player.playing:
+            self.player.stop()
+        else:
+            self._rewind()
+            self.player.start()
+
+    def _hurry(self, seconds: float) -> None:
+        self.player.seconds = seconds
+
+    def _playing(self, playing: bool) -> None:
+        self.play.label = "Pause" if playing else self._label
+
+    def _failed(self, sentence: str) -> None:
+        self.player.stop()
+        super()._failed(sentence)
+
+
+def panel_button(label: str, do: Callable[[Any], None], variant: str = "outlined") -> Any:
+    """A small button of a panel."""
+    return ui.Button(label=label, variant=variant, size="small", margin=0, on_click=do)
+
+
+def choice(label: str, options: dict[str, Any]) -> Any:
+    """One of a few, side by side."""
+    return ui.RadioButtonGroup(
+        label=label,
+        options=options,
+        value=next(iter(options.values())),
+        size="small",
+        margin=0,
+        stylesheets=[SPOKEN_LABEL],
+    )

@@ -1,0 +1,1 @@
+"""Widgets, panes, words and colours that every page uses; PUBLIC."""

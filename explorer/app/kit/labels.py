@@ -1,0 +1,6 @@
+"""Words that stand on several pages and must be the same on all."""
+
+CURATOR = "contains exact counts: do not share this screen"
+BADGE = CURATOR.capitalize()
+PREVIEW = "Preview: repeatable noise, must not be published"
+DRAWN = "Private release: may be published"

@@ -1,0 +1,260 @@
+"""Maps side by side: ranges that move together, titles, one bar, boxes drawn over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import panel as pn
+from bokeh.core.property.descriptors import UnsetValueError
+from numpy.typing import NDArray
+
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.grid.grid import Grid
+from explorer.views.gestures import on_box, on_tap
+from explorer.views.maps import (
+    LinkedRanges,
+    MapView,
+    QueryBoxes,
+    partition_sources,
+    show_partition,
+)
+from explorer.views.marks import Marks
+from explorer.views.partition import Partition
+from explorer.views.viewport import Viewport
+
+_GAP = 20
+#: Pixels of the window's height beside the maps, and those of a panel below them.
+TAKEN, PANEL = 262, 230
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class MapSpec:
+    """One map of several.
+
+    Parameters
+    ----------
+    grid : Grid
+        Maps of the same extent move together.
+    label : str
+        What the picture is, for a screen reader.
+    place : int
+        Which box of a row of the table is drawn here: 0 unless a row has a box for each map.
+    partition : int
+        Maps with the same number draw the same partition, which is sent once.
+    """
+
+    grid: Grid
+    label: str
+    place: int = 0
+    partition: int = 0
+
+
+class Maps:
+    """k maps below their titles, one bar below them all.
+
+    On a narrow screen they stand one above the other. It knows pictures, not where they are from.
+
+    Parameters
+    ----------
+    specs : what each map is
+    viewed : called after a pan, zoom or resize
+    drawn : called with the place of a map and each dragged rectangle (x0, y0, x1, y1) in its unit
+    tapped : called with the place of a map and x, y of each click, as the browser sent them
+    taken : pixels of the window's height that the rest of the page needs
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[MapSpec],
+        viewed: Callable[[], None],
+        drawn: Callable[[int, Box], None],
+        tapped: Callable[[int, Any, Any], None] | None = None,
+        *,
+        taken: int = TAKEN,
+    ) -> None:
+        self.grids = [spec.grid for spec in specs]
+        self._taken = taken
+        extents: dict[Any, LinkedRanges] = {}
+        self._ranges = [
+            extents.setdefault((g.bounds, g.crs), LinkedRanges(g.bounds)) for g in self.grids
+        ]
+        places = range(1 + max(spec.place for spec in specs))
+        self.boxes, self.marks = [QueryBoxes() for _ in places], [Marks() for _ in places]
+        self._partitions = [
+            partition_sources() for _ in range(1 + max(spec.partition for spec in specs))
+        ]
+        self.views: list[MapView] = []
+        for spec, ranges in zip(specs, self._ranges, strict=True):
+            shared = self.boxes[spec.place], *self._partitions[spec.partition]
+            view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label)
+            view.on_view(viewed)
+            on_box(view.figure, partial(drawn, spec.place))
+            self.marks[spec.place].draw_on(view.figure)
+            if tapped is not None:
+                on_tap(view.figure, partial(tapped, spec.place))
+            self.views.append(view)
+        self.heads = [html_pane(margin=(0, 0, 4, 0)) for _ in specs]
+        self.bar = html_pane()
+        self.view = self._layout()
+        self._leave(taken)
+
+    @property
+    def grid(self) -> Grid:
+        """The grid of the first map."""
+        return self.grids[0]
+
+    @grid.setter
+    def grid(self, grid: Grid) -> None:
+        """Other cells of the same extent, on every map."""
+        self.grids = [grid for _ in self.grids]
+
+    @property
+    def ranges(self) -> LinkedRanges:
+        """What the first map shows."""
+        return self._ranges[0]
+
+    def viewport(self, number: int = -1) -> Viewport:
+        """What the browser shows now; before it has answered, the whole grid at a usual size."""
+        grid, view = self.grids[number], self.views[number]
+        try:
+            width, height = view.figure.inner_width, view.figure.inner_height
+        except UnsetValueError:
+            return Viewport.whole(grid)
+        # A map that is not laid out yet reports 0.
+        if not min(width or 0, height or 0) > 0:
+            return Viewport.whole(grid)
+        return Viewport.of(self._ranges[number].bounds, width, height, grid)
+
+    def zoom(self, factor: float) -> None:
+        """Zoom about the centre, below 1 inwards; 0 shows the whole grids again."""
+        for ranges, grid in {id(r): (r, g) for r, g in self._by_range()}.values():
+            if factor:
+                ranges.zoom(factor)
+            else:
+                ranges.reset(grid.bounds)
+
+    def show_partition(self, number: int, drawn: Partition, view: Viewport) -> None:
+        """Put a prepared partition on the maps of that number."""
+        show_partition(*self._partitions[number], drawn, view)
+
+    def highlight(self, boxes: NDArray[Any], names: Sequence[str], selected: Sequence[int]) -> None:
+        """Draw the rectangles: (n, 4), or (n, places, 4) with NaN where a row has none."""
+        rows = boxes.reshape(len(names), len(self.boxes), 4)
+        for place, source in enumerate(self.boxes):
+            source.show(rows[:, place], names, selected)
+        self.push()
+
+    def mark(self, leaves: NDArray[Any], place: int = 0) -> None:
+        """Mark the leaves (k, 4) that selected rectangles cut through."""
+        self.marks[place].show_cut(leaves)
+        self.push()
+
+    def outline(self, node: Box | None, place: int = 0) -> None:
+        """Outline one node, or none."""
+        self.marks[place].show_node(node)
+        self.push()
+
+    def title(self, number: int, title: str, below: str) -> None:
+        """Title of a map, and HTML of our own below it."""
+        put(self.heads[number], f"<h2>{title}</h2>{below}")
+
+    def make_room(self, room: bool) -> None:
+        """Shrink the maps so that a panel below them stands in the window too, or grow again."""
+        self._leave(self._taken + (PANEL if room else 0))
+
+    def push(self) -> None:
+        """In a notebook, send what changed in the figures; a server does so by itself."""
+        if pn.state.curdoc is None:
+            pn.io.push_notebook(self.view)
+
+    def _by_range(self) -> list[tuple[LinkedRanges, Grid]]:
+        return list(zip(self._ranges, self.grids, strict=True))
+
+    def _layout(self) -> Any:
+        cards = []
+        for view, head, grid in zip(self.views, self.heads, self.grids, strict=True):
+            aspect = grid.width / grid.height
+            view.figure.aspect_ratio = aspect
+            pane = pn.pane.Bokeh(
+                view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0
+            )
+            cards.append(pn.Column(head, pane, margin=0, sizing_mode="stretch_width"))
+        return pn.Column(
+            ui.wrapping(*cards, gap=f"8px {_GAP}px"),
+            self.bar,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def _leave(self, taken: int) -> None:
+        """Leave ``taken`` pixels of the window's height to the rest; bar and maps end together."""
+        widths = []
+        for card, grid in zip(self.view[0], self.grids, strict=True):
+            aspect = grid.width / grid.height
+            widest = f"min(760px, max(340px, calc((100vh - {taken}px) * {aspect:.4f})))"
+            card.styles = {"flex": "1 1 300px", "max-width": widest}
+            widths.append(widest)
+        self.view.styles = {
+            "max-width": f"calc({' + '.join(widths)} + {_GAP * (len(widths) - 1)}px)"
+        }
+
+
+class DragState(Protocol):
+    """What `MapTools` sets: the meaning of a drag."""
+
+    drag: str
+
+    def put(self, *, drag: str) -> Any:
+        """Take a value; raises `InputError` for one that cannot be."""
+
+
+class MapTools:
+    """Buttons above the maps: what a drag does, zoom in, zoom out, the whole map.
+
+    ``zoom`` is called with a factor: below 1 inwards, above 1 outwards, 0 for the whole map.
+    """
+
+    def __init__(
+        self,
+        state: DragState,
+        zoom: Callable[[float], None],
+        refused: Callable[[str], None],
+        *,
+        phone: bool,
+    ) -> None:
+        self._zoom = zoom
+        modes = {"Draw": "draw", "Move": "move"}
+        if phone:
+            # One finger scrolls the page until a person asks to draw.
+            modes["Scroll"] = "scroll"
+        self.mode = ui.RadioButtonGroup(
+            label="A drag on a map",
+            options=modes,
+            value=state.drag,
+            size="small",
+            margin=0,
+            stylesheets=[SPOKEN_LABEL],
+        )
+        ui.bind(self.mode, lambda value: state.put(drag=value), refused)
+        self.view = pn.Row(
+            self.mode,
+            self._button("Zoom in", 0.5),
+            self._button("Zoom out", 2.0),
+            self._button("Whole map", 0.0),
+            margin=0,
+        )
+
+    def _button(self, text: str, factor: float) -> Any:
+        return ui.Button(
+            label=text,
+            variant="text",
+            size="small",
+            margin=(0, 0, 0, 4),
+            on_click=lambda _event: self._zoom(factor),
+        )

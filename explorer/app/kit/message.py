@@ -1,0 +1,52 @@
+"""One place on the page for sentences: what was refused, what is being done."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import panel as pn
+
+from explorer.app.kit import ui
+from explorer.app.kit.theme import CSS
+
+
+class MessageArea:
+    """A sentence above the maps with a button to close it; read out by screen readers.
+
+    Attributes
+    ----------
+    sentence : what is shown, "" when nothing is
+    """
+
+    def __init__(self) -> None:
+        self._text = pn.pane.HTML("", stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
+        close = ui.Button(label="Close", variant="text", size="small", on_click=self._close)
+        self.view = pn.Row(
+            self._text, close, visible=False, sizing_mode="stretch_width", margin=(0, 0, 8, 0)
+        )
+        self._kind = self.sentence = ""
+
+    def refuse(self, sentence: str) -> None:
+        """Show why something was not done; it stays until closed or replaced."""
+        self._show("alert", sentence)
+
+    def inform(self, sentence: str) -> None:
+        """Show what is going on or has been done."""
+        self._show("status", sentence)
+
+    def done(self) -> None:
+        """Take away what `inform` said; a refusal stays."""
+        if self._kind == "status":
+            self._close()
+
+    def _show(self, kind: str, sentence: str) -> None:
+        self._kind, self.sentence = kind, sentence
+        look = "notice" if kind == "alert" else "notice info"
+        self._text.object = f'<div class="{look}" role="{kind}">{html.escape(sentence)}</div>'
+        self.view.visible = True
+
+    def _close(self, _event: Any = None) -> None:
+        self._kind = self.sentence = ""
+        self.view.visible = False
+        self._text.object = ""

@@ -1,0 +1,39 @@
+"""The right end of the bar: the way between pages, and what this screen shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.app.kit.html import html_pane
+
+
+@dataclass(frozen=True)
+class Link:
+    """A page that the server has: its key, its title in the bar, and its address."""
+
+    key: str
+    title: str
+    address: str
+
+
+def header(current: str, links: Sequence[Link], phone: bool, badge: str = "") -> list[Any]:
+    """What stands in the bar of the page with the key ``current``.
+
+    A page that is served alone, or stands in a notebook, has no others to lead to: ``links`` is
+    empty. A phone's bar has no room for the badge, which the page repeats, nor for the page itself.
+    """
+    found = []
+    if badge and not phone:
+        found.append(html_pane(f'<span class="badge">{badge}</span>', (0, 8), sizing_mode=None))
+    if links:
+        here = ' aria-current="page"'
+        items = "".join(
+            f'<a href="./{each.address}"{here if each.key == current else ""}>{each.title}</a>'
+            for each in links
+            if not (phone and each.key == current)
+        )
+        nav = f'<nav class="pages" aria-label="Pages">{items}</nav>'
+        found.append(html_pane(nav, (0, 2 if phone else 8), sizing_mode=None))
+    return found

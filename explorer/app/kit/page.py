@@ -1,0 +1,93 @@
+"""The frame of every page: its bar, its drawer, its tab's title, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import panel as pn
+
+from explorer.app.kit import ui
+from explorer.app.kit.message import MessageArea
+from explorer.app.kit.navigation import Link, header
+from explorer.app.kit.theme import THEME
+
+
+class AppPage(pn.viewable.Viewer):
+    """A page for a server or a notebook cell. It knows no data: an audience's page is one, too.
+
+    A page fills ``body`` and, where it has a drawer, ``sidebar``, then calls `live`; it stops
+    whatever runs in `close`.
+
+    Parameters
+    ----------
+    links : sequence of Link
+        The server's pages, this one too; empty for a page that stands alone.
+    """
+
+    #: Its key in the registry of pages.
+    KEY: ClassVar[str]
+    #: Its heading and the title of its tab.
+    TITLE: ClassVar[str]
+    #: What the bar says about the screen.
+    BADGE: ClassVar[str] = ""
+    #: What its widgets need of Panel.
+    EXTENSIONS: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, links: Sequence[Link] = ()) -> None:
+        super().__init__()
+        pn.extension(*self.EXTENSIONS, notifications=False)
+        self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
+        self.links = tuple(links)
+        self.message = MessageArea()
+        self.sidebar: list[Any] = []
+        self.body: Any = None
+
+    @classmethod
+    def served(cls, links: Sequence[Link], **begin: Any) -> Self:
+        """The page of one visitor; ``begin`` is what the server was told to begin with."""
+        return cls(links=links, **begin)
+
+    @classmethod
+    def warm(cls, **begin: Any) -> None:
+        """Do once, before the first visitor, what takes long; nothing here."""
+
+    def live(self) -> None:
+        """From now on the end of the session closes the page."""
+        pn.state.on_session_destroyed(lambda _context: self.close())
+
+    def close(self) -> None:
+        """Stop whatever runs: the visit has ended."""
+
+    def page(self) -> ui.Page:
+        """The page with bar, drawer and theme toggle."""
+        drawer: dict[str, Any] = {}
+        if self.sidebar:
+            drawer = {
+                "sidebar": self.sidebar,
+                "sidebar_width": 288,
+                "sidebar_open": not self.phone,
+                "sidebar_resizable": False,
+            }
+        # On a phone links leave no room for a long title, and they do not name the page itself.
+        short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
+        return ui.Page(
+            title=short if self.phone else self.TITLE,
+            header=header(self.KEY, self.links, self.phone, self.BADGE),
+            main=[self.body],
+            theme_config=THEME,
+            dark_theme=pn.config.theme != "default" or "theme" not in pn.state.session_args,
+            **drawer,
+        )
+
+    def servable(self, title: str = "", **kwargs: Any) -> Self:
+        """Make this the page of a script run by ``panel serve``."""
+        self.page().servable(title=title or self.TITLE, **kwargs)
+        return self
+
+    def __panel__(self) -> Any:
+        if not self.sidebar:
+            return self.body
+        return pn.Row(
+            pn.Column(*self.sidebar, width=300, margin=0), self.body, sizing_mode="stretch_width"
+        )

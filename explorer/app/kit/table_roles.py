@@ -1,0 +1,52 @@
+"""Roles of the parts of a table, so that a screen reader finds the rows.
+
+Tabulator 6 says that its element is a grid and puts a focusable part without a role between the
+grid and the rows, which hides the rows (axe-core: aria-required-children, critical).
+"""
+
+from __future__ import annotations
+
+import panel as pn
+from bokeh.models import CustomJS
+
+_MEND = """
+const mend = (grid) => {
+  const set = (part, role) => grid.querySelector(part)?.setAttribute("role", role)
+  set(".tabulator-tableholder", "rowgroup")
+  set(".tabulator-table", "presentation")
+  grid.removeAttribute("aria-owns")
+}
+// Tables that are there already, in shadow roots; and those that are still to come.
+const walk = (root) => {
+  for (const each of root.querySelectorAll("*")) {
+    if (each.shadowRoot) walk(each.shadowRoot)
+    if (each.matches(".tabulator[role=grid]")) mend(each)
+  }
+}
+const hook = () => {
+  const kind = window.Tabulator && Object.getPrototypeOf(window.Tabulator.prototype)
+  if (!kind?._create || kind._create.mended) return
+  const create = kind._create
+  kind._create = function (...given) {
+    const created = create.apply(this, given)
+    mend(this.element)
+    return created
+  }
+  kind._create.mended = true
+}
+// The library comes in its own time. A table may be made before the hook and be put into the page
+// after a walk, so that there are several.
+let tries = 0
+const begin = () => {
+  if (!window.Tabulator && ++tries < 1200) return setTimeout(begin, 100)
+  hook()
+  for (const wait of [0, 250, 1000, 3000, 10000, 30000]) setTimeout(() => walk(document), wait)
+}
+begin()
+"""
+
+
+def mend_tables() -> None:
+    """Let every table of the page that is being built have the right roles; none in a notebook."""
+    if pn.state.curdoc is not None:
+        pn.state.curdoc.js_on_event("document_ready", CustomJS(code=_MEND))

@@ -1,0 +1,295 @@
+"""Widgets and page of the app: the one module that imports panel_material_ui."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.app.kit.phone import close_drawer_when_narrow
+from explorer.app.kit.table_roles import mend_tables
+from explorer.errors import InputError
+from explorer.views.markup import safe_text
+
+
+class _Checked:
+    """Refuses what a raw websocket client sends and the widget's own type cannot hold.
+
+    Panel enforces neither bounds nor types on the server: a text sent to a slider would end as a
+    traceback in the log. Here it ends as a sentence, and the browser gets the old value back.
+    """
+
+    refused: Callable[[str], None] | None = None
+
+    def _process_events(self, events: dict[str, Any]) -> None:
+        try:
+            params = self._process_property_change(dict(events))  # type: ignore[attr-defined]
+            for name, value in params.items():
+                if name in self.param:  # type: ignore[attr-defined]
+                    self.param[name]._validate(value)  # type: ignore[attr-defined]
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError):
+            label = self.label or self.name  # type: ignore[attr-defined]
+            if self.refused is not None:
+                sent = safe_text(next(iter(events.values()), ""), 40)
+                self.refused(f"{label} cannot be “{sent}”: choose one of the values offered.")
+            for name in events:
+                if name in self.param:  # type: ignore[attr-defined]
+                    self.param.trigger(name)  # type: ignore[attr-defined]
+            return
+        super()._process_events(events)  # type: ignore[misc]
+
+
+class _Quick:
+    """Answers a single change at once, and gathers the many changes of a drag.
+
+    Panel waits 50 ms after every change. For a key press that is pure delay; for a drag some delay
+    is right, since handling thirty events a second costs the picture two frames a second.
+    """
+
+    #: ms after which a change counts as a single one, and ms to gather otherwise.
+    single, gather = 150, 40
+    _changed_at = 0.0
+
+    @property
+    def _debounce(self) -> int:
+        before, self._changed_at = self._changed_at, time.monotonic() * 1000
+        return 0 if self._changed_at - before > self.single else self.gather
+
+
+class FloatSlider(_Checked, _Quick, pmui.FloatSlider):
+    """A slider of numbers that answers a key press at once."""
+
+
+class IntSlider(_Checked, _Quick, pmui.IntSlider):
+    """A slider of whole numbers that answers a key press at once."""
+
+
+class FloatInput(_Checked, pmui.FloatInput):
+    """A box to type a number."""
+
+    _debounce = 0
+
+
+class IntInput(_Checked, pmui.IntInput):
+    """A box to type a whole number."""
+
+    _debounce = 0
+
+
+class TextInput(_Checked, pmui.TextInput):
+    """A box to type a text."""
+
+    # The key Enter must not overtake what was typed before it.
+    _debounce = 0
+
+
+class Select(_Checked, pmui.Select):
+    """A menu."""
+
+    _debounce = 0
+
+
+class RadioButtonGroup(_Checked, pmui.RadioButtonGroup):
+    """A few exclusive choices side by side."""
+
+    _debounce = 0
+
+
+class CheckBoxGroup(_Checked, pmui.CheckBoxGroup):
+    """Boxes to tick, any number of them."""
+
+
+class Switch(_Checked, pmui.Switch):
+    """On or off."""
+
+    _debounce = 0
+
+
+class Button(_Checked, pmui.Button):
+    """A button."""
+
+    _debounce = 0
+
+
+class FileDownload(_Checked, pmui.FileDownload):
+    """A button that hands out a file made at the moment of the click."""
+
+
+Accordion = pmui.Accordion
+
+#: Around every control of a drawer; the stock 10 pixels push half of them off a laptop's screen.
+MARGIN = (4, 10)
+#: A control as wide as the drawer, and a section of it that opens.
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": MARGIN}
+SECTION: dict[str, Any] = {
+    "sizing_mode": "stretch_width",
+    "margin": MARGIN,
+    "title_variant": "body2",
+    "elevation": 0,
+    "disable_gutters": True,
+}
+
+
+class Page(pmui.Page):
+    """A page that does not mirror the process-wide busy state.
+
+    The stock page follows `pn.state.busy` of the whole process, so one visitor's change toggles
+    every open page: twelve visitors were unusable (1257 ms a change) where forty-nine are fine
+    without it (161 ms).
+    """
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        mend_tables()
+        if self.sidebar and self.sidebar_open:
+            close_drawer_when_narrow()
+        with pn.util.edit_readonly(self):
+            self.busy = False
+        _forget_busy(self)
+        # Every layout is limited to its parent's height, and that one to the window's: on a phone
+        # the rest of the page would lie over the second map. Without a limit the page scrolls.
+        for part in self.main:
+            part.styles = {**part.styles, "max-height": "none"}
+
+
+def _forget_busy(page: Page) -> None:
+    """Take away what is left of the mirror: a watcher of the process, which holds the page.
+
+    With it every change of one visitor still wakes all open pages (half the work of a class of
+    thirty), and no page that was ever opened is given back.
+    """
+    for watcher in list(pn.state.param.watchers.get("busy", {}).get("value", [])):
+        if getattr(getattr(watcher.fn, "__self__", None), "self", None) is page:
+            pn.state.param.unwatch(watcher)
+
+
+class Table(pn.widgets.Tabulator):
+    """A table that refuses cells and events which no browser sends by itself."""
+
+    refused: Callable[[str], None] | None = None
+
+    def _process_data(self, data: Any) -> None:
+        try:
+            super()._process_data(data)
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError):
+            self._refuse()
+
+    def _process_events(self, events: dict[str, Any]) -> None:
+        chosen = events.get("indices", [])
+        if isinstance(chosen, list) and all(type(row) is int for row in chosen):
+            super()._process_events(events)
+        else:
+            self._refuse()
+
+    def _process_event(self, event: Any) -> None:
+        columns = {*self.value.columns, *self.buttons}
+        row = getattr(event, "row", 0)
+        known = isinstance(row, int) and 0 <= row < len(self.value)
+        if known and getattr(event, "column", None) in columns:
+            super()._process_event(event)
+        elif event.event_name in ("table-edit", "cell-click"):
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """Send the rows that count, and say why."""
+        self.param.trigger("value")
+        if self.refused is not None:
+            self.refused("The table did not take that: type a number, or a name in its column.")
+
+
+class Upload(_Checked, pmui.FileInput):
+    """A button to send a file; the bytes that arrive are counted on the server, chunk by chunk.
+
+    The browser's own check can be left out by a client. A file that grows beyond ``most_bytes``
+    is dropped and ``refused`` is called.
+    """
+
+    def __init__(self, most_bytes: int, **params: Any) -> None:
+        super().__init__(max_file_size=most_bytes, multiple=False, **params)
+        self._most_bytes, self._received = most_bytes, 0
+
+    def _handle_msg(self, msg: Any) -> None:
+        status = msg.get("status") if isinstance(msg, dict) else None
+        if status == "initializing":
+            self._forget()
+        elif status == "upload_event":
+            self._take(msg)
+        elif status == "finished" and self._buffer:
+            super()._handle_msg(msg)
+
+    def _take(self, msg: dict[str, Any]) -> None:
+        size = len(msg["data"]) if isinstance(msg.get("data"), bytes | bytearray) else 0
+        self._received += size
+        chunk, chunks = msg.get("chunk"), msg.get("total_chunks")
+        whole = isinstance(chunk, int) and isinstance(chunks, int) and 1 <= chunk <= chunks
+        if self._received <= self._most_bytes and whole:
+            self._process_chunk(msg)
+            return
+        self._forget()
+        if self.refused is not None:
+            self.refused(
+                f"The file is larger than {self._most_bytes / 1e6:.0f} MB: give a smaller one, or "
+                "put it into the data folder and start the explorer there."
+            )
+
+    def _forget(self) -> None:
+        self._buffer.clear()
+        self._file_buffer.clear()
+        self._received = 0
+
+
+def bind(
+    widget: Any, apply: Callable[[Any], None], refused: Callable[[str], None], name: str = "value"
+) -> Any:
+    """Send every new value of ``widget`` through ``apply``; an InputError is shown and undone."""
+    undoing = False
+
+    def changed(event: Any) -> None:
+        nonlocal undoing
+        if undoing:
+            # Going back is no choice: it must not switch "automatic" off.
+            return
+        try:
+            apply(event.new)
+        except InputError as error:
+            refused(str(error))
+            undoing = True
+            widget.param.update(**{name: event.old})
+            undoing = False
+
+    widget.refused = refused
+    widget.param.watch(changed, name)
+    return widget
+
+
+def choice(label: str, options: Mapping[str, Any] | list[Any], value: Any, **params: Any) -> Any:
+    """A button group for up to three short options, else a menu; labelled for screen readers."""
+    labels = list(options)
+    few = len(labels) <= 3 and sum(len(str(text)) for text in labels) <= 26
+    common: dict[str, Any] = {
+        "label": label,
+        "options": dict(options) if isinstance(options, Mapping) else options,
+        "value": value,
+        "sizing_mode": "stretch_width",
+        "margin": MARGIN,
+        **params,
+    }
+    if few:
+        return RadioButtonGroup(size="small", color="primary", **common)
+    return Select(size="small", **common)
+
+
+def wrapping(*objects: Any, gap: str = "0px", margin: Any = 0) -> Any:
+    """Objects side by side that go to the next line when there is no room.
+
+    A plain row with two styles: Panel's own FlexBox costs a third of building a page.
+    """
+    return pn.Row(
+        *objects,
+        styles={"flex-wrap": "wrap", "gap": gap, "align-items": "flex-end"},
+        sizing_mode="stretch_width",
+        margin=margin,
+    )

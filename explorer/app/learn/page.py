@@ -1,0 +1,173 @@
+"""Learn: lessons about private maps, each with an experiment to play with."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any, Self
+
+import panel as pn
+import param
+
+from explorer.app.curator.data import CityData
+from explorer.app.curator.page import CuratorPage
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.setting_fields import button
+from explorer.app.curator.start import Opening
+from explorer.app.kit.html import put
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.prose import column, pane
+from explorer.app.kit.words import words
+from explorer.app.learn.card import LessonCard
+from explorer.app.learn.contents import Contents
+from explorer.app.state.choices import PlaceState
+from explorer.errors import InputError
+from explorer.points.matrix import FrequencyMatrix
+from explorer.scenario import Scenario
+from explorer.teaching import lessons
+from explorer.views.markup import safe_text
+
+
+class LearnState(PlaceState):
+    """Which city the experiments run on. Grids are coarse, so that experiments are quick."""
+
+    side = param.Selector(default=256, objects={f"{n} × {n} cells": n for n in (256, 512, 1024)})
+
+
+class Learn(CuratorPage):
+    """The Learn page, for a server or a notebook cell. Curator mode: it shows exact counts.
+
+    Everything on it is a preview; nothing is booked or published.
+
+    Parameters
+    ----------
+    city : str, FrequencyMatrix or None
+        A key of `explorer.cities.catalogue.cities()`, or counts of your own.
+    lesson : str or None
+        The lesson to begin with: the name of its file without the ending, or its experiment.
+    side : 256, 512 or 1024
+        Cells along each side of the grid.
+    folder : optional
+        A folder with lessons of your own; without it EXPLORER_LESSONS may name one.
+    links : sequence of Link
+        The server's pages.
+
+    Examples
+    --------
+    ``Learn(lesson="averaging")`` as the last line of a notebook cell shows itself; in a script for
+    ``panel serve``, ``Learn().servable()`` makes it a page.
+    """
+
+    KEY = "learn"
+    TITLE = "Learn with experiments"
+    State = LearnState
+
+    def __init__(
+        self,
+        city: str | FrequencyMatrix | None = None,
+        lesson: str | None = None,
+        side: int = 256,
+        folder: str | None = None,
+        links: Sequence[Link] = (),
+    ) -> None:
+        super().__init__(city, links=links, lesson=lesson, side=side, folder=folder)
+
+    @classmethod
+    def served(
+        cls, links: Sequence[Link], city: Any = None, scenario: Scenario | None = None, **_: Any
+    ) -> Self:
+        """The page of one visitor: the server's city, and the lesson of its scenario."""
+        return cls(city, lesson=None if scenario is None else scenario.lesson, links=links)
+
+    def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> LearnState:
+        """The grid of a scenario, and its lesson or that of the address before the one given."""
+        self.lessons, self._notices = lessons(choices["folder"])
+        given, asked, side = choices["lesson"], "", choices["side"]
+        sent = opening.scenario
+        if sent is not None and sent.page == "learn":
+            asked = sent.lesson
+            side = sent.side if sent.side in self.State.param.side.objects else side
+        asked = asked or (pn.state.session_args.get("lesson") or [b""])[0].decode(errors="replace")
+        self._first = self._number(given) if given else 0
+        if asked:
+            try:
+                self._first = self._number(asked)
+            except InputError:
+                said = "There is no lesson of that name: choose one from the list."
+                self._notices = [said, *self._notices]
+        return LearnState(city=city, side=side)
+
+    def build(self, parts: PageParts) -> None:
+        """Make the list of lessons and the place where one of them stands."""
+        self.contents = Contents(parts, self.lessons, self.open)
+        self._stage, self.notices = column(), pane(margin=(0, 0, 8, 0))
+        self.before = button("Lesson before", lambda: self.open(self.number - 1))
+        self.next = button("Next lesson", lambda: self.open(self.number + 1))
+        about = words("learn")["About"]
+        self.sidebar = [self.contents.view]
+        self.body = column(
+            pane(f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="about">{about}</p>'),
+            self.message.view,
+            self.notices,
+            self._stage,
+            pn.Row(self.before, self.next, margin=(14, 0, 0, 0)),
+            margin=(10, 16, 24, 16),
+        )
+        self.number = -1
+        self.card: LessonCard | None = None
+        self.open(self._first)
+        # Apart from the messages, which what is being read would replace.
+        notices = [each for each in (parts.opening.damaged, *self._notices) if each]
+        put(self.notices, "".join(map(_notice, notices)))
+
+    def open(self, number: int) -> None:
+        """Open the lesson with this number, counted from 0; one lesson is there at a time."""
+        if not 0 <= number < len(self.lessons) or number == self.number:
+            return
+        if self.card is not None:
+            self.card.close()
+        self.number = number
+        self.card = LessonCard(
+            self.lessons[number],
+            (number + 1, len(self.lessons)),
+            self.message.refuse,
+            links=self.links,
+            phone=self.phone,
+        )
+        if self.parts.data is not None:
+            self.card.use(self.parts.data)
+        self._stage.objects = [self.card.view]
+        self.contents.mark(number)
+        self.before.disabled = number == 0
+        self.next.disabled = number == len(self.lessons) - 1
+
+    def show(self, data: CityData) -> None:
+        """Do the experiment on a city."""
+        # Counts without points have the cells they have.
+        self.contents.side.visible = data.heat is not None
+        if self.card is not None:
+            self.card.use(data)
+
+    def close(self) -> None:
+        """Stop whatever runs: the visit has ended."""
+        if self.card is not None:
+            self.card.close()
+
+    def __panel__(self) -> Any:
+        shown = super().__panel__()
+        shown[0].insert(0, pane(f'<p class="quiet">{self.BADGE}</p>'))
+        return shown
+
+    def _number(self, lesson: str) -> int:
+        """The number of a lesson by its key or its experiment."""
+        for names in ([each.key for each in self.lessons], [e.experiment for e in self.lessons]):
+            if lesson in names:
+                return names.index(lesson)
+        known = ", ".join(each.key for each in self.lessons)
+        raise InputError(f"There is no lesson {lesson[:60]!r}: choose one of {known}.")
+
+
+def _notice(sentence: str) -> str:
+    """A sentence that stays; it may name a file."""
+    text = html.escape(safe_text(sentence, 400))
+    return f'<div class="notice" role="alert">{text}</div>'

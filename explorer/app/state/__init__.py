@@ -1,0 +1,1 @@
+"""What a page's screen is set to: checked parameters, and nothing drawn."""

@@ -1,0 +1,50 @@
+"""Workloads and metrics of a sweep by the names that the page gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.evaluate import Workload, workload
+from explorer.grid.grid import Grid
+from explorer.scenario.choices import WORKLOADS
+
+#: Name of the workload made of the visitor's own boxes.
+DRAWN = "drawn"
+FIXED = tuple(name for name in WORKLOADS if name != DRAWN)
+#: Column titles of the ranking, as short as in the papers.
+SHORT = {
+    "mreRho": "mreRho",
+    "mre20": "mre20",
+    "mae": "MAE",
+    "rmse": "RMSE",
+    "mreRho median": "median",
+    "smape": "sMAPE",
+}
+#: Held against each other in the sentence about the ranking.
+COMPARED = ("mre20", "mreRho", "mae", "mreRho median")
+
+
+def quantile_metric(metric: str) -> str:
+    """The metric whose quantiles over the queries go with ``metric``.
+
+    >>> [quantile_metric(name) for name in ("mre20", "mae", "rmse", "mreRho median", "smape")]
+    ['mre20', 'mae', 'mae', 'mreRho', 'mreRho']
+    """
+    base = metric.split(maxsplit=1)[0]
+    if base == "rmse":
+        return "mae"
+    return base if base in ("mre20", "mreRho", "mae") else "mreRho"
+
+
+def asked(grid: Grid, boxes: NDArray[np.float64], names: Sequence[str]) -> list[Workload]:
+    """The workloads ``names`` on a grid; ``boxes`` (n, 4) in grid units are the drawn ones."""
+    found = []
+    for name in names:
+        if name != DRAWN:
+            found.append(workload(name, grid.shape))
+        elif len(boxes):
+            found.append(Workload.of(DRAWN, boxes, grid))
+    return found

@@ -1,0 +1,1 @@
+"""Work in the background of a session, and Panel's websocket; PUBLIC."""

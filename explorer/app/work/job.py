@@ -1,0 +1,294 @@
+"""Work beside the page: in a thread, with its result, its progress or one sentence on the page."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Generic, Literal, TypeVar
+
+import panel as pn
+
+from explorer.app.work.document import ended, held, publish
+from explorer.errors import InputError
+
+logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
+Phase = Literal["idle", "waiting", "running", "finished", "cancelled", "failed"]
+
+UNEXPECTED = "Something went wrong; what you see is from before."
+#: Seconds between two looks at the progress.
+LOOK = 0.3
+
+
+class Superseded(Exception):
+    """Raised inside work whose result is not wanted any more."""
+
+
+class Run:
+    """One going of a job, as its thread sees it.
+
+    Attributes
+    ----------
+    cancelled : set once nobody wants the result; long work looks at it and ends
+    """
+
+    def __init__(self, phase: Phase = "waiting") -> None:
+        self.cancelled = threading.Event()
+        self._phase = phase
+        self.part = self._first = self._began = 0.0
+        self.slow = False
+
+    @property
+    def phase(self) -> Phase:
+        """What has become of it."""
+        return "cancelled" if self.cancelled.is_set() else self._phase
+
+    def tell(self, part: float) -> None:
+        """So much is done, from 0 to 1; what is done at the first call is not counted as work."""
+        if not self._began:
+            self._first, self._began = part, time.monotonic()
+        self.part = part
+
+    def begin(self) -> None:
+        """Its turn has come."""
+        if self.cancelled.is_set():
+            raise Superseded
+        self._phase = "running"
+
+    def end(self, said: str | None) -> None:
+        """It has been done, or could not be, as the sentence says."""
+        self._phase = "finished" if said is None else "failed" if said else "cancelled"
+
+    def seconds_left(self) -> float | None:
+        """An estimate from the pace so far; None before there is one."""
+        taken, done = time.monotonic() - self._began, self.part - self._first
+        if self.phase != "running" or done <= 0 or taken < 1:
+            return None
+        return taken / done * (1 - self.part)
+
+
+class Job(Generic[Result]):
+    """Something that is done beside the page, again and again, and never twice at a time.
+
+    With ``take`` it follows settings: while it computes, further asks only mark it as outdated;
+    then its result is shown and the newest settings are computed. So the last value always
+    arrives, and a drag never builds a queue. Without ``take`` each ask brings its own question,
+    and cancels the one before.
+
+    An InputError becomes its sentence; anything else is logged and becomes `UNEXPECTED`. When the
+    visitor has gone everything stops. Without an event loop (a script, a test) all is done at once.
+
+    Parameters
+    ----------
+    work : from a question to a result, in a thread: it must not touch the document. With ``told``
+        it takes a `Run` as well
+    done : shows a result, with the document's lock held
+    refuse : shows a sentence; what is on the page stays
+    take : the newest question, called on the event loop
+    slow : told True when work takes longer than ``patience`` seconds, and False at its end
+    told : called when phase or progress are new
+    delay : seconds that a question must stay the newest before work begins
+    pool : where to work, a pool of `patient` threads for what takes long
+    """
+
+    patience = 0.4
+
+    def __init__(
+        self,
+        work: Callable[..., Result],
+        done: Callable[[Result], None],
+        refuse: Callable[[str], None],
+        *,
+        take: Callable[[], Any] | None = None,
+        slow: Callable[[bool], None] | None = None,
+        told: Callable[[], None] | None = None,
+        delay: float = 0.0,
+        pool: ThreadPoolExecutor | None = None,
+    ) -> None:
+        self._work, self._done, self._refuse = work, done, refuse
+        self._take, self._slow, self._told = take, slow, told
+        self.delay, self._pool = delay, pool
+        self._run = Run("idle")
+        self._task: asyncio.Task[None] | None = None
+        self._following = self._outdated = self._closed = False
+        if pn.state.curdoc is not None:
+            pn.state.on_session_destroyed(lambda _context: self.close())
+
+    @property
+    def phase(self) -> Phase:
+        """What has become of the newest question."""
+        return self._run.phase
+
+    @property
+    def busy(self) -> bool:
+        """Whether work is under way or waits for its turn."""
+        return self.phase in ("waiting", "running")
+
+    @property
+    def progress(self) -> tuple[float, float | None]:
+        """How much is done, from 0 to 1, and an estimate of the seconds that are left."""
+        return self._run.part, self._run.seconds_left()
+
+    def ask(self, question: Any = None) -> None:
+        """Answer ``question``, or the newest one where the job takes it by itself."""
+        if self._closed:
+            return
+        if self._take is not None and self._following:
+            self._outdated = True
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.now(question)
+            return
+        if self._take is None:
+            self._drop()
+        run = self._run = Run()
+        self._following = True
+        # The reference keeps the task from being collected while it runs.
+        self._task = loop.create_task(self._carry_out(run, question, pn.state.curdoc))
+        self._tell()
+
+    def now(self, question: Any = None) -> None:
+        """Do everything in the calling thread, such as for the first picture of a page."""
+        self._drop()
+        run = self._run = Run()
+        found, said = self._question(question)
+        if said is None:
+            found, said = _tried(partial(self._attempt, run, found))
+        held(pn.state.curdoc, partial(self._end, run, found, said))
+
+    def cancel(self) -> None:
+        """Show no result of what is under way; what was shown before stays."""
+        self._outdated = False
+        if self.busy:
+            self._drop()
+            self._tell()
+
+    def reset(self) -> None:
+        """Cancel, and know nothing of what has been done."""
+        self._drop()
+        self._run = Run("idle")
+        self._tell()
+
+    def close(self) -> None:
+        """Stop for good: there is no page any more to show anything on."""
+        self._closed = True
+        self._drop()
+
+    async def wait(self) -> None:
+        """Return when nothing is under way."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    def _drop(self) -> None:
+        if self.busy:
+            self._run.cancelled.set()
+
+    def _tell(self) -> None:
+        if self._told is not None and not self._closed:
+            self._told()
+
+    async def _carry_out(self, run: Run, question: Any, doc: Any) -> None:
+        if self.delay:
+            await asyncio.sleep(self.delay)
+        while not (self._closed or ended(doc)):
+            if not run.cancelled.is_set():
+                self._outdated = False
+                found, said = await self._once(run, question, doc)
+                publish(doc, partial(self._end, run, found, said))
+            if not self._outdated:
+                break
+            run = self._run = Run()
+        self._following = False
+        if ended(doc):
+            self.close()
+
+    async def _once(self, run: Run, question: Any, doc: Any) -> tuple[Any, str | None]:
+        """The result, or why there is none; told meanwhile is what is new."""
+        found, said = self._question(question)
+        if said is not None:
+            return found, said
+        loop = asyncio.get_running_loop()
+        late = loop.call_later(self.patience, self._late, run, doc)
+        work = partial(contextvars.copy_context().run, _tried, partial(self._attempt, run, found))
+        working = loop.run_in_executor(self._pool, work)
+        seen: tuple[Any, ...] = ()
+        try:
+            look = None if self._told is None else LOOK
+            while not (await asyncio.wait({working}, timeout=look))[0]:
+                now = run.phase, run.part
+                if ended(doc):
+                    self.close()
+                elif now != seen and run is self._run:
+                    seen = now
+                    publish(doc, self._tell)
+        finally:
+            late.cancel()
+            if not working.done():
+                run.cancelled.set()
+        return working.result()
+
+    def _question(self, question: Any) -> tuple[Any, str | None]:
+        return (question, None) if self._take is None else _tried(self._take)
+
+    def _attempt(self, run: Run, question: Any) -> Result:
+        """Begin to work. In a thread: touches no widget."""
+        run.begin()
+        return self._work(question) if self._told is None else self._work(question, run)
+
+    def _late(self, run: Run, doc: Any) -> None:
+        if self._slow is not None and not self._closed:
+            run.slow = True
+            publish(doc, partial(self._slow, True))
+
+    def _end(self, run: Run, found: Any, said: str | None) -> None:
+        """Show what came out, unless it is not wanted any more."""
+        if self._closed:
+            return
+        # Before the result: a sentence that comes with it must stay.
+        if run.slow and self._slow is not None:
+            self._slow(False)
+        if run.cancelled.is_set():
+            return
+        run.end(said)
+        self._tell()
+        if said is None:
+            self._done(found)
+        elif said:
+            self._refuse(said)
+
+
+def _tried(step: Callable[[], Any]) -> tuple[Any, str | None]:
+    """What ``step`` returns, and a sentence if it fails: an empty one if nobody wants to know."""
+    try:
+        return step(), None
+    except Superseded:
+        return None, ""
+    except InputError as error:
+        return None, str(error)
+    except Exception:
+        logger.exception("Work beside the page failed")
+        return None, UNEXPECTED
+
+
+def patient(threads: int, name: str, nice: int = 10) -> ThreadPoolExecutor:
+    """Threads for long work, which let the pages' own work go first; more work waits in turn.
+
+    Processes started from these threads inherit the low priority.
+    """
+
+    def step_back() -> None:
+        # Elsewhere the call would slow the whole server down, not this thread.
+        if sys.platform == "linux":
+            os.setpriority(os.PRIO_PROCESS, 0, nice)
+
+    return ThreadPoolExecutor(threads, name, step_back)

@@ -1,0 +1,71 @@
+"""Cures for faults of Panel 1.9: messages left in its queue, changes without lock, lost time.
+
+While one message is being written, Panel queues the next and marks the document as busy. When the
+first is written, ``panel.io.document._dispatch_msgs`` takes the mark away without looking into the
+queue; the task that was to send the queued message finds no mark and returns. The message then
+waits for the next change: two publishes in quick succession, and the second is not on screen.
+(Seen on about every third click; a test of this module shows it without a browser.)
+
+An event that arrives while a change still waits, such as a click right after a key press, is
+handled by ``panel.reactive.Syncable._event_coroutine`` without the document's lock. A plain change
+of a Bokeh model in it then ends as a RuntimeError in the server's log, and the click does nothing.
+
+Each component of a page runs one script of 1.4 MB through ``textwrap.dedent``, 40 times a page,
+which is two fifths of the processor time of opening one (``ReactiveESM._render_esm``).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+from panel import custom
+from panel.io import document
+from panel.reactive import Syncable
+
+
+def install() -> bool:
+    """Let every sender look into the queue before it leaves; returns whether it was needed.
+
+    Does nothing when it is installed already, or when Panel's internals have other names: a
+    later Panel is not touched.
+    """
+    names = ("_dispatch_msgs", "_dispatch_write_task", "_WRITE_MSGS", "_WRITE_BLOCK")
+    if not all(hasattr(document, name) for name in names):
+        return False
+    send = document._dispatch_msgs
+    if hasattr(send, "original"):
+        return False
+
+    async def dispatch(doc: Any) -> None:
+        await send(doc)
+        if doc in document._WRITE_MSGS and doc not in document._WRITE_BLOCK:
+            document._WRITE_BLOCK[doc] = True
+            document._dispatch_write_task(doc, dispatch, doc)
+
+    dispatch.original = send  # type: ignore[attr-defined]
+    document._dispatch_msgs = dispatch
+    return True
+
+
+def lock_handlers() -> None:
+    """Let handlers of events and changes run with the document's lock, also those put off.
+
+    Panel schedules a coroutine with the lock when its function says ``lock``.
+    """
+    for name in ("_event_coroutine", "_change_coroutine"):
+        handler = getattr(Syncable, name, None)
+        if handler is not None:
+            handler.lock = True
+
+
+#: The scripts of all components together are a few texts.
+unindent = lru_cache(maxsize=16)(textwrap.dedent)
+
+
+def unindent_once() -> None:
+    """Let each script lose its indent once, not once for each component of each page."""
+    if getattr(custom, "textwrap", None) is textwrap:
+        custom.textwrap = SimpleNamespace(dedent=unindent)

@@ -1,0 +1,33 @@
+"""Whose session it is: the server makes and signs every id, and takes none from an address.
+
+Whoever knows the id of a session has its document, exact counts included. A link that carried one
+(``?bokeh-session-id=...``, or a token that holds one) would put a visitor into a session that its
+sender shares, even with a right signature: anybody gets a signed id by opening a page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.server.views.session_handler import SessionHandler
+from tornado.web import HTTPError
+
+_ARGUMENTS = ("bokeh-session-id", "bokeh-token")
+_HEADER = "Bokeh-Session-Id"
+
+
+def refuse_chosen() -> bool:
+    """Let requests that bring a session of their own be refused (403); False if done already."""
+    get_session = SessionHandler.get_session
+    if hasattr(get_session, "original"):
+        return False
+
+    async def get_own(self: Any) -> Any:
+        brought = [name for name in _ARGUMENTS if self.get_argument(name, default=None) is not None]
+        if brought or _HEADER in self.request.headers:
+            raise HTTPError(403, reason="The server chooses the session itself")
+        return await get_session(self)
+
+    get_own.original = get_session  # type: ignore[attr-defined]
+    SessionHandler.get_session = get_own
+    return True

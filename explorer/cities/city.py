@@ -1,0 +1,214 @@
+"""A city of the catalogue: its public grid, and its points when they are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.cities.downloads import Download, is_there
+from explorer.errors import InputError
+from explorer.grid.description import Shape, declared_grid
+from explorer.grid.extent import as_shape
+from explorer.grid.grid import Grid, Progress
+from explorer.points.counting import Placed
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.points import Points, read_points
+
+
+@dataclass(frozen=True)
+class City:
+    """Points and the public grid they are looked at with.
+
+    Parameters
+    ----------
+    key : str
+        Short name for the command line and for links.
+    title, description, source : str
+        For a screen: a name, one sentence on what it is good for, one on where it is from.
+    extent : mapping
+        The public extent: "around" and "size_km", or "bounds" and "crs", or "boundary" (a file),
+        as in `data/README.md`; empty for a matrix, which is its own extent.
+    cells : int or (rows, columns)
+        Default shape of the grid; one number counts the cells of the longer side.
+    file : Path or None
+        The local file, if there is one.
+    columns : mapping
+        What `read_points` is told: lon, lat, crs, user, weight, time.
+    downloads : tuple of Download
+        Where the points come from when there is no local file.
+    make : callable, optional
+        Makes the points instead.
+    """
+
+    key: str
+    title: str
+    description: str = ""
+    source: str = ""
+    extent: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    cells: Shape = 1024
+    file: Path | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    downloads: tuple[Download, ...] = ()
+    make: Callable[[], Points] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def present(self) -> bool:
+        """Whether `load` needs no download."""
+        return self.file is not None or self.make is not None or is_there(self.downloads)
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the file is a matrix of counts, without points and without a place."""
+        return self.file is not None and self.file.suffix == ".npy"
+
+    @property
+    def has_users(self) -> bool:
+        """Whether records know their user, so that a contribution bound can be given."""
+        return "user" in self.columns
+
+    def grid(self, shape: Shape | None = None) -> Grid:
+        """Return the public grid.
+
+        Parameters
+        ----------
+        shape : int or (rows, columns), optional
+            One number counts the cells of the longer side, and cells are squares.
+        """
+        if self.file is not None and self.is_matrix:
+            own = as_shape(_open_matrix(self.file).shape)
+            return Grid.cells(own if shape is None else shape, name=self.title)
+        return declared_grid(self.extent, self.cells if shape is None else shape, self.title)
+
+    def load(
+        self,
+        shape: Shape | None = None,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Points | None, FrequencyMatrix]:
+        """Return the points (``None`` for a matrix) and their counts on the public grid.
+
+        Parameters
+        ----------
+        shape : int or (rows, columns), optional
+            As for `grid`. A matrix can be made coarser by whole factors, never finer.
+        contribution_bound : int, optional
+            At most this many records of each user; needs a city that `has_users`.
+        progress : callable, optional
+            Called with the fraction counted.
+
+        Raises
+        ------
+        InputError
+            If the file is not what its description says, or cannot be downloaded.
+        """
+        points, matrix, _ = self._load(shape, contribution_bound, progress, keep=False)
+        return points, matrix
+
+    def load_placed(
+        self,
+        shape: Shape | None = None,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Points | None, FrequencyMatrix, Placed | None]:
+        """As `load`, and where each record was counted; every point is projected once for both."""
+        return self._load(shape, contribution_bound, progress, keep=True)
+
+    def _load(
+        self, shape: Shape | None, bound: int | None, progress: Progress | None, *, keep: bool
+    ) -> tuple[Points | None, FrequencyMatrix, Placed | None]:
+        if self.file is not None and self.is_matrix:
+            if bound is not None:
+                raise InputError(f"{self.title} is a matrix without users; leave out the bound.")
+            return None, _coarser(_open_matrix(self.file), self.grid(shape)), None
+        grid = self.grid(shape)
+        points = self._points()
+        if keep:
+            return points, *points.place_on(grid, bound, progress)
+        return points, grid.count(points, bound, progress), None
+
+    def _points(self) -> Points:
+        if self.make is not None:
+            return self.make()
+        paths = [self.file] if self.file else [download.fetch() for download in self.downloads]
+        parts = [_read(path, self.columns, self.title) for path in paths]
+        if len(parts) == 1:
+            return parts[0]
+        return _joined(parts, self.title)
+
+
+def _joined(parts: list[Points], title: str) -> Points:
+    """Files of one city one after the other, with every column."""
+    if any(part.crs != parts[0].crs for part in parts):
+        raise InputError(f"The files of {title} have different CRSs: give them the same.")
+    joined: dict[str, Any] = {}
+    for name in ("user", "weight", "time"):
+        columns = [getattr(part, name) for part in parts]
+        there = [column is not None for column in columns]
+        if any(there) and not all(there):
+            raise InputError(f"Only some files of {title} have a column for {name}: mend them.")
+        if name == "user" and all(there):
+            # Codes count from 0 in each file and their names are gone, so that one user of two
+            # files could pass a contribution bound twice.
+            raise InputError(f"Users of {title} cannot be matched across files: use one file.")
+        joined[name] = np.concatenate(columns) if all(there) else None
+    return Points(
+        np.concatenate([part.x for part in parts]),
+        np.concatenate([part.y for part in parts]),
+        parts[0].crs,
+        name=title,
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        **joined,
+    )
+
+
+def _read(path: Path, columns: Mapping[str, Any], title: str) -> Points:
+    if path.suffix == ".json" and path.open("rb").read(1) == b"[":
+        return _read_triples(path, title)
+    points = read_points(path, **columns)
+    return replace(points, name=title)
+
+
+def _read_triples(path: Path, title: str) -> Points:
+    """Read [[longitude, latitude, records], ...], as examples of web maps have them."""
+    try:
+        triples = np.array(json.loads(path.read_text("utf8")), dtype=float)
+        lon, lat, records = triples.T
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path.name} could not be read as rows of longitude, latitude and number."
+        ) from error
+    return read_points({"lon": lon, "lat": lat}, lon="lon", lat="lat", weight=records, name=title)
+
+
+def _open_matrix(path: Path) -> NDArray[Any]:
+    """Return a matrix of counts as a view of its file, so that its size is known before reading."""
+    try:
+        counts = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(
+            f"{path.name} could not be read as a matrix; write it with numpy.save."
+        ) from error
+    if not isinstance(counts, np.ndarray) or counts.ndim != 2:
+        raise InputError(f"{path.name} is not a table of rows and columns; give counts per cell.")
+    as_shape(counts.shape)
+    return counts
+
+
+def _coarser(counts: NDArray[Any], grid: Grid) -> FrequencyMatrix:
+    """Return counts added up in blocks, so that they have the shape of the grid."""
+    rows, cols = grid.shape
+    if counts.shape[0] % rows or counts.shape[1] % cols:
+        raise InputError(
+            f"{grid.name} has {counts.shape[0]} x {counts.shape[1]} cells and cannot be given "
+            f"{rows} x {cols}; choose a whole fraction of them."
+        )
+    # Looked at before adding up: a sum could hide a fraction or a negative number.
+    whole = FrequencyMatrix.from_array(counts).counts
+    blocks = whole.reshape(rows, whole.shape[0] // rows, cols, -1)
+    return FrequencyMatrix.from_array(blocks.sum(axis=(1, 3)), grid)

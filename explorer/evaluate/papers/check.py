@@ -1,0 +1,42 @@
+"""Checking claims: plan all runs, do them together, then judge each claim by its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.claim import Claim
+from explorer.evaluate.papers.report import Report, Row
+
+
+def check(
+    claims: Sequence[Claim],
+    quick: bool = False,
+    seeds: int | None = None,
+    *,
+    jobs: int | None = None,
+    folder: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Report:
+    """Check claims.
+
+    Parameters
+    ----------
+    claims : as `claims.claims` gives them
+    quick : coarse maps and few seeds: a minute, and figures to learn from rather than to quote
+    seeds : repetitions, by default 10, quick 3
+    jobs : processes, by default one for each processor; quick, by default this one
+    folder : where finished runs are kept and found again
+    progress : told the finished part (0 to 1)
+
+    Returns
+    -------
+    Report
+    """
+    bench = Bench(quick, seeds)
+    bench.plan([claim.judge for claim in claims])
+    bench.run(jobs, folder, progress)
+    rows = [Row.of(claim, claim.judge(bench)) for claim in claims]
+    maps = {data: bench.maps.of(data).title for data in bench.asked}
+    return Report(tuple(rows), maps, quick, bench.seeds)

@@ -1,0 +1,1 @@
+"""PUBLIC. The declared domain: which part of the Earth, and how finely. Knows no point."""

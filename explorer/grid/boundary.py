@@ -1,0 +1,111 @@
+"""A public boundary, such as a city's limits, as the extent of a grid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyproj
+
+from explorer.errors import InputError
+from explorer.grid import gdal
+from explorer.grid.geojson import Features
+from explorer.grid.projection import LONLAT, equal_area_crs
+
+if TYPE_CHECKING:
+    import geopandas
+
+_POLYGONS = ["Polygon", "MultiPolygon"]
+
+
+def boundary_bounds(
+    boundary: Any, crs: pyproj.CRS | None = None
+) -> tuple[tuple[float, float, float, float], pyproj.CRS]:
+    """Return the bounding box (x0, y0, x1, y1) of polygons, and its projected CRS.
+
+    Parameters
+    ----------
+    boundary : path or GeoDataFrame
+        GeoJSON, GeoPackage, Shapefile, GeoParquet, or a frame; polygons with a CRS.
+    crs : pyproj.CRS, optional
+        The CRS of the box; by default Lambert's azimuthal equal-area projection on the centre.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, has no polygons or no CRS.
+    """
+    import geopandas
+
+    frame = boundary if isinstance(boundary, geopandas.GeoDataFrame) else _read(boundary)
+    if not isinstance(frame, geopandas.GeoDataFrame):
+        raise InputError("A boundary is made of polygons; this file has none. Give such a file.")
+    shapes = frame.geometry
+    shapes = shapes[~(shapes.isna() | shapes.is_empty)]
+    areas = shapes.geom_type.isin([*_POLYGONS, "GeometryCollection"]).all()
+    # Some files wrap polygons in collections, with stray lines left by a simplification.
+    shapes = shapes.explode()
+    shapes = shapes[shapes.geom_type.isin(_POLYGONS)]
+    if not areas or shapes.empty:
+        raise InputError("A boundary is made of polygons; give a file that holds nothing else.")
+    if shapes.crs is None:
+        raise InputError("This boundary has no CRS; set one in the file, such as EPSG:4326.")
+    degrees = shapes.to_crs(LONLAT)
+    # A straight edge in degrees is a curve in metres: more corners keep its bulge.
+    west, south, east, north = degrees.total_bounds
+    step = max(east - west, north - south) / 200
+    if not np.isfinite(step):
+        raise InputError("This boundary has corners that are not on the Earth; check its CRS.")
+    if shapes.crs.is_geographic and step > 0:
+        shapes = shapes.segmentize(step)
+    if crs is None:
+        crs = equal_area_crs(*_centre(degrees))
+    x0, y0, x1, y1 = (float(v) for v in shapes.to_crs(crs).total_bounds)
+    if not np.all(np.isfinite([x0, y0, x1, y1])):
+        raise InputError(f"This boundary does not fit in {crs.name}; give another CRS, or none.")
+    return (x0, y0, x1, y1), crs
+
+
+def _centre(degrees: Any) -> tuple[float, float]:
+    """Return the middle of the bounding box, also where it crosses the antimeridian."""
+    corners = degrees.get_coordinates()
+    lon, lat = corners["x"].to_numpy(), corners["y"].to_numpy()
+    # Islands on both sides of 180 degrees are far apart as numbers, near each other as angles.
+    angles = min((lon, lon % 360.0), key=np.ptp)
+    middle = (angles.min() + angles.max()) / 2
+    return float(middle), float((lat.min() + lat.max()) / 2)
+
+
+def _read(path: str | Path) -> Any:
+    import geopandas
+    import pyogrio
+
+    if not isinstance(path, str | Path):
+        raise InputError("A boundary is the path of a file of polygons, or a GeoDataFrame.")
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"There is no file {path.name}; check the path of the boundary.")
+    try:
+        if path.suffix.lower() in {".parquet", ".geoparquet"}:
+            return geopandas.read_parquet(path)
+        if gdal.kind_of(path) is None:
+            return _read_geojson(path)
+        checked = gdal.checked(path)
+        gdal.check_driver(pyogrio.read_info(checked))
+        return geopandas.read_file(checked)
+    except Exception as error:  # each reader has errors of its own
+        raise InputError(
+            f"{path.name} could not be read as polygons; give GeoJSON, GeoPackage, Shapefile or "
+            "GeoParquet."
+        ) from error
+
+
+def _read_geojson(path: Path) -> geopandas.GeoDataFrame:
+    import geopandas
+    from shapely.geometry import shape
+
+    features = Features(path.read_bytes())
+    geometries = [feature.get("geometry") for feature in features]
+    shapes = [None if geometry is None else shape(geometry) for geometry in geometries]
+    return geopandas.GeoDataFrame(geometry=shapes, crs=features.crs)

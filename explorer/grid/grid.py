@@ -1,0 +1,332 @@
+"""The public grid: which part of the Earth is looked at, and how finely it is divided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import pyproj
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.errors import InputError
+from explorer.grid.boundary import boundary_bounds
+from explorer.grid.extent import MAX_CELLS, as_bounds, as_number, as_rectangles, as_shape
+from explorer.grid.projection import LONLAT, equal_area_crs, metric_crs, transform
+
+if TYPE_CHECKING:
+    import geopandas
+
+__all__ = ["MAX_CELLS", "Grid"]
+
+# Half the equator and half the Earth's surface: within both, the projection is one to one.
+MAX_SIDE = 20_037_508.0
+MAX_AREA = 2.55e14
+MIN_CELL = 1e-3
+
+Floats = NDArray[np.float64]
+Progress = Callable[[float], None]
+Counted_co = TypeVar("Counted_co", covariant=True)
+
+
+class Countable(Protocol[Counted_co]):
+    """What a grid can count: records that put themselves into its cells."""
+
+    def count_on(
+        self, grid: Grid, contribution_bound: int | None, progress: Progress | None
+    ) -> Counted_co:
+        """Return the counts on ``grid``."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A rectangle of equal cells, declared by a person and never taken from the points.
+
+    The `Domain` of two dimensions.
+
+    Row 0 is the southernmost row and column 0 the westernmost column. The extent is public: it
+    appears in every release, so a bounding box of the data must not be used for it.
+
+    Parameters
+    ----------
+    bounds : (x0, y0, x1, y1)
+        West, south, east, north edge in metres of ``crs``; in cells without a CRS.
+    shape : (rows, columns)
+        At least 1 each, at most ``MAX_CELLS`` cells together.
+    crs : pyproj.CRS or None
+        A projected CRS in metres, or ``None`` for a matrix without a place on the Earth.
+    name : str
+        What to call the place on a screen.
+
+    Raises
+    ------
+    InputError
+        For an extent that is empty, infinite or larger than half the Earth, a shape out of
+        range, or a CRS that is not in metres.
+
+    Examples
+    --------
+    >>> grid = Grid.around(-122.42, 37.77, 20_000, shape=1024)
+    >>> grid.shape, grid.cell_width, grid.unit
+    ((1024, 1024), 19.53125, 'm')
+    """
+
+    bounds: tuple[float, float, float, float]
+    shape: tuple[int, int]
+    crs: pyproj.CRS | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", as_shape(self.shape))
+        object.__setattr__(self, "bounds", as_bounds(self.bounds))
+        rows, cols = self.shape
+        if self.crs is None:
+            if self.bounds != (0.0, 0.0, float(cols), float(rows)):
+                raise InputError(
+                    "A grid without a CRS is measured in cells, so its bounds must be "
+                    f"0, 0, {cols}, {rows}; give a projected CRS to use other bounds."
+                )
+            return
+        object.__setattr__(self, "crs", metric_crs(self.crs))
+        width, height = self.width, self.height
+        if max(width, height) > MAX_SIDE or width * height > MAX_AREA:
+            raise InputError(
+                f"An extent of {width / 1000:,.0f} x {height / 1000:,.0f} km is more than half "
+                "the Earth; declare a smaller one."
+            )
+        if min(self.cell_width, self.cell_height) < MIN_CELL:
+            raise InputError(
+                f"Cells of {self.cell_width:g} x {self.cell_height:g} m are smaller than a "
+                "millimetre; declare a larger extent or fewer cells."
+            )
+        x0, y0, x1, y1 = self.bounds
+        if not np.all(np.isfinite(self.to_lonlat([(x0 + x1) / 2], [(y0 + y1) / 2]))):
+            raise InputError(
+                "The centre of these bounds is not on the Earth in this CRS; check the bounds "
+                "and the CRS they belong to."
+            )
+
+    @classmethod
+    def around(
+        cls,
+        lon: float,
+        lat: float,
+        width: float,
+        height: float | None = None,
+        shape: int | tuple[int, int] = (1024, 1024),
+        name: str = "",
+    ) -> Grid:
+        """Return a grid of ``width`` x ``height`` metres centred on a place.
+
+        The CRS is Lambert's azimuthal equal-area projection (WGS 84) on the centre: every cell
+        covers the same area, so that counts can be compared as densities; poles and the
+        antimeridian are places like any other.
+
+        Parameters
+        ----------
+        lon, lat : float
+            Centre in degrees, -180 to 360 and -90 to 90.
+        width, height : float
+            Metres; ``height=None`` means a square.
+        shape : int or (rows, columns)
+            One number for a square grid.
+        """
+        lon, lat = as_number(lon, "Longitude"), as_number(lat, "Latitude")
+        if not -180 <= lon <= 360 or not -90 <= lat <= 90:
+            raise InputError(
+                f"Longitude {lon:g}, latitude {lat:g} is not a place on the Earth; give the "
+                "centre in degrees, longitude first."
+            )
+        width = as_number(width, "The width")
+        height = width if height is None else as_number(height, "The height")
+        if not (np.isfinite(width) and np.isfinite(height) and width > 0 and height > 0):
+            raise InputError(
+                f"An extent of {width:g} x {height:g} m is not an area; give a positive width "
+                "and height in metres."
+            )
+        bounds = (-width / 2, -height / 2, width / 2, height / 2)
+        return cls(bounds, as_shape(shape), equal_area_crs(lon, lat), name)
+
+    @classmethod
+    def from_bounds(
+        cls,
+        x0: float,
+        y0: float,
+        x1: float,
+        y1: float,
+        crs: Any,
+        shape: int | tuple[int, int] = (1024, 1024),
+        name: str = "",
+    ) -> Grid:
+        """Return a grid with typed bounds in metres of a projected CRS (EPSG code, WKT, ...)."""
+        if crs is None:
+            raise InputError("Bounds need a CRS such as 'EPSG:27700'; use Grid.cells without one.")
+        return cls((x0, y0, x1, y1), as_shape(shape), metric_crs(crs), name)
+
+    @classmethod
+    def from_boundary(
+        cls,
+        boundary: str | Path | geopandas.GeoDataFrame,
+        shape: int | tuple[int, int] = (1024, 1024),
+        crs: Any = None,
+        name: str = "",
+    ) -> Grid:
+        """Return the grid over the bounding box of a public boundary, such as a city's limits.
+
+        Parameters
+        ----------
+        boundary : path or GeoDataFrame
+            Polygons with a CRS; all of them together are the boundary.
+        crs : optional
+            A projected CRS; by default Lambert's equal-area projection on the centre.
+        """
+        bounds, chosen = boundary_bounds(boundary, None if crs is None else metric_crs(crs))
+        return cls(bounds, as_shape(shape), chosen, name)
+
+    @classmethod
+    def cells(cls, shape: int | tuple[int, int], name: str = "") -> Grid:
+        """Return the grid of a matrix without a place: x counts columns, y counts rows."""
+        rows, cols = as_shape(shape)
+        return cls((0.0, 0.0, float(cols), float(rows)), (rows, cols), None, name)
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Grid:
+        """Return the grid that ``to_dict`` described; raise `InputError` if it did not."""
+        try:
+            bounds, shape = tuple(saved["bounds"]), tuple(saved["shape"])
+            crs, name = saved.get("crs"), str(saved.get("name", ""))
+        except (AttributeError, KeyError, TypeError) as error:
+            raise InputError(
+                "The description of a grid needs 'bounds' and 'shape'; write it with Grid.to_dict."
+            ) from error
+        return cls(bounds, shape, None if crs is None else metric_crs(crs), name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return bounds, shape, CRS and name as plain numbers and strings, ready for JSON."""
+        crs = None if self.crs is None else self.crs.to_string()
+        return {
+            "bounds": list(self.bounds),
+            "shape": list(self.shape),
+            "crs": crs,
+            "name": self.name,
+        }
+
+    @property
+    def kind(self) -> str:
+        """The tag of grids among domains: "grid"."""
+        return "grid"
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """What the two axes are called: "row" (south to north), "column" (west to east)."""
+        return "row", "column"
+
+    @property
+    def width(self) -> float:
+        """Extent from west to east, in ``unit``."""
+        return self.bounds[2] - self.bounds[0]
+
+    @property
+    def height(self) -> float:
+        """Extent from south to north, in ``unit``."""
+        return self.bounds[3] - self.bounds[1]
+
+    @property
+    def cell_width(self) -> float:
+        """Width of a cell, in ``unit``."""
+        return self.width / self.shape[1]
+
+    @property
+    def cell_height(self) -> float:
+        """Height of a cell, in ``unit``."""
+        return self.height / self.shape[0]
+
+    @property
+    def unit(self) -> str:
+        """What coordinates are measured in: "m" or "cells"."""
+        return "cells" if self.crs is None else "m"
+
+    def to_cells(self, boxes: ArrayLike) -> Floats:
+        """Return rectangles in cells, (n, 2, 2): lower and upper edge, row before column.
+
+        Parameters
+        ----------
+        boxes : (n, 4) x0, y0, x1, y1
+            In ``unit``; fractions of cells are kept.
+
+        Raises
+        ------
+        InputError
+            For rectangles that are not (n, 4), not finite, or inside out.
+        """
+        rectangles: Floats = as_rectangles(boxes).reshape(-1, 2, 2)
+        return (np.ascontiguousarray(rectangles[:, :, ::-1]) - self._origin()) / self._steps()
+
+    def from_cells(self, cells: ArrayLike) -> Floats:
+        """Return (n, 4) x0, y0, x1, y1 of (n, 2, 2) boxes in cells: the inverse of `to_cells`."""
+        boxes = np.asarray(cells, dtype=np.float64)
+        if boxes.size and (boxes.ndim != 3 or boxes.shape[1:] != (2, 2)):
+            raise InputError(
+                f"Boxes in cells have shape {boxes.shape}; give (n, 2, 2): lower and upper edge, "
+                "row before column."
+            )
+        rectangles = boxes.reshape(-1, 2, 2) * self._steps() + self._origin()
+        return np.ascontiguousarray(rectangles[:, :, ::-1]).reshape(-1, 4)
+
+    def to_lonlat(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return longitudes and latitudes (WGS 84, degrees) of coordinates in metres."""
+        return transform(self._crs_or_refuse(), LONLAT, x, y)
+
+    def from_lonlat(self, lon: Any, lat: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return coordinates in metres of longitudes and latitudes (WGS 84, degrees)."""
+        return transform(LONLAT, self._crs_or_refuse(), lon, lat)
+
+    def count(
+        self,
+        points: Countable[Counted_co],
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> Counted_co:
+        """Count points into cells.
+
+        A point on the northern or eastern edge belongs to the last cell. Points outside are
+        counted nowhere, and how many there were is not kept.
+
+        Parameters
+        ----------
+        points : Points
+            In any CRS; without one only for a grid in cells.
+        contribution_bound : int, optional
+            At most this many records of each user, the first ones inside the grid in the order
+            of the file, so that what is kept of one user depends on that user alone. Needs
+            ``points.user``; the matrix then protects users, not single records.
+        progress : callable, optional
+            Called with the fraction done, 0 to 1.
+
+        Returns
+        -------
+        FrequencyMatrix
+            What `Points` make of themselves on this grid: the grid knows no point.
+        """
+        return points.count_on(self, contribution_bound, progress)
+
+    def __repr__(self) -> str:
+        rows, cols = self.shape
+        where = "cells" if self.crs is None else self.crs.to_string()
+        size = "" if self.crs is None else f", {self.width:,.0f} x {self.height:,.0f} m"
+        return f"Grid({self.name!r}, {rows} x {cols}{size}, {where})"
+
+    def _origin(self) -> np.ndarray:
+        return np.array(self.bounds[1::-1])
+
+    def _steps(self) -> np.ndarray:
+        return np.array([self.cell_height, self.cell_width])
+
+    def _crs_or_refuse(self) -> pyproj.CRS:
+        if self.crs is None:
+            raise InputError(
+                "This grid has no CRS, so its cells have no longitude and latitude; use cells."
+            )
+        return self.crs

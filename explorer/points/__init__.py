@@ -1,0 +1,1 @@
+"""EXACT. Records with a place: read, cleaned, counted into cells, and asked for the truth."""

@@ -1,0 +1,196 @@
+"""The frequency matrix: exact counts per cell, and the tables that make sliders fast.
+
+A `FrequencyMatrix` is exact data. During a release only the curator holds one; a `Release` never
+does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.grid.sums import box_sums, summed
+from explorer.points import split_costs as homogeneity
+
+# Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
+# eight keep the memory at 134 MB. Boxes whose mean count lies beyond the tables are scanned.
+_TABLES_SMALL, _TABLES_LARGE, _SMALL_CELLS = 16, 8, 2**20 + 1
+_INT32_MAX = 2**31 - 1
+
+Ints = NDArray[np.int64]
+
+
+class FrequencyMatrix:
+    """Exact counts of records per cell of a public grid: the dense case of `privacy.counts.Counts`.
+
+    Parameters
+    ----------
+    counts : (rows, cols) array of integers, 0 or more
+        Row 0 is the southern edge of the grid, column 0 its western edge.
+    grid : Grid
+        The public extent that the counts belong to; its shape equals that of `counts`.
+    contribution_bound : int, 1 or more
+        The most records that one unit of privacy contributes: 1 when the unit is a record, k when
+        it is a user of whom at most k records were kept. It multiplies every sensitivity.
+    unit : {"point", "user"}
+        What adding or removing one of makes two data sets neighbours.
+
+    Raises
+    ------
+    InputError
+        For counts that are negative, fractional, not finite, or not of the grid's shape.
+    """
+
+    def __init__(
+        self, counts: ArrayLike, grid: Grid, contribution_bound: int = 1, unit: str = "point"
+    ) -> None:
+        self.counts = _whole_counts(counts)
+        self.counts.flags.writeable = False
+        if self.counts.shape != tuple(grid.shape):
+            raise InputError(
+                f"The counts have shape {self.counts.shape} but the grid has {grid.shape}: "
+                "give a grid of the same rows and columns."
+            )
+        whole = isinstance(contribution_bound, int | np.integer)
+        if not whole or isinstance(contribution_bound, bool) or contribution_bound < 1:
+            raise InputError(
+                f"The contribution bound is {contribution_bound!r}: give a whole number, 1 or more."
+            )
+        if unit not in ("point", "user") or (unit == "point" and contribution_bound > 1):
+            raise InputError(
+                f"The unit of privacy is {unit!r} with {contribution_bound} records: a point gives "
+                "1 record, a user any number."
+            )
+        self.grid = grid
+        self.contribution_bound = int(contribution_bound)
+        self.unit = unit
+
+    @classmethod
+    def from_array(
+        cls, counts: ArrayLike, grid: Grid | None = None, contribution_bound: int = 1
+    ) -> FrequencyMatrix:
+        """Wrap a matrix of counts; without a grid its unit is cells (x columns, y rows)."""
+        whole = _whole_counts(counts)
+        unit = "point" if contribution_bound == 1 else "user"
+        return cls(whole, grid or Grid.cells(whole.shape), contribution_bound, unit)
+
+    @property
+    def domain(self) -> Grid:
+        """The public space, which is the grid."""
+        return self.grid
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, cols = self.counts.shape
+        return rows, cols
+
+    @cached_property
+    def total(self) -> int:
+        """The exact number of records on the grid (curator only: it is not private)."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the counts and their extent: names the data set in the ledger."""
+        place = {**self.grid.to_dict(), "name": ""}  # a new name is no new data set
+        digest = hashlib.sha256(repr(place).encode())
+        digest.update(np.ascontiguousarray(self.counts, dtype="<i8").tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def sums(self) -> NDArray[np.int64]:
+        """Summed-area table, (rows + 1, cols + 1): entry [i, j] counts rows < i and columns < j."""
+        return summed(self.counts)
+
+    @cached_property
+    def excess(self) -> NDArray[np.int32]:
+        """Summed-area tables of max(count - t, 0), (rows + 1, cols + 1, K), t = 0..K-1.
+
+        They answer the split objective of any box in constant time, see `split_costs`. Empty
+        (K = 0) when a sum could pass the range of int32; every box is scanned then.
+        """
+        if self.total > _INT32_MAX:
+            return np.zeros((1, 1, 0), dtype=np.int32)
+        levels = _TABLES_SMALL if self.counts.size < _SMALL_CELLS else _TABLES_LARGE
+        table = np.empty((self.shape[0] + 1, self.shape[1] + 1, levels), dtype=np.int32)
+        _fill_excess(self.counts, table)
+        return table
+
+    def prepare(self) -> FrequencyMatrix:
+        """Build the tables once, so that no slider move has to; returns the matrix itself."""
+        _ = self.sums, self.excess
+        return self
+
+    def count(self, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.int64]:
+        """Exact counts of n boxes, rows and columns half open: `lower`, `upper` are (n, 2)."""
+        return box_sums(self.sums, lower, upper)
+
+    def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
+        """Objective of one cut for each of n boxes, (n,), see `points.split_costs`."""
+        return homogeneity.split_costs(self.counts, self.sums, self.excess, lower, upper, axis, cut)
+
+    def all_split_costs(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """Objectives of all cuts of n boxes: flat, and (n + 1,) offsets of each box in them."""
+        return homogeneity.all_split_costs(self.split_costs, lower, upper, axis)
+
+    def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
+        return homogeneity.all_imbalances(self.count, lower, upper, axis)
+
+    def dense(self) -> Ints:
+        """The count of every cell, (rows, cols); not to be written to."""
+        return self.counts
+
+    def __repr__(self) -> str:
+        # No count in it: a repr ends up in logs and notebooks.
+        rows, cols = self.shape
+        return f"FrequencyMatrix({rows} x {cols} cells, unit of privacy: {self.unit})"
+
+
+def _whole_counts(counts: ArrayLike) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(counts)
+    except ValueError as error:
+        raise InputError("The counts are not a rectangular table: give rows x columns.") from error
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(
+            f"The counts have {array.ndim} dimensions and {array.size} cells: "
+            "give a matrix of at least one row and one column."
+        )
+    if array.dtype.kind not in "iufb":
+        raise InputError("The counts are not numbers: give whole counts per cell.")
+    if array.dtype.kind == "f" and not (
+        np.isfinite(array).all() and np.all(array == np.floor(array))
+    ):
+        raise InputError("The counts have fractions, NaN or infinity: give whole counts per cell.")
+    if array.min() < 0:
+        raise InputError("The counts hold a negative number: give counts of 0 or more.")
+    if float(array.sum(dtype=np.float64)) > 1e11:
+        raise InputError("The counts add up to more than 100 billion: give a smaller data set.")
+    return np.array(array, dtype=np.int64, order="C")
+
+
+@njit(cache=True, nogil=True)
+def _fill_excess(counts, table):  # type: ignore[no-untyped-def]
+    rows, cols = counts.shape
+    levels = table.shape[2]
+    table[0, :, :] = 0
+    running = np.empty(levels, dtype=np.int32)
+    for i in range(rows):
+        running[:] = 0
+        table[i + 1, 0, :] = 0
+        for j in range(cols):
+            cell = counts[i, j]
+            above = table[i, j + 1]
+            here = table[i + 1, j + 1]
+            for t in range(levels):
+                running[t] += max(cell - t, 0)
+                here[t] = above[t] + running[t]

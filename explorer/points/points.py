@@ -1,0 +1,283 @@
+"""Points of a city as arrays, read from files, frames and arrays of many kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyproj
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid, Progress
+from explorer.grid.projection import LONLAT, as_crs
+from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
+from explorer.points.columns import Place, find_place, listed
+from explorer.points.counting import Placed, count_and_place, count_block
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.sources import MAX_ROWS, Columns, Source, codes, numbers, open_source
+
+# More records than this in a cell would pass what the matrix can add up.
+_MAX_TOTAL = 1e11
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Records with a place, in the order of their file.
+
+    Parameters
+    ----------
+    x, y : (n,) float64
+        Coordinates in ``crs``: degrees of longitude and latitude, or metres, or, without a CRS,
+        cells of a matrix. Arrays of this type are kept, not copied.
+    crs : pyproj.CRS or None
+        ``None`` means that the coordinates are plain numbers without a place on the Earth.
+    user : (n,) int64 or None
+        Code of the person a record belongs to, 0 or more.
+    weight : (n,) int64 or None
+        How many records a row stands for, 0 or more; ``None`` means one each.
+    time : (n,) array or None
+        When, as it was in the file.
+    name : str
+        What to call these points on a screen.
+    notes : tuple of str
+        Sentences for the curator's screen: which columns were taken, which rows were left out
+        and why. They hold exact counts and belong in no release.
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    crs: pyproj.CRS | None = field(default_factory=lambda: LONLAT)
+    user: NDArray[np.int64] | None = None
+    weight: NDArray[np.int64] | None = None
+    time: NDArray[Any] | None = None
+    name: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        kinds = {"x": np.float64, "y": np.float64, "user": np.int64, "weight": np.int64}
+        for label, kind in kinds.items():
+            values = getattr(self, label)
+            if values is not None:
+                object.__setattr__(self, label, np.ascontiguousarray(values, kind))
+        for label in (*kinds, "time"):
+            values = getattr(self, label)
+            if values is not None and values.shape != (self.x.size,):
+                raise InputError(
+                    f"{label} has shape {values.shape}, x has {self.x.shape}; give arrays of one "
+                    "dimension and equal length."
+                )
+        for values in (self.user, self.weight):
+            if values is not None and values.min(initial=0) < 0:
+                raise InputError("Codes of users and weights are whole numbers of 0 or more.")
+
+    def __len__(self) -> int:
+        return int(self.x.size)
+
+    def count_on(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> FrequencyMatrix:
+        """Count these records into the cells of a grid; see `Grid.count`."""
+        bound = self._checked(grid, contribution_bound)
+        return _matrix(count_block(self, grid, bound, progress), grid, bound)
+
+    def place_on(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> tuple[FrequencyMatrix, Placed]:
+        """As `count_on`, and where each record was counted: a picture of what the matrix holds."""
+        bound = self._checked(grid, contribution_bound)
+        counts, placed = count_and_place(self, grid, bound, progress)
+        return _matrix(counts, grid, bound), placed
+
+    def _checked(self, grid: Grid, contribution_bound: Any) -> int | None:
+        """The bound, once these records can be counted on the grid with it."""
+        bound = self._checked_bound(contribution_bound)
+        if self.crs is None and grid.crs is not None:
+            raise InputError("These points have no CRS; read them with crs=... to place them.")
+        if self.crs is not None and grid.crs is None:
+            raise InputError("This grid has no CRS; make it with Grid.around to count places.")
+        return bound
+
+    def _checked_bound(self, bound: Any) -> int | None:
+        if bound is None:
+            return None
+        if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 1:
+            raise InputError(
+                f"The contribution bound is {bound!r}; give a whole number of 1 or more."
+            )
+        if self.user is None:
+            raise InputError(
+                "A contribution bound needs to know the user of each record; read the points with "
+                "user=... or leave the bound out."
+            )
+        return int(bound)
+
+    def __repr__(self) -> str:
+        # No number of points in it: a repr ends up in logs and notebooks.
+        where = "no CRS" if self.crs is None else self.crs.name
+        held = [label for label in ("user", "weight", "time") if getattr(self, label) is not None]
+        return f"Points({', '.join([repr(self.name), where, *held])})"
+
+
+def _matrix(counts: NDArray[np.int64], grid: Grid, bound: int | None) -> FrequencyMatrix:
+    if bound is None:
+        return FrequencyMatrix(counts, grid)
+    return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user")
+
+
+def read_points(
+    source: Any,
+    *,
+    lon: str | None = None,
+    lat: str | None = None,
+    crs: Any = None,
+    user: Any = None,
+    weight: Any = None,
+    time: Any = None,
+    name: str | None = None,
+    max_rows: int = MAX_ROWS,
+) -> Points:
+    """Read points from a file, a frame or arrays.
+
+    Parameters
+    ----------
+    source : path, bytes, file-like, DataFrame, GeoDataFrame, dict of arrays, pair of arrays
+        CSV, TSV, Parquet, GeoParquet, GeoJSON, GeoPackage or Shapefile of this computer; frames
+        of pandas, GeoPandas, Polars or Arrow; ``(x, y)`` with longitude first.
+    lon, lat : str, optional
+        Columns of longitude and latitude (or of x and y); guessed from their names otherwise,
+        which the notes say.
+    crs : optional
+        CRS of the coordinates, such as "EPSG:27700", where the source does not say it. Degrees
+        (WGS 84) are assumed only for values that can be degrees.
+    user : str or (n,) array, optional
+        Whose record it is; any values, turned into codes. Rows without one are left out.
+    weight : str or (n,) array, optional
+        How many records a row stands for: whole numbers of 0 or more.
+    time : str or (n,) array, optional
+        When; kept as it is.
+    name : str, optional
+        What to call the points; for bytes the name of the file, with its ending.
+    max_rows : int
+        A longer source is refused before it is read.
+
+    Returns
+    -------
+    Points
+        Rows without a usable place (null, infinite, 0 0, beyond the range of degrees) are left
+        out, and the notes say how many and why.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read, the columns are ambiguous or absent, the coordinates are
+        not what they are said to be, or no row is left.
+
+    Examples
+    --------
+    >>> points = read_points({"lng": [-30.0, 0.0], "lat": [40.0, 0.0]}, name="two")
+    >>> points.x, points.notes[1]
+    (array([-30.]),
+     '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.')
+    """
+    table, title = open_source(source, name, max_rows)
+    place = None
+    if not table.geometry or lon is not None or lat is not None:
+        place = find_place(table.names, lon, lat)
+    asked = {"user": user, "weight": weight, "time": time}
+    named = {role: value for role, value in asked.items() if isinstance(value, str)}
+    for column in named.values():
+        if column not in table.names:
+            raise InputError(
+                f"There is no column {column!r}; the columns are {listed(table.names)}."
+            )
+    columns = table.read(
+        None if place is None else (place.lon, place.lat),
+        named.get("user"),
+        named.get("weight"),
+        named.get("time"),
+    )
+    _add_arrays(columns, {role: value for role, value in asked.items() if role not in named})
+    notes = []
+    if place is not None and (lon is None or lat is None):
+        notes.append(f"The columns {place} were taken as the place.")
+    known = _known_crs(table, place, crs)
+    if known is None and not (place is not None and place.degrees):
+        notes.append("The coordinates were taken as degrees of longitude and latitude.")
+    labels = ("x", "y") if place is None else (place.lon, place.lat)
+    return _clean(columns, known or LONLAT, labels, title, notes)
+
+
+def _known_crs(table: Source, place: Place | None, crs: Any) -> pyproj.CRS | None:
+    """Return the CRS that the source or the caller names, or ``None``."""
+    given = None if crs is None else as_crs(crs)
+    own = table.crs if place is None else None
+    if given is not None and own is not None and given != own:
+        raise InputError(f"The file says that its CRS is {own.name}; leave out crs=...")
+    known = given if own is None else own
+    if known is not None and not (known.is_geographic or known.is_projected):
+        raise InputError(f"{known.name} has no longitude or easting; give points in another CRS.")
+    return known
+
+
+def _add_arrays(columns: Columns, asked: dict[str, Any]) -> None:
+    """Take users, weights and times that were given as arrays beside the source."""
+    for role, value in asked.items():
+        if value is not None and np.shape(value) != columns.x.shape:
+            raise InputError(
+                f"{role} is neither a column nor an array of {columns.x.size:,} values; give one."
+            )
+    if asked.get("user") is not None:
+        columns.user = codes(asked["user"])
+    if asked.get("weight") is not None:
+        columns.weight = numbers(asked["weight"], "weight")
+    if asked.get("time") is not None:
+        columns.time = np.asarray(asked["time"])
+
+
+def _clean(
+    columns: Columns, crs: pyproj.CRS, labels: tuple[str, str], name: str, notes: list[str]
+) -> Points:
+    """Return the rows that have a place (and, where users are asked for, a user)."""
+    degrees = crs.is_geographic and crs.axis_info[0].unit_name == "degree"
+    reasons, rows = judge(columns.x, columns.y, degrees)
+    refuse_columns(rows, *labels)
+    notes += sentences(rows)
+    keep = reasons == FINE
+    if columns.user is not None:
+        nobody = int(np.sum(keep & (columns.user < 0)))
+        keep &= columns.user >= 0
+        if nobody:
+            notes.append(left_out(nobody, "without a user"))
+    if keep.size and not keep.any():
+        raise InputError(f"None of the {keep.size:,} rows can be used. {notes[-1]}")
+    # All rows are fine in most files: then nothing is copied.
+    choice: Any = slice(None) if keep.all() else keep
+    x = columns.x[choice]
+    if degrees and x.max(initial=0.0) > 180.0:
+        notes.append("Longitudes above 180 were read as degrees from 0 to 360.")
+        x = np.where(x > 180.0, x - 360.0, x)
+    return Points(
+        x,
+        columns.y[choice],
+        crs,
+        None if columns.user is None else columns.user[choice],
+        None if columns.weight is None else _whole_weights(columns.weight[choice]),
+        None if columns.time is None else columns.time[choice],
+        name,
+        tuple(notes),
+    )
+
+
+def _whole_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    with np.errstate(invalid="ignore"):
+        whole = np.isfinite(weight) & (weight >= 0) & (weight == np.floor(weight))
+    if not whole.all():
+        raise InputError(
+            "The weights hold negative numbers, fractions or gaps; give how many records each row "
+            "stands for as a whole number of 0 or more."
+        )
+    if weight.sum() > _MAX_TOTAL:
+        raise InputError("The weights add up to more than 100 billion; give a smaller data set.")
+    return weight.astype(np.int64)

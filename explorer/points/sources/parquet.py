@@ -1,0 +1,165 @@
+"""Parquet and GeoParquet, read in batches into arrays of known length."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyproj
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.projection import LONLAT, as_crs
+from explorer.points.sources.tables import MAX_ROWS, Columns, not_numbers, refuse_rows
+from explorer.points.sources.vector import coordinates, refuse_shapes
+
+BATCH = 2**20
+# Byte order, type 1 (point), x, y: what nearly every point in a GeoParquet file looks like.
+_WKB_POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("x", "<f8"), ("y", "<f8")])
+
+
+class ParquetTable:
+    """A Parquet file of which only the footer has been read.
+
+    The number of rows and the types are checked first: a file of 300 kB can unpack to gigabytes.
+    """
+
+    def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
+        self._file = file
+        try:
+            with self._open() as opened:
+                self._schema: pa.Schema = opened.schema_arrow
+                self._rows = int(opened.metadata.num_rows)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise _damaged() from error
+        refuse_rows(self._rows, max_rows)
+        self.names = tuple(str(name) for name in self._schema.names)
+        self._column, self.crs = _geometry(self._schema)
+        self.geometry = self._column is not None
+
+    def read(
+        self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
+    ) -> Columns:
+        """Read named columns, or the geometry, in batches of a million rows."""
+        x, y = np.empty(self._rows), np.empty(self._rows)
+        heavy = np.empty(self._rows) if weight is not None else None
+        users: list[pa.Array] = []
+        times: list[NDArray[Any]] = []
+        for name in (*(place or ()), weight):
+            if name is not None:
+                self._refuse_text(name)
+        where = list(place or (str(self._column),))
+        wanted = list(dict.fromkeys([*where, *(n for n in (user, weight, time) if n is not None)]))
+        start = 0
+        try:
+            # Long names repeated in every row stay a dictionary and cannot fill the memory.
+            with self._open(None if user is None else [user]) as opened:
+                for batch in opened.iter_batches(BATCH, columns=wanted):
+                    part = slice(start, start + batch.num_rows)
+                    start = part.stop
+                    if place is None:
+                        x[part], y[part] = _coordinates(batch[where[0]])
+                    else:
+                        x[part], y[part] = _floats(batch[where[0]]), _floats(batch[where[1]])
+                    if weight is not None and heavy is not None:
+                        heavy[part] = _floats(batch[weight])
+                    if user is not None:
+                        users.append(batch[user])
+                    if time is not None:
+                        times.append(batch[time].to_numpy(zero_copy_only=False))
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            raise _damaged() from error
+        if start != self._rows:
+            raise _damaged()
+        when = np.concatenate(times) if times else np.empty(0)
+        return Columns(
+            x,
+            y,
+            None if user is None else _codes(users),
+            heavy,
+            None if time is None else when,
+        )
+
+    def _open(self, dictionaries: list[str] | None = None) -> pq.ParquetFile:
+        file = pa.BufferReader(self._file) if isinstance(self._file, bytes) else self._file
+        return pq.ParquetFile(file, read_dictionary=dictionaries)
+
+    def _refuse_text(self, name: str) -> None:
+        kind = self._schema.field(name).type
+        numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+        if not any(is_kind(kind) for is_kind in numeric):
+            raise not_numbers(name)
+
+
+def _geometry(schema: pa.Schema) -> tuple[str | None, pyproj.CRS | None]:
+    """Return the geometry column that the GeoParquet metadata names and its CRS."""
+    raw = (schema.metadata or {}).get(b"geo")
+    if raw is None:
+        return None, None
+    try:
+        described = json.loads(raw)
+        column = str(described["primary_column"])
+        about = described["columns"][column]
+        kinds, crs = about.get("geometry_types", []), about.get("crs", "absent")
+        encoding = str(about["encoding"])
+        schema.field(column)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            "The description of the geometry in this GeoParquet file is damaged; write it again."
+        ) from error
+    refuse_shapes([str(kind) for kind in kinds])
+    if encoding not in {"WKB", "point"}:
+        raise InputError(
+            f"This GeoParquet file stores shapes as {encoding!r}; write it with points as WKB."
+        )
+    # The standard: no entry means degrees, an entry of null means unknown.
+    if crs == "absent":
+        return column, LONLAT
+    return column, None if crs is None else as_crs(crs)
+
+
+def _coordinates(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return x and y of a batch of points stored as WKB, or as a struct of x and y."""
+    if isinstance(shapes, pa.ExtensionArray):
+        shapes = shapes.storage
+    if pa.types.is_struct(shapes.type):
+        x, y = shapes.field("x"), shapes.field("y")
+        missing = shapes.is_null().to_numpy(zero_copy_only=False)
+        return np.where(missing, np.nan, _floats(x)), np.where(missing, np.nan, _floats(y))
+    import shapely
+
+    plain = shapes.cast(pa.large_binary())
+    offsets = np.frombuffer(plain.buffers()[1], np.int64)[plain.offset :][: len(plain) + 1]
+    if not plain.null_count and np.all(np.diff(offsets) == _WKB_POINT.itemsize):
+        data = np.frombuffer(plain.buffers()[2] or b"", np.uint8)[offsets[0] : offsets[-1]]
+        points = data.view(_WKB_POINT)
+        if np.all(points["order"] == 1) and np.all(points["kind"] == 1):
+            return points["x"], points["y"]
+    try:
+        geometries = shapely.from_wkb(plain.to_numpy(zero_copy_only=False))
+    except shapely.errors.GEOSException as error:
+        raise _damaged() from error
+    return coordinates(geometries)
+
+
+def _floats(column: pa.Array) -> NDArray[np.float64]:
+    if not pa.types.is_float64(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _codes(chunks: list[pa.Array]) -> NDArray[np.int64]:
+    if not chunks:
+        return np.empty(0, np.int64)
+    joined = pa.chunked_array(chunks).dictionary_encode().unify_dictionaries()
+    return np.concatenate(
+        [c.indices.fill_null(-1).to_numpy(zero_copy_only=False) for c in joined.chunks]
+    ).astype(np.int64)
+
+
+def _damaged() -> InputError:
+    return InputError("This file could not be read as Parquet; it may be damaged, write it again.")

@@ -1,0 +1,135 @@
+"""CSV and TSV, read block by block."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyproj
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.points.sources.tables import MAX_ROWS, Columns, codes, refuse_rows
+
+_BLOCK = 2**24
+_HEAD = 2**16
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class TextTable:
+    """A delimited text file of which the first lines have been read.
+
+    The delimiter is the one of comma, semicolon, tab and bar that the header holds most of; where
+    semicolons delimit, numbers may have decimal commas.
+    """
+
+    geometry = False
+    crs: pyproj.CRS | None = None
+
+    def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
+        self._file, self._max_rows = file, max_rows
+        with self._open() as opened:
+            head = opened.read(_HEAD)
+        self._encoding = "utf8"
+        try:
+            # A character may be cut at the end of what was read.
+            text = head[: head.rfind(b"\n") + 1 or len(head)].decode("utf-8-sig")
+        except UnicodeDecodeError:
+            self._encoding = "latin1"
+            text = head.decode("latin1")
+        lines = text.splitlines()
+        if not lines or not lines[0].strip() or "\0" in text:
+            raise InputError("This file could not be read as a table; give CSV with a header.")
+        self._delimiter = max(",;\t|", key=lines[0].count)
+        self.names = tuple(next(csv.reader(lines[:1], delimiter=self._delimiter)))
+        if all(_is_number(name) for name in self.names):
+            raise InputError(
+                "The first line of this file holds numbers; begin it with the names of the "
+                "columns, such as lon,lat."
+            )
+        self._decimal = "."
+        if self._delimiter == ";" and len(lines) > 1 and "," in lines[1] and "." not in lines[1]:
+            self._decimal = ","
+
+    def read(
+        self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
+    ) -> Columns:
+        """Read named columns; numbers as float64, everything else as text."""
+        assert place is not None, "a text file is read by columns"
+        for name in place:
+            if self.names.count(name) > 1:
+                raise InputError(f"Two columns have the name {name!r}; rename one of them.")
+        types = {name: pa.string() for name in (user, time) if name is not None}
+        types |= {name: pa.float64() for name in (*place, weight) if name is not None}
+        parts: dict[str, list[Any]] = {name: [] for name in types}
+        rows = 0
+        try:
+            with self._open() as opened, self._reader(opened, types) as reader:
+                for batch in reader:
+                    rows += batch.num_rows
+                    refuse_rows(rows, self._max_rows)
+                    for name, kept in parts.items():
+                        kept.append(batch[name])
+        except InputError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            raise InputError(
+                f"This file could not be read as a table ({_reason(error)}); check that the "
+                "chosen columns hold numbers and every row has all columns."
+            ) from error
+        columns = {name: _joined(parts.pop(name), kind) for name, kind in types.items()}
+        return Columns(
+            columns[place[0]],
+            columns[place[1]],
+            None if user is None else codes(columns[user]),
+            None if weight is None else columns[weight],
+            None if time is None else times(columns[time]),
+        )
+
+    def _open(self) -> IO[bytes]:
+        return io.BytesIO(self._file) if isinstance(self._file, bytes) else self._file.open("rb")
+
+    def _reader(self, opened: IO[bytes], types: dict[str, pa.DataType]) -> pc.CSVStreamingReader:
+        return pc.open_csv(
+            opened,
+            pc.ReadOptions(block_size=_BLOCK, encoding=self._encoding),
+            pc.ParseOptions(delimiter=self._delimiter, newlines_in_values=False),
+            pc.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                strings_can_be_null=True,
+                decimal_point=self._decimal,
+            ),
+        )
+
+
+def _joined(parts: list[pa.Array], kind: pa.DataType) -> NDArray[Any]:
+    return np.asarray(pa.chunked_array(parts, type=kind).to_numpy())
+
+
+def times(values: NDArray[Any]) -> NDArray[Any]:
+    """Return ISO dates as datetime64 and anything else as the text it was."""
+    if len(values) and not _DATE.match(str(values[0])):
+        return values
+    try:
+        return values.astype("datetime64[ms]")
+    except (TypeError, ValueError):
+        return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".")[:100] if str(error) else "no reason given"

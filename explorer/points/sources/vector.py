@@ -1,0 +1,137 @@
+"""GeoPackage, Shapefile and GeoDataFrames: tables whose place is a geometry."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyproj
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid import gdal
+from explorer.grid.projection import as_crs
+from explorer.points.columns import listed
+from explorer.points.sources.tables import MAX_ROWS, Columns, codes, numbers, refuse_rows
+
+
+class VectorFile:
+    """A GeoPackage or Shapefile, of which the header has been read."""
+
+    def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
+        import pyogrio
+
+        self._file = gdal.checked(self._as_package(file))
+        try:
+            layers = [str(name) for name, _ in pyogrio.list_layers(self._file)]
+            about = pyogrio.read_info(self._file, layer=0, force_feature_count=True)
+        except Exception as error:  # each driver has errors of its own
+            raise gdal.damaged() from error
+        gdal.check_driver(about)
+        if len(layers) > 1:
+            raise InputError(
+                f"This file has {len(layers)} layers ({listed(layers)}); save the one with the "
+                "points as a file of its own."
+            )
+        refuse_rows(int(about["features"]), max_rows)
+        self.geometry = about["geometry_type"] is not None
+        if self.geometry:
+            refuse_shapes([str(about["geometry_type"])])
+        self.names = tuple(str(name) for name in about["fields"])
+        self.crs: pyproj.CRS | None = as_crs(about["crs"]) if about["crs"] else None
+
+    def _as_package(self, file: Path | bytes) -> Path:
+        """A package goes by its ending; the name under which it was sent is never used."""
+        if isinstance(file, Path) and file.suffix.lower() in (".gpkg", ".shp"):
+            return file
+        self._folder = TemporaryDirectory(prefix="dp-explorer-")
+        path = Path(self._folder.name) / "points.gpkg"
+        if isinstance(file, bytes):
+            path.write_bytes(file)
+        else:
+            shutil.copyfile(file, path)
+        return path
+
+    def read(
+        self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
+    ) -> Columns:
+        """Read the geometry, or two named columns, and what else is named."""
+        import pyogrio
+
+        wanted = dict.fromkeys(n for n in (*(place or ()), user, weight, time) if n is not None)
+        try:
+            frame = pyogrio.read_dataframe(
+                self._file,
+                layer=0,
+                columns=list(wanted),
+                read_geometry=place is None,
+            )
+        except Exception as error:
+            raise gdal.damaged() from error
+        return _columns(frame, place, user, weight, time)
+
+
+class GeoFrame:
+    """A GeoDataFrame."""
+
+    geometry = True
+
+    def __init__(self, frame: Any, max_rows: int = MAX_ROWS) -> None:
+        self._frame = frame
+        self.names = tuple(str(n) for n in frame.columns if n != frame.geometry.name)
+        self.crs: pyproj.CRS | None = frame.crs
+        refuse_rows(len(frame), max_rows)
+
+    def read(
+        self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
+    ) -> Columns:
+        """Read the geometry, or two named columns, and what else is named."""
+        return _columns(self._frame, place, user, weight, time)
+
+
+def refuse_shapes(kinds: Sequence[str]) -> None:
+    """Raise `InputError` if what a file says it holds is something else than points."""
+    # "Unknown" are mixed kinds; they are looked at when they have been read.
+    other = [kind for kind in kinds if kind.split(" ")[0] not in {"Point", "Unknown"}]
+    if other:
+        raise InputError(
+            f"This file holds shapes of kind {other[0]} where points were expected; give points "
+            "here, and polygons as the boundary of a grid."
+        )
+
+
+def coordinates(shapes: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return x and y of an (n,) array of points, NaN for a null or an empty one; refuse others."""
+    import shapely
+
+    kinds = shapely.get_type_id(shapes)
+    other = shapes[(kinds != shapely.GeometryType.POINT) & (kinds != shapely.GeometryType.MISSING)]
+    refuse_shapes([str(shape.geom_type) for shape in other[:1]])
+    placed = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
+    x, y = np.full((2, len(shapes)), np.nan)
+    x[placed], y[placed] = shapely.get_x(shapes[placed]), shapely.get_y(shapes[placed])
+    return x, y
+
+
+def _columns(
+    frame: Any,
+    place: tuple[str, str] | None,
+    user: str | None,
+    weight: str | None,
+    time: str | None,
+) -> Columns:
+    if place is None:
+        x, y = coordinates(frame.geometry.to_numpy())
+    else:
+        x, y = (numbers(frame[name], name) for name in place)
+    return Columns(
+        x,
+        y,
+        None if user is None else codes(frame[user]),
+        None if weight is None else numbers(frame[weight], weight),
+        None if time is None else np.asarray(frame[time]),
+    )

@@ -1,0 +1,93 @@
+"""True answers to boxes: exact numbers, for the curator's screen alone."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.grid.domain import Domain
+from explorer.grid.sums import rectangle_sums
+from explorer.points.matrix import FrequencyMatrix
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Countable(Protocol):
+    """Exact counts that can be asked for boxes of whole cells."""
+
+    @property
+    def domain(self) -> Domain:
+        """The public space."""
+
+    def count(self, lower: Ints, upper: Ints) -> Ints:
+        """Exact counts of n boxes, `lower`, `upper` (n, d) half open, (n,)."""
+
+
+def exact(counts: Countable, boxes: ArrayLike) -> Floats:
+    """True counts of boxes; needs the counts, so it exists only where the curator works.
+
+    Parameters
+    ----------
+    counts : FrequencyMatrix, or counts of any number of dimensions
+    boxes : as people write boxes of the domain
+        Of a grid (n, 4) x0, y0, x1, y1 in metres of its CRS, or cells without one. Cells cut
+        through count by the part of them that lies inside.
+
+    Returns
+    -------
+    (n,) float64
+
+    Raises
+    ------
+    InputError
+        For boxes of another form, not finite, or inside out.
+    """
+    cells = counts.domain.to_cells(boxes)
+    if isinstance(counts, FrequencyMatrix):
+        found = rectangle_sums(counts.sums, cells)
+    else:
+        found = _by_pieces(counts, cells)
+    # Four corners of large sums cancel but for their last bits: no count is below 0.
+    return np.maximum(found, 0.0)
+
+
+def _by_pieces(counts: Countable, boxes: Floats) -> Floats:
+    """Counts of boxes (n, 2, d): each is divided where it cuts through cells.
+
+    Along every axis a box is the part of a first cell, whole cells, and the part of a last one, so
+    it has at most 3^d pieces, in each of which all cells count alike. Boxes of whole cells are one
+    piece.
+    """
+    n, _, d = boxes.shape
+    found = np.zeros(n)
+    sides = counts.domain.shape
+    parts = [_parts(boxes[:, 0, axis], boxes[:, 1, axis], sides[axis]) for axis in range(d)]
+    for chosen in itertools.product(range(3), repeat=d):
+        weight = np.ones(n)
+        ends = [parts[axis][part] for axis, part in enumerate(chosen)]
+        for _, _, of_axis in ends:
+            weight *= of_axis
+        there = np.flatnonzero(weight)
+        if len(there):
+            lower = np.stack([start[there] for start, _, _ in ends], axis=1)
+            upper = np.stack([stop[there] for _, stop, _ in ends], axis=1)
+            found[there] += weight[there] * counts.count(lower, upper)
+    return found
+
+
+def _parts(low: Floats, high: Floats, side: int) -> list[tuple[Ints, Ints, Floats]]:
+    """First cell, whole cells and last cell of n intervals: start, stop and weight, (n,) each."""
+    low, high = np.clip(low, 0, side), np.clip(high, 0, side)
+    first, last = np.ceil(low), np.floor(high)
+    # Both ends inside one cell: it is the last, and there is no first.
+    narrow = first > last
+    start, stop = first.astype(np.int64), last.astype(np.int64)
+    return [
+        (start - 1, start, np.where(narrow, 0.0, first - low)),
+        (start, stop, np.where(stop > start, 1.0, 0.0)),
+        (stop, stop + 1, np.where(narrow, high - low, high - last)),
+    ]

@@ -1,0 +1,1 @@
+"""EXACT. The audit: looks for breaches of the privacy claim."""

@@ -1,0 +1,56 @@
+"""What a curator needs of exact data, and nothing more."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.grid.domain import Domain
+
+Ints = NDArray[np.int64]
+
+
+class Counts(Protocol):
+    """Exact counts over a domain of d dimensions; `FrequencyMatrix` is the dense case.
+
+    Boxes are (n, d) `lower` and `upper`, half open, in cells. Costs are whole numbers in units of
+    2^-LATTICE_BITS (see `points.split_costs`).
+    """
+
+    @property
+    def domain(self) -> Domain:
+        """The public space."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of privacy: "point", "user" or "client"."""
+
+    @property
+    def contribution_bound(self) -> int:
+        """The most records that one unit of privacy contributes, 1 or more."""
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the counts and their domain: names the data set in the ledger."""
+
+    def count(self, lower: Ints, upper: Ints) -> Ints:
+        """Exact counts of n boxes, (n,)."""
+
+    def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
+        """Objective of one cut for each of n boxes, (n,)."""
+
+    def all_split_costs(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """Objectives of all cuts of n boxes: flat, and (n + 1,) offsets of each box in them."""
+
+    def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
+
+
+@runtime_checkable
+class Dense(Protocol):
+    """What some counts can do besides: say the count of every cell at once."""
+
+    def dense(self) -> Ints:
+        """The count of every cell, an array of the domain's shape; not to be written to."""

@@ -1,0 +1,91 @@
+"""What a curator writes down: charges, noisy figures, and the ledger that people read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from explorer.privacy.regions import Boxes
+from explorer.releases.nodes import Ints, span
+from explorer.releases.transcript import Candidates, LedgerRow, Measurement, Transcript
+from explorer.releases.units import to_epsilon
+
+INSIDE = "inside"
+"""Stage under which a region pays what an inner curator spends in it."""
+
+
+class Notes:
+    """The notes of one curator.
+
+    Attributes
+    ----------
+    charges : (book, stage, ids (m,), units (m,)) of everything that was paid
+    measured, candidates : what was drawn, with the book that it belongs to
+    ledger : rows as people read them
+    outer : the notes of the curator that this one works inside, if any
+    """
+
+    def __init__(self) -> None:
+        self.charges: list[tuple[Boxes, str, Ints, Ints]] = []
+        self.measured: list[tuple[Boxes, Measurement]] = []
+        self.candidates: list[tuple[Boxes, Candidates]] = []
+        self.ledger: list[LedgerRow] = []
+        self.outer: Notes | None = None
+        self._turns: Counter[tuple[str, float, str]] = Counter()
+        self._inside: dict[tuple[str, float, str, int], int] = {}
+
+    def enter(self, row: LedgerRow) -> None:
+        """Add a row to the ledger, and to those of all curators around this one."""
+        kind = row.stage, row.sensitivity, row.composition
+        turn = self._turns[kind]
+        self._turns[kind] += 1
+        self.ledger.append(row)
+        outer = self.outer
+        while outer is not None:
+            row = replace(row, stage=f"{INSIDE}: {row.stage}")
+            outer._enter_inside(row, turn)
+            outer = outer.outer
+
+    def _enter_inside(self, row: LedgerRow, turn: int) -> None:
+        """Regions are disjoint: their n-th measurements of a kind share a row and its epsilon."""
+        name = row.stage, row.sensitivity, row.composition, turn
+        place = self._inside.setdefault(name, len(self.ledger))
+        if place == len(self.ledger):
+            self.ledger.append(row)
+            return
+        before = self.ledger[place]
+        epsilon, draws = max(before.epsilon, row.epsilon), before.draws + row.draws
+        self.ledger[place] = replace(before, epsilon=epsilon, draws=draws)
+
+    def transcript(self, book: Boxes, books: Sequence[Boxes]) -> Transcript:
+        """All that was learnt in one pass; `books` are those of all passes."""
+        stages, spent = self._spent_by_stage(book)
+        others = [self._spent_by_stage(other) for other in books if other is not book]
+        return Transcript(
+            book.lower,
+            book.upper,
+            book.parent,
+            ~book.is_split,
+            stages,
+            spent,
+            tuple(measured for owner, measured in self.measured if owner is book),
+            tuple(
+                (stage, to_epsilon(int(paid.max())))
+                for names, other in others
+                for stage, paid in zip(names, other.T, strict=True)
+            ),
+            tuple(looked_at for owner, looked_at in self.candidates if owner is book),
+        )
+
+    def _spent_by_stage(self, book: Boxes) -> tuple[tuple[str, ...], Ints]:
+        """Names of the stages of a pass, and what each node paid itself, (nodes, stages)."""
+        charges = [charge for charge in self.charges if charge[0] is book]
+        stages = tuple(dict.fromkeys(stage for _, stage, _, _ in charges))
+        spent = np.zeros((len(book), len(stages)), dtype=np.int64)
+        for _, stage, ids, units in charges:
+            # A region pays a stage once a call, so plain adding by position is right.
+            spent[span(ids), stages.index(stage)] += units
+        return stages, spent

@@ -1,0 +1,113 @@
+"""Passes over a domain: the accounts that measurements are charged to, and what was written down.
+
+All of a curator but the counts and the noise. Passes compose sequentially, the regions of one pass
+in parallel; the sum of the passes' dearest paths is what everything has cost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.notes import Notes
+from explorer.privacy.regions import Boxes, Regions
+from explorer.releases.nodes import Ints, span
+from explorer.releases.transcript import LedgerRow, Transcript
+from explorer.releases.units import to_epsilon
+
+
+class BudgetExceeded(RuntimeError):
+    """A measurement would have cost more than is left; nothing was drawn."""
+
+
+class Passes:
+    """The books of a curator.
+
+    Parameters
+    ----------
+    shape : cells along every axis of the domain
+    units : int
+        The whole budget, in units of 10^-12 epsilon.
+    """
+
+    def __init__(self, shape: tuple[int, ...], units: int) -> None:
+        self._shape, self._units = shape, int(units)
+        self._books: list[Boxes] = []
+        self._notes = Notes()
+
+    @property
+    def units(self) -> int:
+        """The whole budget, in units of 10^-12 epsilon."""
+        return self._units
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along every axis of the domain, (d,)."""
+        return self._shape
+
+    @property
+    def ledger(self) -> list[LedgerRow]:
+        """Every measurement as the books show it."""
+        return self._notes.ledger
+
+    def open(self, units: int | None = None) -> Regions:
+        """Begin a pass over the whole domain; returns it as one region.
+
+        Passes compose sequentially: each has a limit of its own (by default all that no pass has
+        claimed yet), and the limits together stay within the budget.
+        """
+        unclaimed = self.units - sum(book.limit for book in self._books)
+        limit = unclaimed if units is None else units
+        if limit < 0 or limit > unclaimed:
+            raise BudgetExceeded(f"a pass asks for {limit} units, {unclaimed} are unclaimed")
+        self._books.append(Boxes(self.shape, len(self._books), limit))
+        return self._books[-1].root()
+
+    def remaining(self, regions: Regions) -> Ints:
+        """What each region's path may still spend, (n,), in units of 10^-12 epsilon."""
+        left: Ints = regions.book.limit - regions.book.spent[span(regions.ids)]
+        return left
+
+    def transcript(self, regions: Regions | None = None) -> Transcript:
+        """All that was learnt in one pass (the one of `regions`, else the last)."""
+        book = regions.book if regions is not None else self._books[-1]
+        return self._notes.transcript(book, self._books)
+
+    @property
+    def spent(self) -> int:
+        """The cost of everything so far: the dearest path of every pass, added up."""
+        return sum(book.most for book in self._books)
+
+    def _own(self, regions: Regions) -> Regions:
+        """These regions as the curator's own book has them, whatever the plan's arrays say.
+
+        Raises
+        ------
+        ValueError
+            For regions of another curator, or that cannot be measured (see `Accounts.named`).
+        """
+        book, ids = regions.book, regions.ids
+        if not any(book is known for known in self._books):
+            raise ValueError("these regions belong to another curator")
+        return book.regions(ids)
+
+    def _charge(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:
+        """Book a share on every region's account, or refuse all of them."""
+        paid = np.empty(len(regions), dtype=np.int64)
+        paid[:] = units
+        book = regions.book
+        if paid.min(initial=1) <= 0:
+            raise BudgetExceeded(f"{stage}: a measurement needs a budget above 0")
+        most = book.dearest(regions.ids, paid)
+        if most > book.limit:
+            would, limit = to_epsilon(most), to_epsilon(book.limit)
+            raise BudgetExceeded(f"{stage}: would spend {would} of {limit}; nothing was drawn")
+        book.pay(regions.ids, paid)
+        self._notes.charges.append((book, stage, regions.ids, paid))
+        return paid
+
+    def _enter(self, stage: str, paid: Ints, draws: int, sensitivity: float) -> None:
+        if draws:
+            epsilon = to_epsilon(int(paid.max()))
+            row = LedgerRow(stage, epsilon, draws, float(sensitivity), "parallel")
+            self._notes.enter(row)

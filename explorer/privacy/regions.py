@@ -1,0 +1,300 @@
+"""Regions: disjoint boxes of cells, each with an account of the budget spent on it.
+
+`Boxes` are the accounts of one pass over a domain of cells: they start with the whole domain, and a
+box leaves them only by being split into children that tile it. `Regions` name some of them; what
+they are is written in the book alone, so that nothing a plan does to its regions changes what is
+measured. Any number of dimensions works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.privacy.accounts import Accounts, Keys, shown
+from explorer.privacy.tiling import tile
+from explorer.releases.nodes import Ints, span
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """n disjoint boxes of one book.
+
+    Attributes
+    ----------
+    ids : (n,) int64
+        Positions in the book, increasing.
+    book : Boxes
+        Holds boxes, parents, accounts and keys.
+    """
+
+    ids: Ints
+    book: Boxes
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def join(cls, parts: Sequence[Regions]) -> Regions:
+        """Regions of one book put together, in the book's order."""
+        ids = np.sort(np.concatenate([part.ids for part in parts]))
+        return cls(_kept(ids), parts[0].book)
+
+    @cached_property
+    def lower(self) -> Ints:
+        """First cell along every axis (a grid: rows, then columns), (n, d); read-only."""
+        return _kept(self.book.lower[span(self.ids)])
+
+    @cached_property
+    def upper(self) -> Ints:
+        """First cell behind the region along every axis, (n, d); read-only."""
+        return _kept(self.book.upper[span(self.ids)])
+
+    @property
+    def shape(self) -> Ints:
+        """Extent in cells along every axis, (n, d)."""
+        extent: Ints = self.upper - self.lower
+        return extent
+
+    @property
+    def cells(self) -> Ints:
+        """Number of cells of each region, (n,)."""
+        return self.book.cells(self.ids)
+
+    @property
+    def spent(self) -> Ints:
+        """Budget spent on each region's path so far, (n,), in units of 10^-12 epsilon."""
+        return self.book.spent[self.ids]  # a copy: accounts go on
+
+    @property
+    def parent(self) -> Ints:
+        """Ids of the parents, (n,); -1 for the whole domain."""
+        return _kept(self.book.parent[span(self.ids)])
+
+    @property
+    def keys(self) -> Keys:
+        """Names that depend only on the way from the root, (n,); they key preview noise."""
+        return _kept(self.book.keys[span(self.ids)])
+
+    def select(self, chosen: NDArray[Any]) -> Regions:
+        """The regions where a mask is true (or at increasing positions)."""
+        if chosen.dtype == bool:
+            if chosen.all():
+                return self
+            chosen = np.flatnonzero(chosen)
+        return Regions(_kept(self.ids[chosen]), self.book)
+
+    def split(self, axis: ArrayLike, position: Ints) -> Regions:
+        """Cut every region in two; returns 2n children, the lower one of each pair first.
+
+        Parameters
+        ----------
+        axis : (n,) or one number
+            The axis that is cut.
+        position : (n,)
+            First cell of the upper child; strictly inside the region.
+        """
+        axes = np.broadcast_to(np.asarray(axis, dtype=np.int64), len(self))
+        return self.book.split(self.ids, axes, position)
+
+    def grid(self, parts: ArrayLike) -> Regions:
+        """Cut every region into a grid of nearly equal boxes.
+
+        Parameters
+        ----------
+        parts : (n, d), (d,) or one number
+            Number of parts along every axis, at least 1, cut down to the cells that there are.
+            The edges lie at `floor(i * cells / parts)`.
+
+        Returns
+        -------
+        Regions
+            The children, region by region, the last axis running fastest.
+        """
+        return self.book.grid(self.ids, parts)
+
+    def halves(self) -> Regions:
+        """Cut every region in the middle of every axis that is longer than a cell.
+
+        Up to 2^d children each: quarters of a map.
+        """
+        return self.grid(2)
+
+    def divide(self, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:
+        """Cut every region into boxes of the caller's own.
+
+        Parameters
+        ----------
+        fan_out : (n,) number of children of each region
+        lower, upper : (sum of fan_out, d) their boxes, half open, region by region
+
+        Raises
+        ------
+        ValueError
+            If they do not tile their regions; nothing has changed then.
+        """
+        return self.book.divide(self.ids, fan_out, lower, upper)
+
+
+class Boxes(Accounts):
+    """The accounts of one pass over a domain of cells, and the box of every node.
+
+    Parameters
+    ----------
+    shape : cells along every axis of the domain
+    name, limit, under : see `Accounts`
+    """
+
+    __slots__ = ("_lower", "_upper")
+
+    def __init__(
+        self, shape: tuple[int, ...], name: int, limit: int, under: np.uint64 | None = None
+    ) -> None:
+        super().__init__(name, limit, under)
+        self._lower = np.zeros((1, len(shape)), dtype=np.int64)
+        self._upper = np.array([shape], dtype=np.int64)
+
+    @property
+    def lower(self) -> Ints:
+        """First cell of every box along every axis, (n, d)."""
+        return shown(self._lower)[: len(self)]
+
+    @property
+    def upper(self) -> Ints:
+        """First cell behind every box, (n, d)."""
+        return shown(self._upper)[: len(self)]
+
+    def regions(self, ids: Ints) -> Regions:
+        """The boxes of these numbers as the book has them.
+
+        Raises
+        ------
+        ValueError
+            For any that cannot be measured, see `Accounts.named`.
+        """
+        return Regions(self.named(ids), self)
+
+    def root(self) -> Regions:
+        """The whole domain as one region."""
+        return Regions(_kept(np.zeros(1, dtype=np.int64)), self)
+
+    def cells(self, ids: Ints) -> Ints:
+        """Number of cells of some boxes, (n,)."""
+        self._require_there(ids)
+        number = np.empty(len(ids), dtype=np.int64)
+        _count_cells(ids, self._lower, self._upper, number)
+        return number
+
+    def split(self, ids: Ints, axis: Ints, position: Ints) -> Regions:
+        """Cut boxes in two, see `Regions.split`."""
+        own = self.named(ids)
+        first, last = self._lower[own, axis], self._upper[own, axis]
+        if np.any(position <= first) or np.any(position >= last):
+            raise ValueError("a cut must lie strictly inside its region")
+        begin = self._make_room(2 * len(own))
+        _halve(own, axis, position, begin, self._lower, self._upper)
+        return self._opened(own, np.full(len(own), 2, dtype=np.int64))
+
+    def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
+        """Cut boxes into grids, see `Regions.grid`."""
+        own = self.named(ids)
+        number = np.empty((len(own), self._lower.shape[1]), dtype=np.int64)
+        number[:] = parts
+        fan_out = np.empty(len(own), dtype=np.int64)
+        _plan(own, self._lower, self._upper, number, fan_out)
+        begin = self._make_room(int(fan_out.sum()))
+        _tile(own, number, begin, self._lower, self._upper)
+        return self._opened(own, fan_out)
+
+    def divide(self, ids: Ints, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:
+        """Cut boxes into given ones, see `Regions.divide`."""
+        own = self.named(ids)
+        children, low, high = (np.array(each, np.int64) for each in (fan_out, lower, upper))
+        dimensions, more = self._lower.shape[1], int(children.sum())
+        fits = children.shape == own.shape and low.shape == high.shape == (more, dimensions)
+        owner = np.repeat(np.arange(len(own)), children) if fits else children
+        if not fits or not tile(low, high, owner, self._lower[own], self._upper[own]):
+            raise ValueError("the boxes of children must tile their parents")
+        begin = self._make_room(more)
+        self._lower[begin : begin + more], self._upper[begin : begin + more] = low, high
+        return self._opened(own, children)
+
+    def _opened(self, parents: Ints, fan_out: Ints) -> Regions:
+        """Enter children whose boxes are filled in."""
+        begin = len(self)
+        self._enter(parents, fan_out)
+        return Regions(_kept(np.arange(begin, len(self))), self)
+
+    def _columns(self) -> tuple[str, ...]:
+        return *super()._columns(), "_lower", "_upper"
+
+
+def _kept(values: NDArray[Any]) -> NDArray[Any]:
+    """Values that are not to be written to: what a plan reads is no place to keep its own."""
+    return shown(values) if values.flags.writeable else values
+
+
+@njit(cache=True, nogil=True)
+def _count_cells(ids, lower, upper, number):  # type: ignore[no-untyped-def]
+    for i in range(len(number)):
+        number[i] = 1
+        for axis in range(lower.shape[1]):
+            number[i] *= upper[ids[i], axis] - lower[ids[i], axis]
+
+
+@njit(cache=True, nogil=True)
+def _halve(ids, axis, position, row, lower, upper):  # type: ignore[no-untyped-def]
+    """Fill in the boxes of halves from position `row` on."""
+    for i in range(len(ids)):
+        for child in (row, row + 1):
+            for each in range(lower.shape[1]):
+                lower[child, each], upper[child, each] = lower[ids[i], each], upper[ids[i], each]
+        upper[row, axis[i]] = position[i]
+        lower[row + 1, axis[i]] = position[i]
+        row += 2
+
+
+@njit(cache=True, nogil=True)
+def _plan(ids, lower, upper, number, boxes):  # type: ignore[no-untyped-def]
+    """Cut the wanted parts `number` (n, d) down to the cells; fill `boxes` (n,) with products."""
+    for i in range(len(ids)):
+        boxes[i] = 1
+        for axis in range(lower.shape[1]):
+            extent = upper[ids[i], axis] - lower[ids[i], axis]
+            number[i, axis] = min(max(number[i, axis], 1), extent)
+            boxes[i] *= number[i, axis]
+
+
+@njit(cache=True, nogil=True)
+def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
+    """Fill in the boxes of the grids of all regions from position `row` on."""
+    last = lower.shape[1] - 1
+    edges = np.empty(number[:, last].max() + 1 if len(number) else 1, dtype=np.int64)
+    for i in range(len(ids)):
+        p = ids[i]
+        pieces, cells = number[i, last], upper[p, last] - lower[p, last]
+        for k in range(pieces + 1):
+            edges[k] = lower[p, last] + k * cells // pieces
+        runs = 1
+        for axis in range(last):
+            runs *= number[i, axis]
+        for rank in range(runs):
+            # A run of boxes side by side along the last axis; what is left of its rank says where.
+            left = rank
+            for axis in range(last - 1, -1, -1):
+                parts, extent = number[i, axis], upper[p, axis] - lower[p, axis]
+                index = left % parts
+                left //= parts
+                low = lower[p, axis] + index * extent // parts
+                high = lower[p, axis] + (index + 1) * extent // parts
+                for box in range(row, row + pieces):
+                    lower[box, axis], upper[box, axis] = low, high
+            for k in range(pieces):
+                lower[row, last], upper[row, last] = edges[k], edges[k + 1]
+                row += 1

@@ -1,0 +1,1 @@
+"""PUBLIC. Questions to a map: boxes and shapes, and their files."""

@@ -1,0 +1,31 @@
+"""Boxes that a person draws or types on a map: how many, how they are named, how finely kept."""
+
+from __future__ import annotations
+
+from explorer.grid.grid import Grid
+
+Box = tuple[float, float, float, float]
+
+MOST_BOXES = 200
+#: The longest name, in characters.
+NAME_LENGTH = 40
+#: Edges are kept to a thousandth of the grid's unit (a millimetre), so that links stay short.
+DECIMALS = 3
+#: The two boxes that a page begins with, as parts of the map: a district and a fringe.
+_EXAMPLES: tuple[Box, ...] = ((0.40, 0.45, 0.575, 0.575), (0.625, 0.60, 0.725, 0.70))
+
+
+def rounded(edge: float) -> float:
+    """An edge of a box as it is kept.
+
+    >>> rounded(1234.56789), rounded(-0.0001)
+    (1234.568, 0.0)
+    """
+    return round(float(edge), DECIMALS) + 0.0
+
+
+def examples(grid: Grid) -> list[Box]:
+    """The two boxes that a page begins with, x0, y0, x1, y1 on ``grid``."""
+    x0, y0 = grid.bounds[:2]
+    w, h = grid.width, grid.height
+    return [(x0 + a * w, y0 + b * h, x0 + c * w, y0 + d * h) for a, b, c, d in _EXAMPLES]

@@ -1,0 +1,210 @@
+"""Rectangles as GeoJSON: read whatever others draw, write what comes back exactly."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.queries.shapes import are_rectangles, box_shapes, boxes_of_rings
+
+Floats = NDArray[np.float64]
+
+EDGES = ("x0", "y0", "x1", "y1")
+# An edge that moved by less than this in another program did not move: it was rounded.
+_UNMOVED = 0.05
+
+
+def read(
+    content: bytes, grid: Grid, label: str, most: int, note: Callable[[str], None] | None = None
+) -> tuple[Floats, list[Any]]:
+    """Rectangles and names of a FeatureCollection or a Feature, see `read_rectangles`.
+
+    Parameters
+    ----------
+    content : the file
+    grid : Grid
+    label : what to call the file in an error
+    most : more features than this are refused
+    note : told in a sentence how many shapes are no rectangles
+
+    Returns
+    -------
+    (n, 4) x0, y0, x1, y1 in metres, and the n names as they are: text, numbers, None
+    """
+    _refuse_cells(grid)
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{label} is not complete GeoJSON; export it again from the program that made it."
+        ) from error
+    features = _features(document, label, most)
+    names, rings, holes, own = [], [], [], np.full((len(features), 4), np.nan)
+    crs = grid.to_dict()["crs"]
+    for number, feature in enumerate(features):
+        geometry = feature.get("geometry") if isinstance(feature, dict) else None
+        outer, inner = _rings(geometry, number, label)
+        rings.append(outer)
+        holes.append(inner)
+        facts = feature.get("properties")
+        facts = facts if isinstance(facts, dict) else {}
+        names.append(facts.get("name"))
+        edges = [facts.get(edge) for edge in EDGES]
+        if facts.get("crs") == crs:
+            own[number] = [_edge(edge) for edge in edges]
+    boxes, corners = boxes_of_rings(rings, grid)
+    bad = np.flatnonzero(~np.isfinite(boxes).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"Feature {bad[0] + 1} of {label} lies where the map's projection has no place; leave "
+            "it out."
+        )
+    trusted = _trusted(corners, own, grid)
+    if note is not None and not trusted.all():
+        _tell_of_others(~trusted, rings, holes, boxes, grid, note)
+    return np.where(trusted[:, None], own, boxes), names
+
+
+def _tell_of_others(
+    asked: NDArray[np.bool_],
+    rings: list[list[Floats]],
+    holes: list[list[Floats]],
+    boxes: Floats,
+    grid: Grid,
+    note: Callable[[str], None],
+) -> None:
+    """Say how many of the shapes that are asked about are no rectangles."""
+    at = np.flatnonzero(asked)
+    found = are_rectangles([rings[i] for i in at], [holes[i] for i in at], boxes[at], grid)
+    odd = int((~found).sum())
+    if odd:
+        which = f"{odd:,} of {len(asked):,} shapes" if len(asked) > 1 else "The shape"
+        be, whose = ("are not rectangles", "their") if odd > 1 else ("is not a rectangle", "its")
+        what = "boxes are" if odd > 1 else "box is"
+        note(f"{which} {be} on this map: {whose} bounding {what} asked.")
+
+
+def _edge(value: Any) -> float:
+    return float(value) if type(value) in (int, float) and abs(value) < 1e300 else math.nan
+
+
+def _trusted(corners: Floats, own: Floats, grid: Grid) -> NDArray[np.bool_]:
+    """Whether the edges a Feature states about itself hold: not if it has been moved since."""
+    trusted = np.all(np.abs(corners - own) <= _UNMOVED, axis=1)
+    # A shape that was cut at the antimeridian has corners of its own: compare with the same cut.
+    doubtful = np.flatnonzero(~trusted & np.isfinite(own).all(axis=1))
+    doubtful = doubtful[np.all(own[doubtful, :2] <= own[doubtful, 2:], axis=1)]
+    if len(doubtful):
+        shapes = box_shapes(own[doubtful], grid)
+        rings = [_rings(shape, 0, "")[0] if shape else [] for shape in shapes]
+        keep = [at for at, ring in enumerate(rings) if ring]
+        if keep:
+            written = boxes_of_rings([rings[at] for at in keep], grid)[1]
+            same = np.all(np.abs(corners[doubtful[keep]] - written) <= _UNMOVED, axis=1)
+            trusted[doubtful[keep]] = same
+    return trusted
+
+
+def _features(document: Any, label: str, most: int) -> list[Any]:
+    kind = document.get("type") if isinstance(document, dict) else None
+    if kind == "Feature":
+        return [document]
+    features = document.get("features") if kind == "FeatureCollection" else None
+    if not isinstance(features, list):
+        raise InputError(f"{label} is not a GeoJSON FeatureCollection; export rectangles as one.")
+    named = document.get("crs")
+    if named and not re.search(r"CRS84|4326", json.dumps(named)):
+        raise InputError(
+            f"{label} is in a CRS of its own; export it again in longitude and latitude "
+            "(WGS 84, EPSG:4326)."
+        )
+    if not features:
+        raise InputError(f"{label} holds no rectangle; add one, or leave the file out.")
+    if len(features) > most:
+        raise too_many(label, most)
+    return features
+
+
+def _rings(geometry: Any, number: int, label: str) -> tuple[list[Floats], list[Floats]]:
+    """Outer rings and holes of a Polygon or MultiPolygon, (k, 2) longitude and latitude each."""
+    kind = geometry.get("type") if isinstance(geometry, dict) else None
+    if kind not in ("Polygon", "MultiPolygon"):
+        raise InputError(
+            f"Feature {number + 1} of {label} is {kind or 'without a shape'}, not a polygon; give "
+            "Features of Polygon or MultiPolygon only."
+        )
+    try:
+        parts = geometry["coordinates"]
+        parts = [parts] if kind == "Polygon" else parts
+        outer = [_corners(part[0]) for part in parts]
+        holes = [_corners(ring) for part in parts for ring in part[1:] if len(ring)]
+        rings = [*outer, *holes]
+        sound = outer and all(ring.ndim == 2 and len(ring) >= 3 for ring in rings)
+        sound = sound and all(ring.shape[1] == 2 and np.isfinite(ring).all() for ring in rings)
+    except (TypeError, ValueError, KeyError, IndexError, OverflowError):
+        sound = False
+    if not sound:
+        raise InputError(
+            f"Feature {number + 1} of {label} has corners that are not pairs of numbers; export "
+            "it again."
+        )
+    if any(np.abs(ring[:, 0]).max() > 540 or np.abs(ring[:, 1]).max() > 90 for ring in rings):
+        raise InputError(
+            f"Feature {number + 1} of {label} is not in degrees; export it again in longitude and "
+            "latitude (WGS 84, EPSG:4326), or give CSV in the unit of the map."
+        )
+    return outer, holes
+
+
+def _corners(ring: Any) -> Floats:
+    return np.asarray([place[:2] for place in ring], dtype=np.float64)
+
+
+def write(
+    boxes: Floats, names: Sequence[str], grid: Grid, labels: Sequence[str], cells: Sequence[Any]
+) -> str:
+    """A FeatureCollection of (n, 4) boxes, with n rows of further cells under their labels.
+
+    Each Feature notes its exact edges and their CRS beside its shape, which is curved in degrees.
+    """
+    _refuse_cells(grid)
+    crs = grid.to_dict()["crs"]
+    features = []
+    shapes = box_shapes(boxes, grid)
+    for box, name, row, shape in zip(boxes.tolist(), names, cells, shapes, strict=True):
+        if shape is None:
+            raise InputError(
+                f"The rectangle {str(name)!r} has corners without a longitude and latitude; write "
+                "CSV instead."
+            )
+        facts = {"name": str(name), **dict(zip(EDGES, box, strict=True)), "crs": crs}
+        facts |= {label: finite(cell) for label, cell in zip(labels, row, strict=True)}
+        features.append({"type": "Feature", "properties": facts, "geometry": shape})
+    document = {"type": "FeatureCollection", "features": features}
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+def finite(cell: Any) -> Any:
+    """A cell as it is, or None for a number that JSON and CSV cannot write."""
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def too_many(label: str, most: int) -> InputError:
+    """The error for a file of more rectangles than are read."""
+    return InputError(f"{label} holds more than the {most:,} rectangles that are read; give fewer.")
+
+
+def _refuse_cells(grid: Grid) -> None:
+    if grid.crs is None:
+        raise InputError(
+            "This map is measured in cells and has no longitude and latitude, which GeoJSON needs; "
+            "use CSV with the columns name,x0,y0,x1,y1."
+        )

@@ -1,0 +1,217 @@
+"""Inference: the best counts that a transcript allows. Post-processing only, it costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.releases import split_inference as sharing
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Floats, Transcript
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a release publishes of a pass.
+
+    Attributes
+    ----------
+    transcript : the tree and the noisy counts
+    value : (n,) inferred count of every node; children add up to their parent
+    precision : (n,) 1 / noise variance of the node's own measurement as the inference used it,
+        0 where it used none. It fixes the noise of every answer, see `Release.answer`.
+    linear : whether `value` is a linear function of the draws, so that its noise has a closed form
+    haar_variance : variance of every Haar coefficient when the counts come from those (Privlet)
+    facts : what the plan chose from noisy figures alone, by name ("height", "grid size", ...)
+    tested : (n,) the released figure that decided about a node where that is no draw of its own,
+        else NaN; None where there are none
+    """
+
+    transcript: Transcript
+    value: Floats
+    precision: Floats
+    facts: dict[str, float] = field(default_factory=dict)
+    linear: bool = True
+    haar_variance: float | None = None
+    tested: Floats | None = None
+
+
+def leaves(transcript: Transcript, stages: Collection[str]) -> Estimate:
+    """Publish the leaves' own draws of the given stages; parents are the sums of their leaves."""
+    noisy, precision = transcript.counts(stages)
+    return _solve(transcript, noisy, np.where(transcript.is_leaf, precision, 0.0))
+
+
+def least_squares(
+    transcript: Transcript,
+    stages: Collection[str] | None = None,
+    largest_share: Floats | None = None,
+) -> Estimate:
+    """Weighted least squares over a tree: all noisy counts made consistent.
+
+    Minimises sum_v w_v (y_v - x_v)^2 over counts x that add up along the tree, w_v being the
+    precision of the node's own draw y_v. Two passes solve it exactly: upwards the best estimate of
+    a node from its own subtree, z_v = V (w_v y_v + sum z_c / sum V_c) with
+    1/V = w_v + 1 / sum V_c; downwards x_c = z_c + V_c / sum V_c (x_v - sum z_c). (Hay et al. 2010
+    with uneven variances and any fan-out; on two levels it is AG's inference with erratum 19.)
+
+    Every leaf needs a draw; inner nodes need none.
+
+    Parameters
+    ----------
+    transcript : Transcript
+    stages : which draws to use, by default all
+    largest_share : (n,) 0 to 1, optional
+        The most that an inner node's own draw may weigh in z_v, see `balanced_shares`. Its
+        precision is lowered to that, so the noise of answers comes out slightly too large.
+    """
+    noisy, precision = transcript.counts(stages)
+    return _solve(transcript, noisy, precision, largest_share)
+
+
+def split(
+    transcript: Transcript,
+    stages: Collection[str] | None = None,
+    largest_share: Floats | None = None,
+) -> Estimate:
+    """Split inference: least squares upwards, then shares that cannot be negative downwards.
+
+    Every node's count is divided among its children by the posterior mean of the share, see
+    `sharing.share`. All counts come out at 0 or more and add up at every node. They are not linear
+    in the draws, so the noise of answers has no closed form: `precision` is that of the least
+    squares underneath.
+    """
+    noisy, precision = transcript.counts(stages)
+    return _solve(transcript, noisy, precision, largest_share, non_negative=True)
+
+
+def balanced_shares(
+    transcript: Transcript, limit: int, test: str, cut: str, near: NDArray[np.bool_]
+) -> Floats:
+    """Largest shares that keep least squares unbiased when draws decided where the tree stops.
+
+    A node's test draw y both decides whether it becomes a leaf and estimates its count. The
+    estimate (1 - share) z + share y is unbiased if the share is the same whichever way the
+    decision falls; plain least squares gives y far more weight where the node went on, so nodes
+    that were overestimated weigh more and the map comes out too full. A leaf's share is fixed:
+    e^2 / (e^2 + R^2), with e the test's budget and R the rest that its second draw got. So an
+    inner node whose decision was in doubt is held to the share it would have had as a leaf.
+    (Our own; figures in notebooks/design/2026-11-20-least-squares-without-bias.md.)
+
+    Parameters
+    ----------
+    transcript : Transcript
+    limit : the budget of every path, in units of 10^-12 epsilon
+    test, cut : stages of the deciding draw and of what an inner node paid after it
+    near : (n,) nodes whose draw lay near enough to the threshold for doubt, see `in_doubt`
+
+    Returns
+    -------
+    (n,) shares for `least_squares` and `split`, 1 where nothing is held back
+    """
+    paid = transcript.spent.sum(axis=1)
+    path = np.zeros(len(transcript), dtype=np.int64)
+    add_down(transcript.parent, paid, path)
+    held = near & ~transcript.is_leaf
+    e = _column(transcript, test)[held].astype(np.float64)
+    rest = (limit - path + _column(transcript, cut))[held].astype(np.float64)
+    shares = np.ones(len(transcript))
+    shares[held] = e**2 / (e**2 + rest**2)
+    return shares
+
+
+def in_doubt(transcript: Transcript, test: str, thresholds: Floats) -> NDArray[np.bool_]:
+    """Nodes whose test draw lies within sixteen noise scales above their threshold, (n,).
+
+    Further up the other outcome has a probability below e^-16.
+    """
+    noisy, precision = transcript.counts([test])
+    tested = precision > 0
+    scale = np.sqrt(0.5 / np.where(tested, precision, 1.0))
+    doubtful: NDArray[np.bool_] = tested & (noisy < thresholds + 16 * scale)
+    return doubtful
+
+
+def _column(transcript: Transcript, stage: str) -> Ints:
+    if stage not in transcript.stages:
+        return np.zeros(len(transcript), dtype=np.int64)
+    return transcript.spent[:, transcript.stages.index(stage)]
+
+
+@njit(cache=True, nogil=True)
+def add_down(parent, own, total):  # type: ignore[no-untyped-def]
+    """Sum `own` (n,) from the root down to every node into `total` (n,)."""
+    for i in range(len(parent)):
+        total[i] = own[i] + (total[parent[i]] if parent[i] >= 0 else 0)
+
+
+def _solve(
+    transcript: Transcript,
+    noisy: Floats,
+    precision: Floats,
+    largest_share: Floats | None = None,
+    non_negative: bool = False,
+) -> Estimate:
+    if np.any(precision[transcript.is_leaf] <= 0):
+        raise ValueError("a leaf was never measured")
+    shares = np.ones(0) if largest_share is None else largest_share
+    variance, below, below_variance = (np.zeros(len(transcript)) for _ in range(3))
+    _upwards(
+        transcript.parent,
+        transcript.is_leaf,
+        noisy,
+        precision,
+        shares,
+        variance,
+        below,
+        below_variance,
+    )
+    # `noisy` has become the best estimates from below; what comes next is written over it too.
+    value = noisy
+    if non_negative:
+        value = np.empty(len(transcript))
+        sharing.downwards(transcript.parent, noisy, variance, value)
+    else:
+        _downwards(transcript.parent, variance, below, below_variance, value)
+    # Held-back shares make the stated noise an upper bound, split inference has no closed form.
+    return Estimate(
+        transcript, value, precision, linear=not non_negative and bool(np.all(shares == 1))
+    )
+
+
+@njit(cache=True, nogil=True)
+def _upwards(  # type: ignore[no-untyped-def]
+    parent, is_leaf, z, precision, shares, variance, below, below_variance
+):
+    """Turn draws `z` into the best estimates from every node's own subtree.
+
+    Lowers `precision` to the shares; no `shares` at all hold nothing back.
+    """
+    held = len(shares) > 0
+    for i in range(len(parent) - 1, -1, -1):
+        if is_leaf[i]:
+            variance[i] = 1.0 / precision[i]
+        elif precision[i] > 0.0 and not (held and shares[i] <= 0.0):
+            if held and shares[i] < 1.0:
+                most = shares[i] / ((1.0 - shares[i]) * below_variance[i])
+                precision[i] = min(precision[i], most)
+            variance[i] = 1.0 / (precision[i] + 1.0 / below_variance[i])
+            z[i] = variance[i] * (precision[i] * z[i] + below[i] / below_variance[i])
+        else:
+            variance[i] = below_variance[i]
+            z[i] = below[i]
+        if parent[i] >= 0:
+            below[parent[i]] += z[i]
+            below_variance[parent[i]] += variance[i]
+
+
+@njit(cache=True, nogil=True)
+def _downwards(parent, variance, below, below_variance, value):  # type: ignore[no-untyped-def]
+    """Hand every parent's discrepancy to its children in proportion to their variances."""
+    for i in range(1, len(parent)):
+        p = parent[i]
+        value[i] += variance[i] / below_variance[p] * (value[p] - below[p])

@@ -1,0 +1,410 @@
+"""The release: what may leave the curator's desk. It holds no exact count and no seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import geopandas
+import numpy as np
+import shapely
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.errors import InputError
+from explorer.grid.domain import Domain
+from explorer.grid.grid import MAX_CELLS, Grid
+from explorer.grid.sums import rectangle_sums, summed
+from explorer.releases import file as release_file
+from explorer.releases import haar
+from explorer.releases.answers import Answers
+from explorer.releases.checks import check_tree
+from explorer.releases.facts import by_stage, checked
+from explorer.releases.inference import Estimate
+from explorer.releases.interpolation import interpolate
+from explorer.releases.marginal import marginal_density
+from explorer.releases.nodes import span
+from explorer.releases.transcript import Candidates, LedgerRow
+from explorer.releases.tree import Tree, no_map
+from explorer.releases.units import UNITS_OF_PRIVACY, UNITS_PER_EPSILON, to_epsilon
+from explorer.version import __version__
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A private map: a partition of a domain with a private count for every leaf.
+
+    Attributes
+    ----------
+    tree : Tree
+        All nodes with their noisy counts; leaves tile the domain.
+    domain : Domain
+        The public space of d axes: a `Grid`, or several places of trips.
+    mechanism, parameters : how it was made
+    units : int
+        The budget, in units of 10^-12 epsilon.
+    preview : bool
+        True for reproducible dice: such a map is not private and must not be published.
+    unit, contribution_bound : the unit of privacy and how many records it may have given
+    ledger : one row a stage; what a leaf's path spent on each, averaged, adds up to epsilon
+    facts : choices made from noisy figures, such as the height
+    elsewhere : what passes over the domain before this tree cost, as (stage, epsilon)
+    inside : how a leaf's count lies inside it, "uniform" or "interpolated" from released neighbours
+    linear : whether counts are linear in the draws, so that the noise has a closed form
+    haar_variance : variance of every Haar coefficient, for Privlet
+    candidates : cuts that HTF's search looked at, with their noisy costs; no file keeps them
+    version : of the software that drew it
+    """
+
+    tree: Tree
+    domain: Domain
+    mechanism: str
+    parameters: Mapping[str, Any]
+    units: int
+    preview: bool
+    unit: str
+    contribution_bound: int
+    ledger: tuple[LedgerRow, ...]
+    facts: Mapping[str, float] = field(default_factory=dict)
+    elsewhere: tuple[tuple[str, float], ...] = ()
+    inside: str = "uniform"
+    linear: bool = True
+    haar_variance: float | None = None
+    candidates: tuple[Candidates, ...] = ()
+    version: str = __version__
+
+    @classmethod
+    def from_estimate(cls, estimate: Estimate, **about: Any) -> Release:
+        """Build a release from what a plan inferred; everything in it has been released."""
+        record = estimate.transcript
+        draws = np.full((len(record), len(record.stages)), np.nan)
+        for measured in record.measurements:
+            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
+        tree = Tree(
+            record.lower,
+            record.upper,
+            record.parent,
+            estimate.value,
+            estimate.precision,
+            record.stages,
+            record.spent,
+            draws,
+            estimate.tested,
+        )
+        release = cls(
+            tree=tree,
+            facts=dict(estimate.facts),
+            elsewhere=record.elsewhere,
+            linear=estimate.linear,
+            haar_variance=estimate.haar_variance,
+            candidates=record.candidates,
+            **about,
+        )
+        return replace(release, ledger=by_stage(release.stages(), release.ledger))
+
+    @classmethod
+    def from_tree(
+        cls,
+        tree: Tree,
+        *,
+        domain: Domain,
+        ledger: Sequence[LedgerRow],
+        mechanism: str,
+        parameters: Mapping[str, Any],
+        units: int,
+        preview: bool,
+        unit: str = "point",
+        contribution_bound: int = 1,
+        facts: Mapping[str, float] | None = None,
+        linear: bool = True,
+    ) -> Release:
+        """Build a release from a tree that no single plan drew, such as one put together of parts.
+
+        Parameters
+        ----------
+        tree : Tree
+            Everything in it has been released: the caller's word, nothing here can check it.
+        domain : Domain
+        ledger : rows of what was measured, one or more for each of the tree's stages
+        mechanism, parameters : how it was made
+        units : what any path of the tree spent at most, in 10^-12 epsilon
+        preview : whether it was drawn with reproducible noise
+        unit, contribution_bound : the unit of privacy, and how many records it may have given
+        facts, linear : as in the attributes
+
+        Raises
+        ------
+        InputError
+            For a tree that does not tile the domain or was not measured, stages without a row in
+            the ledger, a path that spent more than ``units``, or another unit of privacy.
+        """
+        try:
+            check_tree(tree, domain.shape)
+        except ValueError as error:
+            raise InputError(f"No release can stand on this tree: {error}.") from error
+        if unit not in UNITS_OF_PRIVACY:
+            raise InputError(
+                f"The unit of privacy is {unit!r}; it is one of {', '.join(UNITS_OF_PRIVACY)}."
+            )
+        missing = set(tree.stages) - {row.stage for row in ledger}
+        if missing:
+            raise InputError(f"The ledger has no row for {', '.join(sorted(missing))}; add one.")
+        spent = int(tree.path_spent.sum(axis=1).max())
+        if spent > units:
+            raise InputError(
+                f"A path of this tree spent epsilon {to_epsilon(spent):g}, more than the "
+                f"{to_epsilon(units):g} of the release."
+            )
+        release = cls(
+            tree=tree,
+            domain=domain,
+            mechanism=mechanism,
+            parameters=dict(parameters),
+            units=units,
+            preview=preview,
+            unit=unit,
+            contribution_bound=contribution_bound,
+            ledger=tuple(ledger),
+            facts=dict(facts or {}),
+            linear=linear,
+        )
+        return replace(release, ledger=by_stage(release.stages(), release.ledger))
+
+    @property
+    def kind(self) -> str:
+        """What sort of domain it is over: "grid", "trips"."""
+        return self.domain.kind
+
+    @property
+    def grid(self) -> Grid:
+        """The grid of a map of two axes.
+
+        Raises
+        ------
+        InputError
+            For a release over anything else.
+        """
+        if not isinstance(self.domain, Grid):
+            raise no_map(len(self.domain.shape))
+        return self.domain
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether a leaf's count lies evenly inside it."""
+        return self.inside == "uniform"
+
+    @property
+    def sd_exact(self) -> bool:
+        """Whether the noise of answers has a closed form."""
+        return self.linear and self.is_uniform
+
+    @property
+    def epsilon(self) -> float:
+        """The budget as a number to read."""
+        return to_epsilon(self.units)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return len(self.tree.leaves)
+
+    @cached_property
+    def lower(self) -> NDArray[np.int64]:
+        """Lower edge of every leaf in cells, (leaves, d)."""
+        return self.tree.lower[self.tree.leaves]
+
+    @cached_property
+    def upper(self) -> NDArray[np.int64]:
+        """Upper edge of every leaf in cells, (leaves, d), half open."""
+        return self.tree.upper[self.tree.leaves]
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Private count of every leaf, (leaves,); noise may make it negative."""
+        return self.tree.value[self.tree.leaves]
+
+    @cached_property
+    def sd(self) -> Floats:
+        """Standard deviation of the noise in every leaf's count, (leaves,)."""
+        return self.tree.sd[self.tree.leaves]
+
+    @cached_property
+    def height(self) -> NDArray[np.int64]:
+        """Height of every leaf above the lowest level that the tree could have, (leaves,)."""
+        deepest = int(self.facts.get("height", self.tree.depth.max()))
+        return deepest - self.tree.depth[self.tree.leaves]
+
+    @property
+    def total(self) -> float:
+        """Private number of records in the whole domain."""
+        return float(self.tree.value[0])
+
+    def boxes(self) -> Floats:
+        """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4)."""
+        return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
+
+    def answer(self, rectangles: ArrayLike) -> Answers:
+        """Private counts of rectangles, or of the boxes of another domain.
+
+        Parameters
+        ----------
+        rectangles : (n, 4) x0, y0, x1, y1
+            In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
+            has none. Cells that are cut through count by area; what lies outside the grid is 0.
+            Of several places (n, 4 k): x0, y0, x1, y1 of each place in turn.
+
+        Returns
+        -------
+        Answers
+
+        Raises
+        ------
+        InputError
+            For rectangles that are not (n, 4), not finite, or inside out.
+        """
+        boxes = self.domain.to_cells(rectangles)
+        value, variance, _ = self.tree.integrate(boxes)
+        if not self.is_uniform:
+            value = rectangle_sums(self._sums, boxes)
+        if self.haar_variance is not None:
+            variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
+        return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact)
+
+    def touched(self, rectangles: ArrayLike) -> NDArray[np.int64]:
+        """Number of leaves that each rectangle touches, (n,)."""
+        return self.tree.integrate(self.domain.to_cells(rectangles))[2]
+
+    def density(self) -> Floats:
+        """Private count per cell of a map, (rows, cols).
+
+        Raises
+        ------
+        InputError
+            For a release of other than two axes: see `marginal`.
+        """
+        return self._density
+
+    def marginal(self, axes: Sequence[int]) -> Floats:
+        """Private count per cell of some axes, all others summed.
+
+        Parameters
+        ----------
+        axes : k different axes, 0 to d - 1
+            The order is that of the result; (0, 1) of trips is where they begin.
+
+        Returns
+        -------
+        (shape[axes[0]], shape[axes[1]], ...)
+            Sums over it equal the answers to boxes that hold the other axes whole. Cells share
+            noise, so that of a sum is asked of `answer`.
+
+        Raises
+        ------
+        InputError
+            For axes that are not there or named twice, and for more cells than a grid may have.
+        """
+        shape, chosen = self.domain.shape, [int(axis) for axis in axes]
+        if (
+            not chosen
+            or len(set(chosen)) < len(chosen)
+            or not set(chosen) <= set(range(len(shape)))
+        ):
+            raise InputError(
+                f"The axes are {chosen}; give some of 0 to {len(shape) - 1}, each once: "
+                f"{', '.join(self.domain.axis_names)}."
+            )
+        if math.prod(shape[axis] for axis in chosen) > MAX_CELLS:
+            raise InputError(
+                f"These axes have more than {MAX_CELLS:,} cells together; choose fewer of them."
+            )
+        if self.is_uniform:
+            return marginal_density(self.tree, shape, chosen)
+        others = tuple(axis for axis in range(len(shape)) if axis not in chosen)
+        return np.transpose(self.density().sum(axis=others), np.argsort(np.argsort(chosen)))
+
+    @cached_property
+    def _density(self) -> Floats:
+        even = self.tree.paint(self.grid.shape)
+        if self.is_uniform:
+            return even
+        return interpolate(even, self.tree.owners(self.grid.shape))
+
+    @cached_property
+    def _sums(self) -> Floats:
+        return summed(self._density)
+
+    def stages(self) -> list[tuple[str, float]]:
+        """What a leaf's path spent on each stage, averaged over leaves; adds up to epsilon."""
+        mean = self.tree.mean_path_spent / UNITS_PER_EPSILON
+        here = [(stage, float(part)) for stage, part in zip(self.tree.stages, mean, strict=True)]
+        return [*self.elsewhere, *here]
+
+    def summary(self) -> str:
+        """One sentence that says what this is and how good."""
+        kind = "Preview (reproducible dice, not private)" if self.preview else "Private release"
+        sides = self.domain.shape
+        typical = float(np.median(self.sd))
+        return (
+            f"{kind} by {self.mechanism} with epsilon {self.epsilon:g} per {self.unit}: "
+            f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over "
+            f"{' x '.join(map(str, sides))} {'cell' if math.prod(sides) == 1 else 'cells'}, "
+            f"about {self.total:,.0f} records in all, "
+            f"noise of a leaf's count typically {typical:,.1f} (standard deviation)."
+        )
+
+    def to_geodataframe(self) -> geopandas.GeoDataFrame:
+        """The leaves as polygons with `count`, `noise_sd`, `height`, in the grid's CRS."""
+        grid = self.grid
+        return geopandas.GeoDataFrame(
+            {"count": self.counts, "noise_sd": self.sd, "height": self.height},
+            geometry=shapely.box(*self.boxes().T),
+            crs=grid.crs,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write GeoParquet: leaves as rows, provenance and inner nodes as metadata.
+
+        A file of that name is replaced without a question.
+        """
+        about = {
+            "software": self.version,
+            "mechanism": self.mechanism,
+            "parameters": dict(self.parameters),
+            "epsilon": self.epsilon,
+            "units": self.units,
+            "preview": self.preview,
+            "unit_of_privacy": self.unit,
+            "contribution_bound": self.contribution_bound,
+            "ledger": [vars(row) for row in self.ledger],
+            "facts": dict(self.facts),
+            "elsewhere": self.elsewhere,
+            "inside": self.inside,
+            "linear": self.linear,
+            "haar_variance": self.haar_variance,
+        }
+        release_file.write(path, self.tree, self.domain, about)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Release:
+        """Read a release file; needs no points.
+
+        Raises
+        ------
+        InputError
+            For a file that is missing, damaged, not a release, or from another version.
+        """
+        tree, domain, about = release_file.read(path)
+        try:
+            return cls(tree=tree, domain=domain, **checked(about))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise InputError(
+                f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
+            ) from error
+
+    def __repr__(self) -> str:
+        return f"<Release: {self.summary()}>"

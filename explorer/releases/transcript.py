@@ -1,0 +1,132 @@
+"""The transcript: all that a mechanism has learnt about the counts, every figure of it noisy.
+
+A plan's later steps, the inference and the release see this and nothing else, so whatever they do
+is post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.releases.nodes import Ints, depths
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """One measurement as the books show it.
+
+    Attributes
+    ----------
+    stage : what the budget was spent on
+    epsilon : the largest share that any region paid in this measurement
+    draws : how many noisy numbers were drawn
+    sensitivity : how far one unit of privacy moves the measured vector, in its own unit
+    composition : why the share counts once ("parallel": the regions are disjoint)
+    """
+
+    stage: str
+    epsilon: float
+    draws: int
+    sensitivity: float
+    composition: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Noisy counts of some regions: ids (m,), values (m,), noise variances (m,)."""
+
+    stage: str
+    ids: Ints
+    values: Ints
+    variances: Floats
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Cuts that a search looked at, one of each region: ids, positions, noisy costs, all (m,).
+
+    A position is the first row or column of the upper half; costs are in units of
+    2^-`homogeneity.LATTICE_BITS` records.
+    """
+
+    ids: Ints
+    positions: Ints
+    costs: Ints
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The tree of one pass with its noisy counts.
+
+    Attributes
+    ----------
+    lower, upper : (n, d) half-open cell ranges, parents before children
+    parent : (n,) position of the parent, -1 for the root
+    is_leaf : (n,) never split
+    stages : names of what the budget went to
+    spent : (n, stages) budget each node paid itself, in units of 10^-12 epsilon
+    measurements : every noisy count drawn
+    elsewhere : what other passes over the domain cost, as (stage, epsilon)
+    candidates : cuts that searches looked at, in the order in which they were drawn
+    """
+
+    lower: Ints
+    upper: Ints
+    parent: Ints
+    is_leaf: NDArray[np.bool_]
+    stages: tuple[str, ...]
+    spent: Ints
+    measurements: tuple[Measurement, ...]
+    elsewhere: tuple[tuple[str, float], ...] = ()
+    candidates: tuple[Candidates, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @cached_property
+    def depth(self) -> Ints:
+        """Splits between the root and the node, (n,)."""
+        return depths(self.parent)
+
+    def counts(self, stages: Collection[str] | None = None) -> tuple[Floats, Floats]:
+        """Each node's noisy count and its precision (1 / variance), 0 where none was drawn.
+
+        Several draws of one node are averaged by precision. `stages` restricts which count.
+        """
+        weighted, precision = np.zeros(len(self)), np.zeros(len(self))
+        for measured in self.measurements:
+            if stages is None or measured.stage in stages:
+                # One kind of array, so one kernel: equal draws come as one number broadcast.
+                variances = np.ascontiguousarray(measured.variances)
+                _collect(measured.ids, measured.values, variances, weighted, precision)
+        _divide(weighted, precision)
+        return weighted, precision
+
+
+@njit(cache=True, nogil=True)
+def _collect(ids, values, variances, weighted, precision):  # type: ignore[no-untyped-def]
+    """Add draws, weighted by their precision, to the nodes they belong to."""
+    variance, weight = -1.0, 0.0
+    for k in range(len(ids)):
+        # Neighbours mostly have the same.
+        if variances[k] != variance:
+            variance = variances[k]
+            weight = 1.0 / max(variance, 1e-300)
+        precision[ids[k]] += weight
+        weighted[ids[k]] += weight * values[k]
+
+
+@njit(cache=True, nogil=True)
+def _divide(weighted, precision):  # type: ignore[no-untyped-def]
+    """Turn weighted sums into means, in place, where there is anything to average."""
+    for i in range(len(weighted)):
+        if precision[i] > 0.0:
+            weighted[i] /= precision[i]

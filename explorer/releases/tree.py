@@ -1,0 +1,333 @@
+"""Arithmetic on released trees: answers, the noise of answers, leaves painted on cells.
+
+A tree is a struct of arrays with parents before children and the children of one node side by
+side. Everything here is a function of released numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.releases.inference import add_down
+from explorer.releases.nodes import depths
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """n nodes; node 0 is the whole domain.
+
+    Attributes
+    ----------
+    lower, upper : (n, d) int64, half open, in cells, axes in the domain's order
+    parent : (n,) int64, -1 for the root
+    value : (n,) released count after inference
+    precision : (n,) 1 / noise variance of the node's own draw as the inference used it, else 0
+    stages : what the budget went to
+    spent : (n, stages) int64, budget the node paid itself, in units of 10^-12 epsilon
+    draws : (n, stages) the noisy count of each stage, NaN where none was drawn
+    tested : (n,) the released figure that decided about a node where that is none of its draws
+        (KD-cell looks at a noisy grid), NaN where there is none; None for most mechanisms
+    """
+
+    lower: Ints
+    upper: Ints
+    parent: Ints
+    value: Floats
+    precision: Floats
+    stages: tuple[str, ...]
+    spent: Ints
+    draws: Floats
+    tested: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @cached_property
+    def fan_out(self) -> Ints:
+        """Number of children of every node, (n,)."""
+        number = np.bincount(self.parent[1:], minlength=len(self))
+        return number.astype(np.int64, copy=False)
+
+    @cached_property
+    def first_child(self) -> Ints:
+        """Position of the first child, (n,); meaningless for leaves."""
+        first = np.zeros(len(self), dtype=np.int64)
+        # Written last to first, so that the lowest position stays.
+        first[self.parent[:0:-1]] = np.arange(len(self) - 1, 0, -1)
+        return first
+
+    @cached_property
+    def leaves(self) -> Ints:
+        """Positions of the leaves, increasing."""
+        return np.flatnonzero(self.fan_out == 0)
+
+    @cached_property
+    def depth(self) -> Ints:
+        """Cuts between the root and the node, (n,)."""
+        return depths(self.parent)
+
+    @cached_property
+    def path_spent(self) -> Ints:
+        """Budget spent on the way from the root to each node, by stage, (n, stages)."""
+        total = np.zeros_like(self.spent)
+        for stage in range(self.spent.shape[1]):
+            add_down(self.parent, self.spent[:, stage], total[:, stage])
+        return total
+
+    @property
+    def mean_path_spent(self) -> Floats:
+        """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
+        below = np.zeros(len(self))
+        _count_leaves(self.parent, below)
+        total = np.zeros(len(self.stages))
+        _weigh(below, self.spent, total)
+        return total / below[0]
+
+    @cached_property
+    def variances(self) -> tuple[Floats, Floats, Ints]:
+        """Per node: variance of its best estimate from its own subtree, the sum of that over its
+        children, and the number of leaves below.
+        """
+        alone, below = np.zeros((2, len(self)))
+        count = np.zeros(len(self), dtype=np.int64)
+        _gather(self.parent, self.fan_out, self.precision, alone, below, count)
+        return alone, below, count
+
+    @cached_property
+    def sd(self) -> Floats:
+        """Standard deviation of the noise in every node's released count, (n,)."""
+        alone, below, _ = self.variances
+        final = np.empty(len(self))
+        _smooth(self.parent, alone, below, final)
+        return np.sqrt(np.maximum(final, 0.0))
+
+    def integrate(self, boxes: Floats) -> tuple[Floats, Floats, Ints]:
+        """Counts in m boxes, the variance of their noise, and the leaves each touches.
+
+        Parameters
+        ----------
+        boxes : (m, 2, d) lower and upper in cells, fractions allowed
+
+        Notes
+        -----
+        A leaf's count is spread evenly over its cells. The variance of a weighted sum of
+        least-squares estimates follows the tree upwards: with q, c and B the variance of the
+        sought part, its covariance with the node's total and that total's variance, all from the
+        children alone, a draw of variance s of the node itself turns them into
+        q - c^2/(B + s), c s/(B + s) and B s/(B + s).
+        """
+        values, variances = np.zeros((2, len(boxes)))
+        touched = np.zeros(len(boxes), dtype=np.int64)
+        alone, below, count = self.variances
+        _integrate(
+            np.ascontiguousarray(boxes),
+            self.lower,
+            self.upper,
+            self.parent,
+            self.first_child,
+            self.fan_out,
+            self.value,
+            self.precision,
+            alone,
+            below,
+            count,
+            values,
+            variances,
+            touched,
+        )
+        return values, variances, touched
+
+    def paint(self, shape: tuple[int, int]) -> Floats:
+        """Density per cell, (rows, cols): every leaf's count spread over its cells.
+
+        Raises
+        ------
+        InputError
+            For a tree of other than two dimensions.
+        """
+        self._check_map()
+        image = np.empty(shape)
+        leaves = self.leaves
+        lower, upper = self.lower[leaves], self.upper[leaves]
+        _paint(lower, upper, self.value[leaves] / np.prod(upper - lower, axis=1), image)
+        return image
+
+    def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
+        """Which leaf every cell belongs to, (rows, cols), as a position in `leaves`; else -1.
+
+        Raises
+        ------
+        InputError
+            For a tree of other than two dimensions.
+        """
+        self._check_map()
+        image = np.full(shape, -1, dtype=np.int32)
+        leaves = self.leaves
+        numbers = np.arange(len(leaves), dtype=np.int32)
+        _paint(self.lower[leaves], self.upper[leaves], numbers, image)
+        return image
+
+    def _check_map(self) -> None:
+        if self.lower.shape[1] != 2:
+            raise no_map(self.lower.shape[1])
+
+
+def no_map(axes: int) -> InputError:
+    """The error for drawing what has not two axes."""
+    return InputError(
+        f"This release has {axes} {'axis' if axes == 1 else 'axes'} and cannot be drawn as one "
+        "map; sum it onto two of them with marginal, such as release.marginal((0, 1))."
+    )
+
+
+@njit(cache=True, nogil=True)
+def _count_leaves(parent, below):  # type: ignore[no-untyped-def]
+    """Add up in `below`, zeros at first, how many leaves lie under every node."""
+    for i in range(len(parent) - 1, -1, -1):
+        # Children come after their parents: what none has added to is a leaf.
+        below[i] = max(below[i], 1.0)
+        if i > 0:
+            below[parent[i]] += below[i]
+
+
+@njit(cache=True, nogil=True)
+def _weigh(weights, columns, total):  # type: ignore[no-untyped-def]
+    """Weighted sums of columns (n, m) into `total` (m,)."""
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            total[j] += weights[i] * columns[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _gather(parent, fan_out, precision, alone, below, count):  # type: ignore[no-untyped-def]
+    for i in range(len(parent) - 1, -1, -1):
+        if fan_out[i] == 0:
+            count[i] = 1
+            alone[i] = 1.0 / precision[i]
+        elif precision[i] > 0.0:
+            alone[i] = 1.0 / (precision[i] + 1.0 / below[i])
+        else:
+            alone[i] = below[i]
+        if parent[i] >= 0:
+            below[parent[i]] += alone[i]
+            count[parent[i]] += count[i]
+
+
+@njit(cache=True, nogil=True)
+def _smooth(parent, alone, below, final):  # type: ignore[no-untyped-def]
+    final[0] = alone[0]
+    for i in range(1, len(parent)):
+        p = parent[i]
+        gain = alone[i] / below[p] if below[p] > 0.0 else 0.0
+        final[i] = alone[i] + gain * gain * (final[p] - below[p])
+
+
+@njit(cache=True, nogil=True)
+def _paint(lower, upper, density, image):  # type: ignore[no-untyped-def]
+    for k in range(len(density)):
+        for i in range(lower[k, 0], upper[k, 0]):
+            image[i, lower[k, 1] : upper[k, 1]] = density[k]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def share_inside(boxes, m, lower, upper, i):  # type: ignore[no-untyped-def]
+    """The part of node i that lies in box m, 0 to 1, and whether it is the whole node."""
+    if lower.shape[1] == 2:
+        # The same, written out: maps are asked while a slider moves, and the loop costs a fifth.
+        height = min(boxes[m, 1, 0], upper[i, 0]) - max(boxes[m, 0, 0], lower[i, 0])
+        width = min(boxes[m, 1, 1], upper[i, 1]) - max(boxes[m, 0, 1], lower[i, 1])
+        if height <= 0.0 or width <= 0.0:
+            return 0.0, False
+        rows, cols = upper[i, 0] - lower[i, 0], upper[i, 1] - lower[i, 1]
+        if height >= rows and width >= cols:
+            return 1.0, True
+        return height * width / (rows * cols), False
+    inside, cells, whole = 1.0, 1.0, True
+    for axis in range(lower.shape[1]):
+        low, high = lower[i, axis], upper[i, axis]
+        side = min(boxes[m, 1, axis], high) - max(boxes[m, 0, axis], low)
+        if side <= 0.0:
+            return 0.0, False
+        whole = whole and side >= high - low
+        inside *= side
+        cells *= high - low
+    if whole:
+        return 1.0, True
+    return inside / cells, False
+
+
+@njit(cache=True, nogil=True)
+def _integrate(  # type: ignore[no-untyped-def]
+    boxes,
+    lower,
+    upper,
+    parent,
+    first_child,
+    fan_out,
+    value,
+    precision,
+    alone,
+    below,
+    count,
+    values,
+    variances,
+    touched,
+):
+    # Nodes that a box cuts through wait in `queue`, parents first; `part` and `shared` collect
+    # the q and c of their children.
+    queue = np.empty(len(parent), dtype=np.int64)
+    above = np.empty(len(parent), dtype=np.int64)
+    part = np.empty(len(parent))
+    shared = np.empty(len(parent))
+    for m in range(len(boxes)):
+        ends = 0
+        answer = 0.0
+        leaves = 0
+        root_part = 0.0
+        begin, stop, owner, done = 0, 1, -1, 0
+        while True:
+            for i in range(begin, stop):
+                weight, whole = share_inside(boxes, m, lower, upper, i)
+                if weight == 0.0:
+                    continue
+                if not whole and fan_out[i] > 0:
+                    queue[ends], above[ends], part[ends], shared[ends] = i, owner, 0.0, 0.0
+                    ends += 1
+                    continue
+                answer += weight * value[i]
+                leaves += count[i]
+                if owner >= 0:
+                    part[owner] += weight * weight * alone[i]
+                    shared[owner] += weight * alone[i]
+                else:
+                    root_part = weight * weight * alone[i]
+            if done == ends:
+                break
+            owner = done
+            begin = first_child[queue[done]]
+            stop = begin + fan_out[queue[done]]
+            done += 1
+        for k in range(ends - 1, -1, -1):
+            i = queue[k]
+            q, c = part[k], shared[k]
+            if precision[i] > 0.0:
+                s = 1.0 / precision[i]
+                q -= c * c / (below[i] + s)
+                c *= s / (below[i] + s)
+            if above[k] >= 0:
+                part[above[k]] += q
+                shared[above[k]] += c
+            else:
+                root_part = q
+        values[m] = answer
+        variances[m] = root_part
+        touched[m] = leaves

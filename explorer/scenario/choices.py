@@ -1,0 +1,95 @@
+"""The choices of a screen, declared once: scenarios, states and widgets take them from here.
+
+An option's title is for people; its value stands in files and links.
+"""
+
+from __future__ import annotations
+
+import param
+
+from explorer.mechanisms import first_compared
+from explorer.mechanisms.limits import MAX_EPSILON
+
+GRID_SIDES = (256, 512, 1024, 2048)
+#: What is protected: 0 is each point, k is a person of whom at most k points count.
+BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
+MAX_SEED = 2**31 - 1
+
+#: Title of each workload of a sweep; the last one is made of the visitor's own boxes.
+WORKLOADS = {
+    "random": "2,000 random rectangles",
+    "sq2": "2,000 squares of 2 %",
+    "sq6": "2,000 squares of 6 %",
+    "sq10": "2,000 squares of 10 %",
+    "drawn": "the boxes of the table",
+}
+METRICS = {
+    "mreRho": "Mean relative error (floor 0.1 % of all)",
+    "mre20": "Mean relative error (floor 20 points)",
+    "mae": "Mean absolute error, points",
+    "rmse": "Root mean squared error, points",
+    "mreRho median": "Median relative error (floor 0.1 % of all)",
+    "smape": "Symmetric relative error, 0 to 2",
+}
+#: Epsilons of a sweep, two to a factor of ten.
+EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each <= MAX_EPSILON)
+
+
+def _record(bound: int) -> str:
+    return f"each person, at most {bound} point{'s' * (bound > 1)}" if bound else "each point"
+
+
+def _turned(names: dict[str, str]) -> dict[str, str]:
+    """Titles to values, as a selector takes them."""
+    return {title: name for name, title in names.items()}
+
+
+class PlaceChoices(param.Parameterized):
+    """What is counted."""
+
+    city = param.String(default="madeup", label="City")
+    side = param.Selector(
+        default=1024, objects={f"{n} × {n} cells": n for n in GRID_SIDES}, label="Grid"
+    )
+    bound = param.Selector(
+        default=0, objects={_record(k): k for k in BOUNDS}, label="What is protected"
+    )
+
+
+class LookChoices(param.Parameterized):
+    """How the maps are drawn; nothing in it touches an answer."""
+
+    right = param.Selector(default="private", objects=["private", "difference"], label="Right map")
+    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
+    scale_from = param.Selector(
+        default="data",
+        objects={"true data": "data", "private release": "release"},
+        label="Colour range taken from",
+    )
+    palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
+    truth = param.Selector(
+        default="points",
+        objects={"single points": "points", "counts per cell": "counts"},
+        label="Left map shows",
+    )
+    partition = param.Boolean(default=True, label="Show partition")
+    partition_over = param.Selector(
+        default="private", objects=["private", "truth", "both"], label="Show areas' outlines on"
+    )
+
+
+class SweepChoices(param.Parameterized):
+    """What the error curves of Compare are asked for."""
+
+    chosen = param.List(
+        default=list(first_compared()),
+        label="Mechanisms in the sweep",
+    )
+    workload = param.Selector(default="random", objects=_turned(WORKLOADS), label="Questions")
+    metric = param.Selector(default="mreRho", objects=_turned(METRICS), label="Error measured as")
+    at = param.Selector(
+        default=0.1 if 0.1 in EPSILONS else EPSILONS[0],
+        objects={f"{each:g}": each for each in EPSILONS},
+        label="Ranking at epsilon",
+    )
+    seeds = param.Integer(default=5, bounds=(2, 20), label="Repetitions per setting")

@@ -1,6 +1,0 @@
-"""Where points come from: files and frames, each opened for a look before anything is read."""
-
-from explorer.sources.opening import open_source
-from explorer.sources.tables import MAX_ROWS, Columns, Source, codes, numbers
-
-__all__ = ["MAX_ROWS", "Columns", "Source", "codes", "numbers", "open_source"]

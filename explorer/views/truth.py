@@ -1,0 +1,39 @@
+"""The true map of one viewport before it is coloured; its numbers are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.views.heat import PointHeat
+from explorer.views.raster import mean_per_cell
+from explorer.views.viewport import Viewport
+
+if TYPE_CHECKING:
+    from explorer.grid.grid import Grid
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true map of one viewport before colours: ``shown`` and its gridded counts ``cells``.
+
+    Both (height, width) float32, points per cell. They differ when the points themselves are
+    shown: a difference is always taken against the gridded counts, which the mechanism saw.
+    """
+
+    view: Viewport
+    shown: NDArray[np.float32]
+    cells: NDArray[np.float32]
+
+
+def true_map(
+    counts: NDArray[np.int64], grid: Grid, view: Viewport, heat: PointHeat | None = None
+) -> Truth:
+    """Resample exact ``counts`` (rows, cols) to ``view``; with ``heat`` show the points instead."""
+    cells = mean_per_cell(counts, *view.cells(grid), view.height, view.width)
+    if heat is None:
+        return Truth(view, cells, cells)
+    return Truth(view, heat.render(view, grid.cell_width * grid.cell_height), cells)

@@ -1,0 +1,228 @@
+"""The table of boxes: numbers of the API, edits checked, rows and selection in step."""
+
+import numpy as np
+import pytest
+
+from explorer.app.boxes.answers import PrivateAnswers
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.boxes.table import DELETE, BoxTable, table_frame
+from explorer.app.curator.answers import COLUMNS, BoxAnswers, answer_boxes
+from explorer.grid.grid import Grid
+from explorer.mechanisms import HTF
+from explorer.points.matrix import FrequencyMatrix
+from tests.app.acts import Browser
+
+
+class Visit:
+    """A table with notes of what happened."""
+
+    def __init__(self, grid=None) -> None:
+        grid = grid or Grid.around(2.35, 48.85, 8000, shape=32)
+        counts = np.random.default_rng(4).poisson(30, grid.shape)
+        self.matrix = FrequencyMatrix.from_array(counts, grid)
+        self.release = HTF(epsilon=1.0).release(self.matrix, rng=2)
+        self.rectangles = Rectangles(grid)
+        self.rectangles.reset(grid)
+        self.said: list[str] = []
+        self.table = BoxTable(self.rectangles, self.show, self.show, self.said.append, COLUMNS)
+        self.show()
+        self.browser = Browser(self.table.widget)
+
+    def show(self) -> None:
+        self.table.show(answer_boxes(self.release, self.matrix, self.rectangles.boxes))
+
+    def edit(self, row, column, value) -> None:
+        self.browser.edit(row, column, value)
+
+    @property
+    def shown(self):
+        return self.table.widget.value
+
+
+@pytest.fixture
+def visit():
+    return Visit()
+
+
+def test_a_row_holds_the_answers_of_the_api(visit) -> None:
+    boxes = visit.rectangles.boxes
+    answers = visit.release.answer(boxes)
+    low, high = answers.interval()
+    row = visit.shown.iloc[1]
+    assert [row[f"{e} km"] for e in ("west", "south", "east", "north")] == [
+        pytest.approx(v / 1000, abs=1e-3) for v in boxes[1]
+    ]
+    assert row["private"] == pytest.approx(answers.value[1], abs=0.05)
+    assert row["range of the noise (95 %)"] == f"{low[1]:,.0f} to {high[1]:,.0f}"
+    assert row["difference"] == pytest.approx(row["private"] - row["true"], abs=0.11)
+    touched, leaves = visit.release.touched(boxes)[1], visit.release.n_leaves
+    assert row["leaves"] == f"{touched:,} of {leaves:,}"
+
+
+def test_an_edit_moves_the_box_and_its_answers(visit) -> None:
+    before = visit.shown["true"][0]
+    visit.edit(0, "east km", visit.shown["east km"][0] + 0.5)
+    assert visit.shown["true"][0] > before
+    assert not visit.said
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("east km", -99),
+        ("north km", None),
+        ("west km", "far"),
+        ("south km", float("nan")),
+        ("west km", 10**400),
+        ("true", 5),
+        ("index", 1),
+    ],
+)
+def test_an_impossible_edit_is_said_and_put_back(visit, column, value) -> None:
+    before = visit.shown.copy()
+    visit.edit(0, column, value)
+    assert visit.said
+    assert visit.shown[list(before.columns)].equals(before)
+
+
+def test_events_no_browser_sends_are_refused(visit) -> None:
+    before = visit.shown.copy()
+    browser = visit.browser
+    browser.edit(99, "nowhere", 1)
+    browser.click(-1, "box")
+    browser.click("x", DELETE)
+    browser.edit(0, "__class__", 1)
+    browser.send("west km", ["a", {"b": 1}])
+    browser.send("true", [1])
+    assert len(visit.said) == 6
+    assert visit.shown.equals(before)
+    visit.rectangles.select(["x", None, 10**9, -1, 1])
+    assert visit.rectangles.selected == [1]
+
+
+def test_a_name_can_be_edited_and_is_made_safe(visit) -> None:
+    visit.edit(0, "box", "<i>Centre</i>")
+    assert visit.shown["box"][0] == "‹i›Centre‹/i›"
+
+
+def test_deleting_and_a_row_that_is_gone(visit) -> None:
+    visit.browser.click(0, DELETE)
+    assert list(visit.shown["box"]) == ["Q2"]
+    visit.browser.click(5, DELETE)
+    assert len(visit.said) == 1
+    visit.browser.click(0, "true")
+    assert len(visit.shown) == 1
+
+
+def test_selecting_a_row_reaches_the_rectangles_and_survives_new_answers(visit) -> None:
+    visit.table.widget.selection = [1]
+    assert visit.rectangles.selected == [1]
+    visit.release = HTF(epsilon=2.0).release(visit.matrix, rng=2)
+    visit.show()
+    assert visit.table.widget.selection == [1]
+
+
+def test_the_click_that_deletes_a_row_does_not_select_the_next_one(visit) -> None:
+    visit.browser.click(0, DELETE)
+    visit.table.widget.selection = [0]
+    assert visit.rectangles.selected == []
+    assert visit.table.widget.selection == []
+    visit.table.widget.selection = [0]
+    assert visit.rectangles.selected == [0]
+
+
+def test_when_rows_stay_only_changed_cells_are_sent(visit, monkeypatch) -> None:
+    sent = []
+    patch = visit.table.widget.patch
+    monkeypatch.setattr(
+        visit.table.widget, "patch", lambda changes: (sent.append(changes), patch(changes))
+    )
+    visit.release = HTF(epsilon=2.0).release(visit.matrix, rng=2)
+    visit.show()
+    assert "private" in sent[0]
+    assert not {"true", "box", "west km"} & set(sent[0])
+    sent.clear()
+    visit.show()
+    assert not sent
+
+
+def test_texts_stay_texts_in_a_table_that_began_without_rows(visit) -> None:
+    # The formats are chosen before there is a row, when a column of names has no type yet.
+    formats = visit.table.widget.formatters
+    for name in ("box", "range of the noise (95 %)"):
+        assert type(formats[name]).__name__ == "StringFormatter"
+
+
+def test_a_matrix_without_a_place_is_typed_in_cells() -> None:
+    visit = Visit(Grid.cells((20, 30)))
+    assert "west cells" in visit.shown.columns
+    visit.edit(0, "west cells", 3)
+    assert visit.rectangles.boxes[0, 0] == 3
+
+
+def test_the_unit_follows_the_city(visit) -> None:
+    visit.rectangles.reset(Grid.cells((8, 8)))
+    visit.table.reset()
+    visit.matrix = FrequencyMatrix.from_array(np.ones((8, 8), int))
+    visit.release = HTF(epsilon=1.0).release(visit.matrix, rng=2)
+    visit.show()
+    assert "west cells" in visit.shown.columns
+    assert "west cells" in visit.table.widget.editors
+
+
+def test_where_nothing_is_the_relative_error_is_unknown() -> None:
+    grid = Grid.cells((8, 8))
+    rectangles = Rectangles(grid)
+    rectangles.add((0, 0, 1, 1))
+    one = np.ones(1)
+    frame = table_frame(
+        rectangles, BoxAnswers(true=0 * one, private=one, sd=one, touched=np.ones(1, int)), COLUMNS
+    )
+    assert np.isnan(frame["error %"][0])
+
+
+class Trips:
+    """A table whose rows have a box for each of k places, with private answers alone."""
+
+    def __init__(self, k: int) -> None:
+        grids = [Grid.around(2.35, 48.85, 8000, shape=16), Grid.cells((8, 8))][:k]
+        self.rectangles = Rectangles(*grids, places=["from", "to"][:k])
+        self.rectangles.reset(*grids)
+        self.said: list[str] = []
+        self.table = BoxTable(self.rectangles, self.show, self.show, self.said.append)
+        self.show()
+        self.browser = Browser(self.table.widget)
+
+    def show(self) -> None:
+        n = len(self.rectangles)
+        ones = np.ones(n)
+        self.table.show(PrivateAnswers(private=ones, sd=ones, touched=np.ones(n, int), leaves=4))
+
+    def edit(self, row, column, value) -> None:
+        self.browser.edit(row, column, value)
+
+
+def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
+    visit = Trips(2)
+    shown = visit.table.widget.value
+    assert list(shown.columns[1:9]) == [
+        *(f"from {edge} km" for edge in ("west", "south", "east", "north")),
+        *(f"to {edge} cells" for edge in ("west", "south", "east", "north")),
+    ]
+    assert list(shown.columns[9:]) == ["private", "range of the noise (95 %)", "leaves"]
+    visit.edit(0, "from west km", -1)
+    visit.edit(0, "to west cells", 1)
+    assert visit.rectangles.boxes[0, :, 0].tolist() == [-1000, 1]
+    visit.edit(0, "to east cells", None)
+    assert np.isnan(visit.rectangles.boxes[0, 1]).all()
+    assert visit.table.widget.value["to west cells"].isna().tolist() == [True, False]
+    assert not visit.said
+    visit.edit(0, "from east km", None)
+    assert visit.said == ["A row needs a box on one map at least: delete the row instead."]
+
+
+def test_a_table_of_an_audience_has_no_true_column() -> None:
+    visit = Trips(1)
+    columns = list(visit.table.widget.value.columns)
+    assert columns[5:] == ["private", "range of the noise (95 %)", "leaves"]
+    assert list(visit.table.widget.value["range of the noise (95 %)"]) == ["-1 to 3"] * 2

@@ -1,0 +1,302 @@
+"""Previews are replaced; releases are booked, asked for twice, kept, shown again, drawn once."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from explorer import Release
+from explorer.app import Explore
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.data import own_city
+from explorer.app.curator.drawing import Drawing, spent_sentence
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.start import Opening
+from explorer.app.curator.upload import OwnPoints
+from explorer.app.kit.message import MessageArea
+from explorer.app.state.explore import ExploreState
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.points import read_points
+from explorer.privacy.ledger import Ledger
+from explorer.views.viewport import Viewport
+from tests.app import press
+
+HALF = 5 * 10**11
+
+
+@pytest.fixture(autouse=True)
+def own_book(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "spends.sqlite3"))
+    monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
+
+
+class Visit:
+    """A drawing with notes of what it showed; without an event loop it works at once."""
+
+    def __init__(self) -> None:
+        counts = np.random.default_rng(1).poisson(5, (32, 32))
+        self.data = own_city(FrequencyMatrix.from_array(counts))
+        self.state = ExploreState(epsilon=1.0)
+        self.screens: list = []
+        self.view = Viewport.whole(self.data.grid, 64)
+        self.parts = PageParts(self.state, MessageArea(), Opening(), {}, Rectangles(self.data.grid))
+        self.drawing = Drawing(self.parts, self.screens.append)
+
+    def use(self) -> None:
+        self.drawing.use(self.data, lambda: self.view)
+        self.drawing.run_now()
+
+    def draw(self) -> None:
+        """Press until it is drawn: once at first, twice later."""
+        before = self.drawing.drawn
+        self.drawing.press()
+        if before is not None:
+            self.drawing.press()
+
+    @property
+    def release(self):
+        return self.screens[-1].release
+
+
+@pytest.fixture
+def visit():
+    one = Visit()
+    one.use()
+    return one
+
+
+def test_before_a_city_is_there_it_says_to_wait() -> None:
+    visit = Visit()
+    visit.drawing.request()
+    assert "wait" in visit.parts.message.sentence
+    assert not visit.screens
+    visit.drawing.viewed()
+
+
+def test_a_view_is_drawn_once_however_often_it_is_reported(visit) -> None:
+    for _ in range(3):
+        visit.drawing.viewed()
+    assert len(visit.screens) == 1
+    visit.view = Viewport.of((0, 0, 8, 8), 64, 64, visit.data.grid)
+    for _ in range(3):
+        visit.drawing.viewed()
+    assert len(visit.screens) == 2
+    assert visit.screens[1].release is visit.screens[0].release
+
+
+def test_a_drawing_is_kept_through_looks_and_views_and_ends_with_a_setting(visit) -> None:
+    visit.draw()
+    drawn = visit.release
+    assert not drawn.preview
+    visit.state.put(right="difference")
+    visit.drawing.request()
+    visit.view = Viewport.of((0, 0, 8, 8), 64, 64, visit.data.grid)
+    visit.drawing.viewed()
+    assert visit.release is drawn
+    visit.draw()
+    assert visit.release is not drawn
+    assert not visit.release.preview
+    visit.drawing.preview()
+    assert visit.release.preview
+
+
+def test_another_city_starts_with_a_preview(visit) -> None:
+    visit.draw()
+    visit.use()
+    assert visit.release.preview
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_long_preview_stops_when_settings_change_and_a_drawing_does_not(
+    visit, monkeypatch, drawn
+) -> None:
+    from explorer.app.curator import drawing as module
+
+    compute, finished = module.compute, []
+
+    def interrupted(job, progress):
+        if len(finished) == 0:
+            # Somebody moves a slider while this is being computed.
+            finished.append(False)
+            visit.drawing.preview()
+            progress(0.5)
+            finished[0] = True
+        return compute(job, progress)
+
+    monkeypatch.setattr(module, "compute", interrupted)
+    if drawn:
+        visit.drawing.press()
+    else:
+        with pytest.raises(module.Superseded):
+            visit.drawing._compute(visit.drawing._job())
+    assert finished == [drawn]
+
+
+def test_a_refused_setting_is_a_sentence(visit, monkeypatch) -> None:
+    def refuse(_job, _progress):
+        raise InputError("Too small.")
+
+    monkeypatch.setattr("explorer.app.curator.drawing.compute", refuse)
+    visit.drawing.preview()
+    assert visit.parts.message.sentence == "Too small."
+    assert len(visit.screens) == 1
+
+
+def test_a_ledger_that_breaks_after_the_draw_takes_no_release_away(visit, tmp_path) -> None:
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"this is no database at all" * 100)
+    key = visit.data.matrix.key
+    assert "cannot be read" in spent_sentence(Ledger(broken), key, 0.5)
+
+
+# By the buttons of the page.
+
+
+@pytest.fixture
+def page():
+    grid = Grid.around(2.35, 48.85, 8000, shape=32)
+    matrix = FrequencyMatrix.from_array(np.random.default_rng(4).poisson(9, (32, 32)), grid)
+    return Explore(matrix, mechanism="uniform", epsilon=0.5)
+
+
+def draw(page) -> None:
+    press.press(page, "Draw a release")
+
+
+def spent(page) -> int:
+    return Ledger().spent(page.screen.data.matrix.key)
+
+
+def saved(page, tmp_path: Path) -> Release:
+    path = tmp_path / "read.parquet"
+    path.write_bytes(press.download(page, "Save the release"))
+    return Release.load(path)
+
+
+def test_a_draw_is_booked_once_and_what_is_spent_is_said(page) -> None:
+    press.put(page, "Exact epsilon", "0.6")
+    press.put(page, "Exact epsilon", "0.5")
+    assert spent(page) == 0, "previews are free"
+    draw(page)
+    assert spent(page) == HALF
+    assert "epsilon 0.5 so far" in page.message.sentence
+    assert "no cap" in page.message.sentence
+    press.press(page, "Zoom in")
+    press.put(page, "Right map", "difference")
+    assert spent(page) == HALF
+    assert [row.mechanism for row in Ledger().rows(page.screen.data.matrix.key)] == ["uniform"]
+
+
+def test_beyond_the_cap_a_sentence_and_everything_stays(page, monkeypatch) -> None:
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.7")
+    draw(page)
+    assert "0.2 is left" in page.message.sentence
+    first = page.screen.release
+    draw(page)
+    draw(page)
+    assert "cap of 0.7" in page.message.sentence
+    assert spent(page) == HALF
+    assert page.screen.release is first
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "5")
+    press.press(page, "Zoom in")
+    assert page.screen.release is first, "a zoom must not draw what was refused"
+    assert spent(page) == HALF
+
+
+def test_a_refused_first_draw_leaves_the_preview(page, monkeypatch) -> None:
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.1")
+    draw(page)
+    assert "nothing was drawn" in page.message.sentence
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "5")
+    press.press(page, "Zoom in")
+    assert page.screen.release.preview
+    assert not press.find(page, "Save the release").visible
+
+
+def test_a_second_draw_asks_for_a_second_press(page) -> None:
+    draw(page)
+    first = page.screen.release
+    draw(page)
+    assert "This spends epsilon 0.5 once more: press again" in page.message.sentence
+    assert page.screen.release is first
+    press.put(page, "Exact epsilon", "0.25")
+    draw(page)
+    assert "epsilon 0.25 once more" in page.message.sentence, "other settings are asked about anew"
+    assert spent(page) == HALF
+    draw(page)
+    assert spent(page) == HALF * 3 // 2
+    assert page.screen.release.epsilon == 0.25
+    assert not page.screen.release.preview
+
+
+def test_another_unit_of_privacy_is_asked_about_anew(page) -> None:
+    where = {"lon": [1.0, 1.001, 1.002], "lat": [1.0, 1.0, 1.0], "who": ["a", "a", "b"]}
+    points = read_points(pd.DataFrame(where), user="who")
+    page.upload.loaded(OwnPoints(points, "Yours", 1.0, 1.0, 2000.0))
+    protected = press.find(page, "What is protected")
+    protected.value = 1
+    draw(page)
+    assert page.screen.release.unit == "user"
+    draw(page)
+    assert "once more" in page.message.sentence
+    protected.value = 2
+    draw(page)
+    assert page.screen.release.preview, "a release for another unit was drawn unconfirmed"
+    assert "once more" in page.message.sentence
+    draw(page)
+    assert (page.screen.release.preview, page.screen.release.contribution_bound) == (False, 2)
+    assert spent(page) == HALF
+
+
+def test_a_moved_slider_loses_no_release(page, tmp_path) -> None:
+    draw(page)
+    drawn = page.screen.release
+    press.put(page, "Mechanism", "ug")
+    press.put(page, "Exact epsilon", "2")
+    assert page.screen.release.preview
+    np.testing.assert_array_equal(saved(page, tmp_path).counts, drawn.counts)
+    press.press(page, "Show the release again")
+    assert page.screen.release is drawn
+    assert (page.state.mechanism, page.state.epsilon) == ("uniform", 0.5)
+    assert press.find(page, "Mechanism").value == "uniform"
+    assert not press.find(page, "Show the release again").visible
+    press.press(page, "Zoom in")
+    press.put(page, "Right map", "difference")
+    assert page.screen.release is drawn
+    assert spent(page) == HALF
+
+
+def test_a_kept_release_brings_its_map_back(page) -> None:
+    draw(page)
+    drawn, first = page.screen.release, page.screen.data
+    press.put(page, "City", "madeup")
+    assert page.screen.release.preview
+    press.press(page, "Show the release again")
+    assert page.screen.release is drawn
+    assert page.screen.data is first
+    assert page.state.city == "yours"
+    assert spent(page) == HALF
+
+
+def test_without_a_drawn_release_there_is_nothing_to_save_or_to_show_again(page) -> None:
+    assert not press.find(page, "Show the release again").visible
+    with pytest.raises(InputError, match="draw one first"):
+        page.drawing.again(lambda _data: None)
+    with pytest.raises(InputError, match="draw a release"):
+        page.drawing.saved()
+
+
+def test_the_file_is_the_release_and_a_preview_takes_nothing_from_it(page, tmp_path) -> None:
+    draw(page)
+    release, file = page.screen.release, press.download(page, "Save the release")
+    loaded = saved(page, tmp_path)
+    assert not loaded.preview
+    np.testing.assert_allclose(loaded.counts, release.counts)
+    press.put(page, "Exact epsilon", "0.9")
+    assert page.screen.release.preview
+    assert press.download(page, "Save the release") == file
+    assert isinstance(page.drawing.saved(), io.BytesIO)

@@ -1,0 +1,133 @@
+"""Controls come from the declarations of the parameters, and only those that matter show."""
+
+import param
+import pytest
+
+from explorer.app.curator.parameters import FIRST, MechanismPanel, number_slider
+from explorer.app.kit import ui
+from explorer.app.state.explore import ExploreState
+from explorer.mechanisms import all_mechanisms
+
+
+class Visit:
+    """A panel with notes of what happened."""
+
+    def __init__(self, **choices) -> None:
+        self.state = ExploreState(**choices)
+        self.changes = 0
+        self.said: list[str] = []
+        self.panel = MechanismPanel(self.state, self.count, self.said.append)
+
+    def count(self) -> None:
+        self.changes += 1
+
+    def widget(self, name):
+        return self.panel.controls[name].widget
+
+    def shown(self) -> set[str]:
+        return {name for name, each in self.panel.controls.items() if each.view.visible}
+
+
+@pytest.mark.parametrize("key", list(all_mechanisms()))
+def test_every_parameter_has_a_labelled_control_within_its_bounds(key) -> None:
+    visit = Visit(mechanism=key)
+    visit.panel._open()
+    assert list(visit.panel.controls) == all_mechanisms()[key].tunables()
+    for name, control in visit.panel.controls.items():
+        declared = all_mechanisms()[key].param[name]
+        assert control.widget.label == declared.label
+        assert control.declared.doc
+        if isinstance(declared, param.Number) and not isinstance(declared, param.Boolean):
+            low, high = declared.bounds
+            assert low <= control.widget.start <= control.widget.value <= control.widget.end <= high
+
+
+def test_a_slider_sets_the_parameter_and_asks_for_a_picture() -> None:
+    visit = Visit(mechanism="htf")
+    visit.widget("T").value = 5
+    assert visit.state.instance().T == 5
+    assert visit.changes == 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("T", 10**9), ("T", 0), ("stop_count", float("nan"))])
+def test_a_value_beyond_the_bounds_is_said_and_undone(name, value) -> None:
+    visit = Visit(mechanism="htf")
+    before = visit.widget(name).value
+    visit.widget(name).value = value
+    assert visit.widget(name).value == before
+    assert getattr(visit.state.instance(), name) == before
+    assert len(visit.said) == 1
+
+
+def test_a_refused_value_leaves_automatic_as_it_was() -> None:
+    visit = Visit(mechanism="htf")
+    visit.widget("height").value = 30
+    assert len(visit.said) == 1
+    assert visit.state.instance().height is None
+    assert visit.panel.controls["height"].switch.value is True
+
+
+def test_automatic_goes_off_by_touching_the_slider_and_on_by_its_switch() -> None:
+    visit = Visit(mechanism="htf")
+    control = visit.panel.controls["height"]
+    assert control.switch.value is True
+    visit.panel.show_facts({"height": 13})
+    assert control.widget.value == 13
+    assert visit.changes == 0
+    control.widget.value = 9
+    assert visit.state.instance().height == 9
+    assert control.switch.value is False
+    assert visit.changes == 1
+    visit.panel.show_facts({"height": 13})
+    assert control.widget.value == 9
+    control.switch.value = True
+    assert visit.state.instance().height is None
+    control.switch.value = False
+    assert visit.state.instance().height == 9
+
+
+def test_only_relevant_controls_show() -> None:
+    visit = Visit(mechanism="htf")
+    assert "stop_count" in visit.shown()
+    assert "stop_factor" not in visit.shown()
+    visit.widget("stop_rule").value = "per epsilon"
+    assert "stop_count" not in visit.shown()
+    assert "stop_factor" in visit.shown()
+
+
+def test_the_rest_is_made_when_it_is_asked_for() -> None:
+    visit = Visit(mechanism="htf")
+    assert len(visit.panel.controls) == FIRST
+    visit.panel._toggle(None)
+    assert len(visit.panel.controls) == len(all_mechanisms()["htf"].tunables())
+    assert visit.panel._more.visible
+    visit.panel._toggle(None)
+    assert not visit.panel._more.visible
+
+
+def test_another_mechanism_brings_its_own_controls() -> None:
+    visit = Visit(mechanism="htf")
+    visit.state.put(mechanism="ug")
+    visit.panel.rebuild()
+    assert list(visit.panel.controls)[:2] == ["grid_size", "c"]
+
+
+def test_help_is_made_on_demand() -> None:
+    visit = Visit(mechanism="ug")
+    view = visit.panel.controls["c"].view
+    without = len(view.objects)
+    visit.panel.explain(True)
+    assert len(view.objects) == without + 1
+    assert "Guideline" in view.objects[-1].object
+    visit.panel.explain(False)
+    assert len(view.objects) == without
+
+
+def test_sliders_answer_at_once_and_mark_the_recommended_value() -> None:
+    declared = all_mechanisms()["htf"].param["T"]
+    slider = number_slider(declared, 4)
+    assert isinstance(slider, ui.IntSlider)
+    assert slider._debounce == 0
+    assert slider.marks == [{"value": declared.default}]
+    small = number_slider(all_mechanisms()["htf"].param["split_budget"], 1e-3)
+    assert small.format.count("0", small.format.index(".")) >= 4

@@ -1,0 +1,133 @@
+"""A visitor's own points: the extent is declared, the file is checked, nothing is left behind."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from explorer.app.curator.upload import OwnPoints, UploadForm, read_upload
+from explorer.errors import InputError
+
+
+def csv(**columns) -> bytes:
+    return pd.DataFrame(columns).to_csv(index=False).encode()
+
+
+@pytest.fixture
+def places():
+    rng = np.random.default_rng(5)
+    return {"lon": rng.normal(2.35, 0.02, 500), "lat": rng.normal(48.85, 0.02, 500)}
+
+
+class Visit:
+    """A form whose work happens at once."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.used: list[OwnPoints] = []
+        self.form = UploadForm(self.run, self.used.append, self.said.append)
+
+    def run(self, work, done) -> None:
+        try:
+            done(work())
+        except InputError as error:
+            self.said.append(str(error))
+
+    def load(self, data=None, name="points.csv", place=(2.35, 48.85, 8.0)) -> None:
+        self.form.file.param.update(value=data, filename=name)
+        self.form.lon.value, self.form.lat.value, self.form.width.value = place
+        self.form._load(None)
+
+
+def test_points_and_declared_extent_reach_the_page(places) -> None:
+    visit = Visit()
+    visit.load(csv(**places))
+    assert not visit.said
+    own = visit.used[0]
+    assert len(own.points) == 500
+    grid = own.grid(256)
+    assert grid.shape == (256, 256)
+    assert grid.width == 8000
+    # The same extent, whatever the points are: it is public.
+    assert grid.bounds == (-4000, -4000, 4000, 4000)
+    assert visit.form.file.value is None
+
+
+def test_without_a_declared_extent_the_file_is_not_opened(places) -> None:
+    visit = Visit()
+    visit.load(csv(**places), place=(None, 48.85, 8.0))
+    assert "Declare" in visit.said[0]
+    visit.load(csv(**places), place=(2.35, 99.0, 8.0))
+    visit.load(csv(**places), place=(2.35, 48.85, -1.0))
+    assert len(visit.said) == 3
+    assert not visit.used
+
+
+def test_ambiguous_columns_are_asked_for(places) -> None:
+    columns = {"o_lon": places["lon"], "o_lat": places["lat"]}
+    columns |= {"d_lon": places["lon"], "d_lat": places["lat"]}
+    visit = Visit()
+    assert not visit.form.lon_column.visible
+    visit.load(csv(**columns))
+    assert len(visit.said) == 1
+    assert visit.form.lon_column.visible
+    visit.form.lon_column.value, visit.form.lat_column.value = "d_lon", "d_lat"
+    visit.load(csv(**columns))
+    assert len(visit.used) == 1
+
+
+def test_no_file_is_said() -> None:
+    visit = Visit()
+    visit.load(None)
+    assert "No file" in visit.said[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"x", "evil.exe"),
+        (b"x", ""),
+        (b"x", "../../etc/passwd"),
+        (b"PK\x03\x04", "points.zip"),
+        (b"\x00\x01\x02", "points.parquet"),
+        (b"", "points.csv"),
+        (b"\xff\xfe\x00", "points.csv"),
+        (b'{"type": "nonsense"}', "points.geojson"),
+        (b"not a database", "points.gpkg"),
+        (b"a,b\n1,2\n", "points.csv"),
+    ],
+)
+def test_what_is_not_a_file_of_points_is_one_sentence(data, name) -> None:
+    with pytest.raises(InputError) as refused:
+        read_upload(data, name)
+    assert "\n" not in str(refused.value)
+    assert "explorer-" not in str(refused.value), "a path of the server is shown"
+
+
+def test_nothing_stays_on_disk(places) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("explorer-*"))
+    read_upload(csv(**places), "x.csv")
+    with pytest.raises(InputError):
+        read_upload(b"junk", "x.parquet")
+    assert set(Path(tempfile.gettempdir()).glob("explorer-*")) == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_too_many_rows_are_one_sentence(places, ending, monkeypatch) -> None:
+    frame = pd.DataFrame(places)
+    data = csv(**places) if ending == "csv" else frame.to_parquet(index=False)
+    monkeypatch.setattr("explorer.app.curator.upload.MOST_ROWS", 500)
+    assert len(read_upload(data, f"points.{ending}")) == 500
+    monkeypatch.setattr("explorer.app.curator.upload.MOST_ROWS", 499)
+    with pytest.raises(InputError, match="499") as refused:
+        read_upload(data, f"points.{ending}")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_declared_extent_that_no_float_holds_is_one_sentence(places) -> None:
+    visit = Visit()
+    visit.load(csv(**places), place=(10**400, 48.85, 8.0))
+    assert "longitude" in visit.said[0]
+    assert not visit.used

@@ -1,0 +1,131 @@
+"""The drawer: controls follow the state and the state follows them."""
+
+import numpy as np
+import panel as pn
+import pytest
+
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.start import Opening
+from explorer.app.explore.drawer import ExploreDrawer
+from explorer.app.kit.message import MessageArea
+from explorer.app.kit.words import words
+from explorer.app.state.explore import ExploreState
+from explorer.grid.grid import Grid
+from tests.app import press
+
+
+class Visit:
+    """A drawer with notes of what happened."""
+
+    def __init__(self, **choices) -> None:
+        self.state = ExploreState(**choices)
+        cities = {"Port Amber": "madeup", "Elsewhere": "elsewhere"}
+        self.parts = PageParts(
+            self.state, MessageArea(), Opening(), cities, Rectangles(Grid.cells((8, 8)))
+        )
+        self.changed = self.again = 0
+        drawing = Drawing(self.parts, [].append)
+        self.drawer = ExploreDrawer(
+            self.parts, drawing, self._change, self._show_again, pn.Column()
+        )
+
+    def _change(self) -> None:
+        self.changed += 1
+
+    def _show_again(self) -> None:
+        self.again += 1
+
+    @property
+    def said(self) -> str:
+        return self.parts.message.sentence
+
+    def find(self, label):
+        return press.find(self.drawer, label)
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "value"),
+    [
+        ("City", "city", "elsewhere"),
+        ("Grid", "side", 512),
+        ("Mechanism", "mechanism", "ug"),
+        ("Right map", "right", "difference"),
+        ("Colour scale", "scale", "linear"),
+        ("Colours", "palette", "magma"),
+        ("Show partition", "partition", False),
+        ("Show areas' outlines on", "partition_over", "both"),
+        ("Left map shows", "truth", "counts"),
+        ("Colour range taken from", "scale_from", "release"),
+        ("Keep the same random noise", "frozen", False),
+        ("Explain the controls", "explain", True),
+    ],
+)
+def test_widget_and_state_say_the_same(label, name, value) -> None:
+    visit = Visit()
+    visit.find(label).value = value
+    assert getattr(visit.state, name) == value
+    other = Visit()
+    other.state.put(**{name: value})
+    assert other.find(label).value == value
+    assert visit.said == other.said == ""
+
+
+def test_the_epsilon_slider_steps_through_readable_numbers() -> None:
+    visit = Visit(epsilon=0.1)
+    slider, box = visit.find("Epsilon"), visit.find("Exact epsilon")
+    seen = []
+    for step in range(1, 5):
+        slider.value = -1 + 0.05 * step
+        seen.append(visit.state.epsilon)
+        assert float(box.value) == visit.state.epsilon
+    assert seen == [0.11, 0.13, 0.14, 0.16]
+
+
+def test_a_typed_epsilon_moves_the_slider_and_is_kept_exactly() -> None:
+    visit = Visit(epsilon=0.1)
+    visit.find("Exact epsilon").value = "0.137"
+    assert visit.state.epsilon == 0.137
+    assert visit.find("Epsilon").value == pytest.approx(np.log10(0.137))
+    visit.find("Exact epsilon").value = "0,5"
+    assert visit.state.epsilon == 0.5
+
+
+@pytest.mark.parametrize("typed", ["", "much", "0", "-1", "nan", "1e9", "inf"])
+def test_a_wrong_epsilon_is_said_and_the_old_one_comes_back(typed) -> None:
+    visit = Visit(epsilon=0.2)
+    visit.find("Exact epsilon").value = typed
+    assert visit.state.epsilon == 0.2
+    assert visit.find("Exact epsilon").value == "0.2"
+    assert visit.said.startswith("Epsilon")
+
+
+def test_a_new_draw_takes_another_seed_and_a_release_waits_for_a_city() -> None:
+    visit = Visit()
+    press.press(visit.drawer, "New draw")
+    assert visit.state.seed == 2
+    press.press(visit.drawer, "Draw a release")
+    assert "still being read" in visit.said
+
+
+def test_words_appear_beside_every_section_and_go_again() -> None:
+    visit = Visit()
+    without = len(visit.drawer.view.objects)
+    visit.state.put(explain=True)
+    shown = " ".join(
+        pane.object for pane in visit.drawer.view.objects if isinstance(pane, pn.pane.HTML)
+    )
+    for key in ("Figures", "City", "Epsilon", "Random noise", "Draw a release", "Right map"):
+        assert words("explore")[key][:40] in shown
+    visit.state.put(explain=False)
+    assert len(visit.drawer.view.objects) == without
+
+
+def test_another_mechanism_is_described_and_has_its_controls() -> None:
+    visit = Visit()
+    visit.state.put(mechanism="quadtree")
+    assert "Cormode" in press.text(visit.drawer)
+    visit.find("Budget per level").value = "uniform"
+    assert visit.state.parameter("budget") == "uniform"
+    assert visit.changed == 1

@@ -1,0 +1,110 @@
+"""Maps side by side: what moves together, which boxes lie where, and how wide they are."""
+
+import numpy as np
+import pytest
+from bokeh.events import Tap
+
+from explorer.app.kit.maps import PANEL, TAKEN, Maps, MapSpec
+from explorer.grid.grid import Grid
+from tests.app.acts import drag
+from tests.helpers import happen
+
+PARIS, LYON = Grid.around(2.35, 48.85, 8000, shape=32), Grid.around(4.83, 45.76, 6000, 9000, 32)
+SPECS = {
+    1: [MapSpec(PARIS, "a")],
+    2: [MapSpec(PARIS, "a"), MapSpec(LYON, "b", place=1, partition=1)],
+    3: [
+        MapSpec(PARIS, "a"),
+        MapSpec(LYON, "b", place=1, partition=1),
+        MapSpec(PARIS, "c", place=2, partition=0),
+    ],
+}
+
+
+class Visit:
+    """k maps with notes of what they were told."""
+
+    def __init__(self, k: int) -> None:
+        self.drawn: list[tuple] = []
+        self.tapped: list[tuple] = []
+        self.maps = Maps(
+            SPECS[k],
+            lambda: None,
+            lambda place, box: self.drawn.append((place, box)),
+            lambda *where: self.tapped.append(where),
+        )
+
+
+@pytest.fixture(params=[1, 2, 3])
+def visit(request):
+    return Visit(request.param)
+
+
+def widths(maps: Maps) -> list[str]:
+    return [card.styles["max-width"] for card in maps.view[0]]
+
+
+def test_maps_of_one_extent_move_together_and_others_stay() -> None:
+    maps = Visit(3).maps
+    first, other, third = (view.figure.x_range for view in maps.views)
+    assert first is third
+    assert first is not other
+    lyon = maps.viewport(1)
+    maps.ranges.zoom(0.5)
+    assert maps.viewport(1) == lyon
+    maps.zoom(0.0)
+    assert maps.ranges.bounds == PARIS.bounds
+
+
+def test_zoom_scales_each_extent_once(visit) -> None:
+    visit.maps.zoom(0.5)
+    for view, grid in zip(visit.maps.views, visit.maps.grids, strict=True):
+        assert view.figure.x_range.end - view.figure.x_range.start == pytest.approx(grid.width / 2)
+
+
+def test_a_drag_and_a_click_say_on_which_map(visit) -> None:
+    for view in visit.maps.views:
+        drag(view.figure, (1.0, 2.0, 3.0, 4.0))
+        happen(Tap(view.figure, x=5.0, y=6.0))
+    places = range(len(visit.maps.views))
+    assert visit.drawn == [(place, (1.0, 2.0, 3.0, 4.0)) for place in places]
+    assert visit.tapped == [(place, 5.0, 6.0) for place in places]
+
+
+def test_each_map_draws_the_boxes_of_its_place(visit) -> None:
+    k = len(visit.maps.views)
+    rows = np.arange(2.0 * k * 4).reshape(2, k, 4)
+    rows[1, 0] = np.nan
+    visit.maps.highlight(rows, ["Q1", "Q2"], [1])
+    for place, boxes in enumerate(visit.maps.boxes):
+        np.testing.assert_array_equal(boxes.source.data["x0"], rows[:, place, 0])
+    visit.maps.highlight(np.zeros((0, 4)) if k == 1 else np.zeros((0, k, 4)), [], [])
+    assert all(len(boxes.source.data["x0"]) == 0 for boxes in visit.maps.boxes)
+
+
+def test_marks_lie_on_the_map_of_their_place() -> None:
+    maps = Visit(2).maps
+    maps.outline((0.0, 0.0, 1.0, 1.0), place=1)
+    maps.mark(np.array([[0.0, 0.0, 2.0, 2.0]]))
+    assert [len(each.node.data["x0"]) for each in maps.marks] == [0, 1]
+    assert [len(each.cut.data["x0"]) for each in maps.marks] == [1, 0]
+
+
+def test_maps_and_bar_end_together_and_make_room(visit) -> None:
+    maps = visit.maps
+    whole = maps.view.styles["max-width"]
+    assert all(width in whole for width in widths(maps))
+    assert all(f"100vh - {TAKEN}px" in width for width in widths(maps))
+    maps.make_room(True)
+    assert all(f"100vh - {TAKEN + PANEL}px" in width for width in widths(maps))
+    maps.make_room(False)
+    assert maps.view.styles["max-width"] == whole
+
+
+def test_a_title_is_sent_once() -> None:
+    maps = Visit(1).maps
+    sent = []
+    maps.heads[0].param.watch(sent.append, "object")
+    maps.title(0, "Truth", "<p>below</p>")
+    maps.title(0, "Truth", "<p>below</p>")
+    assert [event.new for event in sent] == ["<h2>Truth</h2><p>below</p>"]

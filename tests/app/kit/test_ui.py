@@ -1,0 +1,152 @@
+"""Widgets refuse what a raw client sends, and the page follows no other visitor."""
+
+import panel as pn
+import pytest
+
+from explorer.app.kit import ui
+from explorer.errors import InputError
+
+
+def heard(widget) -> list[str]:
+    said: list[str] = []
+    widget.refused = said.append
+    return said
+
+
+@pytest.mark.parametrize(
+    ("widget", "sent"),
+    [
+        (ui.FloatSlider(label="Epsilon", start=0, end=1, value=0.5), {"value": "abc"}),
+        (ui.FloatSlider(label="Epsilon", start=0, end=1, value=0.5), {"value": [1]}),
+        (ui.IntSlider(label="T", start=1, end=9, value=3), {"value": 2.5}),
+        (ui.IntSlider(label="T", start=1, end=9, value=3), {"value": None}),
+        (ui.Switch(label="Partition", value=True), {"value": "yes"}),
+        (ui.Select(label="City", options=["a", "b"], value="a"), {"value": "c"}),
+        (ui.RadioButtonGroup(label="Map", options=["a", "b"], value="a"), {"value": 7}),
+        (ui.TextInput(label="Column", value="x"), {"value": 5}),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_one_sentence_and_changes_nothing(widget, sent) -> None:
+    said, before = heard(widget), widget.value
+    widget._process_events(dict(sent))
+    assert widget.value == before
+    assert len(said) == 1
+    assert widget.label in said[0]
+
+
+def test_what_was_sent_is_made_safe_before_it_is_repeated() -> None:
+    widget = ui.Select(label="City", options=["a"], value="a")
+    said = heard(widget)
+    widget._process_events({"value": "<img src=x onerror=alert(1)>" * 9})
+    assert "<" not in said[0]
+    assert len(said[0]) < 150
+
+
+def test_a_good_value_arrives() -> None:
+    widget = ui.IntSlider(label="T", start=1, end=9, value=3)
+    widget._process_events({"value": 4})
+    assert widget.value == 4
+
+
+def test_a_refused_choice_is_said_and_undone() -> None:
+    widget = ui.IntSlider(label="T", start=1, end=9, value=3)
+    said: list[str] = []
+    taken: list[int] = []
+
+    def apply(value):
+        if value > 5:
+            raise InputError("Too large.")
+        taken.append(value)
+
+    ui.bind(widget, apply, said.append)
+    widget.value = 5
+    widget.value = 9
+    assert widget.value == 5
+    assert said == ["Too large."]
+    assert taken == [5]
+
+
+def test_sliders_do_not_wait_before_they_answer() -> None:
+    for kind in (ui.Select, ui.RadioButtonGroup, ui.Switch):
+        assert kind._debounce == 0
+    for slider in (ui.FloatSlider(), ui.IntSlider()):
+        assert slider._debounce == 0
+        # The next changes follow within a tenth of a second: a drag.
+        assert slider._debounce == slider._debounce == slider.gather
+        slider._changed_at -= 200
+        assert slider._debounce == 0
+
+
+def test_the_page_does_not_mirror_the_work_of_other_visitors() -> None:
+    page = ui.Page(title="x")
+    with pn.io.state.param.update(), pn.util.edit_readonly(pn.state):
+        pn.state.busy = True
+        try:
+            assert page.busy is False
+        finally:
+            pn.state.busy = False
+
+
+def test_a_few_short_options_are_buttons_and_many_are_a_menu() -> None:
+    assert isinstance(ui.choice("x", ["a", "b"], "a"), ui.RadioButtonGroup)
+    assert isinstance(ui.choice("x", ["a", "b", "c", "d"], "a"), ui.Select)
+    assert isinstance(ui.choice("x", ["a" * 20, "b" * 20], "a" * 20), ui.Select)
+
+
+class Sender:
+    """Sends a file to an upload widget in chunks, as the browser does."""
+
+    def __init__(self, most: int) -> None:
+        self.widget = ui.Upload(most, label="File")
+        self.said = heard(self.widget)
+        self.widget._send_msg = lambda *_: None
+
+    def chunk(self, data, chunk=1, total=1) -> None:
+        self.widget._handle_msg(
+            {
+                "status": "upload_event",
+                "name": "a.csv",
+                "chunk": chunk,
+                "total_chunks": total,
+                "mime_type": "text/csv",
+                "data": data,
+            }
+        )
+
+    def end(self) -> None:
+        self.widget._handle_msg({"status": "finished"})
+
+
+def test_a_file_arrives_in_chunks() -> None:
+    sender = Sender(100)
+    sender.chunk(b"abc", 1, 2)
+    sender.chunk(b"def", 2, 2)
+    sender.end()
+    assert sender.widget.value == b"abcdef"
+    assert sender.widget.filename == "a.csv"
+    assert not sender.said
+
+
+def test_bytes_are_counted_on_the_server_whatever_the_chunks_say() -> None:
+    sender = Sender(100)
+    for number in range(1, 5):
+        sender.chunk(b"x" * 40, number, 99)
+    sender.end()
+    assert sender.widget.value is None
+    assert "larger than" in sender.said[0]
+    held = sum(len(c) for f in sender.widget._file_buffer.values() for c in f["chunks"].values())
+    assert held <= 100
+
+
+@pytest.mark.parametrize("message", [None, {}, {"status": "no such"}, "text", {"status": None}])
+def test_a_message_that_is_none_is_ignored(message) -> None:
+    Sender(100).widget._handle_msg(message)
+
+
+@pytest.mark.parametrize(("chunk", "total"), [(0, 1), (3, 2), ("1", 1), (None, None)])
+def test_impossible_chunk_numbers_are_refused(chunk, total) -> None:
+    sender = Sender(100)
+    sender.chunk(b"abc", chunk, total)
+    sender.end()
+    assert sender.widget.value is None
+    assert len(sender.said) == 1

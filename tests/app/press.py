@@ -1,0 +1,80 @@
+"""What a person does on a page, by the names that stand on it: press, set, read, download."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from typing import Any
+
+import panel as pn
+
+from explorer.app.kit.page import AppPage
+
+
+def parts(page: Any) -> list[Any]:
+    """All that stands on a page, or below a part of one."""
+    view = page
+    if isinstance(page, AppPage):
+        view = pn.Column(*page.sidebar, page.body)
+    elif not isinstance(page, pn.viewable.Viewable):
+        view = page.view
+    return view.select(lambda _each: True)
+
+
+def find(page: Any, name: str) -> Any:
+    """The one control with this accessible name."""
+    found = {id(each): each for each in parts(page) if getattr(each, "label", None) == name}
+    assert len(found) == 1, f"{len(found)} controls are called {name!r}"
+    return next(iter(found.values()))
+
+
+def press(page: Any, name: str) -> None:
+    """Press a button; one that is not offered cannot be pressed."""
+    button = find(page, name)
+    assert button.visible, f"{name!r} is not on the page"
+    assert not button.disabled, f"{name!r} is disabled"
+    button.clicks += 1
+
+
+def put(page: Any, name: str, value: Any) -> None:
+    """Set a control."""
+    find(page, name).value = value
+
+
+def send(control: Any, **values: Any) -> None:
+    """What a client sends that is no browser: any value for any property."""
+    control._process_events(values)
+
+
+def download(page: Any, name: str) -> bytes:
+    """The file that a button hands out."""
+    button = find(page, name)
+    assert button.visible, f"{name!r} is not on the page"
+    file = button.callback()
+    assert isinstance(file, io.BytesIO)
+    return file.getvalue()
+
+
+def shows(page: Any, model: Any) -> bool:
+    """Whether the pane of a Bokeh model is on the page, none of what it stands in being hidden."""
+
+    def below(each: Any) -> bool:
+        if not getattr(each, "visible", True):
+            return False
+        if getattr(each, "object", None) is model:
+            return True
+        return any(map(below, getattr(each, "objects", [])))
+
+    return below(page.view)
+
+
+def text(page: Any) -> str:
+    """All words of a page that are shown as text, without markup."""
+    shown = [str(each.object) for each in parts(page) if isinstance(each, pn.pane.HTML)]
+    return html.unescape(re.sub(r"<[^>]*>", " ", " ".join(shown)))
+
+
+def markup(page: Any) -> str:
+    """The HTML of a page's texts."""
+    return " ".join(str(each.object) for each in parts(page) if isinstance(each, pn.pane.HTML))

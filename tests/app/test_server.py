@@ -1,0 +1,208 @@
+"""The server starts, answers and refuses what it cannot do."""
+
+import multiprocessing
+import re
+import socket
+import subprocess
+import sys
+
+import pytest
+from bokeh.util.token import generate_jwt_token, get_session_id
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
+
+from explorer.app import serve
+from explorer.cli import main
+from explorer.errors import InputError
+
+
+class Running:
+    """A server in this process; ``visit`` runs beside its loop and ends it."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.server = serve(
+            "madeup", port=0, open=False, warm=False, start=False, side=256, say=self.said.append
+        )
+        self.url = f"127.0.0.1:{self.server.port}"
+        self.server.start()
+
+    def do(self, visit) -> None:
+        """Run the coroutine function ``visit`` while the server serves."""
+        self.server.io_loop.run_sync(visit, timeout=120)
+
+    async def get(self, path: str = "", **headers: str):
+        client = AsyncHTTPClient()
+        url = f"http://{self.url}/{path}"
+        return await client.fetch(url, raise_error=False, headers=headers, request_timeout=60)
+
+    async def document(self, token: str, path: str = "") -> str | None:
+        """What a websocket with this token gets, from "ACK" on; None when it is refused."""
+        request = HTTPRequest(f"ws://{self.url}/{path}ws", headers={"Origin": f"http://{self.url}"})
+        try:
+            socket = await websocket_connect(request, subprotocols=["bokeh", token])
+        except HTTPClientError:
+            return None
+        return await socket.read_message()
+
+
+@pytest.fixture
+def running():
+    one = Running()
+    yield one
+    one.server.stop()
+
+
+def token_of(page) -> str:
+    found = re.search(r'"token":\s*"([^"]+)"', page.body.decode())
+    assert found is not None
+    return found[1]
+
+
+def test_it_serves_the_page_on_a_free_port(running) -> None:
+    assert f":{running.server.port}" in running.said[0]
+
+    async def visit() -> None:
+        page = await running.get()
+        assert "Private map explorer" in page.body.decode()
+
+    running.do(visit)
+
+
+def test_only_a_session_that_the_server_made_has_a_document(running) -> None:
+    def forged(session: str, key: bytes | None) -> str:
+        return generate_jwt_token(session, secret_key=key, signed=key is not None)
+
+    async def visit() -> None:
+        token = token_of(await running.get("class"))
+        assert '"ACK"' in await running.document(token, "class/")
+        # Whoever knows the id of that session, but not the secret, does not get in.
+        session = get_session_id(token)
+        for other in (
+            forged(session, None),
+            forged(session, b"another secret"),
+            forged("chosen", None),
+            token[:-2] + ("AA" if token[-2:] != "AA" else "BB"),
+        ):
+            assert await running.document(other, "class/") is None
+
+    running.do(visit)
+
+
+@pytest.mark.parametrize("kind", ["bokeh-session-id", "bokeh-token"])
+def test_an_address_cannot_choose_the_session(running, kind) -> None:
+    async def visit() -> None:
+        # Even a right one: its sender would share it with whoever opens the link.
+        token = token_of(await running.get("class"))
+        right = token if kind == "bokeh-token" else get_session_id(token)
+        for path in ("class", "class/autoload.js"):
+            asked = f"{path}?bokeh-autoload-element=x&{kind}="
+            assert (await running.get(asked + right)).code == 403
+            assert (await running.get(asked + "chosen")).code == 403
+        assert (await running.get("class", **{"Bokeh-Session-Id": right})).code == 403
+
+    running.do(visit)
+
+
+def test_each_server_has_a_secret_of_its_own(running) -> None:
+    other = Running()
+
+    async def visit() -> None:
+        token = token_of(await running.get("class"))
+        assert await other.document(token, "class/") is None
+
+    try:
+        running.do(visit)
+    finally:
+        other.server.stop()
+
+
+def test_a_taken_port_is_one_sentence() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=str(port)):
+            serve("madeup", port=port, open=False, warm=False, start=False)
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_number_that_is_no_port_is_refused(port) -> None:
+    with pytest.raises(InputError, match="port"):
+        serve("madeup", port=port, open=False, warm=False, start=False)
+
+
+def test_an_unknown_city_is_refused_before_anything_starts() -> None:
+    with pytest.raises(InputError, match="no city"):
+        serve("atlantis", port=0, open=False, start=False)
+
+
+def test_a_process_that_another_started_does_not_serve(monkeypatch) -> None:
+    monkeypatch.setattr(multiprocessing, "parent_process", object)
+    with pytest.raises(InputError, match="Put the call of serve under if __name__"):
+        serve("madeup", port=0, open=False, warm=False, start=False)
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_serves_once_and_its_workers_say_why(tmp_path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from multiprocessing import get_context\n"
+        "from explorer.app import serve\n"
+        "server = serve('madeup', port=0, open=False, warm=False, start=False)\n"
+        "ProcessPoolExecutor(1, get_context('spawn')).submit(len, 'abc').result()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, script], check=False, capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode != 0
+    assert ran.stdout.count("The explorer is at") == 1
+    assert "InputError: Put the call of serve under if __name__ ==" in ran.stderr
+
+
+def test_only_the_hosts_that_were_named_are_allowed() -> None:
+    hosts = ["maps.example.org", "192.0.2.7:8080"]
+    server = serve("madeup", port=0, open=False, warm=False, start=False, origins=hosts)
+    try:
+        port = server.port
+        assert server._tornado.websocket_origins == {
+            f"localhost:{port}",
+            f"127.0.0.1:{port}",
+            f"maps.example.org:{port}",
+            "maps.example.org:80",
+            "192.0.2.7:8080",
+        }
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "*",
+        "*:5006",
+        "*.example.org",
+        "192.0.*.*",
+        "https://a.example",
+        "a.example/x",
+        "a b",
+        "",
+        ":",
+    ],
+)
+def test_an_origin_that_is_not_one_host_is_refused(origin) -> None:
+    with pytest.raises(InputError, match=r"any site|not a host"):
+        serve("madeup", port=0, open=False, start=False, origins=[origin])
+
+
+def test_the_command_passes_origins_on(monkeypatch) -> None:
+    passed: dict = {}
+    monkeypatch.setattr("explorer.app.server.serve", lambda **given: passed.update(given))
+    main(["serve", "--no-open", "--allow-origin", "a.example", "--allow-origin", "b.example:81"])
+    assert passed["origins"] == ["a.example", "b.example:81"]
+
+
+def test_the_command_refuses_every_site_in_one_sentence(capsys) -> None:
+    assert main(["serve", "--no-open", "--no-warm", "--port", "0", "--allow-origin", "*"]) != 0
+    assert "any site" in capsys.readouterr().err

@@ -1,0 +1,130 @@
+"""Panel leaves no message lying, and handles no event without the document's lock."""
+
+import asyncio
+from functools import partial
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import numpy as np
+import panel as pn
+import pytest
+from bokeh.document import Document
+from panel import custom
+from panel.io import document
+from panel.reactive import Syncable
+
+from explorer.app import Explore
+from explorer.app.kit import ui
+from explorer.app.work import panel_patches as delivery
+from explorer.points.matrix import FrequencyMatrix
+
+
+class Doc:
+    """Stands for a document: Panel keeps its queues by weak reference."""
+
+
+class Writer:
+    """A connection; while its first message is being written, a second one is queued."""
+
+    def __init__(self) -> None:
+        self.sent: list = []
+        self._socket = self
+        self.doc = Doc()
+
+    def write(self, _conn, msg=None, **_) -> list:
+        self.sent.append(msg)
+        return [self.later()]
+
+    async def later(self) -> None:
+        await asyncio.sleep(0.005)
+        if self.sent == ["maps"]:
+            queue(self.doc, self, "table")
+
+
+def queue(doc, connection, message) -> None:
+    """What Panel does with a message while another is being written."""
+    document._WRITE_BLOCK[doc] = True
+    document._WRITE_MSGS.setdefault(doc, {}).setdefault(connection, []).append(message)
+    document._dispatch_write_task(doc, document._dispatch_msgs, doc)
+
+
+def sent_with(monkeypatch, dispatch) -> list:
+    connection = Writer()
+    monkeypatch.setitem(document.extra_socket_handlers, Writer, connection.write)
+    monkeypatch.setattr(document, "_dispatch_msgs", dispatch)
+
+    async def session() -> None:
+        queue(connection.doc, connection, "maps")
+        await asyncio.sleep(0.2)
+
+    asyncio.run(session())
+    return connection.sent
+
+
+def test_the_second_of_two_messages_is_sent(monkeypatch) -> None:
+    assert sent_with(monkeypatch, document._dispatch_msgs) == ["maps", "table"]
+
+
+def test_without_the_cure_panel_leaves_it_lying(monkeypatch) -> None:
+    # When this fails, Panel has mended it: remove explorer/app/delivery.py and this file.
+    assert sent_with(monkeypatch, document._dispatch_msgs.original) == ["maps"]
+
+
+def test_installing_twice_changes_nothing() -> None:
+    before = document._dispatch_msgs
+    assert delivery.install() is False
+    assert document._dispatch_msgs is before
+
+
+def test_a_panel_with_other_internals_is_left_alone(monkeypatch) -> None:
+    monkeypatch.delattr(document, "_WRITE_BLOCK")
+    assert delivery.install() is False
+
+
+def scheduled_by(monkeypatch, handler: str) -> object:
+    """What Panel schedules when it puts this handler of a button off."""
+    button, doc = pn.widgets.Button(), Mock()
+    monkeypatch.setattr(type(pn.state), "curdoc", doc)
+    pn.state.execute(partial(getattr(button, handler), doc, None), schedule=True)
+    monkeypatch.undo()
+    return doc.add_next_tick_callback.call_args.args[0]
+
+
+@pytest.mark.parametrize("handler", ["_event_coroutine", "_change_coroutine"])
+def test_what_is_put_off_runs_with_the_lock(monkeypatch, handler) -> None:
+    assert not hasattr(scheduled_by(monkeypatch, handler), "nolock")
+
+
+@pytest.mark.parametrize("handler", ["_event_coroutine", "_change_coroutine"])
+def test_without_the_cure_it_runs_without(monkeypatch, handler) -> None:
+    # When this fails, Panel locks by itself: remove `lock_handlers` and these two tests.
+    getattr(Syncable, handler).lock = False
+    try:
+        assert scheduled_by(monkeypatch, handler).nolock
+    finally:
+        delivery.lock_handlers()
+
+
+def test_a_script_loses_its_indent_once_however_many_pages_are_opened() -> None:
+    matrix = FrequencyMatrix.from_array(np.ones((4, 4), int))
+
+    def opened() -> tuple[int, int]:
+        before = delivery.unindent.cache_info()
+        Explore(matrix, mechanism="uniform").page().get_root(Document())
+        after = delivery.unindent.cache_info()
+        return after.misses - before.misses, after.hits - before.hits
+
+    opened()
+    again, looked_up = opened()
+    assert again == 0
+    assert looked_up > 20
+
+
+def test_panel_still_needs_the_cure_of_the_indent(monkeypatch) -> None:
+    """A later Panel that unindents once makes the patch dead code: then this fails."""
+    unindented: list[int] = []
+    counting = SimpleNamespace(dedent=lambda text: unindented.append(len(text)) or text)
+    monkeypatch.setattr(custom, "textwrap", counting)
+    for _ in range(3):
+        ui.Button(label="A").get_root(Document())
+    assert len([size for size in unindented if size > 100_000]) == 3

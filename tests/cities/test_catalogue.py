@@ -1,0 +1,152 @@
+"""The catalogue: the bundled city, known files, files with a description, downloads."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.cities import catalogue
+from explorer.cities.catalogue import cities, describe, folders
+from explorer.errors import InputError
+
+TABLE = {"title": "Town", "file": "p.csv", "around": [10.0, 50.0], "size_km": 10}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of files that is the only one looked at."""
+    monkeypatch.setenv("EXPLORER_DATA", str(tmp_path))
+    monkeypatch.setenv("EXPLORER_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "p.csv").write_text("lon,lat\n10,50\n10.01,50\n")
+    return tmp_path
+
+
+def test_the_bundled_city_is_always_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_DATA", str(tmp_path / "missing"))
+    found = cities()
+    assert next(iter(found)) == "madeup"
+    points, matrix = found["madeup"].load(256)
+    assert points is not None
+    assert matrix.shape == (256, 256)
+    assert 980_000 < matrix.total < 1_000_000
+    assert found["madeup"].present
+    # Beside it only what can be downloaded.
+    assert set(found) == {"madeup", "great-britain", "new-york-places", "new-york-2014"}
+    assert all(city.downloads for key, city in found.items() if key != "madeup")
+
+
+def test_every_known_file_has_a_grid_and_its_words() -> None:
+    text = (Path(catalogue.__file__).parent / "cities.toml").read_text("utf8")
+    tables = tomllib.loads(text)["city"]
+    keys = [table["key"] for table in tables]
+    assert len(keys) == len(set(keys))
+    for table in tables:
+        if table["file"].endswith(".npy"):
+            continue
+        city = describe({k: v for k, v in table.items() if k != "file"}, None)
+        assert city.grid().unit == "m"
+        assert 256 <= max(city.grid().shape) <= 1024
+        assert city.title
+        assert city.description.endswith(".")
+        assert city.source.endswith(".")
+        for download in city.downloads:
+            kind, _, digits = download.checksum.partition(":")
+            assert len(digits) == {"sha256": 64, "git": 40}[kind]
+            assert download.url.startswith("https://")
+
+
+def test_known_files_cover_their_cities(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EXPLORER_DATA", raising=False)
+    # San Francisco is left out for its size.
+    found = {k: c for k, c in cities().items() if c.file is not None and k != "san-francisco"}
+    if not found:
+        pytest.skip("needs a known file such as houston_crime2010.parquet in data/")
+    for key, city in found.items():
+        points, matrix = city.load(64)
+        inside = 1.0 if points is None else matrix.total / len(points)
+        assert inside > 0.9, key
+
+
+def test_a_file_with_a_description(folder: Path) -> None:
+    (folder / "my-town.city.toml").write_text(
+        'title = "My town"\ndescription = "Bicycles."\nfile = "p.csv"\n'
+        "around = [10.0, 50.0]\nsize_km = [10, 5]\ncells = 40\n[columns]\nlon = 'lon'\n"
+    )
+    city = cities()["my-town"]
+    assert (city.title, city.description, city.cells) == ("My town", "Bicycles.", 40)
+    points, matrix = city.load()
+    assert points is not None
+    assert (len(points), matrix.total, matrix.shape) == (2, 2, (20, 40))
+
+
+def test_the_example_of_the_readme_is_a_description(folder: Path) -> None:
+    readme = (Path(catalogue.__file__).parents[2] / "data" / "README.md").read_text("utf8")
+    example = readme.partition("```toml\n")[2].partition("```")[0]
+    (folder / "trips.csv").write_text("start_lng,start_lat\n-89.65,39.78\n")
+    (folder / "springfield.city.toml").write_text(example)
+    city = cities()["springfield"]
+    assert city.load()[1].total == 1
+    for line in ("bounds = ", "crs = ", "boundary = ", "user = ", "weight = ", "time = "):
+        assert f"# {line}" in example
+
+
+def test_a_matrix_needs_no_extent(folder: Path) -> None:
+    np.save(folder / "m.npy", np.ones((4, 4), int))
+    (folder / "m.city.toml").write_text('title = "M"\nfile = "m.npy"\n')
+    assert cities()["m"].load()[1].total == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("not toml", "broken.city.toml is left out"),
+        ('title = "T"\nfile = "p.csv"', "public extent is missing"),
+        ('title = "T"\nfile = "gone.csv"\naround = [1, 2]\nsize_km = 1', "gone.csv is not there"),
+        ('title = "T"\nfile = "../p.csv"\naround = [1, 2]\nsize_km = 1', "name of a file beside"),
+        ('title = "T"\naround = [1, 2]\nsize_km = 1', "name of a file beside it"),
+        ('file = "p.csv"\naround = [1, 2]\nsize_km = 1', "'title' is missing"),
+        ('title = "T"\nfile = "p.csv"\nshape = 5', "'shape' is unknown"),
+        ('title = "T"\nfile = "p.csv"\n[columns]\nwest = 5', "'west' is unknown"),
+        ('title = "T"\nfile = "p.csv"\ncolumns = 5', "'columns' is not a table"),
+        ('title = "T"\nfile = "p.csv"\n[[download]]\nurl = "http://a"', "Only the catalogue"),
+        ('title = "T"\nfile = "p.csv"\naround = [1, 2]\nsize_km = 0', "not an area"),
+    ],
+)
+def test_a_description_that_cannot_be_used_is_left_out(folder: Path, text: str, said: str) -> None:
+    (folder / "broken.city.toml").write_text(text)
+    with pytest.warns(UserWarning, match=said):
+        found = cities()
+    assert "broken" not in found
+    assert "madeup" in found
+
+
+def test_the_bundled_city_cannot_be_replaced(folder: Path) -> None:
+    (folder / "madeup.city.toml").write_text(
+        'title = "T"\nfile = "p.csv"\naround = [10.0, 50.0]\nsize_km = 1'
+    )
+    with pytest.warns(UserWarning, match="'madeup' is taken"):
+        assert cities()["madeup"].title == "Port Amber"
+
+
+def test_a_key_is_made_of_the_title(folder: Path) -> None:
+    assert describe({**TABLE, "title": "Saint-Étienne, 2024"}, folder).key == "saint-tienne-2024"
+    assert describe({**TABLE, "key": "se"}, folder).key == "se"
+
+
+def test_a_local_file_comes_before_its_download(folder: Path) -> None:
+    assert cities()["great-britain"].file is None
+    (folder / "gb_road_accidents.parquet").write_bytes(b"PAR1 damaged")
+    city = cities()["great-britain"]
+    assert city.present
+    with pytest.raises(InputError, match="could not be read as Parquet"):
+        city.load()
+
+
+def test_where_files_are_looked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert folders() == [folder]
+    monkeypatch.delenv("EXPLORER_DATA")
+    root = Path(catalogue.__file__).resolve().parents[2]
+    assert folders()[0] == root / "data"

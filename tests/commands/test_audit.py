@@ -1,0 +1,77 @@
+"""The command: its table, its exit codes, what it refuses."""
+
+import re
+
+import numpy as np
+import pytest
+
+from explorer.cli import main
+from explorer.commands import audit
+from explorer.privacy.audit.audit import Finding, NoiseFinding
+from explorer.privacy.audit.cases import NEIGHBOURS
+
+
+def test_an_audit_prints_a_table_and_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--mechanism", "uniform", "--pairs", "40", "--seconds", "1", "--seed", "3"]
+    assert main(["audit", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^mechanism +pairs +pairs/s +loss/eps", out)
+    row = re.search(r"^uniform +(\d+) +[\d,]+ +1\.000000 .* holds$", out, re.MULTILINE)
+    assert row is not None
+    assert int(row[1]) == 40
+    assert len(re.findall(r"^preview .* holds$", out, re.MULTILINE)) == 5
+    assert len(re.findall(r"^release .* holds$", out, re.MULTILINE)) == 5
+
+
+def test_a_breach_ends_in_code_1_and_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [Finding("htf", 7, 0.1, 1.5, fault="the loss is 1.5 epsilon"), Finding("ug", 9, 0.1)]
+    noise = [NoiseFinding("release", "counts", 10, 0.5, 0.9)]
+    monkeypatch.setattr(audit, "audit_all", lambda *_: (found, noise))
+    with pytest.raises(SystemExit) as end:
+        main(["audit"])
+    assert end.value.code == 1
+    out = capsys.readouterr().out
+    assert re.search(r"^htf .* BREACH$", out, re.MULTILINE)
+    assert re.search(r"^ug .* holds$", out, re.MULTILINE)
+    assert "htf: the loss is 1.5 epsilon" in out
+
+
+def test_wrong_noise_is_a_breach_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = [NoiseFinding("release", "counts", 10, 1e-9, 0.9)]
+    monkeypatch.setattr(audit, "audit_all", lambda *_: ([Finding("ug", 9, 0.1)], noise))
+    with pytest.raises(SystemExit):
+        main(["audit"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--mechanism", "kd"], "There is no mechanism 'kd'"),
+        (["--seconds", "0"], "--seconds is 0; give a number above 0"),
+        (["--seconds", "nan"], "--seconds is nan"),
+        (["--seconds", "1e9"], "--seconds is 1e+09"),
+        (["--seconds", "long"], "invalid float value"),
+        (["--pairs", "0"], "--pairs is 0; give a whole number, 1 or more"),
+        (["--pairs", "1.5"], "invalid int value"),
+    ],
+)
+def test_what_can_be_mended_is_one_sentence(
+    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert why in err
+    assert err.count("\n") == 1
+
+
+def test_cases_are_taken_in_turn_and_end_with_the_pairs() -> None:
+    tasks = list(audit._tasks(["a", "b"], 500, 1, 2.0, lambda key: key == "a"))
+    assert [task.what for task in tasks[:4]] == ["noise", "noise", "replay", "black box"]
+    assert [task.must for task in tasks[:4]] == [True, True, True, False]
+    # "b" has failed already: nothing more is tried on it.
+    assert not any("b" in task.details for task in tasks)
+    numbers = [task.details[1] for task in tasks if task.what == "replay"]
+    assert np.array_equal(np.concatenate(numbers), np.arange(-(-500 // NEIGHBOURS)))

@@ -1,0 +1,248 @@
+"""The program: help, one sentence for what a person can mend, interrupts, closed pipes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from numba.core.compiler_lock import global_compiler_lock
+
+import explorer
+from explorer.cli import build_parser, main
+from explorer.commands import COMMANDS, command
+from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.privacy.ledger import Ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULE = [sys.executable, "-m", "explorer"]
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
+    monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*MODULE, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run what must be refused; return its one sentence."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert len(lines) == 1, err
+    assert lines[0].startswith("dp-explorer: ")
+    assert lines[0].endswith((".", "help"))
+    return lines[0]
+
+
+def test_help_lists_every_command_and_loads_no_view_library() -> None:
+    code = (
+        "import sys; sys.argv[1:] = ['--help']; from explorer.cli import main\n"
+        "try: main()\n"
+        "finally: print(sorted({'panel', 'bokeh', 'holoviews', 'datashader', 'tqdm', 'opendp'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+    for name in COMMANDS:
+        assert re.search(rf"^ +{name}\s+{command(name).HELP}$", done.stdout, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([name, "--help"])
+    assert end.value.code == 0
+    assert f"usage: dp-explorer {name}" in capsys.readouterr().out
+
+
+def test_a_command_declares_its_arguments_only_when_it_is_used() -> None:
+    parser = build_parser()
+    parser.parse_args(["cities"])
+    arguments = vars(parser.parse_args(["mechanisms", "htf"]))
+    assert arguments["run"] is command("mechanisms").run
+    assert set(arguments) == {"command", "name", "run"}
+
+
+def test_the_module_and_the_script_are_the_same_program() -> None:
+    assert run("--version").stdout.strip() == explorer.__version__
+    script = Path(sys.executable).with_name("dp-explorer")
+    if script.exists():
+        done = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == explorer.__version__
+
+
+def test_without_a_command_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "commands:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["relase"], "invalid choice: 'relase'"),
+        (["--fast"], "--fast"),
+        (["cities", "--fast"], "Unrecognized arguments: --fast"),
+        (["cities", "--downl", "x"], "Unrecognized arguments"),  # nothing is abbreviated
+        (["answer"], "required: MAP"),
+        (["answer", "x", "--rectangle", "1", "2"], "expected 4 arguments"),
+        (["answer", "x", "--rectangle", "a", "2", "3", "4"], "invalid float value: 'a'"),
+        (["answer", "nowhere.parquet", "--rectangle", "-1e3", "0", "1", "1"], "no release file"),
+        (["release", "x"], "required: --epsilon"),
+        (["mechanisms", "xyz"], "There is no mechanism 'xyz'"),
+        (["cities", "--download", "atlantis"], "There is no city 'atlantis'"),
+        (["serve", "--city", "atlantis"], "There is no city 'atlantis'"),
+        (["serve", "--port", "99999"], "'99999' is not a port"),
+        (["serve", "--port", "web"], "'web' is not a port"),
+        (["mechanisms", "\x1b[31mred\n"], "red"),
+    ],
+)
+def test_what_can_be_mended_is_one_sentence(
+    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentence = refusal(capsys, *arguments)
+    assert why in sentence
+    assert sentence.isprintable()
+
+
+def test_errors_of_a_process_end_in_code_2_without_a_traceback() -> None:
+    done = run("answer", "nowhere.parquet", "--rectangle", "0", "0", "1", "1")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["cities"], ["release", "--help"]])
+def test_a_setting_that_cannot_be_is_a_sentence_of_every_command(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [*MODULE, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "EXPLORER_MAX_EPSILON": "abc"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        "dp-explorer: EXPLORER_MAX_EPSILON is 'abc': set it to a number of 0.1 or more, or leave "
+        "it.\n"
+    )
+
+
+def test_python_refuses_a_setting_that_cannot_be_when_a_mechanism_is_made() -> None:
+    code = "import explorer\ntry: explorer.HTF()\nexcept explorer.InputError as error: print(error)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
+        env={**os.environ, "EXPLORER_MAX_EPSILON": "0"},
+    )  # fmt: skip
+    assert done.stdout.startswith("EXPLORER_MAX_EPSILON is '0'")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+def test_an_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: Path) -> None:
+    output = tmp_path / "map.parquet"
+    process = subprocess.Popen(
+        [*MODULE, "release", "--city", "madeup", "--mechanism", "identity", "--epsilon", "1",
+         "--shape", "2048", "-o", str(output)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    ledger = Ledger()
+    patience = time.monotonic() + 300
+    # Booked means that the noise of four million cells is being drawn: half a minute of work.
+    while not (ledger.path.exists() and ledger.rows()) and time.monotonic() < patience:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.splitlines()[-2:] == [
+        "What the interrupted release would have cost stays booked.",
+        "dp-explorer: interrupted.",
+    ]
+    assert len(ledger.rows()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [ledger.path.name]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+@pytest.mark.parametrize("functions", [1, 6, 12])
+def test_an_interrupt_while_functions_are_compiled_costs_nothing(
+    tmp_path: Path, functions: int
+) -> None:
+    """With nothing compiled yet, Ctrl-C comes when so many functions have been."""
+    compiled, output = tmp_path / "compiled", tmp_path / "map.parquet"
+    process = subprocess.Popen(
+        [*MODULE, "release", "--city", "madeup", "--mechanism", "identity", "--epsilon", "1",
+         "--shape", "64", "-o", str(output)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(compiled)},
+    )  # fmt: skip
+    patience = time.monotonic() + 300
+    while len(list(compiled.rglob("*.nbc"))) < functions and time.monotonic() < patience:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.splitlines()[-1] == "dp-explorer: interrupted."
+    assert not Ledger().path.exists() or not Ledger().rows()
+    assert not output.exists()
+
+
+def test_an_interrupt_waits_until_a_compilation_has_ended() -> None:
+    steps = []
+    usual = signal.getsignal(signal.SIGINT)
+    with (  # noqa: PT012
+        pytest.raises(KeyboardInterrupt),
+        interrupts_between_steps(),
+        interrupts_between_steps(),
+    ):
+        with global_compiler_lock, global_compiler_lock:
+            signal.raise_signal(signal.SIGINT)
+            steps.append("compiled")
+        steps.append("went on")
+    assert steps == ["compiled"]
+    assert signal.getsignal(signal.SIGINT) is usual
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    # The reader is gone before the first line is written.
+    code = (
+        "import sys, time; time.sleep(0.5)\n"
+        "from explorer.cli import main; sys.exit(main(['cities']))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    err = process.stderr.read().decode()
+    assert process.wait(60) == 0, err
+    assert err == ""
+
+
+def test_serve_knows_the_server() -> None:
+    import inspect
+
+    from explorer.app.server import serve
+
+    assert {"city", "port", "open", "address", "warm"} <= set(inspect.signature(serve).parameters)

@@ -1,0 +1,295 @@
+"""Claims of the papers: the rules of verdicts, the maps, the table, and the way to a report."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from explorer import HTF, InputError
+from explorer.cli import main
+from explorer.evaluate.papers import CLAIMS, Bench, Report, check, claims
+from explorer.evaluate.papers import verdicts as v
+from explorer.evaluate.papers.data import CLUSTERS, GAUSSIANS, PaperMaps, gaussian, thinned
+from explorer.evaluate.tasks import Task
+
+# Ten seeds whose errors scatter by 5 %, and the same with dice of their own.
+DICE = 1 + 0.05 * np.array([1, -1, 2, -2, 0.5, -0.5, 1.5, -1.5, 0, 0])
+OTHER = DICE[::-1]
+
+
+@pytest.fixture
+def no_data(monkeypatch, tmp_path):
+    """The catalogue without any real city."""
+    monkeypatch.setenv("EXPLORER_DATA", str(tmp_path))
+
+
+# Verdicts
+
+
+def test_a_ratio_is_that_of_the_means_with_paired_errors():
+    value, moves = v.ratio(2 * DICE, 4 * DICE)
+    assert value == pytest.approx(0.5)
+    assert moves == pytest.approx(np.zeros(10))
+    value, moves = v.ratio(2 * DICE, 4 * OTHER)
+    # sd(a) and sd(b) are 0.05 sd of the ten numbers; moves are their difference.
+    assert np.std(moves) == pytest.approx(np.std(DICE - OTHER))
+
+
+def test_cells_speak_only_beyond_chance():
+    assert v.smaller("", 1.0 * DICE, 1.2 * OTHER).says == 1
+    assert v.smaller("", 1.2 * DICE, 1.0 * OTHER).says == -1
+    assert v.smaller("", 1.0 * DICE, 1.01 * OTHER).says == 0
+    assert v.smaller("", DICE, DICE).says == 0
+    # With the same dice on both sides a hundredth is enough.
+    assert v.smaller("", 1.0 * DICE, 1.01 * DICE).says == 1
+
+
+def test_two_seeds_prove_little():
+    ours, theirs = np.array([1.0, 1.1]), np.array([1.5, 1.3])
+    assert v.smaller("", ours, theirs).says == 0
+
+
+def test_limits():
+    assert v.below("", 1.05 * DICE, DICE, 1.1).says == 1
+    assert v.below("", 1.12 * DICE, OTHER, 1.1).says == 0
+    assert v.below("", 1.3 * DICE, OTHER, 1.1).says == -1
+    assert v.between("", 0.8 * DICE, OTHER, 0.75, 1).says == 1
+    assert v.between("", 0.5 * DICE, OTHER, 0.75, 1).says == -1
+    assert v.between("", 1.5 * DICE, OTHER, 0.75, 1).says == -1
+    assert v.between("", 1.01 * DICE, OTHER, 0.75, 1).says == 0
+
+
+def test_alike_and_near_best_look_at_the_worst_and_the_best():
+    assert v.alike("", [DICE, 1.02 * DICE, 1.08 * DICE]).value == pytest.approx(1.08)
+    assert v.alike("", [DICE, 1.3 * DICE, 1.02 * DICE]).says == -1
+    assert v.near_best("", 1.05 * DICE, [DICE, 2 * DICE]).says == 1
+    assert v.near_best("", 1.5 * DICE, [DICE, 2 * DICE]).says == -1
+    assert v.near_best("", DICE, [2 * DICE]).value == 1
+
+
+def test_a_hollow_curve_turns_at_both_ends():
+    cell = v.hollow("x", (1, 2, 3, 4), [3 * DICE, DICE, 1.1 * DICE, 2 * DICE])
+    assert (cell.value, cell.says) == (pytest.approx(2), 1)
+    assert cell.what == "x, best between at 2"
+    assert v.hollow("", (1, 2, 3), [3 * DICE, 2 * DICE, DICE]).says == -1
+    assert v.hollow("", (1, 2, 3), [DICE, DICE, DICE]).says == 0
+
+
+def finding(*says, value=2.0, sense=0):
+    return v.Outcome(
+        "", tuple(v.Comparison("", value, DICE - 1, each) for each in says), sense=sense
+    )
+
+
+@pytest.mark.parametrize(
+    ("says", "verdict"),
+    [
+        ((1, 1), "holds"),
+        ((1, 0), "holds"),
+        ((1, 0, 0), "mixed"),
+        ((1, 1, 1, -1), "mixed"),
+        ((1, -1), "does not hold"),
+        ((-1, 0), "does not hold"),
+        ((0, 0), "mixed"),
+    ],
+)
+def test_verdicts(says, verdict):
+    assert finding(*says).verdict == verdict
+
+
+def test_all_cells_together_speak_where_each_alone_is_open():
+    assert finding(0, 0, value=0.8, sense=-1).verdict == "holds"
+    assert finding(0, 0, value=1.2, sense=-1).verdict == "does not hold"
+    assert finding(0, 0, value=1.2, sense=1).verdict == "holds"
+    assert finding(0, 0, value=1.001, sense=-1).verdict == "mixed"
+    # They never outvote a cell that speaks.
+    assert finding(1, 0, 0, value=1.2, sense=-1).verdict == "mixed"
+    assert finding(-1, 0, 0, value=0.8, sense=-1).verdict == "mixed"
+
+
+def test_a_finding_is_the_geometric_mean_of_its_cells():
+    cells = (v.Comparison("", 1.0, DICE - 1, 1), v.Comparison("", 4.0, 1 - DICE, 1))
+    both = v.Outcome("", cells)
+    assert both.value == pytest.approx(2)
+    assert both.error == pytest.approx(0)  # their moves cancel
+    assert finding(1).error == pytest.approx(2 * np.std(DICE, ddof=1) / np.sqrt(10))
+
+
+# Maps
+
+
+def test_thinning_keeps_that_many_records_of_those_there_are():
+    counts = np.random.default_rng(1).integers(0, 50, (20, 30))
+    kept = thinned(counts, 1000, 3)
+    assert kept.sum() == 1000
+    assert np.all((kept >= 0) & (kept <= counts))
+    assert np.array_equal(kept, thinned(counts, 1000, 3))
+    assert not np.array_equal(kept, thinned(counts, 1000, 4))
+    assert thinned(counts, 10**9, 3) is counts
+
+
+@pytest.mark.statistical
+def test_a_gaussian_cluster_has_its_spread():
+    counts = gaussian(256, 5, 100_000, np.random.default_rng(0))
+    assert counts.sum() == 100_000  # a centre that far from the edge loses nobody
+    rows = np.arange(256) + 0.5
+    for share in (counts.sum(axis=1) / 1e5, counts.sum(axis=0) / 1e5):
+        mean = share @ rows
+        # Whole cells add 1/12 to the variance; its relative error is sqrt(2 / 100,000).
+        assert share @ (rows - mean) ** 2 == pytest.approx(25 + 1 / 12, rel=4 * np.sqrt(2e-5))
+
+
+@pytest.mark.usefixtures("no_data")
+def test_without_real_data_the_made_up_city_stands_in():
+    maps = PaperMaps(quick=True)
+    assert (maps.main, maps.cities, maps.all) == ("madeup", ("madeup",), ("madeup",))
+    whole, half = maps.of("madeup"), maps.of("madeup 0.5")
+    assert whole.title.startswith("Port Amber: 218,750 records on 256 x 256 cells")
+    assert half.matrix.total == 109_375
+    assert maps.of("madeup") is whole
+    assert maps.of(GAUSSIANS[0]).matrix.shape == (256, 256)
+    assert len(GAUSSIANS) == 3 * CLUSTERS == 6
+
+
+@pytest.mark.usefixtures("no_data")
+def test_blocks_are_asked_about_as_the_fine_map_is():
+    maps = PaperMaps(quick=True)
+    fine, coarse = maps.of("madeup"), maps.of("madeup in 64")
+    assert coarse.matrix.shape == (64, 64)
+    assert coarse.matrix.total == fine.matrix.total
+    for one, other in zip(fine.workloads, coarse.workloads, strict=True):
+        assert one.name == other.name
+        assert other.boxes * 4 == pytest.approx(one.boxes)
+        boxes = one.boxes[:20]
+        true = [fine.matrix.counts[r0:r1, c0:c1].sum() for (r0, c0), (r1, c1) in boxes]
+        assert other.truth[:20] == pytest.approx(np.array(true))
+
+
+# The table and the bench
+
+
+def test_the_table_is_complete():
+    keys = [claim.key for claim in CLAIMS]
+    assert len(set(keys)) == len(keys) >= 30
+    assert {claim.paper for claim in CLAIMS} == {"htf-2022", "grids-2013"}
+    for claim in CLAIMS:
+        assert re.fullmatch(r"[a-z0-9-]+", claim.key)
+        assert re.match(r"[A-Z0-9a-z].*\.$", claim.sentence)
+        assert re.search(r"\d|IV|V", claim.where)
+        assert claim.judge.__doc__
+    assert [claim.key for claim in claims(["alpha", "c2", "alpha"])] == ["alpha", "c2"]
+    with pytest.raises(InputError, match="no claim 'beta'"):
+        claims(["beta"])
+
+
+class Invented(Bench):
+    """Answers at random and notes what it is asked for."""
+
+    def __init__(self, seed):
+        super().__init__(quick=True, seeds=3)
+        self.rng = np.random.default_rng(seed)
+        self.noted = set()
+
+    def errors(self, data, made, workload="random", metric="mre20"):
+        if self._planning:
+            return super().errors(data, made, workload, metric)
+        self.noted |= {(data, Task.of(made, seed)) for seed in range(self.seeds)}
+        return self.rng.uniform(0.1, 2, self.seeds)
+
+
+@pytest.mark.usefixtures("no_data")
+def test_what_a_claim_asks_for_does_not_depend_on_the_answers():
+    for seed in (1, 2):
+        bench = Invented(seed)
+        wanted = bench.plan([claim.judge for claim in CLAIMS])
+        for claim in CLAIMS:
+            found = claim.judge(bench)
+            assert found.cells
+            assert found.meaning
+            assert np.isfinite(found.value)
+        planned = {(data, task) for data, tasks in bench.asked.items() for task in tasks}
+        assert bench.noted == planned
+        assert len(planned) == wanted
+
+
+@pytest.mark.usefixtures("no_data")
+def test_the_bench_gives_the_figures_of_its_runs():
+    bench = Bench(quick=True, seeds=2)
+    made = HTF(epsilon=0.1)
+    bench.asked = {"madeup": dict.fromkeys(Task.of(made, seed) for seed in range(2))}
+    told = []
+    bench.run(jobs=1, progress=told.append)
+    assert told == [0.5, 1.0]
+    sizes = [bench.errors("madeup", made, f"q{i}", "mae") for i in range(1, 7)]
+    assert bench.errors("madeup", made, "ag", "mae") == pytest.approx(np.mean(sizes, axis=0))
+    assert (bench.errors("madeup", made, metric="seconds") > 0).all()
+    with pytest.raises(InputError, match="2 or more"):
+        Bench(seeds=1)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_data")
+def test_from_claims_to_a_report_and_back(tmp_path):
+    report = check(
+        claims(["alpha-75", "quadtree-height", "height-rule"]), quick=True, seeds=3, jobs=1
+    )
+    assert list(report.maps) == ["madeup"]
+    table = report.table()
+    assert list(table.index) == ["alpha-75", "quadtree-height", "height-rule"]
+    # Too low and too high quadtrees are far worse: no chance in it.
+    row = report.row("quadtree-height")
+    assert row.verdict == "holds"
+    assert row.value > 1.2
+    assert re.fullmatch(r"[\d.]+ ± [\d.]+ \(6 for, 0 against, 0 open\)", row.figure)
+    assert "3 claims checked quick, on coarse maps, 3 seeds each" in report.summary()
+    report.save(tmp_path / "report.json")
+    assert Report.load(tmp_path / "report.json") == report
+    with pytest.raises(InputError, match="no claim 'alpha'"):
+        report.row("alpha")
+
+
+def test_what_is_no_report_is_refused(tmp_path):
+    for text in ("", "{}", "[]", '{"rows": [{}]}'):
+        (tmp_path / "r.json").write_text(text)
+        with pytest.raises(InputError, match="could not be read as a report"):
+            Report.load(tmp_path / "r.json")
+
+
+# The command
+
+
+def test_the_command_lists_the_claims(capsys):
+    assert main(["papers", "--list"]) == 0
+    text = capsys.readouterr().out
+    assert all(claim.key in text and claim.where in text for claim in CLAIMS)
+
+
+@pytest.mark.usefixtures("no_data")
+def test_the_command_checks_one_claim_in_detail(capsys, tmp_path):
+    path = tmp_path / "r.json"
+    command = ["papers", "--quick", "--claim", "stop-theory", "--seeds", "2", "--jobs", "1"]
+    assert main([*command, "--runs", str(tmp_path / "runs"), "-o", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("stop-theory (htf-2022, 7.7, Fig. 10d): ")
+    assert "comparison" in text
+    assert "Port Amber: 218,750 records" in text
+    assert json.loads(path.read_text())["rows"][0]["key"] == "stop-theory"
+    assert len(list((tmp_path / "runs").iterdir())) == 4
+
+
+@pytest.mark.usefixtures("no_data")
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--claim", "beta"], "no claim 'beta'"),
+        (["--seeds", "1"], "2 or more"),
+        (["--seeds", "many"], "--seeds is 'many'"),
+        (["-o", "nowhere/r.json"], "no folder nowhere"),
+    ],
+)
+def test_the_command_refuses(capsys, more, sentence):
+    assert main(["papers", "--quick", *more]) == 2
+    assert sentence in capsys.readouterr().err

@@ -1,0 +1,493 @@
+"""Evaluation: plans, runs in this process and in others, paired dice, cancel, resume, tables."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from explorer import HTF, FrequencyMatrix, InputError, QuadTree, Uniform, exact
+from explorer.cli import main
+from explorer.evaluate import (
+    Store,
+    Task,
+    Workload,
+    biases,
+    evaluate,
+    label,
+    metrics,
+    parameter,
+    plan,
+    ranking,
+    results,
+    runs,
+    tidy,
+    verdict,
+    workload,
+    workloads,
+)
+from tests.helpers import city
+
+MATRIX = city((32, 32), 4000)
+ASKED = workloads(["random", "q4"], MATRIX.shape, n=50)
+
+
+def without_time(table):
+    order = ["task", "workload", "metric"]
+    return table.drop(columns="seconds").sort_values(order).reset_index(drop=True)
+
+
+# Plans
+
+
+def test_a_plan_is_every_combination_seed_by_seed():
+    tasks = plan(["uniform", "htf"], [0.1, 1], 3, sweep=("stop_count", [10, 50]))
+    assert len(tasks) == 3 * 2 * (1 + 2)
+    assert [task.seed for task in tasks] == [0] * 6 + [1] * 6 + [2] * 6
+    first = [
+        (t.mechanism, json.loads(t.parameters).get("stop_count"), t.epsilon) for t in tasks[:6]
+    ]
+    assert first == [
+        ("uniform", None, 0.1),
+        ("uniform", None, 1.0),
+        ("htf", 10, 0.1),
+        ("htf", 10, 1.0),
+        ("htf", 50, 0.1),
+        ("htf", 50, 1.0),
+    ]
+
+
+def test_mechanisms_come_as_instances_names_or_pairs():
+    tasks = plan([HTF(epsilon=0.7, T=5), ("htf", {"T": 2}), "htf"], seeds=[9])
+    assert [(json.loads(t.parameters)["T"], t.epsilon, t.seed) for t in tasks] == [
+        (5, 0.7, 9),
+        (2, 0.1, 9),
+        (3, 0.1, 9),
+    ]
+    assert Task.of(tasks[0].build(), 9) == tasks[0]
+    # A default of 10 and a 10 that was given and became 10.0 are one setting.
+    assert plan([HTF()], [1], 1) == plan([HTF(stop_count=10)], [1], 1)
+
+
+def test_a_sweep_over_two_parameters_crosses_them_and_repeats_nothing():
+    sweep = {"T": [3, 3, 4], "inference": ["leaves", "split"]}
+    assert len(plan(["htf"], [0.1], 1, sweep)) == 4
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"mechanisms": ["htm"]}, "no mechanism 'htm'"),
+        ({"mechanisms": ["uniform"], "sweep": ("T", [1])}, "None of the mechanisms"),
+        ({"mechanisms": ["htf"], "sweep": ("T", [])}, "no values"),
+        ({"mechanisms": ["htf"], "sweep": ("T", [0])}, "T is 0"),
+        ({"mechanisms": ["htf"], "sweep": ("epsilon", [1])}, "give its values as epsilons"),
+        ({"mechanisms": ["htf"], "epsilons": [0]}, "Epsilon is 0"),
+        ({"mechanisms": ["htf"], "seeds": 0}, "nothing to evaluate"),
+        ({"mechanisms": []}, "nothing to evaluate"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(how, sentence):
+    with pytest.raises(InputError, match=sentence):
+        plan(**how)
+
+
+def test_the_hash_of_a_task_knows_everything_that_matters():
+    task = Task.of(HTF(), 1)
+    keys = {task.key(MATRIX, ASKED)}
+    keys.add(Task.of(HTF(), 2).key(MATRIX, ASKED))
+    keys.add(Task.of(HTF(T=4), 1).key(MATRIX, ASKED))
+    keys.add(Task.of(HTF(epsilon=0.2), 1).key(MATRIX, ASKED))
+    keys.add(task.key(MATRIX, ASKED[:1]))
+    keys.add(task.key(city((32, 32), 4000, seed=1), ASKED))
+    keys.add(task.key(FrequencyMatrix(MATRIX.counts, MATRIX.grid, 2, "user"), ASKED))
+    assert len(keys) == 7
+    assert task.key(MATRIX, ASKED) == Task.of(HTF(), 1).key(MATRIX, ASKED)
+
+
+# Runs
+
+
+def test_figures_are_those_of_the_release_itself():
+    table = evaluate(MATRIX, ["quadtree"], [0.5], ASKED, [4], jobs=1)
+    release = QuadTree(epsilon=0.5).release(MATRIX, rng=4)
+    for each in ASKED:
+        asked = MATRIX.grid.from_cells(each.boxes)
+        private = release.answer(asked).value
+        wanted = metrics.measure(exact(MATRIX, asked), private, MATRIX.total)
+        rows = table[table.workload == each.name]
+        found = dict(zip(rows.metric, rows.value, strict=True))
+        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-7)
+    assert set(table.leaves) == {release.n_leaves}
+
+
+def test_fractions_of_cells_and_own_truths_are_measured():
+    boxes = np.array([[[0.25, 0.5], [10.0, 9.5]], [[3.0, 3.0], [3.5, 3.5]]])
+    plain = Workload("plain", boxes)
+    shifted = Workload("shifted", boxes, truth=exact(MATRIX, MATRIX.grid.from_cells(boxes)) + 100)
+    table = evaluate(MATRIX, ["uniform"], [1], [plain, shifted], 1, jobs=1)
+    bias = table[table.metric == "bias"].set_index("workload").value
+    assert bias["shifted"] == pytest.approx(bias["plain"] - 100)
+
+
+def test_the_cells_workload_measures_the_map_entrywise():
+    table = evaluate(MATRIX, ["quadtree"], [1], [workload("cells", MATRIX.shape)], [3], jobs=1)
+    density = QuadTree(epsilon=1).release(MATRIX, rng=3).density()
+    found = table[table.metric == "l1"].value.iloc[0]
+    assert found == pytest.approx(np.abs(density - MATRIX.counts).sum())
+
+
+def test_the_table_is_tidy_and_says_where_it_is_from():
+    table = evaluate(MATRIX, ["htf", "uniform"], [0.1, 1], ASKED, 2, city="two towns", jobs=1)
+    assert list(table.columns) == list(results.COLUMNS)
+    assert len(table) == 2 * 2 * 2 * len(ASKED) * len(metrics.names())
+    assert not table.duplicated(["mechanism", "epsilon", "seed", "workload", "metric"]).any()
+    assert table.value.notna().all()
+    assert set(table.city) == {"two towns"}
+    assert set(table.version) == {__import__("explorer").__version__}
+    assert json.loads(table[table.mechanism == "htf"].parameters.iloc[0])["T"] == 3
+    assert (table.seconds > 0).all()
+
+
+def test_processes_and_this_process_give_the_same_figures(tmp_path):
+    how = (["htf", "ag", "mosaic"], [0.1, 1], ASKED, 2)
+    here = evaluate(MATRIX, *how, jobs=1)
+    there = evaluate(MATRIX, *how, jobs=2, folder=tmp_path / "runs")
+    pd.testing.assert_frame_equal(without_time(here), without_time(there))
+    assert len(list((tmp_path / "runs").iterdir())) == 12
+
+
+def test_the_same_seed_throws_the_same_dice_at_every_epsilon():
+    # Uniform's one draw at epsilon 0.5 has half the scale of that at 0.25, up to whole numbers.
+    asked = [workload("total", MATRIX.shape)]
+    table = evaluate(MATRIX, [Uniform()], [0.25, 0.5], asked, 40, jobs=1)
+    error = table[table.metric == "bias"].pivot(index="seed", columns="epsilon", values="value")
+    # floor(log u / log q) scales with 1 / epsilon; each rounding moves it by less than one.
+    assert (error[0.25] - 2 * error[0.5]).abs().max() <= 3
+    assert error[0.5].std() > 1
+
+
+def test_runs_come_one_by_one_with_progress():
+    told = []
+    tasks = plan(["uniform"], [0.1], 4)
+    for number, run in enumerate(runs(MATRIX, tasks, ASKED, jobs=1, progress=told.append), 1):
+        assert run.task == tasks[number - 1]
+        assert len(told) == number
+    assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_cancel_keeps_what_is_finished_and_stops(tmp_path, jobs):
+    stop = threading.Event()
+    tasks = plan(["htf"], [0.1], 60)
+    store = Store(tmp_path)
+    done = []
+    for run in runs(MATRIX, tasks, ASKED, jobs=jobs, store=store, cancel=stop):
+        done.append(run)
+        if len(done) == 3:
+            stop.set()
+    # Those that were ready together with the third may still come, on a busy machine many.
+    assert 3 <= len(done) < len(tasks) - 10
+    assert len(list(tmp_path.iterdir())) == len(done)
+    rest = list(runs(MATRIX, tasks, ASKED, jobs=1, store=store))
+    assert {run.task for run in rest} == set(tasks)
+    # What was finished is read and not done again: its time is the one that was measured then.
+    seconds = {run.task: run.seconds for run in rest}
+    assert all(seconds[run.task] == run.seconds for run in done)
+
+
+def test_closing_the_generator_ends_the_processes():
+    import multiprocessing
+
+    before = set(multiprocessing.active_children())
+    flow = runs(MATRIX, plan(["uniform"], [0.1], 50), ASKED, jobs=2)
+    next(flow)
+    flow.close()
+    assert set(multiprocessing.active_children()) <= before
+
+
+def test_a_finished_run_is_not_done_again(tmp_path, monkeypatch):
+    first = evaluate(MATRIX, ["htf"], [0.1], ASKED, 2, jobs=1, folder=tmp_path)
+    monkeypatch.setattr(HTF, "plan", lambda *_: pytest.fail("ran again"))
+    again = evaluate(MATRIX, ["htf"], [0.1], ASKED, 2, jobs=1, folder=tmp_path)
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_a_damaged_file_of_the_store_is_done_again(tmp_path):
+    first = evaluate(MATRIX, ["htf"], [0.1], ASKED, 1, jobs=1, folder=tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(b"half a file")
+    again = evaluate(MATRIX, ["htf"], [0.1], ASKED, 1, jobs=1, folder=tmp_path)
+    pd.testing.assert_frame_equal(without_time(first), without_time(again))
+    assert len(results.read(path)) == len(first)
+
+
+def test_workloads_of_one_name_and_none_at_all_are_refused():
+    for asked in ([], [ASKED[0], ASKED[0]]):
+        with pytest.raises(InputError, match="each name once"):
+            evaluate(MATRIX, ["uniform"], [1], asked, 1, jobs=1)
+
+
+# Tables
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_a_table_comes_back_from_its_file(tmp_path, ending):
+    # No query of this workload holds a record of an empty map, so one metric is NaN.
+    empty = FrequencyMatrix.from_array(np.zeros((8, 8), dtype=int))
+    table = evaluate(empty, ["uniform"], [0.3], [workload("total", empty.shape)], 1, jobs=1)
+    assert table[table.metric == "mape"].value.isna().all()
+    path = tmp_path / f"table{ending}"
+    results.write(table, path)
+    pd.testing.assert_frame_equal(results.read(path), table)
+    back = tidy(results.runs_of(table))
+    pd.testing.assert_frame_equal(back, table)
+
+
+def test_files_that_are_no_tables_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "b.parquet").write_bytes(b"no")
+    for name in ("a.csv", "b.parquet", "c.parquet"):
+        with pytest.raises(InputError, match="could not be read as a table of results"):
+            results.read(tmp_path / name)
+    with pytest.raises(InputError, match=r"\.parquet or \.csv"):
+        results.write(tidy([]), tmp_path / "d.xlsx")
+    with pytest.raises(InputError, match="cannot be made"):
+        Store(tmp_path / "a.csv")
+
+
+def test_labels_name_what_differs():
+    table = evaluate(MATRIX, ["htf", "ag"], [1], ASKED[:1], 1, sweep=("T", [2, 3]), jobs=1)
+    assert set(label(table)) == {"ag", "htf T=2", "htf T=3"}
+    pairs = set(zip(label(table), parameter(table, "T"), strict=True))
+    assert pairs == {("ag", None), ("htf T=2", 2), ("htf T=3", 3)}
+    auto = evaluate(MATRIX, ["htf"], [1], ASKED[:1], 1, sweep=("height", [None, 4]), jobs=1)
+    assert set(label(auto)) == {"htf height=auto", "htf height=4"}
+
+
+# Rankings: tables written by hand
+
+
+def by_hand(figures, metric="mae", workload_name="w"):
+    """Rows from {(mechanism, epsilon): values by seed}."""
+    rows = [
+        ("c", name, "{}", epsilon, seed, workload_name, metric, value, 1, 0.0, "v", "d", "t")
+        for (name, epsilon), values in figures.items()
+        for seed, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows, columns=list(results.COLUMNS)).astype(results.COLUMNS)
+
+
+def test_a_score_is_the_geometric_mean_over_cells():
+    table = by_hand(
+        {("a", 0.1): [3, 5], ("a", 1.0): [9, 9], ("b", 0.1): [1, 1], ("b", 1.0): [1, 1]}
+    )
+    found = ranking(table, "mae")
+    assert list(found.index) == ["b", "a"]
+    assert found.loc["a", 0.1] == pytest.approx(4)
+    assert found.loc["a", 1.0] == pytest.approx(9)
+    assert found.loc["a", "score"] == pytest.approx(6)
+    assert found.loc["a", "times_best"] == pytest.approx(6)
+    # u = (3/4 + 1)/2 and (5/4 + 1)/2: sd 0.25 / sqrt 2, error of the log 0.125.
+    assert found.loc["a", "error"] == pytest.approx(6 * 0.125)
+    assert found.loc["b", "error"] == 0
+
+
+def test_an_error_of_zero_ranks_first():
+    found = ranking(by_hand({("a", 0.1): [0, 0], ("b", 0.1): [1, 1]}), "mae")
+    assert list(found.index) == ["a", "b"]
+
+
+def test_unfinished_evaluations_are_not_ranked():
+    table = by_hand({("a", 0.1): [1, 2], ("b", 0.1): [1]})
+    with pytest.raises(InputError, match="finish the evaluation"):
+        ranking(table, "mae")
+    with pytest.raises(InputError, match="does not rank"):
+        ranking(table, "bias")
+    with pytest.raises(InputError, match="no finished runs"):
+        ranking(tidy([]), "mae")
+
+
+def both(first, second):
+    return pd.concat([by_hand(first, "mre20"), by_hand(second, "mae")], ignore_index=True)
+
+
+def test_the_verdict_says_when_the_ranking_turns_round():
+    a, b = [1.0, 1.01, 0.99, 1.0], [2.0, 2.02, 1.98, 2.0]
+    turned = both({("a", 1): a, ("b", 1): b}, {("a", 1): b, ("b", 1): a})
+    said = verdict(turned, ("mre20", "mae"))
+    assert said.startswith("By mre20 a comes first; by mae b comes first.")
+    assert "turns round with the metric: a is ahead of b by mre20 (1.00 against 2.00)" in said
+    alike = both({("a", 1): a, ("b", 1): b}, {("a", 1): a, ("b", 1): b})
+    assert verdict(alike, ("mre20", "mae")) == (
+        "By mre20 and mae a comes first. No two change places with the metric by more than chance."
+    )
+
+
+def test_a_turn_within_chance_is_none():
+    noisy = both(
+        {("a", 1): [1, 3, 2, 2.0], ("b", 1): [3, 1, 2, 2.2]},
+        {("a", 1): [3, 1, 2, 2.2], ("b", 1): [1, 3, 2, 2.0]},
+    )
+    assert "No two change places" in verdict(noisy, ("mre20", "mae"))
+
+
+def test_paired_dice_show_a_difference_that_separate_ones_would_hide():
+    # Both swing by a factor of nine, together; one is always 20 % above the other.
+    swing = np.array([1, 9, 3, 5.0])
+    table = both({("a", 1): swing, ("b", 1): 1.2 * swing}, {("a", 1): 1.2 * swing, ("b", 1): swing})
+    assert "turns round" in verdict(table, ("mre20", "mae"))
+
+
+def test_one_mechanism_or_one_seed_has_no_verdict():
+    one = both({("a", 1): [1, 2]}, {("a", 1): [1, 2]})
+    assert verdict(one, ("mre20", "mae")) == "One mechanism alone cannot be ranked."
+    single = both({("a", 1): [1], ("b", 1): [2]}, {("a", 1): [2], ("b", 1): [1]})
+    assert "two or more" in verdict(single, ("mre20", "mae"))
+
+
+# Bias
+
+
+def test_biases_by_hand():
+    found = biases(by_hand({("a", 1): [4.0, 6.0, 8.0]}, "bias", "total")).iloc[0]
+    assert (found.bias, found.sd, found.seeds) == (6.0, 2.0, 3)
+    assert found.error == pytest.approx(2 / np.sqrt(3))
+    assert found.bias_in_sd == 3.0
+
+
+@pytest.mark.statistical
+def test_an_unbiased_total_has_the_spread_of_its_one_draw():
+    asked = [workload(name, MATRIX.shape) for name in ("total", "sq10")]
+    found = biases(evaluate(MATRIX, [Uniform()], [0.5], asked, 200, jobs=1))
+    total = found.set_index("workload").loc["total"]
+    # Discrete Laplace of epsilon 0.5 has variance 1 / (2 sinh(1/4)^2); the mean of 200 lies within
+    # four standard errors, and so does the standard deviation (relative error sqrt(5 / 800), since
+    # a Laplace law's kurtosis is 6).
+    sd = np.sqrt(0.5) / np.sinh(0.25)
+    assert abs(total.bias) < 4 * sd / np.sqrt(200)
+    assert total.sd == pytest.approx(sd, rel=4 * np.sqrt(5 / 800))
+    # A map without form is wrong about squares by far more than its noise.
+    assert abs(found.set_index("workload").loc["sq10"].bias_in_sd) > 10
+
+
+# The command
+
+
+@pytest.fixture
+def matrix_file(tmp_path):
+    path = tmp_path / "towns.npy"
+    np.save(path, MATRIX.counts)
+    return path
+
+
+def command(path, *more):
+    names = ["--mechanisms", "uniform,quadtree", "--epsilon", "0.5", "1", "--jobs", "1"]
+    return main(["evaluate", str(path), *names, *more])
+
+
+def test_the_command_ranks_and_writes(matrix_file, tmp_path, capsys):
+    out = tmp_path / "table.csv"
+    assert command(matrix_file, "--seeds", "2", "--workload", "htf", "-o", str(out)) == 0
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert lines[0].split() == [
+        "mre20",
+        "epsilon",
+        "0.5",
+        "epsilon",
+        "1",
+        "all",
+        "+-",
+        "times",
+        "best",
+    ]
+    # A map without form is worse than a tree by any of the three.
+    assert [line.split()[0] for line in lines[1:3]] == ["quadtree", "uniform"]
+    assert "By mre20, mreRho and mae quadtree comes first" in text
+    table = results.read(out)
+    assert table.task.nunique() == 8
+    assert set(table.workload) == {"random", "sq2", "sq6", "sq10"}
+    assert set(table.city) == {"towns"}
+    assert not (tmp_path / "table.runs").exists()
+
+
+def test_the_command_adds_to_a_table_what_is_missing(matrix_file, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "table.parquet"
+    assert command(matrix_file, "--seeds", "1", "-o", str(out)) == 0
+    assert command(matrix_file, "--seeds", "2", "-o", str(out)) == 2
+    assert "exists already" in capsys.readouterr().err
+    drawn = []
+    release = QuadTree.release
+    monkeypatch.setattr(
+        QuadTree, "release", lambda self, *a, **k: (drawn.append(k), release(self, *a, **k))[1]
+    )
+    assert command(matrix_file, "--seeds", "2", "-o", str(out), "--resume") == 0
+    assert [each["rng"] for each in drawn if each["rng"] != 0] == [1, 1]
+    table = results.read(out)
+    assert table.groupby("task").size().nunique() == 1
+    assert table.task.nunique() == 8
+
+
+def test_an_interrupted_evaluation_goes_on(matrix_file, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "table.parquet"
+    plan_of = QuadTree.plan
+
+    def interrupt(self, curator):
+        if self.epsilon == 1:
+            raise KeyboardInterrupt
+        return plan_of(self, curator)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(QuadTree, "plan", interrupt)
+        assert command(matrix_file, "--seeds", "2", "-o", str(out)) == 130
+    assert "of 8 runs are kept; go on with --resume" in capsys.readouterr().err
+    assert not out.exists()
+    assert command(matrix_file, "--seeds", "2", "-o", str(out)) == 2
+    assert "interrupted evaluation" in capsys.readouterr().err
+    assert command(matrix_file, "--seeds", "2", "-o", str(out), "--resume") == 0
+    assert results.read(out).task.nunique() == 8
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["table.parquet", "towns.npy"]
+
+
+def test_the_command_sweeps_and_shows_biases(matrix_file, capsys):
+    more = ["--seeds", "3", "--sweep", "height", "2", "auto", "--metric", "mae", "bias"]
+    assert command(matrix_file, *more, "--workload", "total") == 0
+    text = capsys.readouterr().out
+    assert "quadtree height=2" in text
+    assert "quadtree height=auto" in text
+    assert "in sd" in text
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--mechanisms", "htm"], "no mechanism 'htm'"),
+        (["--epsilon", "0"], "Epsilon is 0"),
+        (["--epsilon", "x"], "give a number"),
+        (["--seeds", "0"], "whole number of 1 or more"),
+        (["--jobs", "-2"], "whole number of 1 or more"),
+        (["--workload", "squares"], "no workload 'squares'"),
+        (["--metric", "mre"], "no metric 'mre'"),
+        (["--sweep", "T", "2"], "None of these mechanisms"),
+        (["--sweep", "height"], "no values"),
+        (["--sweep", "height", "99"], "Height is 99"),
+        (["-o", "table.txt"], "ending .parquet or .csv"),
+        (["--resume"], "give it with -o"),
+        (["--shape", "7"], "whole fraction"),
+    ],
+)
+def test_the_command_refuses(matrix_file, capsys, more, sentence):
+    assert command(matrix_file, *more) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_the_command_knows_cities_and_matrices_only(tmp_path, capsys):
+    (tmp_path / "points.csv").write_text("lon,lat\n0,0\n")
+    assert command(tmp_path / "points.csv") == 2
+    assert "describe points in a .city.toml" in capsys.readouterr().err
+    assert command("atlantis") == 2
+    assert "no city or file 'atlantis'" in capsys.readouterr().err

@@ -1,0 +1,39 @@
+"""Links and scenario files of before open, and are packed and written as they were."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from tests.golden import kept
+from tests.golden.inside import Scenario
+from tests.golden.screens import AS_FILES, SCREENS
+
+LINKS = kept.read(kept.NUMBERS / "links.json")
+FILES = sorted((kept.NUMBERS / "yaml").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_link_opens(name: str) -> None:
+    assert Scenario.from_link(LINKS[name]["link"]).to_dict() == LINKS[name]["plain"]
+
+
+# zlib-ng packs the same text in other bytes; every zlib unpacks both.
+@pytest.mark.skipif("ng" in zlib.ZLIB_RUNTIME_VERSION, reason="this Python packs with zlib-ng")
+@pytest.mark.parametrize("name", LINKS)
+def test_a_link_is_packed_as_before(name: str) -> None:
+    assert Scenario.from_link(LINKS[name]["link"]).to_link() == LINKS[name]["link"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_is_read_and_written_as_before(path) -> None:
+    text = path.read_text("utf8")
+    assert Scenario.from_yaml(text).to_yaml() == text
+    assert Scenario.from_yaml(text).to_dict() == LINKS[path.stem]["plain"]
+
+
+def test_twenty_links_and_five_files() -> None:
+    assert set(LINKS) == set(SCREENS)
+    assert len({each["link"] for each in LINKS.values()}) == 20
+    assert sorted(path.stem for path in FILES) == sorted(AS_FILES)

@@ -1,0 +1,146 @@
+"""What every mechanism promises: exact without noise, whole budget, seeds, odd grids, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import explorer
+from explorer import FrequencyMatrix, InputError
+from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
+from explorer.mechanisms.limits import largest_epsilon
+from explorer.privacy.noise import PreviewNoise
+from explorer.releases.units import to_units
+from explorer.testing import mechanism_checks
+from tests.helpers import NoNoise, city, run
+
+ALL = list(all_mechanisms().values())
+
+
+@pytest.mark.parametrize("check", mechanism_checks(*ALL), ids=str)
+def test_it_keeps_the_promises_of_every_mechanism(check):
+    check()
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_curators_own_books_show_the_whole_budget(kind):
+    for epsilon in (0.01, 0.1, 0.3, 1.0):
+        _, desk = run(kind(epsilon=epsilon), city((48, 37), 5000), PreviewNoise(3))
+        assert desk.spent == desk.units == to_units(epsilon)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_equal_draws_are_rare(kind):
+    first, other = (kind(epsilon=0.05).release(city((32, 32), 4000), rng=s) for s in (1, 2))
+    if first.n_leaves == other.n_leaves and np.array_equal(first.lower, other.lower):
+        # Scale 20 and more.
+        assert np.mean(first.counts == other.counts) < 0.1
+    assert first.total != other.total
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_noise_of_different_leaves_is_different(kind):
+    # Split inference makes an empty map exactly empty.
+    linear = {"inference": "least squares"} if "inference" in kind.tunables() else {}
+    release = kind(epsilon=0.01, **linear).release(np.zeros((32, 32), dtype=int), rng=4)
+    if release.n_leaves > 10:
+        assert len(np.unique(release.counts)) > release.n_leaves // 4
+
+
+@pytest.mark.parametrize(
+    ("key", "settings_", "words"),
+    [
+        ("htf", {"height": 30}, "Height is 30: give a whole number, 0 to 22"),
+        ("htf", {"height": 2.5}, "whole number"),
+        ("htf", {"T": 0}, "T is 0"),
+        ("htf", {"stop_rule": "never"}, "choose one of count, optimal"),
+        ("htf", {"stop_cuont": 5}, "no parameter 'stop_cuont'"),
+        ("ug", {"grid_size": 0}, "Grid size is 0"),
+        ("ag", {"alpha": 1.0}, "Alpha is 1"),
+        ("quadtree", {"height": -1}, "Height is -1"),
+    ],
+)
+def test_values_out_of_bounds_are_refused_in_a_sentence(key, settings_, words):
+    with pytest.raises(InputError, match=words):
+        mechanism(key)(**settings_)
+
+
+@pytest.mark.parametrize("rng", ["abc", 1.7, True, math.nan, [1]])
+def test_what_is_not_a_seed_is_refused(rng):
+    with pytest.raises(InputError, match="rng is"):
+        explorer.HTF().release([[1]], rng=rng)
+
+
+def test_only_opendp_makes_a_release():
+    assert explorer.Uniform().release([[19_954]], rng=NoNoise()).preview
+    assert not explorer.Uniform().release([[19_954]]).preview
+
+
+@pytest.mark.parametrize("huge", [10**400, -(10**400)])
+def test_numbers_of_hundreds_of_digits_are_refused(huge):
+    with pytest.raises(InputError):
+        explorer.HTF(epsilon=huge)
+    with pytest.raises(InputError):
+        explorer.HTF(T=huge)
+
+
+@pytest.mark.parametrize("setting", ["abc", "nan", "-1", "0.05", "inf"])
+def test_an_impossible_largest_epsilon_is_refused(setting):
+    with pytest.raises(InputError, match="EXPLORER_MAX_EPSILON"):
+        largest_epsilon(setting)
+
+
+def test_a_height_of_zero_is_one_leaf():
+    assert explorer.HTF(height=0).release(city(), rng=1).n_leaves == 1
+
+
+def test_registry_has_the_names_of_the_papers():
+    assert list(all_mechanisms())[:6] == ["identity", "uniform", "ug", "ag", "quadtree", "htf"]
+    with pytest.raises(InputError, match="choose one of identity"):
+        mechanism("kd")
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_every_mechanism_is_a_name_of_the_package(kind):
+    assert getattr(explorer, kind.__name__) is kind
+    assert kind.__name__ in explorer.__all__
+
+
+@pytest.mark.parametrize("epsilon", [0, -5, 1e-12, math.nan, math.inf, 11, 1e9, "0.1", None, True])
+def test_impossible_epsilons_are_refused_in_a_sentence(epsilon):
+    with pytest.raises(InputError, match=r"Epsilon is .*: give a number, 0\.000001 to 10\."):
+        explorer.HTF(epsilon=epsilon)
+
+
+def test_counts_of_other_dimensions_are_refused_in_a_sentence():
+    class Flat(explorer.Uniform):
+        title, dimensions = "Flat", (1, 3)
+
+    with pytest.raises(InputError, match="Flat takes counts of 1 or 3 dimensions, these have 2: "):
+        Flat().release([[1]], rng=1)
+
+
+def test_the_base_class_has_no_plan():
+    with pytest.raises(InputError, match="Choose one"):
+        Mechanism().release([[1]])
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(ALL),
+    st.integers(1, 12),
+    st.integers(1, 12),
+    st.floats(0.001, 10),
+    st.integers(0, 2**32),
+    st.integers(0, 400),
+)
+def test_any_small_matrix_gives_a_tiling_within_budget(kind, rows, cols, epsilon, seed, people):
+    counts = np.random.default_rng(seed).multinomial(
+        people, np.full(rows * cols, 1 / (rows * cols))
+    )
+    matrix = FrequencyMatrix.from_array(counts.reshape(rows, cols))
+    release, desk = run(kind(epsilon=epsilon), matrix, PreviewNoise(seed))
+    assert np.prod(release.upper - release.lower, axis=1).sum() == rows * cols
+    assert desk.spent == desk.units

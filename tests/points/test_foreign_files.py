@@ -1,0 +1,265 @@
+"""A file opens no other file and fetches nothing, whatever it says and however it is called."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import geopandas
+import pyogrio
+import pytest
+from shapely.geometry import Point, box
+
+from explorer.app.curator.upload import ENDINGS, read_upload
+from explorer.errors import InputError
+from explorer.grid.boundary import boundary_bounds
+from explorer.grid.geojson import Features
+from explorer.points.points import read_points
+
+POINTS = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=[Point(1, 2), Point(3, 4)], crs=4326)
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Path:
+    """A file of the server that no visitor may see."""
+    path = tmp_path / "secret.geojson"
+    POINTS.to_file(path)
+    return path
+
+
+@pytest.fixture
+def address() -> Iterator[tuple[str, list[str]]]:
+    """An address, and the requests that have arrived there."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(404)
+            self.end_headers()
+
+        do_HEAD = do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def disguises(path: str) -> dict[str, str]:
+    """Documents that make some driver of GDAL read ``path``, a file or an address."""
+    pipeline = f"gdal vector pipeline ! read {path} ! write --output-format=stream streamed_dataset"
+    algorithm = {"type": "gdal_streamed_alg", "command_line": pipeline}
+    collection = {"type": "FeatureCollection", "features": []}
+    return {
+        "GDALG": json.dumps(algorithm),
+        "GDALG behind a feature": json.dumps({**collection, **algorithm}),
+        "GDALG beside a collection": json.dumps({"a": algorithm, **collection}),
+        "VRT": f'<OGRVRTDataSource><OGRVRTLayer name="secret"><SrcDataSource>{path}'
+        "</SrcDataSource></OGRVRTLayer></OGRVRTDataSource>",
+        "WFS": f"<OGRWFSDataSource><URL>{path}</URL></OGRWFSDataSource>",
+        "OGC API": json.dumps({"links": [{"rel": "data", "href": f"{path}/collections"}]}),
+        "ESRI JSON": json.dumps(
+            {"geometryType": "esriGeometryPoint", "features": [], "next": path}
+        ),
+        "linked CRS": json.dumps(
+            {**collection, "crs": {"type": "link", "properties": {"href": path}}}
+        ),
+        "named CRS": json.dumps(
+            {**collection, "crs": {"type": "name", "properties": {"name": f"+init={path}:1"}}}
+        ),
+    }
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_no_disguise_reads_a_file_or_fetches_an_address(
+    ending: str, canary: Path, address: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    url, asked = address
+    for place in (str(canary), f"/vsicurl/{url}/points.csv", url):
+        for name, document in disguises(place).items():
+            sent = tmp_path / f"sent{ending}"
+            sent.write_text(document)
+            for read in (
+                lambda sent=sent: read_upload(sent.read_bytes(), f"points{ending}"),
+                lambda sent=sent: read_points(sent.read_bytes(), name=f"points{ending}"),
+                lambda sent=sent: read_points(sent),
+            ):
+                try:
+                    points = read()
+                except InputError:
+                    continue
+                assert len(points) == 0, (name, place)
+            with pytest.raises(InputError):
+                boundary_bounds(sent)
+    assert asked == []
+
+
+def written(folder: Path) -> dict[str, Path]:
+    """A file of two points by every driver that can write one."""
+    found = {}
+    for driver, may in pyogrio.list_drivers(write=True).items():
+        if "w" not in may or driver in ("MEM", "PGDUMP", "PDS4", "GPSBabel"):
+            continue
+        path = folder / f"points.{driver.replace(' ', '-').lower()}"
+        try:
+            POINTS.to_file(path, driver=driver)
+        except Exception:  # drivers of services, and those that want other endings
+            continue
+        if path.is_file():
+            found[driver] = path
+    return found
+
+
+def test_gdal_is_asked_for_two_formats_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = written(tmp_path)
+    assert {"GPKG", "GeoJSON", "SQLite", "KML", "GML"} <= set(files), sorted(files)
+    asked: list[str] = []
+    for name in ("list_layers", "read_info", "read_dataframe"):
+        plain = getattr(pyogrio, name)
+
+        def noted(path: str, *rest: object, plain=plain, **more: object) -> object:
+            asked.append(Path(path).read_bytes()[:16].decode("latin1"))
+            return plain(path, *rest, **more)
+
+        monkeypatch.setattr(pyogrio, name, noted)
+    read = set()
+    for driver, path in files.items():
+        content = path.read_bytes()
+        for ending in ENDINGS:
+            try:
+                found = read_upload(content, f"points{ending}", lon="x", lat="y")
+            except InputError:
+                try:
+                    found = read_upload(content, f"points{ending}")
+                except InputError:
+                    continue
+            read.add(driver)
+            assert len(found) <= 2, driver
+    assert {"GPKG", "GeoJSON"} <= read
+    assert read <= {"GPKG", "GeoJSON", "CSV", "JSONFG"}, sorted(read)
+    assert set(asked) == {"SQLite format 3\0"}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE VIEW pages AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT i AS fid FROM n",
+        "CREATE VIRTUAL TABLE other USING fts5(a)",
+        "CREATE VIRTUAL TABLE rtree_x USING fts5(a)",
+    ],
+)
+def test_a_package_that_computes_its_tables_is_refused(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.gpkg"
+    POINTS.to_file(path)
+    assert len(read_points(path)) == 2
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute(sql)
+    for source in (path, path.read_bytes()):
+        with pytest.raises(InputError, match="computed when they are read"):
+            read_points(source)
+    with pytest.raises(InputError, match="could not be read as polygons"):
+        boundary_bounds(path)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "",
+        "{",
+        "{}",
+        "[]",
+        '{"type": "FeatureCollection"',
+        '{"type": "FeatureCollection", "features": [',
+        '{"type": "FeatureCollection", "features": [{}]}',
+        '{"type": "FeatureCollection", "features": [1]}',
+        '{"type": "FeatureCollection", "features": {}}',
+        '{"type": "FeatureCollection", "features": [] }{',
+        '{"type": "FeatureCollection", "features": [],}',
+        '{"type": "Feature", "features": [{"type": "Feature"}]}',
+        '{"type": "Topology", "features": []}',
+        '{"type": "FeatureCollection", "features": ' + "[" * 100_000,
+        '{1: 2, "type": "Feature"}',
+        '{"type": 5}',
+    ],
+)
+def test_what_is_no_geojson_is_refused_in_a_sentence(document: str) -> None:
+    with pytest.raises(InputError, match="it may be damaged"):
+        list(Features(document.encode()))
+
+
+def test_features_of_every_kind_of_document() -> None:
+    point = {"type": "Point", "coordinates": [1.5, 2.5]}
+    feature = {"type": "Feature", "geometry": point, "properties": {"who": "a"}}
+    for document in (
+        point,
+        feature,
+        {"features": [feature], "type": "FeatureCollection"},
+        {"type": "FeatureCollection", "crs": None, "name": "n", "features": [feature]},
+    ):
+        (found,) = Features(json.dumps(document, indent=1).encode("utf-8-sig"))
+        assert found["geometry"] == point
+    assert read_points(json.dumps(feature).encode(), user="who").x.tolist() == [1.5]
+
+
+def test_older_files_name_their_crs() -> None:
+    for name, code in [
+        ("urn:ogc:def:crs:OGC:1.3:CRS84", 4326),
+        ("urn:ogc:def:crs:EPSG::27700", 27700),
+        ("EPSG:3857", 3857),
+    ]:
+        crs = {"type": "name", "properties": {"name": name}}
+        features = Features(
+            json.dumps({"type": "FeatureCollection", "crs": crs, "features": []}).encode()
+        )
+        assert list(features) == []
+        assert features.crs is not None
+        assert features.crs.to_epsg() == code
+
+
+def test_places_that_are_none_and_columns_of_every_kind() -> None:
+    rows = [
+        ({"type": "Point", "coordinates": [1, 2, 3]}, {"n": 1, "who": "a", "t": "2020-01-02"}),
+        ({"type": "Point", "coordinates": []}, {"n": 2.0, "who": None, "t": "2020-01-03"}),
+        (None, {"n": 4, "who": {"deep": [1]}, "more": True}),
+        ({"type": "Point", "coordinates": [3, 4]}, {"n": 8, "who": "a", "t": "2020-01-04"}),
+    ]
+    collection = {
+        "type": "FeatureCollection",
+        "features": [{"type": "Feature", "geometry": g, "properties": p} for g, p in rows],
+    }
+    content = json.dumps(collection).encode()
+    points = read_points(content, user="who", weight="n", time="t")
+    assert points.x.tolist() == [1, 3]
+    assert points.y.tolist() == [2, 4]
+    assert points.weight is not None
+    assert points.weight.tolist() == [1, 8]
+    assert points.user is not None
+    assert points.user[0] == points.user[1]
+    for odd in ({"type": "Point"}, {"type": "Point", "coordinates": ["a", "b"]}, 5, {}):
+        collection["features"][0]["geometry"] = odd
+        with pytest.raises(InputError, match="it may be damaged"):
+            read_points(json.dumps(collection).encode())
+
+
+def test_a_boundary_keeps_the_crs_of_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "b.geojson"
+    square = geopandas.GeoDataFrame(geometry=[box(5e5, 1.5e5, 6e5, 2e5)], crs=27700)
+    path.write_text(square.to_json())
+    bounds, crs = boundary_bounds(path, square.crs)
+    assert bounds == pytest.approx((5e5, 1.5e5, 6e5, 2e5))
+    assert crs.to_epsg() == 27700

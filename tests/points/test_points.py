@@ -1,0 +1,469 @@
+"""Points are read from every kind of source, and what cannot be points is refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shapely.geometry import MultiPoint, Point, box
+
+from explorer.errors import InputError
+from explorer.points.points import Points, read_points
+
+X, Y = [-122.5, 0.25, 179.875], [37.75, -0.5, 89.5]
+FRAME = pd.DataFrame({"lon": X, "lat": Y, "who": ["b", "a", "b"], "n": [1, 0, 3], "t": [5, 6, 7]})
+GEO = geopandas.GeoDataFrame(
+    FRAME[["who", "n", "t"]], geometry=geopandas.points_from_xy(X, Y), crs=4326
+)
+
+
+def write(path: Path) -> Path:
+    """Write the same three points in the format that the ending names."""
+    ending = path.suffix
+    if ending == ".csv":
+        FRAME.to_csv(path, index=False)
+    elif ending == ".tsv":
+        FRAME.to_csv(path, index=False, sep="\t")
+    elif path.name == "geo.parquet":
+        GEO.to_parquet(path)
+    elif path.name == "arrow.parquet":
+        GEO.to_parquet(path, geometry_encoding="geoarrow", schema_version="1.1.0")
+    elif ending == ".parquet":
+        FRAME.to_parquet(path)
+    else:
+        GEO.to_file(path)
+    return path
+
+
+FILES = ["p.csv", "p.tsv", "p.parquet", "geo.parquet", "arrow.parquet", "p.geojson", "p.gpkg"]
+
+
+@pytest.mark.parametrize("name", [*FILES, "p.shp"])
+def test_every_kind_of_file(tmp_path: Path, name: str) -> None:
+    points = read_points(write(tmp_path / name), user="who", weight="n", time="t")
+    assert points.x.tolist() == X
+    assert points.y.tolist() == Y
+    assert points.crs == "EPSG:4326"
+    assert points.user is not None
+    assert points.user.tolist() == [0, 1, 0]
+    assert points.weight is not None
+    assert points.weight.tolist() == [1, 0, 3]
+    assert points.time is not None
+    assert [str(t) for t in points.time] == ["5", "6", "7"]
+    assert points.name == name.partition(".")[0]
+    assert len(points) == 3
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_kind_of_upload(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name)
+    from_bytes = read_points(path.read_bytes(), name=name)
+    with path.open("rb") as opened:
+        from_file = read_points(opened)
+    for points in (from_bytes, from_file):
+        assert points.x.tolist() == X
+        assert points.name == name.partition(".")[0]
+    # What a file is says its content: the name it was sent under may be anything.
+    if not name.endswith((".csv", ".tsv")):
+        assert read_points(io.BytesIO(path.read_bytes()), name="p.csv").y.tolist() == Y
+
+
+class Exported:
+    """A frame of another library, such as Polars, that Arrow can take over."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._table = pa.Table.from_pandas(frame)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        FRAME,
+        FRAME.convert_dtypes(),
+        FRAME.set_index("t"),
+        GEO,
+        pa.Table.from_pandas(FRAME),
+        Exported(FRAME),
+        FRAME.to_dict("list"),
+        {"lon": np.array(X), "lat": np.ma.array(Y)},
+    ],
+)
+def test_every_kind_of_frame(source: object) -> None:
+    points = read_points(source, name="frame")
+    assert points.x.tolist() == X
+    assert points.y.tolist() == Y
+    assert points.name == "frame"
+
+
+def test_users_and_weights_of_frames() -> None:
+    for source in (FRAME, FRAME.convert_dtypes(), GEO, Exported(FRAME)):
+        points = read_points(source, user="who", weight="n")
+        assert points.user is not None
+        assert points.user.tolist() == [0, 1, 0]
+        assert points.weight is not None
+        assert points.weight.tolist() == [1, 0, 3]
+
+
+def test_pairs_of_arrays() -> None:
+    for source in ((X, Y), [np.array(X), Y], np.column_stack([X, Y])):
+        points = read_points(source, user=["b", "a", "b"], weight=[1, 2, 3], time=X)
+        assert points.x.tolist() == X
+        assert points.user is not None
+        assert points.user.tolist() == [0, 1, 0]
+        assert "taken as degrees" in " ".join(points.notes)
+
+
+def test_numbers_in_memory_are_not_copied() -> None:
+    x, y = np.array(X), np.array(Y)
+    points = read_points({"lon": x, "lat": y})
+    assert np.shares_memory(points.x, x)
+    assert np.shares_memory(points.y, y)
+
+
+def test_what_was_guessed_is_said() -> None:
+    assert read_points(FRAME).notes == ("The columns 'lon' and 'lat' were taken as the place.",)
+    assert read_points(FRAME, lon="lon", lat="lat").notes == ()
+    assert read_points(GEO).notes == ()
+
+
+def test_a_crs_of_the_file_is_respected(tmp_path: Path) -> None:
+    british = GEO.iloc[:1].set_geometry(geopandas.points_from_xy([530_000], [180_000]))
+    british = british.set_crs(27700, allow_override=True)
+    british.to_parquet(tmp_path / "b.parquet")
+    british.to_file(tmp_path / "b.gpkg")
+    for source in (british, tmp_path / "b.parquet", tmp_path / "b.gpkg"):
+        points = read_points(source)
+        assert points.crs is not None
+        assert points.crs.to_epsg() == 27700
+        assert points.x.tolist() == [530_000]
+        with pytest.raises(InputError, match="The file says that its CRS is"):
+            read_points(source, crs="EPSG:3857")
+
+
+def test_a_crs_can_be_given() -> None:
+    metres = {"x": [530_000.0, np.nan], "y": [180_000.0, 1.0]}
+    points = read_points(metres, crs="EPSG:27700")
+    assert points.crs is not None
+    assert points.crs.to_epsg() == 27700
+    assert len(points) == 1
+    with pytest.raises(InputError, match="say what they are with crs="):
+        read_points(metres)
+    with pytest.raises(InputError, match="not a known CRS"):
+        read_points(metres, crs="metres")
+    with pytest.raises(InputError, match="no longitude or easting"):
+        read_points(metres, crs="EPSG:4978")
+
+
+def test_other_columns_than_the_geometry_can_be_chosen(tmp_path: Path) -> None:
+    both = GEO.assign(a_lon=1.0, a_lat=2.0)
+    both.to_parquet(tmp_path / "b.parquet")
+    both.to_file(tmp_path / "b.gpkg")
+    for source in (both, tmp_path / "b.parquet", tmp_path / "b.gpkg"):
+        assert read_points(source, lon="a_lon").x.tolist() == [1.0] * 3
+        assert read_points(source).x.tolist() == X
+
+
+def test_bad_rows_are_named_and_left_out() -> None:
+    text = b"lon,lat,who\n1,2,a\n,5,a\n3,nan,a\n0,0,a\ninf,5,a\n400,5,a\n5,95,a\n-9,9,\n7,8,b\n"
+    points = read_points(text, user="who", time="who")
+    assert points.x.tolist() == [1, 7]
+    assert points.user is not None
+    assert points.user.tolist() == [0, 1]
+    assert points.time is not None
+    assert points.time.tolist() == ["a", "b"]
+    assert points.notes[1:] == (
+        "2 rows without a coordinate (null or not a number) were left out.",
+        "1 row with an infinite coordinate was left out.",
+        "1 row at longitude 0, latitude 0, which stands for a missing place, was left out.",
+        "1 row beyond the range of longitude or latitude was left out.",
+        "1 row with a latitude beyond 90, perhaps swapped with the longitude, was left out.",
+        "1 row without a user was left out.",
+    )
+
+
+def test_longitudes_up_to_360_are_brought_home() -> None:
+    x = np.array([10.0, 190.0])
+    points = read_points({"lon": x, "lat": [1.0, 2.0]})
+    assert points.x.tolist() == [10, -170]
+    assert "0 to 360" in points.notes[-1]
+    assert x.tolist() == [10, 190], "the caller's array stays as it is"
+
+
+def test_nothing_but_a_header_is_no_point() -> None:
+    for source in (b"lon,lat\n", FRAME.iloc[:0], GEO.iloc[:0], ([], [])):
+        assert len(read_points(source)) == 0
+    empty = io.BytesIO()
+    pq.write_table(
+        pa.table(
+            {
+                "lon": pa.array([], pa.float64()),
+                "lat": pa.array([], pa.float64()),
+                "who": pa.array([], pa.string()),
+            }
+        ),
+        empty,
+    )
+    points = read_points(empty.getvalue(), user="who", time="who")
+    assert len(points) == 0
+    assert len(read_points(b"lon,lat\n1,2\n")) == 1
+
+
+def test_text_files_of_many_countries() -> None:
+    decimal = "Longitude;Latitude;Straße\n1,5;2,5;Müller\n3,0;4,0;Weiß\n"
+    for text in (decimal.encode("utf-8-sig"), decimal.encode("latin1")):
+        points = read_points(text, user="Straße")
+        assert points.x.tolist() == [1.5, 3.0]
+    quoted = b'"lon","lat","note"\r\n"1.5","2.5","a, b"\r\n'
+    assert read_points(quoted).y.tolist() == [2.5]
+    assert read_points(b"lon|lat\n1|2\n").x.tolist() == [1]
+    dated = read_points(b"lon,lat,t\n1,2,2014-04-01 00:11:00\n", time="t")
+    assert dated.time is not None
+    assert dated.time[0] == np.datetime64("2014-04-01T00:11:00")
+
+
+def test_integers_decimals_and_nulls_of_parquet() -> None:
+    import decimal
+
+    table = pa.table(
+        {
+            "lon": pa.array([1, None, 3], pa.int32()),
+            "lat": pa.array([decimal.Decimal("1.25")] * 3),
+            "n": pa.array([2, 1, 5], pa.uint8()),
+            "who": pa.array(["x", "y", None]).dictionary_encode(),
+            "t": pa.array([1, 2, 3], pa.timestamp("ms")),
+        }
+    )
+    file = io.BytesIO()
+    pq.write_table(table, file, row_group_size=2)
+    points = read_points(file.getvalue(), user="who", weight="n", time="t")
+    assert points.x.tolist() == [1]
+    assert points.y.tolist() == [1.25]
+    assert points.weight is not None
+    assert points.weight.tolist() == [2]
+    assert points.user is not None
+    assert points.user.tolist() == [0]
+
+
+@given(st.lists(st.tuples(st.floats(-180, 180), st.floats(-90, 90)), min_size=1, max_size=20))
+def test_a_csv_file_brings_back_every_number(places: list[tuple[float, float]]) -> None:
+    x, y = np.array(places).T
+    kept = ~((x == 0) & (y == 0))
+    text = "lon,lat\n" + "\n".join(f"{a!r},{b!r}" for a, b in places)
+    if not kept.any():
+        with pytest.raises(InputError, match="None of the"):
+            read_points(text.encode())
+        return
+    points = read_points(text.encode())
+    assert points.x.tolist() == x[kept].tolist()
+    assert points.y.tolist() == y[kept].tolist()
+
+
+def parquet(**columns: object) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def geojson(*shapes: object) -> bytes:
+    return geopandas.GeoDataFrame(geometry=list(shapes), crs=4326).to_json().encode()
+
+
+REFUSED = [
+    (b"", "is empty"),
+    (b" \n\n", "is empty"),
+    (b"PK\x03\x04 a zip", "compressed"),
+    (b"\x1f\x8b a gz", "compressed"),
+    (b"\x93NUMPY", "matrix of counts"),
+    (b"\0\0\x27\x0a a shapefile", "several files"),
+    (b"PAR1 damaged", "could not be read as Parquet"),
+    (b"SQLite format 3\0damaged", "could not be read as GeoJSON"),
+    (b'{"a": 1}', "could not be read as GeoJSON"),
+    (b"1,2\n3,4\n", "begin it with the names"),
+    (b"a,b\n1,2\n", "No columns of longitude and latitude"),
+    (b"lon,lat\n1,here\n", "check that the chosen columns hold numbers"),
+    (b"lon,lat\n1,2\n3\n", "every row has all columns"),
+    (b"lon,lat\n\0,\0\n", "could not be read as a table"),
+    (b"lon,lon,lat\n1,2,3\n", "Two columns have the name 'lon'"),
+    (b"lat,lon\n200,2\n", "look swapped; give lon='lat', lat='lon'"),
+    (b"x,y\n530000,180000\n", "not degrees; say what they are with crs="),
+    (
+        b"lon,lat\n-122.4,37.7\n,1\ninf,1\n0,0\n-122.4,95\n37.7,-122.4\n",
+        "'lon' and 'lat' are no longitude and latitude",
+    ),
+    (b"lon,lat\n0,0\n,\n", "None of the 2 rows can be used"),
+    (parquet(lon=["1"], lat=["2"]), "'lon' holds something else than numbers"),
+    (parquet(a=[1], b=[2]), "No columns of longitude"),
+    (geojson(box(0, 0, 1, 1)), "kind Polygon where points were expected"),
+    (geojson(Point(0, 1), box(0, 0, 1, 1)), "kind Polygon where points were expected"),
+    (geojson(MultiPoint([(1, 1)])), "kind MultiPoint where points were expected"),
+    (GEO.set_geometry([box(0, 0, 1, 1)] * 3), "kind Polygon where points were expected"),
+    ("https://example.org/p.csv", "Only files of this computer"),
+    ("s3://bucket/p.parquet", "Only files of this computer"),
+    ("/vsicurl/http://example.org/p.csv", "Only files of this computer"),
+    (Path("http://example.org/p.csv"), "Only files of this computer"),
+    ("nowhere.csv", "There is no file nowhere.csv"),
+    (Path(__file__).parent, "is a folder"),
+    (Path(__file__), "'.py' is not read"),
+    (io.StringIO("lon,lat\n1,2"), "open it in binary mode"),
+    (None, "cannot be read from NoneType"),
+    (5, "cannot be read from int"),
+    ([1, 2, 3], "cannot be read from list"),
+    ((1, 2), "single value"),
+    (([1, 2], [3]), "differ in length"),
+    (([[1]], [[2]]), "something else than numbers"),
+    ({"lon": ["west"], "lat": [1]}, "something else than numbers"),
+    ({"lon": pd.to_datetime(["2020-01-01"]), "lat": [1]}, "something else than numbers"),
+    ({"lon": 1, "lat": 2}, "single value"),
+]
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind"),
+    [
+        ("parquet", "Parquet"),
+        ("GPKG", "GeoPackage"),
+        ("geojson", "GeoJSON"),
+        ("json", "GeoJSON"),
+        ("shp", "Shapefile"),
+    ],
+)
+def test_a_damaged_beginning_is_no_other_kind_of_file(
+    ending: str, kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"points.{ending}"
+    path.write_bytes(b"\xff\xfe" + b"nothing that begins so" * 9)
+    for source, name in ((path, None), (path.read_bytes(), path.name)):
+        with pytest.raises(InputError, match=f"as a {kind} file does, .* may be damaged"):
+            read_points(source, name=name)
+
+
+@pytest.mark.parametrize(("source", "said"), REFUSED)
+def test_what_cannot_be_points_is_refused_in_a_sentence(source: object, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        read_points(source)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"user": "nobody"}, "There is no column 'nobody'; the columns are lon, lat, who, n, t"),
+        ({"weight": "who"}, "something else than numbers"),
+        ({"weight": [1, 2]}, "weight is neither a column nor an array of 3 values"),
+        ({"user": 7}, "user is neither a column nor an array"),
+        ({"weight": [1, -2, 3]}, "whole number of 0 or more"),
+        ({"weight": [1, 2.5, 3]}, "whole number of 0 or more"),
+        ({"weight": [1, np.nan, 3]}, "whole number of 0 or more"),
+        ({"weight": [1, np.inf, 3]}, "whole number of 0 or more"),
+        ({"weight": [1, 2, 1e12]}, "more than 100 billion"),
+        ({"max_rows": 2}, "There are 3 rows, more than the 2"),
+        ({"lon": "west"}, "There is no column 'west'"),
+    ],
+)
+def test_what_cannot_be_asked_for(asked: dict, said: str) -> None:
+    for source in (FRAME, FRAME.to_dict("list")):
+        with pytest.raises(InputError, match=said):
+            read_points(source, **asked)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_long_files_are_refused_before_they_are_read(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="rows, more than the 2"):
+        read_points(write(tmp_path / name), max_rows=2)
+
+
+def test_a_small_file_of_many_rows_is_refused_by_its_footer() -> None:
+    # 20 million equal rows: 170 kB that would unpack to 320 MB.
+    same = pa.DictionaryArray.from_arrays(np.zeros(20_000_000, np.int8), pa.array([1.5]))
+    bomb = parquet(lon=same, lat=same)
+    assert len(bomb) < 200_000
+    with pytest.raises(InputError, match="20,000,000 rows, more than"):
+        read_points(bomb, max_rows=10_000_000)
+
+
+def test_a_package_of_several_layers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.gpkg"
+    GEO.to_file(path, layer="a")
+    GEO.to_file(path, layer="b")
+    with pytest.raises(InputError, match=r"2 layers \(a, b\)"):
+        read_points(path)
+
+
+def test_a_damaged_description_of_a_geometry_is_refused() -> None:
+    table = pa.table({"lon": [1.0], "geometry": [b"not wkb"]})
+    for about, said in [
+        (b"not json", "description of the geometry"),
+        (b'{"primary_column": "gone", "columns": {}}', "description of the geometry"),
+        (json.dumps(described("linestring")).encode(), "as 'linestring'"),
+        (json.dumps(described("WKB", kinds=["Polygon"])).encode(), "kind Polygon"),
+        (json.dumps(described("WKB", crs="nonsense")).encode(), "not a known CRS"),
+        (json.dumps(described("WKB")).encode(), "could not be read as Parquet"),
+    ]:
+        file = io.BytesIO()
+        pq.write_table(table.replace_schema_metadata({b"geo": about}), file)
+        with pytest.raises(InputError, match=said):
+            read_points(file.getvalue())
+
+
+def described(encoding: str, kinds: list[str] | None = None, crs: str | None = None) -> dict:
+    about = {"encoding": encoding, "geometry_types": kinds or [], "crs": crs}
+    return {"primary_column": "geometry", "columns": {"geometry": about}}
+
+
+def test_points_with_height_nulls_and_without_a_crs(tmp_path: Path) -> None:
+    high = geopandas.GeoDataFrame(geometry=[Point(1, 2, 3), None, Point()], crs=None)
+    high.to_parquet(tmp_path / "h.parquet")
+    for source in (high, tmp_path / "h.parquet"):
+        points = read_points(source)
+        assert (points.x.tolist(), points.y.tolist()) == ([1], [2])
+        assert points.notes == (
+            "The coordinates were taken as degrees of longitude and latitude.",
+            "2 rows without a coordinate (null or not a number) were left out.",
+        )
+
+
+def test_points_are_of_one_length_and_say_no_number() -> None:
+    points = Points([1, 2], [3, 4], name="two", user=[0, 1])
+    assert points.x.dtype == np.float64
+    assert repr(points) == "Points('two', WGS 84, user)"
+    with pytest.raises(InputError, match="equal length"):
+        Points([1, 2], [3])
+    with pytest.raises(InputError, match="one dimension"):
+        Points([[1, 2]], [[3, 4]])
+    with pytest.raises(InputError, match="whole numbers of 0 or more"):
+        Points([1, 2], [3, 4], user=[-1, 0])
+
+
+def test_the_dirty_file(real_data: Callable[[str], Path]) -> None:
+    path = real_data("nyc_green_taxi_2013-08_raw.parquet")
+    with pytest.raises(InputError, match="'o_lon' and 'o_lat', 'd_lon' and 'd_lat'"):
+        read_points(path)
+    points = read_points(path, lon="o_lon", time="o_t")
+    assert len(points) == 7_624 - 1 - 534
+    assert points.notes[1:] == (
+        "1 row without a coordinate (null or not a number) was left out.",
+        "534 rows at longitude 0, latitude 0, which stands for a missing place, were left out.",
+    )
+
+
+def test_real_users_and_real_polygons(real_data: Callable[[str], Path]) -> None:
+    points = read_points(real_data("foursquare_user_places.parquet"), user="user", weight="n")
+    assert points.user is not None
+    assert points.user.max() == 7_641
+    assert len(points) == 277_405
+    with pytest.raises(InputError, match="polygons as the boundary of a grid"):
+        read_points(real_data("gb_districts.parquet"))

@@ -1,0 +1,135 @@
+"""The audit: what it adds up, what it calls a breach, and that it stops there."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.mechanisms import Identity, QuadTree, Uniform, all_mechanisms
+from explorer.privacy.audit.audit import (
+    Finding,
+    NoiseFinding,
+    black_box,
+    check_dice,
+    check_noise,
+    check_opendp,
+    front_door,
+    replay_cases,
+    try_case,
+)
+from explorer.privacy.audit.cases import NEIGHBOURS, Seeded, draw_case
+from explorer.privacy.noise import PreviewNoise, ReleaseNoise
+from tests.audit.mutants import Cooked, behind
+
+
+@pytest.mark.parametrize("kind", all_mechanisms().values())
+def test_mechanisms_hold_on_a_few_cases(kind) -> None:
+    found = replay_cases(kind, range(40))
+    assert found.breach is None, found.breach
+    assert found.pairs == 40 * NEIGHBOURS
+    # Some case spends the whole budget on the record; PrivTree's proof leaves a margin.
+    assert 0.8 < found.largest <= 1 + 1e-12
+    assert found.seconds > 0
+
+
+def test_a_seed_and_a_number_name_a_case() -> None:
+    together = replay_cases(Identity, range(20), seed=5)
+    apart = replay_cases(Identity, range(11), seed=5) + replay_cases(Identity, range(11, 20), 5)
+    assert (together.pairs, together.largest) == (apart.pairs, apart.largest)
+    other = replay_cases(Identity, range(20), seed=6)
+    assert not np.array_equal(together.dice, other.dice)
+
+
+def test_the_first_breach_ends_it_and_is_told_in_full() -> None:
+    class Everything(Cooked):
+        def count(self, regions, units, stage):
+            return super().count(regions, self.units, stage)
+
+    found = replay_cases(QuadTree, range(50), publish=behind(Everything))
+    assert found.pairs < 50 * NEIGHBOURS
+    assert found.breach is not None
+    assert "times epsilon" in found.breach
+    assert "counts [[" in found.breach
+    assert "contribution bound" in found.breach
+
+
+def test_books_that_do_not_add_up_are_a_breach() -> None:
+    def stingy(mechanism):
+        half = type(mechanism)(epsilon=mechanism.epsilon / 2)
+        whole = front_door(half)
+        # Says that it spent epsilon; its books say half of it.
+        return lambda matrix, source: replace(whole(matrix, source), units=int(1e12))
+
+    case = draw_case(Uniform, Seeded(1))
+    found = try_case(Uniform, case, stingy)
+    assert found.fault is not None
+    assert "the books show" in found.fault
+
+
+def test_parts_of_an_audit_add_up() -> None:
+    one = Finding("htf", 10, 1.0, 0.4, np.array([0.1]), 0.0)
+    other = Finding("htf", 5, 0.5, 0.9, np.array([0.7, 0.2]), 0.3, "somewhere")
+    both = one + other
+    assert (both.pairs, both.seconds, both.largest, both.black_box) == (15, 1.5, 0.9, 0.3)
+    assert both.dice.tolist() == [0.1, 0.7, 0.2]
+    assert both.breach == "somewhere"
+    assert (one + one).breach is None
+
+
+def test_black_box_and_dice_can_be_breaches_too() -> None:
+    assert "canaries differ by 1.20 epsilon" in str(Finding("htf", black_box=1.2).breach)
+    even = (np.arange(4096) * 0.6180339887) % 1
+    assert Finding("htf", dice=np.repeat(even, 2)).breach == "noise does not follow its law, " + (
+        f"p = {Finding('htf', dice=np.repeat(even, 2)).p_value:.1e}"
+    )
+    # Too few to tell.
+    assert Finding("htf", dice=np.zeros(100)).breach is None
+
+
+def test_black_box_runs_a_mechanism_with_its_defaults() -> None:
+    found = black_box(Uniform, 40)
+    assert (found.key, found.pairs, found.breach) == ("uniform", 0, None)
+
+
+@pytest.mark.statistical
+def test_both_sources_follow_their_laws() -> None:
+    preview, release = check_dice(1), check_opendp()
+    assert {each.source for each in preview} == {"preview"}
+    assert {each.source for each in release} == {"release"}
+    for each in [*preview, *release]:
+        assert not each.breach, each
+    assert sum("counts" in each.kind for each in release) == 3
+
+
+@pytest.mark.statistical
+def test_a_wrong_source_is_found() -> None:
+    class Sharp(PreviewNoise):
+        """Noise for a tenth more than the budget."""
+
+        def laplace(self, values, sensitivity, units, keys, stage):
+            return super().laplace(values, sensitivity, units + units // 10, keys, stage)
+
+    found = {each.kind: each.breach for each in check_noise("sharp", Sharp(1), 100_000, 1000)}
+    assert found.pop("choices") is False
+    assert all(found.values()), found
+
+
+def test_the_verdict_on_noise_takes_both_tests() -> None:
+    right = NoiseFinding("release", "counts", 10, 0.5, 0.9)
+    assert not right.breach
+    assert replace(right, p_value=1e-8).breach
+    assert replace(right, bound=1.1).breach
+
+
+def test_opendp_draws_some_of_the_cases() -> None:
+    sources = []
+
+    def watching(mechanism):
+        def run(matrix, source):
+            sources.append(getattr(source, "source", None))
+            return front_door(mechanism)(matrix, source)
+
+        return run
+
+    replay_cases(Uniform, range(48, 51), publish=watching)
+    assert sum(isinstance(each, ReleaseNoise) for each in sources) == 1

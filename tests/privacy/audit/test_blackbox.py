@@ -1,0 +1,107 @@
+"""The black box: its bounds hold, and it sees what it can see."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from explorer import FrequencyMatrix
+from explorer.mechanisms import QuadTree, Uniform
+from explorer.privacy.audit.audit import front_door
+from explorer.privacy.audit.blackbox import (
+    Canary,
+    canaries,
+    canary_bound,
+    clopper_pearson,
+    epsilon_bound,
+    features,
+    primitive_bounds,
+)
+from explorer.privacy.noise import PreviewNoise
+
+
+def geometric(rng: np.random.Generator, epsilon: float, runs: int) -> np.ndarray:
+    p = 1 - np.exp(-epsilon)
+    return (rng.geometric(p, (runs, 1)) - rng.geometric(p, (runs, 1))).astype(float)
+
+
+@pytest.mark.parametrize(("hits", "runs"), [(0, 10), (3, 10), (10, 10), (500, 1000)])
+def test_clopper_pearson_is_the_exact_interval(hits: int, runs: int) -> None:
+    low, high = stats.binomtest(hits, runs).proportion_ci(0.99, "exact")
+    assert clopper_pearson(hits, runs, 0.01) == pytest.approx((low, high), abs=1e-12)
+
+
+@pytest.mark.statistical
+def test_bounds_stay_below_the_truth() -> None:
+    rng, epsilon = np.random.default_rng(1), 1.0
+    bounds = [
+        epsilon_bound(geometric(rng, epsilon, 2000), geometric(rng, epsilon, 2000) + 1, 0.02)
+        for _ in range(200)
+    ]
+    # 200 bounds, each too high with probability 0.02 at most: ten too many has p < 0.01.
+    assert sum(bound > epsilon for bound in bounds) <= 9
+    # Measured power: with a thousand runs a side the median bound is near 0.6.
+    assert np.median(bounds) > 0.4
+
+
+@pytest.mark.statistical
+def test_a_budget_doubled_is_seen() -> None:
+    rng = np.random.default_rng(2)
+    assert epsilon_bound(geometric(rng, 2, 20_000), geometric(rng, 2, 20_000) + 1, 1e-3) > 1.5
+
+
+def test_whichever_side_and_feature_gives_it_away() -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(1000, 2))
+    same = np.zeros((1000, 1))
+    some = (rng.random((1000, 1)) < 0.4).astype(float)
+    one, other = np.hstack([noise, same]), np.hstack([noise[::-1], some])
+    assert epsilon_bound(one, other, 1e-3) > 3
+    assert epsilon_bound(other, one, 1e-3) > 3
+    assert epsilon_bound(one, one[::-1], 1e-3) == 0
+
+
+@pytest.mark.statistical
+def test_right_primitives_keep_their_epsilon_and_sharp_ones_do_not() -> None:
+    class Sharp(PreviewNoise):
+        """Noise for twice the budget."""
+
+        def laplace(self, values, sensitivity, units, keys, stage):
+            return super().laplace(values, sensitivity, 2 * units, keys, stage)
+
+        def lowest(self, costs, offsets, sensitivity, units, keys, stage):
+            return super().lowest(costs, offsets, sensitivity, 2 * units, keys, stage)
+
+    right = primitive_bounds(PreviewNoise(1), 50_000, 50_000, 1e-4)
+    assert set(right) == {"counts", "decisions", "choices"}
+    assert all(0.5 < bound <= 1 for bound in right.values())
+    sharp = primitive_bounds(Sharp(1), 50_000, 50_000, 1e-4)
+    assert all(bound > 1 for bound in sharp.values())
+
+
+def test_canaries_are_neighbours() -> None:
+    for canary in canaries():
+        one, other = canary.pair
+        assert other.total == one.total + 1
+        assert other.counts[canary.cell] == one.counts[canary.cell] + 1
+
+
+def test_features_tell_partitions_apart() -> None:
+    flat = QuadTree(epsilon=1, height=0).release(np.zeros((4, 4)), rng=1)
+    deep = QuadTree(epsilon=1, height=1).release(np.zeros((4, 4)), rng=1)
+    again = QuadTree(epsilon=1, height=1).release(np.ones((4, 4)), rng=2)
+    a, b, c = (features(release, (0, 0)) for release in (flat, deep, again))
+    assert a[0] == 1
+    assert b[0] == c[0] == 4
+    assert b[-1] == c[-1] != a[-1]
+    assert b[1] == deep.total
+
+
+def test_a_total_that_is_not_noisy_is_seen() -> None:
+    canary = Canary(np.zeros((2, 2), dtype=np.int64), (0, 1))
+
+    def leaky(matrix: FrequencyMatrix, source):
+        # A grid size chosen by the exact total.
+        return QuadTree(epsilon=1, height=min(matrix.total, 1)).release(matrix, rng=source)
+
+    assert canary_bound(leaky, canary, 100, 1, 1e-3) > 1.5
+    assert canary_bound(front_door(Uniform(epsilon=1)), canary, 100, 1, 1e-3) <= 1

@@ -1,0 +1,130 @@
+"""The exact laws against sums over outcomes and over orders, and the tests against wrong noise."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.privacy.audit import laws
+from explorer.privacy.noise import PreviewNoise
+from explorer.releases.units import to_units
+
+N = 60_000
+KEYS = np.arange(N, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def noise(a: float, seed: int = 1) -> np.ndarray:
+    zero, units = np.zeros(N, dtype=np.int64), np.full(N, to_units(a))
+    return PreviewNoise(seed).laplace(zero, 1, units, KEYS, "test")
+
+
+def by_orders(costs: list[int], a: float) -> np.ndarray:
+    """Permute-and-flip as it is defined: over all orders, accept each with its weight."""
+    weights = np.exp(-a * (np.array(costs) - min(costs)) / 2)
+    found = np.zeros(len(costs))
+    orders = list(permutations(range(len(costs))))
+    for order in orders:
+        left = 1 / len(orders)
+        for i in order:
+            found[i] += left * weights[i]
+            left *= 1 - weights[i]
+    return found
+
+
+def probabilities(costs: list[int], a: float) -> np.ndarray:
+    k, rest = laws.selection(np.array(costs), a)
+    return np.exp(k * a / 2 + rest)
+
+
+@pytest.mark.parametrize("a", [0.01, 0.7, 4.0])
+@pytest.mark.parametrize("gap", [-7, -1, 0, 1, 5])
+def test_a_decision_has_the_probability_of_its_outcomes(a: float, gap: int) -> None:
+    q = math.exp(-a)
+    z = np.arange(-6000, 6001)
+    law = (1 - q) / (1 + q) * q ** np.abs(z)
+    k, rest = laws.decision(10, 10 + gap, a, True)
+    assert math.exp(k * a + rest) == pytest.approx(law[z > gap].sum(), rel=1e-12)
+    k, rest = laws.decision(10, 10 + gap, a, False)
+    assert math.exp(k * a + rest) == pytest.approx(law[z <= gap].sum(), rel=1e-12)
+
+
+def test_decisions_far_out_differ_by_whole_numbers() -> None:
+    # 10^9 scales out, floats would have lost the difference of one.
+    k, rest = laws.decision(0, 10**9, 2.0, True)
+    other_k, other_rest = laws.decision(1, 10**9, 2.0, True)
+    assert (other_k - k, other_rest - rest) == (1, 0.0)
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=5), st.floats(0.01, 8))
+def test_selection_is_permute_and_flip(costs: list[int], a: float) -> None:
+    assert probabilities(costs, a) == pytest.approx(by_orders(costs, a), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 32, 500])
+def test_probabilities_of_a_selection_add_up(n: int) -> None:
+    costs = np.random.default_rng(n).integers(0, 50, n).tolist()
+    for a in (0.001, 1.0, 20.0):
+        assert probabilities(costs, a).sum() == pytest.approx(1, rel=1e-12)
+
+
+def test_hopeless_candidates_have_a_probability_too() -> None:
+    k, rest = laws.selection(np.array([0, 10**7]), 3.0)
+    assert k.tolist() == [0, -(10**7)]
+    # The other one accepts always: it must come second, half of the time.
+    assert math.exp(rest[1]) == pytest.approx(0.5, rel=1e-12)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 1)), min_size=1, max_size=40),
+    st.floats(0.01, 8),
+)
+def test_selection_keeps_its_epsilon(moves: list[tuple[int, int]], a: float) -> None:
+    costs = np.array([cost for cost, _ in moves])
+    other = costs + [step for _, step in moves]
+    (k, rest), (other_k, other_rest) = laws.selection(costs, a), laws.selection(other, a)
+    loss = (k - other_k) * a / 2 + rest - other_rest
+    assert np.abs(loss).max() <= a * (1 + 1e-12) + 1e-13
+
+
+@pytest.mark.statistical
+def test_tests_of_counts_pass_right_noise_and_fail_a_scale_off_by_a_tenth() -> None:
+    for a in (0.1, 0.7):
+        assert laws.laplace_p_value(noise(a), a) > 1e-3
+        assert laws.laplace_p_value(noise(a / 1.1), a) < 1e-9
+        assert laws.laplace_p_value(noise(a * 1.1), a) < 1e-9
+
+
+@pytest.mark.statistical
+def test_tests_of_decisions_and_selections_tell_right_from_wrong() -> None:
+    units = np.full(N, to_units(1))
+    source, costs = PreviewNoise(2), np.array([3, 0, 1])
+    passed = source.above(np.zeros(N, dtype=np.int64), 1, 1, units, KEYS, "test")
+    assert laws.decision_p_value(passed, 0, 1, 1.0) > 1e-3
+    assert laws.decision_p_value(passed, 0, 1, 1.1) < 1e-9
+    offsets = np.arange(N + 1) * 3
+    chosen = source.lowest(np.tile(costs, N), offsets, 1, units, KEYS, "test")
+    assert laws.selection_p_value(chosen, costs, 1.0) > 1e-3
+    assert laws.selection_p_value(chosen, costs, 1.1) < 1e-9
+
+
+@pytest.mark.statistical
+def test_noise_of_many_scales_becomes_uniform() -> None:
+    rng = np.random.default_rng(3)
+    a = np.exp(rng.uniform(np.log(0.01), np.log(5), N))
+    units = np.array([to_units(each) for each in a])
+    draws = PreviewNoise(4).laplace(np.zeros(N, dtype=np.int64), 1, units, KEYS, "test")
+    u = laws.uniforms(draws, a, rng)
+    assert u.min() >= 0
+    assert u.max() <= 1
+    assert laws.uniform_p_value(u) > 1e-3
+    assert laws.uniform_p_value(laws.uniforms(draws, 1.1 * a, rng)) < 1e-9
+
+
+@pytest.mark.statistical
+def test_shared_dice_are_seen_though_each_draw_is_right() -> None:
+    twice = np.repeat(noise(0.1)[:1000], 2)
+    rng = np.random.default_rng(5)
+    assert laws.uniform_p_value(laws.uniforms(twice, np.full(2000, 0.1), rng)) < 1e-9

@@ -1,0 +1,139 @@
+"""Plans that try to measure more than their accounts show: each must fail or gain nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.privacy.curator import BudgetExceeded, Curator
+from explorer.privacy.regions import Regions
+from tests.helpers import NoNoise, city
+
+EPSILON = 10**12
+EDGES = np.array([[0, 0], [8, 8]])
+
+
+@pytest.fixture
+def desk() -> Curator:
+    return Curator(city((8, 8), 500), EPSILON, NoNoise())
+
+
+def sixteenths(desk: Curator) -> Regions:
+    """Sixteen disjoint regions, each with a whole epsilon to spend."""
+    return desk.open().grid(np.array([4, 4]))
+
+
+def whole_map_of_each(desk: Curator, cells: Regions) -> None:
+    """What a successful attack would be: sixteen counts of everybody for the price of one."""
+    total = int(city((8, 8), 500).total)
+    truth = [int(n) for n in desk.count(cells, EPSILON, "attack")]
+    assert truth != [total] * 16, f"spent 16 epsilon, the accounts show {desk.spent / EPSILON}"
+    assert sum(truth) == total
+
+
+def test_boxes_written_into_regions(desk: Curator) -> None:
+    cells = sixteenths(desk)
+    for box, edge in ((cells.lower, 0), (cells.upper, 8)):
+        with pytest.raises(ValueError, match="read-only"):
+            box[:] = edge
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            box.flags.writeable = True
+    whole_map_of_each(desk, cells)
+
+
+def test_boxes_written_into_the_book_or_the_transcript(desk: Curator) -> None:
+    cells = sixteenths(desk)
+    arrays = [cells.book.lower, cells.book.spent, cells.book.keys, cells.keys, cells.parent]
+    arrays += [desk.transcript().lower, desk.transcript().upper, desk.transcript().parent]
+    arrays += [cells.select(np.array([1, 3, 8])).lower, desk.transcript().spent[:0], cells.ids]
+    for array in arrays:
+        if array.size:
+            with pytest.raises(ValueError, match="read-only"):
+                array[:] = 0
+    whole_map_of_each(desk, cells)
+
+
+def test_regions_of_other_boxes_with_real_ids(desk: Curator) -> None:
+    cells = sixteenths(desk)
+    lower, upper = (np.tile(edge, (16, 1)) for edge in EDGES)
+    with pytest.raises(TypeError):
+        Regions(lower, upper, cells.ids, cells.book)  # type: ignore[call-arg]
+    forged = Regions(cells.ids, cells.book)
+    vars(forged).update(lower=lower, upper=upper)
+    whole_map_of_each(desk, forged)
+
+
+def test_regions_that_say_something_else_each_time(desk: Curator) -> None:
+    cells = sixteenths(desk)
+
+    class Everywhere(Regions):
+        lower = property(lambda _: np.tile(EDGES[0], (16, 1)))
+        upper = property(lambda _: np.tile(EDGES[1], (16, 1)))
+
+    whole_map_of_each(desk, Everywhere(cells.ids, cells.book))
+
+
+def test_cuts_and_trees_go_by_the_book_too(desk: Curator) -> None:
+    quarter = desk.open().grid(np.array([2, 2])).select(np.array([True, False, False, False]))
+    forged = Regions(quarter.ids, quarter.book)
+    vars(forged).update(lower=EDGES[:1], upper=EDGES[1:])
+    assert desk.median(forged, np.array([0]), 1000)[0] in range(1, 4)
+    assert desk.cut(forged, np.array([1]), 1000, "all cuts")[0] in range(1, 4)
+    assert desk.privtree(forged, 1000).upper.max() <= 4
+
+
+@pytest.mark.parametrize("ids", [[1, 1], [2, 1], [-1], [-16, 1], [17], [0]])
+def test_ids_that_name_a_region_twice_or_none(desk: Curator, ids: list[int]) -> None:
+    book = sixteenths(desk).book
+    with pytest.raises(ValueError, match=r"named only once|no such region|was split"):
+        desk.count(Regions(np.array(ids), book), 1, "attack")
+
+
+def test_ids_that_change_after_the_measurement(desk: Curator) -> None:
+    cells = sixteenths(desk)
+    ids = cells.ids[:1].copy()
+    desk.count(Regions(ids, cells.book), EPSILON, "leaves")
+    ids[:] = 9
+    transcript = desk.transcript()
+    assert np.flatnonzero(transcript.spent.sum(axis=1)).tolist() == [1]
+    assert transcript.measurements[0].ids.tolist() == [1]
+
+
+def test_accounts_cannot_be_paid_back(desk: Curator) -> None:
+    cells = sixteenths(desk)
+    desk.count(cells, EPSILON, "leaves")
+    with pytest.raises(ValueError, match="below 0"):
+        cells.book.pay(cells.ids, np.full(16, -EPSILON))
+    for name in ("limit", "spent"):
+        with pytest.raises(AttributeError):
+            setattr(cells.book, name, np.zeros(17, dtype=np.int64))
+    with pytest.raises(BudgetExceeded):
+        desk.count(cells, 1, "again")
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [
+        ([[0, 0], [0, 0]], [[8, 8], [8, 8]]),  # twice the whole
+        ([[0, 0], [4, 0]], [[5, 8], [8, 8]]),  # a row in both
+        ([[0, 0], [5, 0]], [[4, 8], [8, 8]]),  # a row in neither
+        ([[0, 0], [4, 0]], [[4, 8], [9, 8]]),  # outside
+        ([[-1, 0], [4, 0]], [[4, 8], [8, 8]]),
+        ([[0, 0], [0, 4], [4, 0]], [[4, 4], [4, 8], [8, 9]]),  # as many cells, elsewhere
+        ([[0, 0], [4, 0], [4, 0]], [[4, 8], [8, 8], [4, 8]]),  # one of no cells
+        ([[0, 0], [8, 8]], [[8, 8], [0, 0]]),  # inside out
+    ],
+)
+def test_children_that_do_not_tile_their_parent(
+    desk: Curator, lower: list[list[int]], upper: list[list[int]]
+) -> None:
+    root = desk.open()
+    with pytest.raises(ValueError, match="tile"):
+        root.divide(np.array([len(lower)]), np.array(lower), np.array(upper))
+    # Nothing has happened: the region can still be measured.
+    assert desk.count(root, 1, "total")[0] == city((8, 8), 500).total
+
+
+def test_the_budget_cannot_be_raised(desk: Curator) -> None:
+    with pytest.raises(AttributeError):
+        desk.units = 16 * EPSILON  # type: ignore[misc]

@@ -1,0 +1,244 @@
+"""The ledger: nothing passes the cap, whoever books; nothing in it is a count."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.errors import InputError
+from explorer.mechanisms import HTF, Uniform
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.curator import Curator
+from explorer.privacy.ledger import Ledger, default_path
+from explorer.releases.inference import Estimate
+from explorer.releases.units import to_units
+
+KEY = "a" * 64
+
+
+def test_spends_of_a_data_set_add_up_and_stay(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "ledger.sqlite3"
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    Ledger(path).book(KEY, to_units(0.1), "htf", "first")
+    Ledger(path).book(KEY, to_units(0.2), "ug", "second")
+    Ledger(path).book("b" * 64, to_units(5), "ug")
+
+    again = Ledger(path)
+    assert again.spent(KEY) == to_units(0.3)  # in whole units, no float dust
+    assert again.spent("c" * 64) == 0
+    rows = again.rows(KEY)
+    assert [(row.mechanism, row.units, row.what) for row in rows] == [
+        ("htf", to_units(0.1), "first"),
+        ("ug", to_units(0.2), "second"),
+    ]
+    assert len(again.rows()) == 3
+    times = [datetime.fromisoformat(row.time) for row in rows]
+    assert before <= times[0] <= times[1] <= datetime.now(UTC)
+
+
+def test_the_cap_is_reached_exactly_and_never_passed(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l", cap=0.3)
+    assert ledger.left(KEY) == to_units(0.3)
+    ledger.book(KEY, to_units(0.1), "htf")
+    with pytest.raises(InputError, match=r"spent epsilon 0\.1 of a cap of 0\.3.*cost 0\.25"):
+        ledger.book(KEY, to_units(0.25), "htf")
+    assert ledger.left(KEY) == to_units(0.2)
+    ledger.book(KEY, to_units(0.2), "htf")
+    assert ledger.left(KEY) == 0
+    with pytest.raises(InputError, match="EXPLORER_EPSILON_CAP"):
+        ledger.book(KEY, 1, "htf")
+    assert len(ledger.rows(KEY)) == 2
+    # The cap is each data set's own.
+    ledger.book("b" * 64, to_units(0.3), "htf")
+
+
+def test_without_a_cap_nothing_is_refused(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l")
+    for _ in range(3):
+        ledger.book(KEY, to_units(10), "htf")
+    assert ledger.left(KEY) is None
+    assert ledger.spent(KEY) == to_units(30)
+
+
+# Every hundredth of a second all processes want the whole budget of the next data set at once.
+_RIVAL = """
+import sys, time
+from pathlib import Path
+from explorer.errors import InputError
+from explorer.privacy.ledger import Ledger
+path, go, keys = sys.argv[1:]
+ledger, booked = Ledger(path, cap=1), 0
+print("ready", flush=True)
+while not Path(go).exists():
+    time.sleep(0.01)
+start = Path(go).stat().st_mtime + 0.3
+for turn in range(int(keys)):
+    time.sleep(max(0.0, start + turn / 100 - time.time()))
+    try:
+        ledger.book(f"data set {turn}", 10**12, "htf")
+    except InputError as error:
+        assert "of a cap of 1" in str(error), error
+    else:
+        booked += 1
+print(booked)
+"""
+
+
+def _race(folder: Path, keys: int) -> list[int]:
+    """Four processes book every data set at the same moment; how many bookings each got in."""
+    folder.mkdir()
+    path, go = folder / "ledger.sqlite3", folder / "go"
+    run = [sys.executable, "-c", _RIVAL, str(path), str(go), str(keys)]
+    rivals = [
+        subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for rival in rivals:
+        assert rival.stdout is not None
+        assert rival.stdout.readline() == "ready\n", rival.communicate()[1]
+    go.touch()
+    ends = [rival.communicate(timeout=120) for rival in rivals]
+    assert all(rival.returncode == 0 for rival in rivals), [end[1] for end in ends]
+    ledger = Ledger(path)
+    assert [ledger.spent(f"data set {turn}") for turn in range(keys)] == [10**12] * keys
+    booked = [int(end[0]) for end in ends]
+    assert sum(booked) == len(ledger.rows()) == keys
+    return booked
+
+
+def test_parallel_processes_never_pass_the_cap(tmp_path: Path) -> None:
+    # They have to run at the same time, or the test shows nothing; a busy machine may not let them.
+    races = [_race(tmp_path / "first", 60)]
+    while sum(count > 0 for count in races[-1]) < 2 and len(races) < 4:
+        races.append(_race(tmp_path / f"again {len(races)}", 60))
+    assert sum(count > 0 for count in races[-1]) >= 2, races
+
+
+def test_parallel_threads_share_one_ledger(tmp_path: Path) -> None:
+    ledger, most = Ledger(tmp_path / "l", cap=50e-12), 50
+
+    def book(_turn: int) -> int:
+        try:
+            ledger.book(KEY, 1, "htf")
+        except InputError:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(book, range(2 * most))) == most
+    assert ledger.spent(KEY) == most
+
+
+def _book_in_child(path: str) -> None:
+    Ledger(path).book(KEY, 1, "htf")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_a_fork_may_go_on_with_the_ledger(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l")
+    ledger.book(KEY, 1, "htf")
+    child = multiprocessing.get_context("fork").Process(
+        target=_book_in_child, args=(str(ledger.path),)
+    )
+    child.start()
+    child.join(30)
+    ledger.book(KEY, 1, "htf")
+    assert ledger.spent(KEY) == 3
+
+
+class Stops(Uniform):
+    """Fails where the first noise of the data would be drawn, not where it is compiled."""
+
+    def plan(self, curator: Curator) -> Estimate:
+        if curator.shape != matrix().shape:
+            return super().plan(curator)
+        raise RuntimeError("stopped")
+
+
+def matrix(seed: int = 0) -> FrequencyMatrix:
+    return FrequencyMatrix.from_array(np.random.default_rng(seed).integers(0, 9, (8, 8)))
+
+
+def test_a_release_is_booked_before_its_noise_is_drawn(tmp_path: Path) -> None:
+    ledger, data = Ledger(tmp_path / "l"), matrix()
+    with pytest.raises(RuntimeError, match="stopped"):
+        Stops(epsilon=0.25).release(data, ledger=ledger)
+    assert ledger.spent(data.key) == to_units(0.25)
+
+
+def test_a_release_over_the_cap_is_refused(tmp_path: Path) -> None:
+    ledger, data = Ledger(tmp_path / "l", cap=0.25), matrix()
+    release = HTF(epsilon=0.1).release(data, ledger=ledger)
+    assert not release.preview
+    HTF(epsilon=0.1).release(data, ledger=ledger)
+    with pytest.raises(InputError, match=r"lower epsilon to 0\.05"):
+        HTF(epsilon=0.1).release(data, ledger=ledger)
+    assert ledger.spent(data.key) == to_units(0.2)
+    # Another data set has a budget of its own.
+    HTF(epsilon=0.1).release(matrix(1), ledger=ledger)
+
+
+def test_previews_book_nothing(tmp_path: Path) -> None:
+    ledger, data = Ledger(tmp_path / "l", cap=0.0), matrix()
+    assert HTF(epsilon=1).release(data, rng=3, ledger=ledger).preview
+    HTF(epsilon=1).release(data, rng=np.random.default_rng(3), ledger=ledger)
+    assert not ledger.path.exists()
+    with pytest.raises(InputError, match="use a release drawn before"):
+        HTF(epsilon=1).release(data, ledger=ledger)
+
+
+def test_no_count_is_in_the_file(tmp_path: Path) -> None:
+    counts = np.zeros((4, 4), dtype=int)
+    counts[1, 2] = 4_711_815
+    data = FrequencyMatrix.from_array(counts)
+    ledger = Ledger(tmp_path / "l")
+    HTF(epsilon=0.1).release(data, ledger=ledger)
+    (row,) = ledger.rows()
+    assert row.dataset == data.key
+    assert row.what == repr(HTF(epsilon=0.1))
+    with sqlite3.connect(ledger.path) as connection:
+        dump = "\n".join(connection.iterdump()).replace(data.key, "")
+    assert "4711815" not in dump
+    assert "100000000000" in dump  # the dump does show what is in the file
+
+
+def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, but somebody's notes " * 99)
+    with pytest.raises(InputError, match=r"notes\.txt cannot be used"):
+        Ledger(path).book(KEY, 1, "htf")
+    assert path.read_text().startswith("not a database")
+    with pytest.raises(InputError, match="EXPLORER_LEDGER"):
+        Ledger(tmp_path).spent(KEY)
+    with pytest.raises(InputError, match="cannot be used"):
+        Ledger(path / "below" / "ledger").spent(KEY)
+
+
+def test_settings_come_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "named"))
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.5")
+    ledger = Ledger()
+    assert (ledger.path, ledger.cap_units) == (tmp_path / "named", to_units(0.5))
+    assert Ledger(tmp_path / "other", cap=2).cap_units == to_units(2)
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "")
+    assert Ledger().cap_units is None
+    monkeypatch.delenv("EXPLORER_LEDGER")
+    assert default_path().name == "ledger.sqlite3"
+    assert default_path().parent.name == "dp-explorer"
+
+
+@pytest.mark.parametrize("cap", ["much", "-1", "nan", "inf", "1e7"])
+def test_a_cap_that_is_none_is_refused(cap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", cap)
+    with pytest.raises(InputError, match="EXPLORER_EPSILON_CAP"):
+        Ledger("unused")

@@ -1,0 +1,155 @@
+"""Regions and their book: tiling, accounts, refusals, any dimension."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.privacy.regions import Boxes
+from explorer.releases.nodes import depths
+
+
+def covered(regions, shape):
+    image = np.zeros(shape, dtype=int)
+    for lower, upper in zip(regions.lower, regions.upper, strict=True):
+        image[tuple(slice(a, b) for a, b in zip(lower, upper, strict=True))] += 1
+    return image
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    st.lists(st.integers(1, 12), min_size=4, max_size=4),
+)
+def test_a_grid_tiles_its_region_in_any_dimension(shape, parts):
+    book = Boxes(tuple(shape), 0, 100)
+    cells = book.root().grid(np.array(parts[: len(shape)]))
+    assert np.all(covered(cells, shape) == 1)
+    sides = cells.shape
+    assert np.all(sides.max(axis=0) - sides.min(axis=0) <= 1)
+
+
+def test_split_tiles_and_inherits_what_was_spent():
+    book = Boxes((4, 6), 0, 100)
+    root = book.root()
+    book.pay(root.ids, np.array([7]))
+    halves = root.split(1, np.array([2]))
+    assert np.all(covered(halves, (4, 6)) == 1)
+    assert halves.spent.tolist() == [7, 7]
+    assert halves.parent.tolist() == [0, 0]
+
+
+def test_a_region_that_was_split_is_closed():
+    book = Boxes((4, 4), 0, 100)
+    root = book.root()
+    root.grid(np.array([2, 2]))
+    with pytest.raises(ValueError, match="was split"):
+        root.split(0, np.array([1]))
+    with pytest.raises(ValueError, match="was split"):
+        book.named(root.ids)
+
+
+def test_a_region_named_twice_is_refused():
+    book = Boxes((4, 4), 0, 100)
+    cells = book.root().grid(np.array([2, 2]))
+    with pytest.raises(ValueError, match="only once"):
+        book.named(cells.select(np.array([1, 1])).ids)
+
+
+@pytest.mark.parametrize("position", [0, 4])
+def test_a_cut_at_the_edge_is_refused(position):
+    with pytest.raises(ValueError, match="strictly inside"):
+        Boxes((4, 4), 0, 100).root().split(0, np.array([position]))
+
+
+def test_keys_depend_on_the_way_and_differ_everywhere():
+    first, again, other = (Boxes((64, 64), name, 1).root() for name in (0, 0, 1))
+    keys = [root.grid(np.array([64, 64])).keys for root in (first, again, other)]
+    assert np.array_equal(keys[0], keys[1])
+    assert len(np.unique(np.concatenate([keys[0], keys[2]]))) == 2 * 64 * 64
+
+
+def scrambled(word: int) -> int:
+    """Splitmix64's finaliser in Python's own numbers."""
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB % 2**64
+    return word ^ (word >> 31)
+
+
+@given(st.integers(1, 3), st.data())
+def test_compiled_loops_enter_what_the_definitions_say(dimensions, data):
+    """Two levels of ragged grids on parts of a domain, box by box."""
+    whole = st.integers(1, 7)
+    sides = st.lists(whole, min_size=dimensions, max_size=dimensions)
+    book = Boxes(tuple(data.draw(sides)), 3, 100)
+    nodes = book.root()
+    for level in range(2):
+        chosen = data.draw(st.lists(st.booleans(), min_size=len(nodes), max_size=len(nodes)))
+        nodes = nodes.select(np.array(chosen, dtype=bool))
+        nodes.book.pay(nodes.ids, np.arange(len(nodes)) + level)
+        parts = [data.draw(sides) for _ in range(len(nodes))]
+        children = nodes.grid(np.array(parts, dtype=np.int64).reshape(-1, dimensions))
+        expected = []
+        for i, wanted in enumerate(parts):
+            low, extent = nodes.lower[i], nodes.shape[i]
+            number = np.minimum(wanted, extent)
+            for order, index in enumerate(np.ndindex(*number)):
+                key = int(nodes.keys[i]) + (order + 1) * 0x9E3779B97F4A7C15
+                expected.append(
+                    [
+                        *(low + np.array(index) * extent // number),
+                        *(low + (np.array(index) + 1) * extent // number),
+                        nodes.ids[i],
+                        nodes.spent[i],
+                        scrambled(key % 2**64),
+                    ]
+                )
+        found = [children.lower, children.upper, children.parent, children.spent, children.keys]
+        rows = zip(*(column.tolist() for column in found), strict=True)
+        assert [[*low, *high, p, s, k] for low, high, p, s, k in rows] == expected
+        assert children.cells.tolist() == [int(np.prod(shape)) for shape in children.shape]
+        assert book.is_split[nodes.ids].all()
+        assert not book.is_split[children.ids].any()
+        assert depths(book.parent)[children.ids].tolist() == [level + 1] * len(children)
+        nodes = children
+
+
+def test_the_dearest_account_is_known_before_anybody_pays():
+    book = Boxes((4, 4), 0, 100)
+    cells = book.root().grid(np.array([4, 4]))
+    some = cells.select(np.array([1, 2, 7]))
+    assert book.dearest(some.ids, np.array([5, 9, 2])) == 9
+    assert not book.spent.any()
+    book.pay(some.ids, np.array([5, 9, 2]))
+    assert book.dearest(cells.ids, np.ones(16, dtype=np.int64)) == 10
+    assert cells.spent.tolist() == [0, 5, 9, 0, 0, 0, 0, 2] + [0] * 8
+    # What was read stays as it was when accounts go on.
+    before = cells.spent
+    book.pay(cells.ids, np.ones(16, dtype=np.int64))
+    assert before.sum() == 16
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=4))
+def test_halves_cut_every_axis_that_can_be_cut(shape):
+    cells = Boxes(tuple(shape), 0, 100).root().halves()
+    assert len(cells) == 2 ** sum(side > 1 for side in shape)
+    assert np.all(covered(cells, shape) == 1)
+    again = Boxes(tuple(shape), 0, 100).root().grid(2)
+    assert np.array_equal(cells.lower, again.lower)
+    assert np.array_equal(cells.keys, again.keys)
+
+
+def test_given_boxes_are_children_like_any_others():
+    book = Boxes((4, 6), 0, 100)
+    book.pay(np.array([0]), np.array([7]))
+    lower, upper = np.array([[0, 0], [2, 0], [2, 5]]), np.array([[2, 6], [4, 5], [4, 6]])
+    parts = book.root().divide(np.array([3]), lower, upper)
+    assert np.all(covered(parts, (4, 6)) == 1)
+    assert parts.spent.tolist() == [7, 7, 7]
+    # The book has boxes of its own.
+    lower[:] = 0
+    assert parts.lower.tolist() == [[0, 0], [2, 0], [2, 5]]
+    same = Boxes((4, 6), 0, 100).root().divide(np.array([1]), [[0, 0]], [[4, 6]])
+    assert same.cells.tolist() == [24]
+    for wrong in ([2], [3, 1], [-1]):
+        with pytest.raises(ValueError, match="tile"):
+            same.divide(np.array(wrong), lower[:2], upper[:2])

@@ -1,0 +1,128 @@
+"""Least squares on trees against a dense solver, AG's closed form, and balance."""
+
+import numpy as np
+import pytest
+
+from explorer import AG, HTF
+from explorer.privacy.noise import PreviewNoise
+from explorer.releases import inference
+from explorer.releases.transcript import Measurement, Transcript
+from tests.helpers import city, run
+
+
+def transcript(parent, draws, variances, spent=None):
+    """A transcript of a tree given by its parents; NaN draws are missing ones."""
+    parent = np.array(parent)
+    n = len(parent)
+    leaf = ~np.isin(np.arange(n), parent)
+    ids = np.flatnonzero(~np.isnan(draws))
+    boxes = np.zeros((n, 2), dtype=np.int64)
+    measured = Measurement("test", ids, np.array(draws)[ids], np.array(variances)[ids])
+    spent = np.zeros((n, 1), dtype=np.int64) if spent is None else spent
+    return Transcript(boxes, boxes + 1, parent, leaf, ("test",), spent, (measured,))
+
+
+def random_tree(rng):
+    parent, open_nodes = [-1], [0]
+    while open_nodes:
+        node = open_nodes.pop(0)
+        if len(parent) < 25 and rng.random() < 0.7:
+            children = rng.integers(1, 5)
+            open_nodes += range(len(parent), len(parent) + children)
+            parent += [node] * children
+    n = len(parent)
+    draws, variances = rng.normal(100, 50, n), rng.uniform(0.5, 30, n)
+    inner = np.isin(np.arange(n), parent)
+    draws[inner & (rng.random(n) < 0.4)] = np.nan
+    return transcript(parent, draws, variances), draws, variances
+
+
+def leaf_matrix(parent, is_leaf):
+    """Row v holds a 1 for every leaf below v."""
+    leaves = np.flatnonzero(is_leaf)
+    below = np.zeros((len(parent), len(leaves)))
+    for column, leaf in enumerate(leaves):
+        node = leaf
+        while node >= 0:
+            below[node, column] = 1
+            node = parent[node]
+    return below
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_two_passes_solve_weighted_least_squares(seed):
+    record, draws, variances = random_tree(np.random.default_rng(seed))
+    estimate = inference.least_squares(record)
+    below = leaf_matrix(record.parent, record.is_leaf)
+    there = ~np.isnan(draws)
+    root_weight = 1 / np.sqrt(variances[there])
+    leaves = np.linalg.lstsq(
+        below[there] * root_weight[:, None], draws[there] * root_weight, rcond=None
+    )[0]
+    assert estimate.value == pytest.approx(below @ leaves, rel=1e-9)
+
+
+def test_children_add_up_to_their_parents():
+    release, _ = run(HTF(epsilon=0.5, inference="least squares"), city(), PreviewNoise(1))
+    tree = release.tree
+    sums = np.bincount(tree.parent[1:], tree.value[1:], minlength=len(tree))
+    inner = tree.fan_out > 0
+    assert sums[inner] == pytest.approx(tree.value[inner], rel=1e-9, abs=1e-6)
+
+
+def test_ag_inference_is_the_printed_formula_with_erratum_19():
+    alpha, epsilon = 0.3, 0.7
+    mechanism = AG(epsilon=epsilon, alpha=alpha, first_size=4, c2=0.5)
+    release, desk = run(mechanism, city(), PreviewNoise(2))
+    tree, record = release.tree, desk.transcript()
+    first = record.counts(["first level"])[0]
+    second = record.counts(["second level"])[0]
+    for v in np.flatnonzero(tree.parent == 0):
+        below = np.flatnonzero(tree.parent == v)
+        m2 = len(below)
+        # Discrete noise has variance 1/(2 sinh(e/2)^2); with it in place of 1/e^2 the printed
+        # weights hold exactly.
+        a, b = (2 * np.sinh(e / 2) for e in (alpha * epsilon, (1 - alpha) * epsilon))
+        weight = a**2 * m2 / (b**2 + a**2 * m2)
+        v_new = weight * first[v] + (1 - weight) * second[below].sum()
+        u_new = second[below] + (v_new - second[below].sum()) / m2
+        assert tree.value[below] == pytest.approx(u_new, rel=1e-9)
+
+
+def test_a_leaf_without_a_draw_is_refused():
+    record = transcript([-1, 0, 0], [1.0, 2.0, np.nan], [1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="never measured"):
+        inference.least_squares(record)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("stop_count", [10, 50])
+def test_least_squares_over_a_tree_that_stopped_itself_is_unbiased(stop_count):
+    # Plain weights would make the total of this map too large by about two standard errors of
+    # a single release (see the note on least squares); with balanced shares the mean of 200
+    # lies within 4 standard errors of the truth.
+    matrix = city((128, 128), 40_000).prepare()
+    totals = [
+        HTF(epsilon=0.2, inference="least squares", stop_count=stop_count)
+        .release(matrix, rng=seed)
+        .total
+        for seed in range(200)
+    ]
+    error = np.mean(totals) - matrix.total
+    assert abs(error) < 4 * np.std(totals) / np.sqrt(len(totals))
+
+
+def test_shares_are_held_back_only_near_the_threshold():
+    units = 10**12
+    spent = np.array([[units // 10], [0], [0]])
+    near = transcript([-1, 0, 0], [60.0, 1, 1], [200.0, 1, 1], spent)
+    far = transcript([-1, 0, 0], [900.0, 1, 1], [200.0, 1, 1], spent)
+    stop_at = np.full(3, 50.0)
+
+    def shares(record):
+        doubtful = inference.in_doubt(record, "test", stop_at)
+        return inference.balanced_shares(record, units, "test", "none", doubtful)
+
+    # e = .1 and R = .9 of the budget: as a leaf its first draw would have weighed .01 / .82.
+    assert shares(near) == pytest.approx([0.01 / 0.82, 1, 1])
+    assert shares(far).tolist() == [1, 1, 1]

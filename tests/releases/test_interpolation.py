@@ -1,0 +1,56 @@
+"""Inside leaves: masses kept, nothing negative, slopes towards fuller neighbours."""
+
+import numpy as np
+import pytest
+
+from explorer import AG, HTF, FrequencyMatrix, Mosaic, Release
+from explorer.releases.interpolation import interpolate
+from tests.helpers import city
+
+
+def test_a_leaf_leans_towards_its_fuller_neighbour():
+    leaf = np.zeros((8, 8), dtype=np.int32)
+    leaf[:, 4:] = 1
+    even = np.where(leaf == 1, 10.0, 2.0)
+    smooth = interpolate(even, leaf)
+    assert smooth[:, :4].sum() == pytest.approx(even[:, :4].sum())
+    assert smooth[:, 4:].sum() == pytest.approx(even[:, 4:].sum())
+    assert np.all(np.diff(smooth[0]) >= 0)
+    assert smooth[0, 3] > 2 > smooth[0, 0]
+
+
+@pytest.mark.parametrize("kind", [HTF, AG, Mosaic])
+@pytest.mark.parametrize("shape", [(64, 64), (50, 37)])
+def test_every_leaf_keeps_its_count_and_cells_stay_non_negative(kind, shape):
+    settings = {"epsilon": 0.3, "inference": "split"}
+    even = kind(**settings, inside="uniform").release(city(shape), rng=2)
+    smooth = kind(**settings, inside="interpolated").release(city(shape), rng=2)
+    owners = smooth.tree.owners(shape)
+    kept = np.bincount(owners.ravel(), smooth.density().ravel())
+    assert kept == pytest.approx(even.counts, abs=1e-6)
+    assert smooth.density().min() >= -1e-12  # rounding of sums
+    assert not np.allclose(smooth.density(), even.density())
+
+
+def test_answers_follow_the_interpolated_density(tmp_path):
+    release = Mosaic(epsilon=0.5).release(city(), rng=1)
+    box = [[3.5, 2, 20, 31.25]]
+    x = np.clip(np.minimum(20, np.arange(64) + 1) - np.maximum(3.5, np.arange(64)), 0, 1)
+    y = np.clip(np.minimum(31.25, np.arange(64) + 1) - np.maximum(2, np.arange(64)), 0, 1)
+    assert release.answer(box).value[0] == pytest.approx(y @ release.density() @ x)
+    release.save(tmp_path / "m.parquet")
+    again = Release.load(tmp_path / "m.parquet")
+    assert again.answer(box).value[0] == release.answer(box).value[0]
+    assert again.inside == "interpolated"
+
+
+def test_an_empty_map_stays_empty():
+    assert interpolate(np.zeros((5, 9)), np.zeros((5, 9), dtype=np.int32)).sum() == 0
+    assert Mosaic().release(FrequencyMatrix.from_array([[0]]), rng=1).n_leaves == 1
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (50, 37), (64, 64)])
+def test_an_even_map_stays_even_up_to_its_edges(shape):
+    rows, cols = np.indices(shape)
+    leaves = (rows // 2 * shape[1] + cols // 2).astype(np.int32)
+    np.testing.assert_allclose(interpolate(np.ones(shape), leaves), 1.0)

@@ -1,0 +1,191 @@
+"""Answers and their noise on trees, against dense linear algebra and brute force."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer import AG, HTF, UG, Identity, QuadTree, Uniform
+from explorer.privacy.noise import PreviewNoise
+from explorer.releases.overlap import cut_leaves, spread_exactly
+from explorer.releases.tree import Tree
+from tests.helpers import NoNoise, city, run
+
+MECHANISMS = [
+    Identity(epsilon=0.5),
+    Uniform(epsilon=0.5),
+    UG(epsilon=0.5),
+    AG(epsilon=0.5, first_size=5),
+    QuadTree(epsilon=0.5),
+    QuadTree(epsilon=0.5, height=2, inference="leaves"),
+    HTF(epsilon=0.5),
+    HTF(epsilon=0.5, inference="least squares"),
+]
+IDS = [repr(m)[:40] for m in MECHANISMS]
+
+
+def random_boxes(rng, shape, n=40):
+    return np.sort(rng.uniform(-3, max(shape) + 3, (n, 2, 2)), axis=1)
+
+
+def weights(tree, box):
+    """Share of every leaf that lies in a box."""
+    leaves = tree.leaves
+    low = np.maximum(tree.lower[leaves], box[0])
+    high = np.minimum(tree.upper[leaves], box[1])
+    overlap = np.prod(np.maximum(high - low, 0), axis=1)
+    return overlap / np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
+def test_values_and_touched_leaves_equal_brute_force(mechanism):
+    tree = run(mechanism, city((20, 27), 3000), PreviewNoise(1))[0].tree
+    boxes = random_boxes(np.random.default_rng(0), (20, 27))
+    values, _, touched = tree.integrate(boxes)
+    for box, value, number in zip(boxes, values, touched, strict=True):
+        share = weights(tree, box)
+        assert value == pytest.approx(share @ tree.value[tree.leaves], abs=1e-6)
+        assert number == np.count_nonzero(share)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
+def test_noise_variance_equals_dense_least_squares(mechanism):
+    tree = run(mechanism, city((12, 13), 800), PreviewNoise(1))[0].tree
+    leaves, n = tree.leaves, len(tree)
+    below = np.zeros((n, len(leaves)))
+    for column, leaf in enumerate(leaves):
+        node = leaf
+        while node >= 0:
+            below[node, column] = 1
+            node = tree.parent[node]
+    covariance = np.linalg.inv(below.T @ (below * tree.precision[:, None]))
+    boxes = random_boxes(np.random.default_rng(1), (12, 13), 15)
+    variances = tree.integrate(boxes)[1]
+    for box, variance in zip(boxes, variances, strict=True):
+        share = weights(tree, box)
+        assert variance == pytest.approx(share @ covariance @ share, rel=1e-6, abs=1e-6)
+    assert tree.sd**2 == pytest.approx(np.diag(below @ covariance @ below.T), rel=1e-6)
+
+
+def random_tree(rng, shape, splits=25):
+    """A tree whose nodes are cut in two or four at random, with random counts and precisions."""
+    lower, upper, parent = [[0] * len(shape)], [list(shape)], [-1]
+    waiting = [0]
+    for _ in range(splits):
+        if not waiting:
+            break
+        node = waiting.pop(int(rng.integers(len(waiting))))
+        pieces = [(lower[node], upper[node])]
+        for axis in rng.permutation(len(shape))[: rng.integers(1, 3)]:
+            if upper[node][axis] - lower[node][axis] < 2:
+                continue
+            at = int(rng.integers(lower[node][axis] + 1, upper[node][axis]))
+            halves = []
+            for low, high in pieces:
+                below, above = list(high), list(low)
+                below[axis] = above[axis] = at
+                halves += [(low, below), (above, high)]
+            pieces = halves
+        if len(pieces) > 1:
+            waiting += range(len(parent), len(parent) + len(pieces))
+            parent += [node] * len(pieces)
+            lower += [low for low, _ in pieces]
+            upper += [high for _, high in pieces]
+    n = len(parent)
+    # Nodes are split in any order, so that children do not follow their parents level by level.
+    inner = np.bincount(np.array(parent[1:], dtype=int), minlength=n) > 0
+    precision = np.where(inner & (rng.random(n) < 0.4), 0.0, rng.uniform(0.1, 2.0, n))
+    value = np.zeros(n)
+    value[~inner] = rng.normal(10, 30, (~inner).sum())
+    for node in range(n - 1, 0, -1):
+        value[parent[node]] += value[node]
+    return Tree(
+        np.array(lower),
+        np.array(upper),
+        np.array(parent),
+        value,
+        precision,
+        (),
+        np.zeros((n, 0), dtype=np.int64),
+        np.zeros((n, 0)),
+    )
+
+
+SHAPES = [(40,), (9, 14), (5, 7, 6), (4, 3, 5, 6), (2, 3, 2, 3, 4, 2)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shape", SHAPES, ids=len)
+def test_any_dimension_equals_naive_sums_and_dense_least_squares(shape, seed):
+    rng = np.random.default_rng([seed, len(shape)])
+    tree = random_tree(rng, shape)
+    boxes = np.sort(rng.uniform(-2, np.array(shape) + 2, (30, 2, len(shape))), axis=1)
+    boxes[:10] = np.round(boxes[:10])
+    boxes[0] = [np.zeros(len(shape)), shape]
+    leaves, n = tree.leaves, len(tree)
+    below = np.zeros((n, len(leaves)))
+    for column, leaf in enumerate(leaves):
+        node = leaf
+        while node >= 0:
+            below[node, column] = 1
+            node = tree.parent[node]
+    covariance = np.linalg.inv(below.T @ (below * tree.precision[:, None]))
+    counts = rng.integers(0, 50, len(leaves))
+    exact = np.round(below @ counts).astype(np.int64)
+    values, variances, touched = tree.integrate(boxes)
+    spread, inside, cut = spread_exactly(tree, exact, boxes)
+    for i, box in enumerate(boxes):
+        share = weights(tree, box)
+        assert values[i] == pytest.approx(share @ tree.value[leaves], abs=1e-6)
+        assert variances[i] == pytest.approx(share @ covariance @ share, rel=1e-6, abs=1e-9)
+        assert touched[i] == np.count_nonzero(share) == inside[i] + cut[i]
+        assert spread[i] == pytest.approx(share @ counts, abs=1e-6)
+        found = cut_leaves(tree, box)
+        assert (found[0], len(found[1])) == (inside[i], cut[i])
+    assert values[0] == tree.value[0]
+
+
+def test_the_written_out_case_of_two_dimensions_is_the_general_one():
+    rng = np.random.default_rng(5)
+    flat = random_tree(rng, (33, 21), 60)
+    # A third axis of one cell, which every box holds: the loop over axes must find the same.
+    zeros, ones = (np.full((len(flat), 1), v) for v in (0, 1))
+    lower, upper = np.hstack([flat.lower, zeros]), np.hstack([flat.upper, ones])
+    deep = replace(flat, lower=lower, upper=upper)
+    boxes = random_boxes(rng, (33, 21), 200)
+    more = np.concatenate([boxes, np.tile([[[0.0], [1.0]]], (200, 1, 1))], axis=2)
+    for one, other in zip(flat.integrate(boxes), deep.integrate(more), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("mechanism", MECHANISMS[:6], ids=IDS[:6])
+def test_claimed_noise_is_the_noise_over_many_draws(mechanism):
+    # Only mechanisms whose partition does not depend on the draws; the others in test_htf.
+    if isinstance(mechanism, UG):
+        mechanism = UG(epsilon=0.5, grid_size=7)
+    if isinstance(mechanism, AG):
+        mechanism = AG(epsilon=0.5, first_size=5, c2=1000.0)
+    matrix = city((16, 16), 900)
+    boxes = np.array([[0, 0, 16, 16], [2, 3, 9, 11], [1.5, 0, 4.25, 7.5]])
+    answers = [mechanism.release(matrix, rng=seed).answer(boxes) for seed in range(400)]
+    spread = np.std([a.value for a in answers], axis=0)
+    # The sd of 400 draws is known to about 4 % (Laplace tails: 5.5 %); allow 4 of those.
+    assert spread == pytest.approx(answers[0].sd, rel=0.22)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=IDS)
+def test_leaves_tile_the_grid_and_painting_keeps_the_total(mechanism):
+    release, _ = run(mechanism, city((20, 27), 3000), PreviewNoise(1))
+    covered = np.zeros((20, 27), dtype=int)
+    for (r0, c0), (r1, c1) in zip(release.lower, release.upper, strict=True):
+        covered[r0:r1, c0:c1] += 1
+    assert np.all(covered == 1)
+    assert release.density().sum() == pytest.approx(release.total)
+
+
+def test_answers_are_additive():
+    release, _ = run(HTF(epsilon=1, inference="least squares"), city(), NoNoise())
+    parts = [[0, 0, 30.5, 64], [30.5, 0, 64, 20], [30.5, 20, 64, 64]]
+    whole = release.answer([[0, 0, 64, 64]]).value[0]
+    assert release.answer(parts).value.sum() == pytest.approx(whole)

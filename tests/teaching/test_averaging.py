@@ -1,0 +1,51 @@
+"""The averaging attack: its average, its standard error, its price."""
+
+import numpy as np
+import pytest
+
+from explorer import UG, exact
+from explorer.errors import InputError
+from explorer.releases.units import laplace_variance, to_units
+from explorer.teaching import averaging
+from explorer.teaching.previews import answers
+from tests.helpers import city
+
+
+def test_mean_and_error_are_those_of_numpy_at_every_length() -> None:
+    values = np.random.default_rng(1).normal(1e7, 3, 40)
+    found = averaging.attack(values, 0.1)
+    for n in (2, 7, 40):
+        assert found.mean[n - 1] == pytest.approx(values[:n].mean(), rel=1e-13)
+        error = values[:n].std(ddof=1) / np.sqrt(n)
+        assert found.error[n - 1] == pytest.approx(error, rel=1e-6)
+    assert np.isnan(found.error[0])
+
+
+def test_epsilons_add_up_without_rounding() -> None:
+    assert averaging.spent(3, 0.1) == 0.3
+    assert averaging.attack(np.zeros(1000), 0.5).spent == 500
+
+
+def test_the_standard_error_is_one_over_the_root_of_n() -> None:
+    np.testing.assert_allclose(averaging.standard_error(8.0, [1, 4, 16]), [8, 4, 2])
+    # Within a half, 95 times in 100.
+    assert averaging.standard_error(10.0, averaging.redraws_to_know(10.0)) * 1.96 <= 0.5
+
+
+@pytest.mark.statistical
+def test_the_average_of_previews_closes_in_on_the_truth_at_that_rate() -> None:
+    matrix = city()
+    box = [[16, 24, 24, 32]]
+    true, sd = exact(matrix, box)[0], np.sqrt(laplace_variance(np.array([to_units(0.5)]), 1)[0])
+    given = answers(UG(epsilon=0.5, grid_size=8), matrix, box, range(400))[:, 0]
+    found = averaging.attack(given, 0.5)
+    for n in (25, 100, 400):
+        expected = averaging.standard_error(sd, n)
+        assert abs(found.mean[n - 1] - true) < 4 * expected
+        # An estimated standard deviation is off by about 1 / sqrt(2 n), more for long tails.
+        assert found.error[n - 1] == pytest.approx(expected, rel=6 / np.sqrt(2 * n))
+
+
+def test_no_answers_are_refused() -> None:
+    with pytest.raises(InputError, match="draw at least one"):
+        averaging.attack([], 0.1)

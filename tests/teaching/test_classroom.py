@@ -1,0 +1,244 @@
+"""Classes: codes nobody guesses, everything bounded, nothing lost between threads."""
+
+import threading
+
+import pytest
+
+from explorer.errors import InputError
+from explorer.teaching import classroom
+from explorer.teaching.classroom import ClassRooms, spaced, tidy
+from explorer.teaching.pool import Answer, Question, QuestionSettings
+from tests.helpers import city
+
+
+class Clock:
+    """Seconds as a test says."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def rooms(clock) -> ClassRooms:
+    return ClassRooms(clock)
+
+
+def question(epsilon=1.0) -> Question:
+    return Question.of(
+        city((16, 16), 500), "Town", QuestionSettings(mechanism="uniform", epsilon=epsilon)
+    )
+
+
+def asked(rooms):
+    room = rooms.create()
+    room.ask(question())
+    return room
+
+
+def nothing() -> None:
+    """What a participant who looks elsewhere does."""
+
+
+def test_codes_are_long_random_and_cannot_be_misread(rooms) -> None:
+    codes = {rooms.create().code for _ in range(classroom.MOST_CLASSES)}
+    assert len(codes) == classroom.MOST_CLASSES
+    assert all(len(code) == 8 and set(code) <= set(classroom.SIGNS) for code in codes)
+    assert not set("IO01LSB58Z2U") & set(classroom.SIGNS)
+    # All guesses of a day against as many classes as there can be.
+    guesses = classroom.GUESSES + classroom.GUESSES_A_SECOND * 86_400
+    hit = guesses * classroom.MOST_CLASSES / len(classroom.SIGNS) ** classroom.LENGTH
+    assert hit < 1e-4
+
+
+def test_a_code_is_found_however_it_is_typed(rooms) -> None:
+    room = rooms.create()
+    for typed in (room.code, room.code.lower(), f" {spaced(room.code)} ", "-".join(room.code)):
+        assert rooms.find(typed) is room
+    assert tidy(spaced(room.code)) == room.code
+
+
+@pytest.mark.parametrize("typed", ["", "AAAAAAAA", "x" * 10_000, None, 7, [1], {"a": 1}, "é\0"])
+def test_a_wrong_code_is_one_sentence(rooms, typed) -> None:
+    rooms.create()
+    with pytest.raises(InputError, match="no class with this code"):
+        rooms.find(typed)
+
+
+def test_guesses_are_slowed_down_and_right_codes_do_not_count(rooms, clock) -> None:
+    room = rooms.create()
+    for _ in range(3 * classroom.GUESSES):
+        rooms.find(room.code)
+    for _ in range(classroom.GUESSES):
+        with pytest.raises(InputError, match="no class"):
+            rooms.find("AAAAAAAA")
+    for _ in range(5):
+        with pytest.raises(InputError, match="wait"):
+            rooms.find(room.code)
+        with pytest.raises(InputError, match="wait"):
+            rooms.back(room.key)
+    clock.now += 1
+    assert rooms.find(room.code) is room
+
+
+def test_the_teachers_key_leads_back_and_a_code_does_not(rooms) -> None:
+    room = rooms.create()
+    assert rooms.back(room.key) is room
+    assert len(room.key) >= 32
+    for key in (room.code, "", None):
+        with pytest.raises(InputError, match="over"):
+            rooms.back(key)
+
+
+def test_classes_are_bounded_and_empty_ones_make_room(rooms, clock) -> None:
+    held = [rooms.create() for _ in range(classroom.MOST_CLASSES)]
+    held[0].enter(nothing)
+    with pytest.raises(InputError, match="classes on this server"):
+        rooms.create()
+    clock.now += classroom.EMPTY + 1
+    rooms.create()
+    assert rooms.find(held[0].code) is held[0]
+    assert held[1].look().closed
+
+
+def test_an_idle_class_is_forgotten_and_a_busy_one_is_not(rooms, clock) -> None:
+    idle, busy = asked(rooms), asked(rooms)
+    who = busy.enter(nothing)
+    told = []
+    idle.enter(lambda: told.append(1))
+    clock.now += classroom.IDLE - 1
+    busy.answer(who, 1, Answer(5, 1))
+    clock.now += 2
+    with pytest.raises(InputError):
+        rooms.find(idle.code)
+    assert rooms.find(busy.code) is busy
+    assert len(rooms) == 1
+    assert len(told) == 2  # of entering, and of the end
+    with pytest.raises(InputError, match="over"):
+        idle.enter(nothing)
+
+
+def test_seats_are_bounded_and_given_back(rooms) -> None:
+    room = rooms.create()
+    seats = [room.enter(nothing) for _ in range(classroom.MOST_PARTICIPANTS)]
+    with pytest.raises(InputError, match="full"):
+        room.enter(nothing)
+    screens = [room.enter(nothing, teacher=True) for _ in range(classroom.MOST_SCREENS)]
+    with pytest.raises(InputError, match="full"):
+        room.enter(nothing, teacher=True)
+    assert room.look().present == len(seats)
+    for each in seats + screens:
+        room.leave(each)
+        room.leave(each)
+    assert room.empty
+    room.enter(nothing)
+
+
+def test_answers_are_pooled_and_a_new_question_forgets_them(rooms) -> None:
+    room = asked(rooms)
+    a, b = room.enter(nothing), room.enter(nothing)
+    assert room.answer(a, 1, Answer(10, 1))
+    assert room.answer(b, 1, Answer(20, 1))
+    assert room.answer(b, 1, Answer(30, 1))
+    look = room.look()
+    assert (look.summary.answers, look.summary.people, look.summary.mean) == (3, 2, 20)
+    assert room.own(b) == (20, 30)
+    assert room.look() is look
+    room.reveal(True)
+    assert room.look().revealed
+    room.reset()
+    assert room.look().revealed
+    assert room.look().summary is None
+    assert room.own(b) == ()
+    assert not room.answer(a, 1, Answer(10, 1)), "an answer to what was asked before"
+    room.ask(question(2.0))
+    assert not room.look().revealed
+    assert room.look().number == 3
+
+
+def test_only_who_is_in_the_class_answers(rooms) -> None:
+    room = asked(rooms)
+    who, screen = room.enter(nothing), room.enter(nothing, teacher=True)
+    room.leave(who)
+    assert not room.answer(who, 1, Answer(1, 1))
+    assert not room.answer(screen, 1, Answer(1, 1))
+    assert not room.answer(99, 1, Answer(1, 1))
+    with pytest.raises(InputError, match="not in this class"):
+        room.dice(who)
+
+
+def test_answers_of_one_and_of_all_are_bounded(rooms, monkeypatch) -> None:
+    room = asked(rooms)
+    who = room.enter(nothing)
+    for _ in range(classroom.MOST_OWN):
+        assert room.answer(who, 1, Answer(1, 1))
+    assert not room.answer(who, 1, Answer(1, 1))
+    with pytest.raises(InputError, match="enough"):
+        room.dice(who)
+    monkeypatch.setattr(classroom, "MOST_ANSWERS", classroom.MOST_OWN)
+    other = room.enter(nothing)
+    assert not room.answer(other, 1, Answer(1, 1))
+    with pytest.raises(InputError, match="reset"):
+        room.dice(other)
+
+
+def test_dice_differ_and_need_a_question(rooms) -> None:
+    room = rooms.create()
+    who = room.enter(nothing)
+    with pytest.raises(InputError, match="not asked yet"):
+        room.dice(who)
+    room.ask(question())
+    rolled = [room.dice(who) for _ in range(2000)]
+    assert len(set(rolled)) == 2000
+    assert all(0 <= each < 2**31 for each in rolled)
+
+
+def test_everybody_is_told_and_the_end_reaches_all(rooms) -> None:
+    room = asked(rooms)
+    told = {"a": 0, "teacher": 0}
+
+    def count(name):
+        return lambda: told.__setitem__(name, told[name] + 1)
+
+    a = room.enter(count("a"))
+    room.enter(count("teacher"), teacher=True)
+    before = dict(told)
+    room.answer(a, 1, Answer(1, 1))
+    assert told == {name: n + 1 for name, n in before.items()}
+    rooms.close(room)
+    assert told == {name: n + 2 for name, n in before.items()}
+    look = room.look()
+    assert look.closed
+    assert look.question is None
+    for act in (room.reset, lambda: room.ask(question()), lambda: room.dice(a)):
+        with pytest.raises(InputError, match="over"):
+            act()
+    assert not room.answer(a, 1, Answer(1, 1))
+
+
+def test_threads_lose_no_answer(rooms) -> None:
+    room = asked(rooms)
+    looks = []
+
+    def take_part() -> None:
+        who = room.enter(lambda: looks.append(room.look().present))
+        for i in range(50):
+            room.dice(who)
+            assert room.answer(who, 1, Answer(i, 1))
+        room.leave(who)
+
+    threads = [threading.Thread(target=take_part) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(30)
+    assert room.look().summary.answers == 400
+    assert room.look().summary.people == 8
+    assert room.empty

@@ -1,0 +1,71 @@
+"""After the noise: what is unbiased, what is not, and by how much."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+from explorer import FrequencyMatrix, QuadTree
+from explorer.teaching import postprocessing
+from explorer.teaching.postprocessing import TREATMENTS, Treatment, effects
+from explorer.teaching.previews import Cancelled
+
+
+def test_every_way_is_there_once_nothing_first() -> None:
+    assert len(set(TREATMENTS)) == 8
+    assert TREATMENTS[0] == Treatment()
+    assert TREATMENTS[-1] == Treatment(True, True, True)
+
+
+def test_counts_are_cut_off_before_they_are_rounded() -> None:
+    counts = np.array([-3.2, 0.4, 2.6])
+    np.testing.assert_array_equal(Treatment(non_negative=True).apply(counts), [0, 0.4, 2.6])
+    both = Treatment(non_negative=True, rounded=True)
+    np.testing.assert_array_equal(both.apply(counts), [0, 0, 3])
+    np.testing.assert_array_equal(Treatment().apply(counts), counts)
+
+
+@pytest.mark.statistical
+def test_an_empty_region_gains_what_the_law_of_the_noise_says() -> None:
+    matrix = FrequencyMatrix.from_array(np.zeros((16, 16), dtype=int))
+    # Five levels; 256 leaves with a fifth of the budget each.
+    made = QuadTree(epsilon=1.0, height=4, budget="uniform")
+    found = dict(
+        zip(
+            TREATMENTS, effects(made, matrix, np.array([[0, 0], [16, 16]]), range(300)), strict=True
+        )
+    )
+    # E max(Z, 0) of discrete Laplace is q / (1 - q^2) with q = e^-0.2.
+    q = math.exp(-0.2)
+    expected = 256 * q / (1 - q**2)
+    cut = found[Treatment(non_negative=True)]
+    assert cut.bias == pytest.approx(expected, abs=4 * cut.error)
+    assert cut.bias > 50 * cut.error
+    for treatment in (Treatment(), Treatment(rounded=True), Treatment(consistent=True)):
+        assert abs(found[treatment].bias) < 4 * found[treatment].error
+    # Draws are whole already; consistency takes most of the noise of the whole map away.
+    assert found[Treatment(rounded=True)].bias == found[Treatment()].bias
+    assert found[Treatment(consistent=True)].sd < 0.5 * found[Treatment()].sd
+    assert cut.leaf_error < found[Treatment()].leaf_error
+
+
+def test_a_region_that_cuts_through_leaves_counts_them_by_area() -> None:
+    counts = np.arange(16).reshape(4, 4)
+    matrix = FrequencyMatrix.from_array(counts)
+    made = QuadTree(epsilon=10.0, height=1, budget="uniform")
+    seeds = [4, 5]
+    found = effects(made, matrix, np.array([[0, 0], [4, 3]]), seeds)[0]
+    plain = QuadTree(epsilon=10.0, height=1, budget="uniform", inference="leaves")
+    answers = [plain.release(matrix, rng=s).answer([[0, 0, 3, 4]]).value[0] for s in seeds]
+    assert found.bias == pytest.approx(np.mean(answers) - counts[:, :3].sum())
+
+
+def test_mechanisms_without_a_choice_are_left_out_and_a_flag_stops() -> None:
+    assert "quadtree" in postprocessing.treatable()
+    assert "identity" not in postprocessing.treatable()
+    flag = threading.Event()
+    flag.set()
+    matrix = FrequencyMatrix.from_array(np.ones((4, 4), dtype=int))
+    with pytest.raises(Cancelled):
+        effects(QuadTree(), matrix, np.array([[0, 0], [2, 2]]), [1, 2], cancel=flag)

@@ -1,0 +1,82 @@
+"""Hidden counts come back exactly: by two boxes, by whole strips, by two days."""
+
+import numpy as np
+import pytest
+
+from explorer.errors import InputError
+from explorer.teaching import thresholds
+
+K = 5
+COUNTS = np.array([[0, 2, 9, 1], [7, 3, 0, 4], [0, 0, 0, 0], [5, 0, 1, 8]])
+
+
+def test_a_service_says_nothing_below_the_threshold() -> None:
+    ask = thresholds.service(COUNTS, K)
+    shown = thresholds.published(ask, COUNTS.shape)
+    np.testing.assert_array_equal(np.isnan(shown), COUNTS < K)
+    np.testing.assert_array_equal(shown[COUNTS >= K], COUNTS[COUNTS >= K])
+
+
+def test_two_published_boxes_give_a_hidden_cell_away() -> None:
+    ask = thresholds.service(COUNTS, K)
+    found = thresholds.difference(ask, COUNTS.shape, (0, 1))
+    assert found is not None
+    assert found.count == 2
+    assert found.answers == (11, 9)
+    assert found.larger.tolist() == [[0, 1], [1, 3]]
+    assert found.smaller.tolist() == [[0, 2], [1, 3]]
+
+
+def test_every_count_that_is_given_away_is_the_true_one() -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(rng.gamma(0.3, 12, (40, 30)))
+    ask = thresholds.service(counts, 10)
+    found = thresholds.differences(ask, counts.shape)
+    away = np.isfinite(found)
+    np.testing.assert_array_equal(found[away], counts[away])
+    hidden = counts < 10
+    assert (hidden & away).sum() > 0.95 * hidden.sum()
+    # One by one and all at once agree on which can be had.
+    for cell in map(tuple, np.argwhere(hidden)[::23]):
+        single = thresholds.difference(ask, counts.shape, cell)
+        assert (single is not None) == away[cell]
+        if single is not None:
+            assert single.count == counts[cell]
+            areas = [np.prod(box[1] - box[0]) for box in (single.larger, single.smaller)]
+            assert areas[0] - areas[1] == 1
+
+
+def test_a_lonely_cell_is_out_of_reach() -> None:
+    counts = np.zeros((5, 5), dtype=int)
+    counts[2, 2] = 3
+    assert thresholds.difference(thresholds.service(counts, K), (5, 5), (2, 2)) is None
+
+
+def test_two_days_give_a_vanished_cell_away() -> None:
+    days = thresholds.two_days(COUNTS, K, (3, 0))
+    assert days.before[0] == 5
+    assert np.isnan(days.after[0])
+    assert days.after[1] == days.before[1] + 1
+    assert days.hidden == 4
+    assert days.changed == 2
+
+
+def test_two_days_show_only_the_arrival_of_someone_from_a_hidden_cell() -> None:
+    days = thresholds.two_days(COUNTS, K, (1, 1))
+    assert days.hidden is None
+    assert days.end == (1, 0)
+    assert days.changed == 1
+    with pytest.raises(InputError, match="Nobody is in this cell"):
+        thresholds.two_days(COUNTS, K, (2, 2))
+    with pytest.raises(InputError, match="lower threshold"):
+        thresholds.two_days(COUNTS, 100, (1, 1))
+
+
+@pytest.mark.parametrize("shape", [(256, 256), (100, 37), (5, 7)])
+def test_coarse_counts_lose_nobody(shape) -> None:
+    counts = np.random.default_rng(0).poisson(2, shape)
+    coarse, rows, cols = thresholds.coarse(counts, 16)
+    assert coarse.shape == (min(16, shape[0]), min(16, shape[1]))
+    assert coarse.sum() == counts.sum()
+    assert (rows[-1], cols[-1]) == shape
+    assert coarse[1, 2] == counts[rows[1] : rows[2], cols[2] : cols[3]].sum()

@@ -1,0 +1,65 @@
+"""The package's root: public names, loaded when they are first used."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import explorer
+import explorer.app
+
+HEAVY = ("bokeh", "datashader", "geopandas", "holoviews", "numba", "numpy", "pandas", "panel")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the modules that a fresh process has after a statement."""
+    code = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"
+    run = [sys.executable, "-c", code]
+    return set(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_importing_the_root_loads_nothing_heavy() -> None:
+    assert not loaded_by("import explorer") & set(HEAVY)
+
+
+def test_a_name_loads_what_it_needs_and_no_more() -> None:
+    grid = loaded_by("from explorer import Grid")
+    assert "explorer.grid.grid" in grid
+    assert not {name for name in grid if name.startswith(("explorer.points", "explorer.privacy"))}
+    assert "explorer.mechanisms.htf" in loaded_by("from explorer import HTF")
+
+
+@pytest.mark.parametrize("package", [explorer, explorer.app], ids=lambda each: each.__name__)
+def test_every_public_name_is_there_and_known_to_type_checkers(package) -> None:
+    tree = ast.parse(Path(package.__file__).read_text())
+    (typed,) = (node for node in tree.body if isinstance(node, ast.If))
+    homes = {
+        alias.name: node.module
+        for node in typed.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(homes) == set(package.__all__)
+    for name, home in homes.items():
+        assert getattr(package, name) is getattr(importlib.import_module(home), name)
+    assert set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = package.nonsense
+
+
+def test_help_shows_the_public_names() -> None:
+    shown = pydoc.render_doc(explorer, renderer=pydoc.plaintext)
+    assert "read_points" in shown
+    assert "class HTF" in shown
+
+
+def test_a_package_and_a_function_do_not_share_a_name() -> None:
+    importlib.import_module("explorer.mechanisms")
+    assert "htf" in explorer.all_mechanisms()
+    assert not callable(explorer.mechanisms)

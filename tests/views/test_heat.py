@@ -1,0 +1,86 @@
+"""The heatmap of points: datashader's counts in the unit of the grid, at every zoom."""
+
+import numpy as np
+import pytest
+
+from explorer.app.curator import data
+from explorer.grid.grid import Grid
+from explorer.points.points import Points
+from explorer.views.viewport import Viewport
+
+
+@pytest.fixture
+def made():
+    """40,000 points around Paris, some of them outside the grid, and the grid."""
+    rng = np.random.default_rng(8)
+    grid = Grid.around(2.35, 48.85, 8000, shape=64)
+    x, y = rng.normal(0, 2500, (2, 40_000))
+    lon, lat = grid.to_lonlat(x, y)
+    return Points(lon, lat), grid
+
+
+def heat_of(points, grid):
+    return data.heat_of(points.place_on(grid)[1], grid)
+
+
+def area(grid):
+    return grid.cell_width * grid.cell_height
+
+
+def test_points_outside_are_left_out(made) -> None:
+    points, grid = made
+    assert len(heat_of(points, grid)) == grid.count(points).total
+
+
+@pytest.mark.parametrize(("seen_on", "pixels"), [(64, 64), (128, 64), (32, 64)])
+def test_one_pixel_a_cell_shows_the_gridded_counts(made, seen_on, pixels) -> None:
+    points, grid = made
+    # Shown beside other cells of the same extent: halves and doubles agree with them too.
+    other = Grid(grid.bounds, (seen_on, seen_on), grid.crs)
+    picture = heat_of(points, other).render(Viewport.whole(grid, pixels), area(grid))
+    np.testing.assert_array_equal(picture, grid.count(points).counts)
+
+
+def test_under_a_bound_the_picture_is_of_what_counted(made) -> None:
+    points, grid = made
+    users = Points(points.x, points.y, user=np.arange(len(points)) % 500)
+    matrix, placed = users.place_on(grid, 3)
+    picture = data.heat_of(placed, grid).render(Viewport.whole(grid, 64), area(grid))
+    assert 0 < matrix.total < len(points) / 4
+    np.testing.assert_array_equal(picture, matrix.counts)
+
+
+def test_a_zoomed_view_counts_its_own_points_per_cell(made) -> None:
+    points, grid = made
+    heat = heat_of(points, grid)
+    x0, y0 = (grid.bounds[0] + 20 * grid.cell_width, grid.bounds[1] + 24 * grid.cell_height)
+    view = Viewport.of((x0, y0, x0 + 8 * grid.cell_width, y0 + 4 * grid.cell_height), 160, 80, grid)
+    picture = heat.render(view, area(grid))
+    inside = grid.count(points).counts[24:28, 20:28].sum()
+    # Mean density times the 32 cells in view is the number of points in view.
+    assert picture.mean() * 32 == pytest.approx(inside, rel=0.01)
+
+
+def test_tiles_change_nothing(made) -> None:
+    points, grid = made
+    heat = heat_of(points, grid)
+    view = Viewport.of((-1234.5, -999.0, 800.0, 1500.0), 90, 110, grid)
+    left, bottom, right, top = view.cells(grid)
+    everything, kept = heat.seen(Viewport.whole(grid)), heat.seen(view)
+    assert len(kept) < len(everything)
+    for frame in (everything, kept):
+        frame["in"] = frame.column.between(left, right) & frame.row.between(bottom, top)
+    assert kept["in"].sum() == everything["in"].sum()
+
+
+def test_weights_count_as_many_records() -> None:
+    grid = Grid.cells((4, 4))
+    points = Points(np.array([0.5, 3.5]), np.array([0.5, 2.5]), crs=None, weight=np.array([7, 0]))
+    picture = heat_of(points, grid).render(Viewport.whole(grid, 16), 1.0)
+    assert picture.sum() / 16 == pytest.approx(7)
+
+
+def test_no_points_is_an_empty_map() -> None:
+    grid = Grid.cells((4, 4))
+    nothing = Points(np.zeros(0), np.zeros(0), crs=None)
+    assert not heat_of(nothing, grid).render(Viewport.whole(grid, 16), 1.0).any()

@@ -1,0 +1,105 @@
+"""Charts of the lessons: sources hold what was given, and every chart says it in words."""
+
+import numpy as np
+from bokeh.models import BoxAnnotation, Span
+
+from explorer.mechanisms import mechanism
+from explorer.views.series import style_of
+from explorer.views.teaching.average import AverageChart
+from explorer.views.teaching.biases import BiasChart
+from explorer.views.teaching.frame import legend
+from explorer.views.teaching.laws import LawsChart
+from explorer.views.teaching.place_map import PlaceMap
+from explorer.views.teaching.prose import prose
+from explorer.views.teaching.shares import SharesChart
+from explorer.views.teaching.slopes import Slope, SlopeChart
+
+
+def spoken(fig) -> str:
+    return fig.html_attributes["aria-label"]
+
+
+def test_laws_are_densities_and_ratios_stay_inside_the_picture() -> None:
+    chart = LawsChart()
+    edges = np.array([0.0, 1.0, 3.0])
+    ratio, error = np.array([0.5, np.nan]), np.zeros(2)
+    chart.show(edges, np.array([0.4, 0.6]), np.array([0.5, 0.5]), ratio, error, 1.0, "words")
+    assert max(chart.first.data["y"]) == 0.4
+    assert max(chart.second.data["y"]) == 0.5
+    assert chart.ratios.data["y"].tolist() == [0.5]
+    assert chart.lower.y_range.end == 1.25
+    assert [limit.location for limit in chart.lower.select({"type": Span})] == [1.0, -1.0]
+    assert "words" in spoken(chart.upper)
+    assert "words" in spoken(chart.lower)
+
+
+def test_an_average_has_a_band_where_there_is_an_error() -> None:
+    chart = AverageChart()
+    mean, error = np.array([5.0, 6, 7]), np.array([np.nan, 1, 0.5])
+    chart.show(np.array([5.0, 7, 9]), mean, error, 8.0, "words")
+    assert len(chart.band.data["x"]) == 4
+    assert chart.kept.data["y"].tolist() == [5, 5]
+    assert chart.figure.y_range.start < 5 < 9 < chart.figure.y_range.end
+    chart.clear("nothing")
+    assert not len(chart.line.data["x"])
+    assert spoken(chart.figure) == "nothing"
+
+
+def test_shares_without_a_result_have_no_line() -> None:
+    chart = SharesChart(0.01, 10)
+    points = tuple(np.array([0.1, 1.0]) for _ in range(4))
+    chart.show(points, 0.95, None, (None, None), "words")
+    found, band = (
+        chart.figure.select_one({"dimension": "height"}),
+        chart.figure.select_one({"type": BoxAnnotation}),
+    )
+    assert not found.visible
+    assert not band.visible
+    chart.show(points, 0.95, 0.5, (0.3, None), "words")
+    assert found.location == 0.5
+    assert band.left == 0.3
+    assert band.right > 10
+
+
+def test_slopes_name_both_ends() -> None:
+    chart = SlopeChart(("one", "other"))
+    slopes = [Slope(style_of(mechanism("ag")), (1, 2), ("AG 1 %", "AG 5 %"))]
+    slopes.append(Slope(style_of(mechanism("ug")), (2, 1), ("UG 2 %", "UG 4 %")))
+    chart.show(slopes, "words")
+    assert chart.lines.data["ys"] == [[1, 2], [2, 1]]
+    assert chart.figure.yaxis[0].major_label_overrides == {1: "AG 1 %", 2: "UG 2 %"}
+    assert chart.right.major_label_overrides == {2: "AG 5 %", 1: "UG 4 %"}
+
+
+def test_biases_mark_the_chosen_one_by_size_and_colour() -> None:
+    chart = BiasChart()
+    chart.show(["a", "b"], np.array([0.0, 100.0]), np.array([1.0, 10.0]), 1, "words")
+    data = chart.source.data
+    assert data["size"].tolist() == [8, 14]
+    assert data["colour"][0] != data["colour"][1]
+    np.testing.assert_allclose(data["high"] - data["low"], 2 * 1.96 * np.array([1.0, 10.0]))
+
+
+def test_a_map_has_boxes_and_a_place_and_draws_only_where_it_may() -> None:
+    both = [PlaceMap((0, 0, 4, 4), "Map", drag=drag) for drag in (True, False)]
+    assert [m.figure.toolbar.active_drag == "auto" for m in both] == [False, True]
+    both[0].mark([((0, 0, 1, 2), "#fff", True)], (3, 3))
+    assert both[0].boxes.data["y1"].tolist() == [2]
+    assert both[0].place.data == {"x": [3], "y": [3]}
+    both[0].mark([])
+    assert both[0].place.data == {"x": [], "y": []}
+
+
+def test_words_of_a_lesson_are_shown_and_never_executed() -> None:
+    text = prose("**a** <script>x</script> [b](javascript:c) ![d](http://e/f)\n\n1. g")
+    assert "<strong>a</strong>" in text
+    assert "<script" not in text
+    assert "<img" not in text
+    assert 'href="javascript' not in text
+    assert "<li>g</li>" in text
+
+
+def test_a_legend_says_what_colours_stand_for() -> None:
+    text = legend([("#123456", "dash", "a < b")])
+    assert "a &lt; b" in text
+    assert "stroke-dasharray" in text

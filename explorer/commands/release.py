@@ -14,6 +14,7 @@ from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
+    from explorer.commands.paying import Payment
     from explorer.grid.grid import Grid
     from explorer.mechanisms import Mechanism
     from explorer.points.matrix import FrequencyMatrix
@@ -89,8 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw and save."""
+    from explorer.commands.paying import Payment, saved_first
     from explorer.mechanisms import mechanism
-    from explorer.privacy.ledger import Ledger
 
     made, idle = flags.build(arguments, mechanism(arguments.mechanism))
     seed = _whole(arguments.preview, "--preview", 0)
@@ -98,28 +99,31 @@ def run(arguments: argparse.Namespace) -> None:
     shape = None if arguments.shape is None else flags.shape(arguments.shape)
     load = _source(arguments, shape, bound)
     path = _output(arguments)
-    ledger = None if arguments.no_ledger or seed is not None else Ledger()
+    ledger = None if arguments.no_ledger or seed is not None else Payment()
     for name in idle:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()
     points, matrix = load()
     for sentence in () if points is None else points.notes:
         note(without_counts(sentence))
-    release = _draw(made, matrix, seed, ledger)
-    if path is not None:
-        write_whole(path, release.save)
-    print(release.summary())
-    print(_spent(matrix, ledger, seed))
-    took = time.perf_counter() - started
-    print(f"Saved as {path} after {took:.1f} s." if path else f"Not saved ({took:.1f} s).")
+    with saved_first(ledger):
+        release = _draw(made, matrix, seed, ledger)
+        if path is not None:
+            write_whole(path, release.save)
+        print(release.summary())
+        print(_spent(matrix, ledger, seed))
+        took = time.perf_counter() - started
+        print(f"Saved as {path} after {took:.1f} s." if path else f"Not saved ({took:.1f} s).")
 
 
-def _draw(made: Mechanism, matrix: FrequencyMatrix, seed: int | None, ledger: Ledger | None) -> Any:
+def _draw(
+    made: Mechanism, matrix: FrequencyMatrix, seed: int | None, ledger: Payment | None
+) -> Any:
     try:
         with progress(f"Drawing {made.title}") as tell:
             return made.release(matrix, rng=seed, progress=tell, ledger=ledger)
     except KeyboardInterrupt:
-        if ledger is not None:
+        if ledger is not None and ledger.booked:
             note("What the interrupted release would have cost stays booked.")
         raise
 

@@ -27,8 +27,6 @@ from explorer.releases.release import Release
 from explorer.releases.transcript import Transcript
 from explorer.releases.units import UNITS_PER_EPSILON, to_units
 
-# Measurements of more than a thousand equal draws take a way of their own (`laplace_variance`).
-_WARM_SIDES = (64, 24)
 _WARM: set[tuple[type, str]] = set()
 
 
@@ -186,13 +184,12 @@ class Mechanism(param.Parameterized):
         with interrupts_between_steps():
             # With little noise no test for stopping ends it early.
             clear = type(self)(**{**self.settings(), "epsilon": MAX_EPSILON})
-            for side in _WARM_SIDES:
-                rows, cols = np.indices((side, side))
-                crowd = (rows < side // 2) & (cols < side // 2)
-                counts = np.where(crowd, 10**6, (rows + cols) % 4)
-                made = clear.release(FrequencyMatrix.from_array(counts), rng=0)
-                # What is said and saved of a release belongs to it.
-                _ = made.density(), made.summary()
+            rows, cols = np.indices((64, 64))
+            crowd = (rows < 32) & (cols < 32)
+            counts = np.where(crowd, 10**6, (rows + cols) % 4)
+            made = clear.release(FrequencyMatrix.from_array(counts), rng=0)
+            # What is said and saved of a release belongs to it.
+            _ = made.density(), made.summary()
             nobody = np.zeros(1, dtype=np.int64)
             paid = np.array([UNITS_PER_EPSILON], dtype=np.int64)
             ReleaseNoise().laplace(nobody, 1, paid, nobody.astype(np.uint64), "warm-up")

@@ -104,7 +104,9 @@ class Transcript:
         weighted, precision = np.zeros(len(self)), np.zeros(len(self))
         for measured in self.measurements:
             if stages is None or measured.stage in stages:
-                _collect(measured.ids, measured.values, measured.variances, weighted, precision)
+                # One kind of array, so one kernel: equal draws come as one number broadcast.
+                variances = np.ascontiguousarray(measured.variances)
+                _collect(measured.ids, measured.values, variances, weighted, precision)
         _divide(weighted, precision)
         return weighted, precision
 

@@ -16,8 +16,10 @@ from numba.core.compiler_lock import global_compiler_lock
 import explorer
 from explorer.cli import build_parser, main
 from explorer.commands import COMMANDS, command
+from explorer.commands.paying import WAITS
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.privacy.ledger import Ledger
+from explorer.releases.release import Release
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = [sys.executable, "-m", "explorer"]
@@ -151,20 +153,48 @@ def test_python_refuses_a_setting_that_cannot_be_when_a_mechanism_is_made() -> N
     assert done.stdout.startswith("EXPLORER_MAX_EPSILON is '0'")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
-def test_an_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: Path) -> None:
-    output = tmp_path / "map.parquet"
+def booked_release(output: Path, side: int) -> tuple[subprocess.Popen[str], Ledger]:
+    """A release that has been booked and whose noise is being drawn, cell by cell."""
     process = subprocess.Popen(
         [*MODULE, "release", "--city", "madeup", "--mechanism", "identity", "--epsilon", "1",
-         "--shape", "2048", "-o", str(output)],
+         "--shape", str(side), "-o", str(output)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     ledger = Ledger()
     patience = time.monotonic() + 300
-    # Booked means that the noise of four million cells is being drawn: half a minute of work.
     while not (ledger.path.exists() and ledger.rows()) and time.monotonic() < patience:
         assert process.poll() is None, process.communicate()
-        time.sleep(0.1)
+        time.sleep(0.01)
+    return process, ledger
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+def test_a_release_that_is_paid_for_is_saved_before_an_interrupt(tmp_path: Path) -> None:
+    output = tmp_path / "map.parquet"
+    process, ledger = booked_release(output, 512)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert [line for line in err.splitlines() if line][-2:] == [WAITS, "dp-explorer: interrupted."]
+    assert f"Saved as {output}" in out
+    assert len(ledger.rows()) == 1
+    assert Release.load(output).n_leaves == 512 * 512
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
+def test_a_second_interrupt_ends_in_code_130_and_leaves_no_half_file(tmp_path: Path) -> None:
+    # The noise of four million cells is half a minute of work.
+    process, ledger = booked_release(tmp_path / "map.parquet", 2048)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    said = ""
+    while WAITS not in said:
+        line = process.stderr.readline()
+        assert line, said
+        said += line
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
@@ -201,7 +231,9 @@ def test_an_interrupt_while_functions_are_compiled_costs_nothing(
     assert process.returncode == 130, err
     assert out == ""
     assert "Traceback" not in err
-    assert err.splitlines()[-1] == "dp-explorer: interrupted."
+    # One sentence, and none that says something was paid.
+    made_up = "Port Amber is made up: nobody lives there."
+    assert [line for line in err.splitlines() if line != made_up] == ["dp-explorer: interrupted."]
     assert not Ledger().path.exists() or not Ledger().rows()
     assert not output.exists()
 

@@ -1,0 +1,67 @@
+"""Once a release is booked it is drawn and saved: Ctrl-C must not cost a person the budget."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from explorer.privacy.ledger import Ledger
+
+WAITS = "The release is booked, so it is drawn and saved first; Ctrl-C again gives it up."
+
+
+class Payment(Ledger):
+    """A ledger after whose booking the first Ctrl-C waits for the end of `saved_first`.
+
+    Attributes
+    ----------
+    booked : whether a release has been booked
+    interrupted : whether Ctrl-C waits
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.booked = self.interrupted = False
+
+    def book(self, key: str, units: int, mechanism: str, what: str = "") -> None:
+        """See `Ledger.book`."""
+        before = signal.getsignal(signal.SIGINT)
+        # Handlers belong to the main thread; one that somebody else has set, or none, stays.
+        if threading.current_thread() is threading.main_thread() and callable(before):
+            signal.signal(signal.SIGINT, self._wait)
+        super().book(key, units, mechanism, what)
+        self.booked = True
+
+    def _wait(self, _number: int, _frame: Any) -> None:
+        if self.interrupted and self.booked:
+            raise KeyboardInterrupt
+        if not self.interrupted:
+            # To standard error, but not by print: the signal may have come in the middle of one.
+            os.write(2, f"\n{WAITS}\n".encode())
+        self.interrupted = True
+
+
+@contextmanager
+def saved_first(payment: Payment | None) -> Iterator[None]:
+    """Raise an interrupt that came after the booking only here, at the end.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At the end for the first Ctrl-C, at once for a second one.
+    """
+    if payment is None:
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) == payment._wait:
+            signal.signal(signal.SIGINT, before)
+    if payment.interrupted:
+        raise KeyboardInterrupt

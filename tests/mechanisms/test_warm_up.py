@@ -1,0 +1,76 @@
+"""What a release needs is compiled before it is paid for: `warm_up` leaves nothing to compile."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.mechanisms import all_mechanisms
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Each in a fork of a process that has compiled nothing: every mechanism as it comes, and with the
+# last of the choices that each of its parameters has. The data are a town in a quiet country, of
+# two other shapes than what is made up for warming.
+FORKS = """
+import gc, json, os
+import numpy as np
+import param
+from numba.core.dispatcher import Dispatcher
+from explorer import FrequencyMatrix
+from explorer.mechanisms import all_mechanisms
+
+def signatures():
+    mine = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
+    mine = [each for each in mine if each.py_func.__module__.startswith("explorer")]
+    return {(each.py_func.__module__, each.py_func.__name__): len(each.signatures) for each in mine}
+
+def left_to_compile(made):
+    made.warm_up()
+    before = signatures()
+    assert sum(before.values()) > 0
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(3, (150, 97))
+    counts[50:60, 40:52] += 4000
+    for shape in (counts, counts[:30, :20].copy()):
+        made.release(FrequencyMatrix.from_array(shape), rng=1).density()
+    after = signatures()
+    return sorted(".".join(name) for name in after if after[name] > before.get(name, 0))
+
+made = []
+for cls in all_mechanisms().values():
+    declared = {name: cls.param[name] for name in cls.tunables()}
+    chosen = {n: d.objects[-1] for n, d in declared.items() if isinstance(d, param.Selector)}
+    made += [cls(epsilon=2), cls(epsilon=2, **chosen)] if chosen else [cls(epsilon=2)]
+found = {}
+for each in made:
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            told = json.dumps(left_to_compile(each))
+        except BaseException as error:
+            told = json.dumps(repr(error))
+        os.write(write, told.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    found[repr(each)] = json.loads(os.read(read, 65536))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_nothing_is_left_to_compile_after_warming_up() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found) > len(all_mechanisms())
+    assert {made: left for made, left in found.items() if left} == {}

@@ -39,7 +39,7 @@ class City:
     file : Path or None
         The local file, if there is one.
     columns : mapping
-        What `read_points` is told: lon, lat, crs, user, weight, time.
+        What `read_points` is given: lon, lat, crs, user, weight, time.
     downloads : tuple of Download
         Where the points come from when there is no local file.
     make : callable, optional

@@ -97,10 +97,10 @@ def _raster() -> _Raster:
 
     ticks = (np.arange(_RASTER) + 0.5) * _CELL - plan.HALF
     x, y = (axis.ravel() for axis in np.meshgrid(ticks, ticks))
-    # The plan has dice of its own, so that a seed changes the people and not the town.
-    dice = np.random.default_rng(7)
+    # The plan has a generator of its own, so that a seed changes the people and not the town.
+    town_rng = np.random.default_rng(7)
     far = np.hypot(x, 0.92 * y)
-    patches = _patches(dice, 9) + 0.7 * _patches(dice, 24) + 0.45 * _patches(dice, 60)
+    patches = _patches(town_rng, 9) + 0.7 * _patches(town_rng, 24) + 0.45 * _patches(town_rng, 60)
     roads = np.ones((_RASTER, _RASTER), bool)
     for curve in plan.roads():
         col, row = np.clip(((curve.T + plan.HALF) / _CELL).astype(int), 0, _RASTER - 1)
@@ -129,17 +129,17 @@ def _raster() -> _Raster:
     near = binary_dilation(blocked.reshape(_RASTER, _RASTER), iterations=2).ravel()
     # Whole numbers, so that a last bit of exp on another machine moves nobody.
     sums = np.cumsum(np.rint(density * 1e6))
-    seeds, streets = _districts(dice)
+    seeds, streets = _districts(town_rng)
     district = cKDTree(seeds).query(np.column_stack([x, y]))[1]
     return _Raster(sums, district, near, streets)
 
 
-def _patches(dice: np.random.Generator, cells: int) -> Floats:
+def _patches(town_rng: np.random.Generator, cells: int) -> Floats:
     """Return smooth noise between about -1 and 1 over the raster, ``cells`` bumps wide."""
     from scipy.ndimage import zoom
 
     noise = zoom(
-        dice.random((cells, cells)) * 2 - 1,
+        town_rng.random((cells, cells)) * 2 - 1,
         _RASTER / cells,
         order=3,
         grid_mode=True,
@@ -148,15 +148,17 @@ def _patches(dice: np.random.Generator, cells: int) -> Floats:
     return np.asarray(noise[:_RASTER, :_RASTER]).ravel()
 
 
-def _districts(dice: np.random.Generator) -> tuple[Floats, Floats]:
+def _districts(town_rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the middles of districts (m, 2) and their streets (m, 3)."""
-    radius = 11.5 * dice.random(110) ** 0.75
-    turn = dice.random(110) * 2 * np.pi
+    radius = 11.5 * town_rng.random(110) ** 0.75
+    turn = town_rng.random(110) * 2 * np.pi
     middles = np.column_stack([radius * np.cos(turn), radius * np.sin(turn)])
     # The old town follows the shore; the further out, the more each district goes its own way.
-    direction = np.deg2rad(32.0) + (dice.random(110) - 0.5) * np.clip(radius / 3.0, 0.1, 1.0) * 1.5
-    width = 0.075 + 0.006 * radius + 0.03 * dice.random(110)
-    depth = width * (1.3 + 1.2 * dice.random(110))
+    direction = (
+        np.deg2rad(32.0) + (town_rng.random(110) - 0.5) * np.clip(radius / 3.0, 0.1, 1.0) * 1.5
+    )
+    width = 0.075 + 0.006 * radius + 0.03 * town_rng.random(110)
+    depth = width * (1.3 + 1.2 * town_rng.random(110))
     return middles, np.column_stack([direction, width, depth])
 
 

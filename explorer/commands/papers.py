@@ -89,4 +89,4 @@ def _print_end(report: Report) -> None:
     print(f"\n{report.summary()}\nOn:")
     for title in dict.fromkeys(report.maps.values()):
         print(paragraph(title, 4))
-    print("Figures have their standard errors over the dice; other maps may say otherwise.")
+    print("Figures have their standard errors over the seeds; other maps may say otherwise.")

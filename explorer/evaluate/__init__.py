@@ -1,4 +1,4 @@
-"""Evaluation: mechanisms compared on fixed workloads, with repetitions on paired dice.
+"""Evaluation: mechanisms compared on fixed workloads, with repetitions paired by their seeds.
 
 `evaluate` gives a table at the end; `plan` and `runs` give finished runs one after the other, with
 progress and a flag to stop. Everything here compares with exact counts: it is the curator's.

@@ -31,9 +31,9 @@ def evaluate(
 ) -> pd.DataFrame:
     """Measure mechanisms on a map.
 
-    Releases are previews: the same seed means the same dice for every mechanism, epsilon and
-    parameter, so that differences can be taken seed by seed. What is wanted as the runs come in,
-    rather than at the end, is `plan` and `runs`.
+    Releases are previews: the same seed means the same random noise for every mechanism, epsilon
+    and parameter, so that differences can be taken seed by seed. What is wanted as the runs come
+    in, rather than at the end, is `plan` and `runs`.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ For n queries with true answers a_i, private answers b_i and errors e_i = |b_i -
     mape    mean of e_i / a_i over the queries with a_i > 0; NaN when there is none
     smape   mean of 2 e_i / (|a_i| + |b_i|), 0 where both are 0; from 0 to 2
     maape   mean of arctan(e_i / |a_i|), pi/2 where only a_i is 0, 0 where both are; 0 to pi/2
-    bias    mean of b_i - a_i, with its sign
+    bias    mean of b_i - a_i, which may be negative
 
 Relative metrics are fractions, not per cent. N is the exact number of records on the map, so every
 metric belongs to the curator. The first three also come as median and as 25, 75 and 95 %

@@ -1,10 +1,10 @@
 """Rankings: who comes first by a metric, how sure that is, and whether another metric agrees.
 
-A cell is one city, workload and epsilon. With v_cs the metric of a mechanism in cell c with dice s
-and m_c its mean over the dice, the score is the geometric mean of m_c over the cells, so that no
-cell outweighs another. To first order its logarithm moves with the dice by
+A cell is one city, workload and epsilon. With v_cs the metric of a mechanism in cell c with seed s
+and m_c its mean over the seeds, the score is the geometric mean of m_c over the cells, so that no
+cell outweighs another. To first order its logarithm moves with the seed by
 u_s = mean over c of v_cs / m_c, and the standard error of log score is sd(u) / sqrt(seeds). Two
-mechanisms ran on the same dice: the error of their difference comes from u_s - u'_s.
+mechanisms ran with the same seeds: the error of their difference comes from u_s - u'_s.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Score:
 
     @property
     def error(self) -> float:
-        """Its standard error over the dice; NaN with one seed."""
+        """Its standard error over the seeds; NaN with one seed."""
         return self.value * standard_error(self.moves)
 
 
@@ -63,12 +63,12 @@ def standard_error(values: NDArray[np.float64]) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
-def reach(seeds: int) -> float:
-    """Standard errors beyond which a difference counts: 2 of the normal law, more for few seeds.
+def critical_value(seeds: int) -> float:
+    """Standard errors beyond which a difference counts: 2, more for few seeds.
 
     Student's t for seeds - 1 degrees of freedom.
 
-    >>> [round(reach(seeds), 1) for seeds in (3, 5, 10, 1000)]
+    >>> [round(critical_value(seeds), 1) for seeds in (3, 5, 10, 1000)]
     [4.5, 2.9, 2.3, 2.0]
     """
     return float(stats.t.isf(SURE, seeds - 1)) if seeds > 1 else float("inf")
@@ -88,7 +88,10 @@ def scores(table: pd.DataFrame, metric: str) -> list[Score]:
         When mechanisms were not all run in the same cells with the same seeds.
     """
     if check(metric).startswith("bias"):
-        raise InputError("A bias has a sign and does not rank; choose another metric.")
+        raise InputError(
+            "Mechanisms cannot be ranked by bias, because it may be negative: choose another "
+            "measure."
+        )
     rows = table[table.metric == metric].assign(label=label(table))
     # An error of exactly 0 has no logarithm.
     rows = rows.assign(value=rows.value.clip(lower=np.finfo(np.float64).tiny))
@@ -142,8 +145,8 @@ def ranking(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 def verdict(table: pd.DataFrame, metrics: tuple[str, ...] = COMPARED) -> str:
     """One or two sentences that say whether the ranking turns round with the metric.
 
-    Two mechanisms change places when each is ahead by one of the metrics by more than `reach`
-    standard errors of the difference.
+    Two mechanisms change places when each is ahead by one of the metrics by more standard
+    errors of the difference than `critical_value` of the difference.
     """
     by_metric = {metric: {each.label: each for each in scores(table, metric)} for metric in metrics}
     first = next(iter(by_metric.values()))
@@ -154,7 +157,7 @@ def verdict(table: pd.DataFrame, metrics: tuple[str, ...] = COMPARED) -> str:
         return "With one seed there is no telling chance from merit: give two or more."
     best = {metric: next(iter(found)) for metric, found in by_metric.items()}
     turned = []
-    sure = reach(seeds)
+    sure = critical_value(seeds)
     for one, two in itertools.combinations(first, 2):
         ahead = {m: _lead(found[one], found[two]) for m, found in by_metric.items()}
         if max(ahead.values()) > sure and min(ahead.values()) < -sure:

@@ -1,4 +1,4 @@
-"""What if we had released again? The same settings on the same people, with other dice.
+"""What if we had released again? The same settings on the same people, with other random noise.
 
 Every run is a preview: reproducible, free of charge, and not private. To draw real releases again
 and again would cost epsilon each time, and their average would close in on the truth.
@@ -19,12 +19,12 @@ from explorer.points.matrix import FrequencyMatrix
 Floats = NDArray[np.float64]
 
 MOST_RUNS = 10_000
-_OWN_DICE = 0x4E75  # keeps these seeds apart from all others that are made of small numbers
+_OWN_SEEDS = 0x4E75  # keeps these seeds apart from all others that are made of small numbers
 
 
-def dice(run: int) -> int:
+def seed_of(run: int) -> int:
     """The seed of the ``run``-th repetition, from 0; never one that a person would type."""
-    return int(np.random.default_rng([_OWN_DICE, run]).integers(2**32, 2**62))
+    return int(np.random.default_rng([_OWN_SEEDS, run]).integers(2**32, 2**62))
 
 
 def repeats(
@@ -51,7 +51,7 @@ def repeats(
     if not 1 <= runs <= MOST_RUNS:
         raise InputError(f"The number of runs is {runs}: give 1 to {MOST_RUNS:,}.")
     for run in range(runs):
-        yield made.release(matrix, rng=dice(run)).answer(rectangles).value
+        yield made.release(matrix, rng=seed_of(run)).answer(rectangles).value
 
 
 @dataclass(frozen=True, eq=False)

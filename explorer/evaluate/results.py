@@ -5,7 +5,7 @@
 | city | what the map was called |
 | mechanism | its name, such as "htf" |
 | parameters | JSON of every parameter besides epsilon |
-| epsilon, seed | budget and preview dice of the release |
+| epsilon, seed | budget, and seed of the preview |
 | workload, metric, value | what was asked, how it was measured, the figure |
 | leaves | leaves of the release |
 | seconds | processor time from exact counts to a map that can be asked |

@@ -51,7 +51,7 @@ class Runner:
     ) -> None:
         names = [workload.name for workload in workloads]
         if not names or len(set(names)) < len(names):
-            raise InputError(f"The workloads are {names}: give at least one, each name once.")
+            raise InputError(f"The workloads are {names}: give at least one, and no name twice.")
         self.matrix = matrix.prepare()
         self.workloads = workloads
         self.city = city
@@ -109,7 +109,7 @@ def runs(
         Looked at between runs and every tenth of a second; once set, runs under way are let go and
         no more are yielded. Closing the generator does the same.
     progress : callable, optional
-        Told the finished part (0 to 1) after every run.
+        Called with the finished part (0 to 1) after every run.
 
     Raises
     ------
@@ -198,8 +198,8 @@ def _in_processes(
                 yield future.result()
     except BrokenProcessPool as error:
         raise InputError(
-            "A worker process ended before its time, for want of memory or because the script that "
-            'started it has no `if __name__ == "__main__":`; use one job instead.'
+            "A worker process was stopped, perhaps because memory ran out or because the script "
+            'that started it has no `if __name__ == "__main__":`; use one job instead.'
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

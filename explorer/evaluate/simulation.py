@@ -63,8 +63,8 @@ class Simulated:
         t is Student's quantile for runs - 1 degrees of freedom, since sd comes from few runs.
         """
         middle = np.asarray(value, dtype=np.float64)
-        reach = stats.t.ppf(0.5 + level / 2, self.runs - 1) * self.error
-        return middle - reach, middle + reach
+        half_width = stats.t.ppf(0.5 + level / 2, self.runs - 1) * self.error
+        return middle - half_width, middle + half_width
 
 
 def simulated_sd(
@@ -80,7 +80,7 @@ def simulated_sd(
         In metres of the grid's CRS, or cells without one.
     runs : int, 2 or more
         How often the mechanism runs.
-    seed : of the simulation; its dice are never those of a preview with a small seed
+    seed : of the simulation; never the random noise of a preview with a small seed
 
     Returns
     -------
@@ -99,14 +99,14 @@ def simulated_sd(
         whole_counts(smooth, leaves), release.grid, release.contribution_bound, release.unit
     )
     made = rebuild(release)
-    # Drawn from a sequence of its own: with the dice of the release every run would repeat its
+    # Drawn from a sequence of its own: with the seed of the release every run would repeat its
     # errors, which are in the map already.
-    dice = np.random.default_rng([0x51B0A7ED, seed]).integers(2**32, 2**62, runs)
+    seeds = np.random.default_rng([0x51B0A7ED, seed]).integers(2**32, 2**62, runs)
     answers = np.array(
-        [made.release(stand_in, rng=int(each)).answer(rectangles).value for each in dice]
+        [made.release(stand_in, rng=int(each)).answer(rectangles).value for each in seeds]
     )
-    # The released estimate, less its negative counts: around the rounded map the bias would hold
-    # the rounding, which is no error of the mechanism.
+    # Bias is measured against the estimate before it was rounded (negatives removed): against the
+    # rounded stand-in, rounding would be counted as an error of the mechanism.
     boxes = release.grid.to_cells(rectangles)
     middle = rectangle_sums(summed(smooth), boxes)
     cells = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)

@@ -35,8 +35,8 @@ class Task:
         JSON of every parameter besides epsilon, names sorted.
     epsilon : float
     seed : int
-        Of the preview dice. The same seed means the same dice for every mechanism and epsilon, so
-        differences between tasks of one seed are paired.
+        Of the preview. The same seed means the same random noise for all mechanisms and epsilons,
+        so differences between tasks of one seed are paired.
     """
 
     mechanism: str

@@ -38,7 +38,7 @@ class CutStudy:
     positions, costs : (m,) first row or column of the upper half, and its exact cost: the sum over
         the cells of both halves of the distance from their half's mean
     looked_at, noisy : (k,) the same of the cuts that Algorithm 1 evaluated, in its order
-    kept : whether the release still holds those
+    stored : whether the release still holds those
     rule : the mechanism's split rule
     allowed : first and last position among which the rule may choose
     chosen : position of the released cut
@@ -50,7 +50,7 @@ class CutStudy:
     costs: Floats
     looked_at: Ints
     noisy: Floats
-    kept: bool
+    stored: bool
     rule: str
     allowed: tuple[int, int]
     chosen: int
@@ -86,7 +86,7 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
     positions = np.arange(lower[axis] + 1, upper[axis])
     mean = int(matrix.count(lower[None], upper[None])[0]) / it.cells
     if mean > matrix.excess.shape[2] / 2:
-        # Such boxes are scanned cell by cell: every so manieth cut then, and those that matter.
+        # Such boxes are scanned cell by cell: only every n-th cut then, and those that matter.
         step = int(np.ceil(it.cells * len(positions) / _MOST_SCANNED))
         positions = np.unique(np.concatenate([positions[::step], looked_at, [chosen]]))
     low, high = (np.broadcast_to(corner, (len(positions), 2)).copy() for corner in (lower, upper))
@@ -99,7 +99,7 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
         costs=costs / _ONE,
         looked_at=looked_at,
         noisy=noisy,
-        kept=bool(release.candidates),
+        stored=bool(release.candidates),
         rule=made.split_rule,
         allowed=(int(lower[axis] + first[0] + 1), int(lower[axis] + last[0] - 1)),
         chosen=chosen,

@@ -134,7 +134,7 @@ class Mechanism(param.Parameterized):
             preview, about a hundred times faster, which is not private. A source of noise is for
             tests and audits; what it draws counts as a preview.
         progress : callable, optional
-            Told the finished part (0 to 1) of long measurements.
+            Called with the finished part (0 to 1) of long measurements.
         ledger : Ledger, optional
             Where a release-grade draw is booked before any noise is drawn; one that would pass the
             ledger's cap is refused with an InputError. A preview books nothing.

@@ -20,7 +20,7 @@ class Decision:
     ----------
     kind : {"stopped", "height", "cell", "extent", "budget", "public", "on", "unknown"}
         Ended by a noisy figure, at the lowest level, as a single cell, by the stop extent, for want
-        of budget, or by a rule that no data touches; went on; or not told.
+        of budget, or by a rule that no data touches; went on; or not known.
     verdict : a few words with the figures, such as "stopped: 37 ≤ 50"
     reason : one sentence
     """
@@ -32,7 +32,7 @@ class Decision:
 
 CELL = Decision("cell", "cannot be split", "A single cell of the grid has no parts.")
 UNKNOWN = Decision(
-    "unknown", "not told", "The release does not hold what this mechanism decides by."
+    "unknown", "not known", "The release does not hold what this mechanism decides by."
 )
 
 

@@ -176,5 +176,5 @@ class AG(Mechanism):
         if parts == 1:
             verdict = f"not divided again: first count {amount(counted)}"
             return Decision("stopped", verdict, f"{why}.")
-        reason = f"AG divides twice and no more. {why} a side."
+        reason = f"AG always stops after its second level. {why} a side."
         return public("second level reached", reason)

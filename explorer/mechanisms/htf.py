@@ -38,9 +38,9 @@ class HTF(Mechanism):
     fixed or by Algorithm 4 (errata 11, 13). Defaults are those of section 7.7.
 
     Departures. Algorithms 2 and 3 run in one pass from the root: a node that stops is never cut,
-    which has the same law, and what its cuts would have cost goes to its count. The cuts of all
-    levels together get at most half of epsilon, and the total at most a tenth, so that every
-    epsilon has a tree. Noise is discrete.
+    which has the same distribution, and what its cuts would have cost goes to its count. The cuts
+    of all levels together get at most half of epsilon, and the total at most a tenth, so that
+    every epsilon has a tree. Noise is discrete.
     """
 
     key: ClassVar[str] = "htf"

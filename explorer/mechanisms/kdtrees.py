@@ -201,7 +201,7 @@ class KDCell(Mechanism):
         if node.is_leaf and held > limit:
             return CELL if node.cells == 1 else reached(node.depth, self.height, "cuts")
         if node.is_leaf:
-            reason = "Compared was the noisy grid's count; a fresh draw then counted the leaf."
+            reason = "The rule compared the noisy grid's count; a fresh draw then counted the leaf."
             return Decision("stopped", f"stopped: {amount(held)} ≤ {amount(limit)}", reason)
         reason = f"The noisy grid's count was high enough; the cut at {node.cut()} halves it."
         return Decision("on", f"went on: {amount(held)} > {amount(limit)}", reason)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from typing import ClassVar
 
@@ -36,7 +35,7 @@ def enough(d: int) -> float:
 
 def base_levels(d: int) -> int:
     """Levels that are always there."""
-    return math.ceil(BASE / d)
+    return max(1, round(BASE / d))
 
 
 class Mosaic(Mechanism):
@@ -91,7 +90,10 @@ class Mosaic(Mechanism):
             return CELL
         if not node.drawn("levels"):
             if node.is_leaf:
-                reason = "Its share took all that was left on the path: one draw, no decision."
+                reason = (
+                    "The rest of the budget was spent on this count, so no further split was "
+                    "possible."
+                )
                 return Decision("budget", "the budget ends here", reason)
             return public("passed over", "A node above it was divided several times at once.")
         counted = node.draw("levels")
@@ -101,8 +103,7 @@ class Mosaic(Mechanism):
         worth, base = counted * rest / enough(d), base_levels(d)
         figures = f"{amount(counted)} × {rest:.3g} / {enough(d):g} = {amount(worth)}"
         if node.is_leaf:
-            parts = {1: "two halves", 2: "four quarters"}.get(d, f"{2**d} parts")
-            reason = f"Count times remaining budget was not enough to share among {parts}."
+            reason = "Too few points for the budget left: a split would only add noise."
             return Decision("stopped", f"stopped: {figures} < 1", reason)
         if worth >= 1 or node.depth >= base:
             reason = "Count times remaining budget is enough to share among parts."

@@ -1,4 +1,4 @@
-"""A class: participants on one server who answer one question, each with dice of their own.
+"""A class: participants on one server who answer one question, each with random noise of their own.
 
 Only previews are pooled: nothing is booked, nothing is published. Everything here may be called
 from any thread, and everything is bounded: a client without a browser can ask for anything.
@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from explorer.errors import InputError
-from explorer.teaching.pool import DICE, Answer, Pool, Question, Summary
+from explorer.teaching.pool import SEEDS, Answer, Pool, Question, Summary
 
-#: Signs of a code that cannot be taken for each other, spoken, printed or written by hand.
-SIGNS, LENGTH = "ACDEFGHJKMNPQRTVWXY34679", 8
-#: Classes on one server; participants at once, thirty and some who open the page again; screens
-#: of the teacher; answers to a question, of one participant and of all.
+#: Characters of a code that cannot be taken for each other, spoken, printed or written by hand.
+CHARACTERS, LENGTH = "ACDEFGHJKMNPQRTVWXY34679", 8
+#: Limits: classes on one server; participants of a class (thirty, and some who open the page
+#: again); screens of its teacher; answers to a question, of one participant and of all.
 MOST_CLASSES, MOST_PARTICIPANTS, MOST_SCREENS = 20, 40, 5
 MOST_OWN, MOST_ANSWERS = 100, 5000
 #: Seconds after which a class where nothing happens is forgotten, and one where nobody is may be.
@@ -73,7 +73,7 @@ class ClassRoom:
         self._number = 0
         self._question: Question | None = None
         self._pool: Pool | None = None
-        self._dice: set[int] = set()
+        self._seeds: set[int] = set()
         self._revealed = self._closed = False
         self._seen: Snapshot | None = None
         self._touched = clock()
@@ -132,15 +132,15 @@ class ClassRoom:
         """End the class for everyone."""
         with self._lock:
             self._closed = True
-            told = [*self._participants.values(), *self._screens.values()]
+            informed = [*self._participants.values(), *self._screens.values()]
             self._seen = None
             self._question = self._pool = None
             self._participants, self._screens = {}, {}
-        for each in told:
+        for each in informed:
             each()
 
-    def dice(self, number: int) -> int:
-        """Dice for the next answer of a participant: no two answers of a question share them.
+    def seed(self, number: int) -> int:
+        """Seed for the next answer of a participant: no two answers of a question share one.
 
         Raises
         ------
@@ -157,13 +157,13 @@ class ClassRoom:
                 raise InputError(f"You have drawn {MOST_OWN} answers: that is enough for one.")
             if len(self._pool) >= MOST_ANSWERS:
                 raise InputError(f"The class has {MOST_ANSWERS:,} answers: the teacher can reset.")
-            found = secrets.randbelow(DICE)
-            while found in self._dice:
-                found = secrets.randbelow(DICE)
-            self._dice.add(found)
-            # Dice may be taken without an answer ever coming.
-            if len(self._dice) > 4 * MOST_ANSWERS:
-                self._dice.clear()
+            found = secrets.randbelow(SEEDS)
+            while found in self._seeds:
+                found = secrets.randbelow(SEEDS)
+            self._seeds.add(found)
+            # A seed may be taken without an answer ever coming.
+            if len(self._seeds) > 4 * MOST_ANSWERS:
+                self._seeds.clear()
             return found
 
     def answer(self, who: int, number: int, answer: Answer) -> bool:
@@ -212,7 +212,7 @@ class ClassRoom:
     def _begin(self) -> None:
         self._number += 1
         self._pool = Pool(self._question.true) if self._question is not None else None
-        self._dice = set()
+        self._seeds = set()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -222,9 +222,9 @@ class ClassRoom:
         with self._lock:
             self._seen = None
             self._touched = self._clock()
-            told = [*self._participants.values(), *self._screens.values()]
-        # Without the lock: who is told may look at once.
-        for each in told:
+            informed = [*self._participants.values(), *self._screens.values()]
+        # Without the lock: who is informed may look at once.
+        for each in informed:
             each()
 
 
@@ -261,7 +261,7 @@ class ClassRooms:
                 raise InputError(
                     f"There are {MOST_CLASSES} classes on this server: close one of them first."
                 )
-            code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+            code = "".join(secrets.choice(CHARACTERS) for _ in range(LENGTH))
             room = ClassRoom(code, secrets.token_urlsafe(24), self._clock)
             self._by_code[code] = self._by_key[room.key] = room
             return room
@@ -327,7 +327,7 @@ def tidy(typed: object) -> str:
     """
     if not isinstance(typed, str) or len(typed) > 40:
         return ""
-    return "".join(sign for sign in typed.upper() if sign in SIGNS)
+    return "".join(each for each in typed.upper() if each in CHARACTERS)
 
 
 def spaced(code: str) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from explorer.evaluate import Workload, plan, runs, scores, tidy
 from explorer.evaluate.metrics import RHO, SMOOTHING
-from explorer.evaluate.ranking import Score, reach, standard_error
+from explorer.evaluate.ranking import Score, critical_value, standard_error
 from explorer.evaluate.runs import Flag
 from explorer.mechanisms import Mechanism
 from explorer.points.matrix import FrequencyMatrix
@@ -28,7 +28,7 @@ class Judged:
     ----------
     key : name of the mechanism
     errors : mean relative errors, fractions
-    doubts : their standard errors over the dice
+    doubts : their standard errors over the seeds
     places : 1 is first
     """
 
@@ -63,7 +63,7 @@ def measured(
     cancel: Flag | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Runs of all mechanisms on the same dice, as a table of results.
+    """Runs of all mechanisms with the same seeds, as a table of results.
 
     Raises
     ------
@@ -96,6 +96,6 @@ def judge(table: pd.DataFrame) -> Verdict:
 
 
 def _ahead(first: Score, second: Score) -> bool:
-    """Whether the first is better by more than chance, on paired dice."""
+    """Whether the first is better by more than chance, over paired seeds."""
     gap, error = second.log - first.log, standard_error(first.moves - second.moves)
-    return gap > 0 and (error == 0 or gap / error > reach(len(first.moves)))
+    return gap > 0 and (error == 0 or gap / error > critical_value(len(first.moves)))

@@ -1,13 +1,13 @@
 """Two data sets that differ in one person, and what a mechanism publishes of either.
 
-Where cuts do not depend on the data and a leaf publishes its own draw alone, the law of a box of
-whole leaves is known: its true count plus a sum of independent discrete Laplace draws. With
-a_i = epsilon_i / sensitivity and q_i = e^-a_i, the characteristic function of that sum is
+Where cuts do not depend on the data and a leaf publishes its own draw alone, the distribution of
+a box of whole leaves is known: its true count plus a sum of independent discrete Laplace draws.
+With a_i = epsilon_i / sensitivity and q_i = e^-a_i, the characteristic function of that sum is
 
     phi(t) = prod_i (1 - q_i)^2 / (1 - 2 q_i cos t + q_i^2),
 
 and the probabilities are its inverse Fourier transform; a single draw has the closed form
-(1 - q) / (1 + q) q^|z|. Elsewhere two histograms of previews stand in for the laws.
+(1 - q) / (1 + q) q^|z|. Elsewhere two histograms of previews stand in for the distributions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BINS, ENOUGH = 16, 5
 
 
 @dataclass(frozen=True, eq=False)
-class Laws:
+class Distributions:
     """What comes out on D and on its neighbour.
 
     Attributes
@@ -42,10 +42,10 @@ class Laws:
     edges : (k + 1,) edges of the k outputs or bins
     first, second : (k,) probability of each on D and on the neighbour
     ratio : (k,) log(second / first); NaN where too little was seen
-    error : (k,) standard error of the ratio, 0 where the law is exact
+    error : (k,) standard error of the ratio, 0 where the distribution is exact
     largest : the largest size of the ratio over what is shown
-    exact : whether the laws are known; else they are histograms of ``runs`` previews a side
-    bound : what the previews prove epsilon to be at least, at 95 %; NaN for exact laws
+    exact : whether they are known; else they are histograms of ``runs`` previews a side
+    bound : what the previews prove epsilon to be at least, at 95 %; NaN for exact distributions
     """
 
     edges: Floats
@@ -99,8 +99,8 @@ def draws_inside(release: Release, cells: Ints) -> Ints | None:
     return spent.sum(axis=1)
 
 
-def exact_laws(units: Ints, sensitivity: int, first: int, second: int) -> Laws:
-    """The laws of two true counts plus the same sum of discrete Laplace draws.
+def exact_distributions(units: Ints, sensitivity: int, first: int, second: int) -> Distributions:
+    """The distributions of two true counts plus the same sum of discrete Laplace draws.
 
     Parameters
     ----------
@@ -109,30 +109,30 @@ def exact_laws(units: Ints, sensitivity: int, first: int, second: int) -> Laws:
     first, second : true counts on D and on its neighbour
     """
     decay = np.asarray(units, dtype=np.float64) / (UNITS_PER_EPSILON * sensitivity)
-    law = _sum_of_laplaces(decay)
-    reach = (len(law) - 1) // 2
-    low = min(first, second) - reach
-    span = 2 * reach + 1 + abs(second - first)
+    distribution = _sum_of_laplaces(decay)
+    half_width = (len(distribution) - 1) // 2
+    low = min(first, second) - half_width
+    span = 2 * half_width + 1 + abs(second - first)
     one, other = np.zeros((2, span))
     for side, count in ((one, first), (other, second)):
-        begin = count - reach - low
-        side[begin : begin + len(law)] = law
+        begin = count - half_width - low
+        side[begin : begin + len(distribution)] = distribution
     seen = np.flatnonzero((one > SHOWN) & (other > SHOWN))
-    kept = slice(int(seen[0]), int(seen[-1]) + 1)
-    one, other = one[kept], other[kept]
+    shown = slice(int(seen[0]), int(seen[-1]) + 1)
+    one, other = one[shown], other[shown]
     if len(decay) == 1:
         # One draw: the exponents themselves, which no rounding has touched.
-        at = low + np.arange(kept.start, kept.stop)
+        at = low + np.arange(shown.start, shown.stop)
         ratio = decay[0] * (np.abs(at - first) - np.abs(at - second))
     else:
         ratio = np.log(other / one)
-    edges: Floats = low + np.arange(kept.start, kept.stop + 1, dtype=np.float64) - 0.5
+    edges: Floats = low + np.arange(shown.start, shown.stop + 1, dtype=np.float64) - 0.5
     largest = float(np.abs(ratio).max())
-    return Laws(edges, one, other, ratio, np.zeros(len(ratio)), largest, exact=True)
+    return Distributions(edges, one, other, ratio, np.zeros(len(ratio)), largest, exact=True)
 
 
-def histogram_laws(first: Floats, second: Floats) -> Laws:
-    """Histograms of previews of D and of its neighbour, (runs,) each, with independent dice.
+def histograms(first: Floats, second: Floats) -> Distributions:
+    """Histograms of previews of D and of its neighbour, (runs,) each, with independent noise.
 
     Bins hold equally many of all outputs together. Where both sides have c and c' outputs the
     logarithm of their ratio has a standard error of sqrt(1/c + 1/c').
@@ -149,7 +149,7 @@ def histogram_laws(first: Floats, second: Floats) -> Laws:
     error[enough] = np.sqrt(1 / one[enough] + 1 / other[enough])
     largest = float(np.nanmax(np.abs(ratio))) if enough.any() else math.nan
     bound = epsilon_bound(first[:, None], second[:, None], 0.05)
-    return Laws(
+    return Distributions(
         edges, one_part, other_part, ratio, error, largest, False, runs=len(first), bound=bound
     )
 
@@ -170,21 +170,23 @@ def belief_after(before: float, epsilon: float) -> float:
 
 
 def _sum_of_laplaces(decay: Floats) -> Floats:
-    """Probabilities of a sum of independent draws at -reach..reach, see the module's text."""
+    """Probabilities of a sum of independent draws around 0, see the module's text."""
     q = np.exp(-decay)
     sd = math.sqrt(float((2 * q / (1 - q) ** 2).sum()))
     if len(decay) == 1:
         # Until a single output is less likely than what is shown.
-        reach = max(math.ceil(-math.log(SHOWN * 1e-3) / float(decay[0])), 2)
-        law: Floats = (1 - q[0]) / (1 + q[0]) * q[0] ** np.abs(np.arange(-reach, reach + 1))
-        return law
+        half_width = max(math.ceil(-math.log(SHOWN * 1e-3) / float(decay[0])), 2)
+        distribution: Floats = (
+            (1 - q[0]) / (1 + q[0]) * q[0] ** np.abs(np.arange(-half_width, half_width + 1))
+        )
+        return distribution
     # Thirty scales of the widest draw besides: what wraps round is below any digit shown.
-    reach = math.ceil(12 * sd + 30 / float(decay.min()))
-    size = 2 ** math.ceil(math.log2(2 * reach + 1))
+    half_width = math.ceil(12 * sd + 30 / float(decay.min()))
+    size = 2 ** math.ceil(math.log2(2 * half_width + 1))
     t = 2 * np.pi * np.arange(size // 2 + 1) / size
     log_phi = np.zeros(len(t))
     for each, times in zip(*np.unique(q, return_counts=True), strict=True):
         # 1 - 2 q cos t + q^2 written without cancellation near t = 0.
         log_phi += times * -np.log1p(4 * each * np.sin(t / 2) ** 2 / (1 - each) ** 2)
-    law = np.roll(np.fft.irfft(np.exp(log_phi), size), reach)[: 2 * reach + 1]
-    return np.maximum(law, 0.0)
+    distribution = np.roll(np.fft.irfft(np.exp(log_phi), size), half_width)[: 2 * half_width + 1]
+    return np.maximum(distribution, 0.0)

@@ -27,8 +27,8 @@ from explorer.teaching.settings import BoxSetting, Settings
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Dice are whole numbers below this, so that they can be typed on other pages too.
-DICE = 2**31
+#: Seeds are whole numbers below this, so that they can be typed on other pages too.
+SEEDS = 2**31
 #: A histogram has at most so many bars; answers beyond this size are none.
 MOST_BARS, MOST_VALUE = 40, 1e15
 
@@ -91,10 +91,10 @@ class Question:
         """The mechanism's title."""
         return mechanism(self.mechanism).title
 
-    def draw(self, dice: int) -> Answer:
-        """The answer of one preview with these dice; books nothing, for any thread."""
+    def draw(self, seed: int) -> Answer:
+        """The answer of one preview with this seed; books nothing, for any thread."""
         made = taught(self.mechanism, self.epsilon)
-        found = made.release(self.matrix, rng=int(dice)).answer([self.rectangle])
+        found = made.release(self.matrix, rng=int(seed)).answer([self.rectangle])
         return Answer(float(found.value[0]), float(found.sd[0]))
 
 

@@ -46,7 +46,7 @@ TREATMENTS = tuple(Treatment(*each) for each in itertools.product((False, True),
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What one treatment does, from previews on the same dice as the others.
+    """What one treatment does, from previews with the same random noise as the others.
 
     Attributes
     ----------

@@ -1,11 +1,11 @@
 """From an error that can be tolerated to epsilon: the smallest that keeps it, by bisection.
 
-For R previews at each epsilon, with the same dice at all of them, the number of answers within the
+For R previews at each epsilon, with the same seeds at all of them, the number of answers within the
 tolerance rises with epsilon. The estimate is the smallest epsilon of a fixed ladder at which the
 wanted share of them is. At the true smallest epsilon the number is binomial with R and the share;
-with k the 2.5 % and K the 97.5 % quantile of that law, the truth lies, 95 times in 100, between the
-smallest epsilon with k hits or more and the smallest with more than K. That holds if more epsilon
-never does worse.
+with k the 2.5 % and K the 97.5 % quantile of that distribution, the truth lies, 95 times in 100,
+between the smallest epsilon with k hits or more and the smallest with more than K. That holds if
+more epsilon never does worse.
 """
 
 from __future__ import annotations
@@ -135,13 +135,16 @@ def for_box(
     Raises
     ------
     InputError
-        For a box in which nobody is: a part of nothing is nothing.
+        For a box without points, where an error has no percentage.
     Cancelled
         When the flag is set.
     """
     (true,) = exact(matrix, [box])
     if true <= 0:
-        raise InputError("Nobody is in this box, so it has no percent: choose a fuller one.")
+        raise InputError(
+            "No point lies in this box, so an error in percent cannot be computed: choose a box "
+            "with more points."
+        )
     most = 3 * math.ceil(math.log2(len(LADDER)))
     seeds = np.random.default_rng([0x70E5, seed]).integers(2**62, size=runs).tolist()
     done = 0

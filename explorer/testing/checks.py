@@ -144,8 +144,8 @@ def _spends_epsilon(kind: Kind) -> None:
         most, units = int(paths.max()), to_units(epsilon)
         _require(most <= units, f"a path spends {most} of {units} units")
         _require(paths.min() == units, f"a path leaves {units - int(paths.min())} units unspent")
-        told = math.fsum(row.epsilon for row in release.ledger)
-        _require(math.isclose(told, epsilon), f"the ledger adds up to {told}, not {epsilon}")
+        total = math.fsum(row.epsilon for row in release.ledger)
+        _require(math.isclose(total, epsilon), f"the ledger adds up to {total}, not {epsilon}")
         stages = [name for name, _ in release.stages()]
         _require([row.stage for row in release.ledger] == stages, "ledger and stages differ")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer import UG, FrequencyMatrix, Identity, InputError, exact
-from explorer.evaluate.repeats import Spread, dice, repeats
+from explorer.evaluate.repeats import Spread, repeats, seed_of
 from explorer.mechanisms import rebuild
 from explorer.releases.units import laplace_variance, to_units
 from tests.helpers import city
@@ -33,14 +33,14 @@ def test_mean_and_spread_are_those_of_the_noise(made, draws) -> None:
 
 
 def test_the_dice_of_every_run_are_others_and_come_again() -> None:
-    seeds = [dice(run) for run in range(1000)]
+    seeds = [seed_of(run) for run in range(1000)]
     assert len(set(seeds)) == 1000
     assert min(seeds) > 2**31
     matrix, made = city((16, 16), 500), Identity(epsilon=1.0)
     few = list(repeats(matrix, made, BOX, 3))
     more = list(repeats(matrix, made, BOX, 5))
     np.testing.assert_array_equal(few, more[:3])
-    expected = made.release(matrix, rng=dice(4)).answer(BOX).value
+    expected = made.release(matrix, rng=seed_of(4)).answer(BOX).value
     np.testing.assert_array_equal(more[4], expected)
 
 

@@ -175,7 +175,7 @@ def test_complete_trees_end_at_their_height_or_at_a_cell(kind):
 
 def test_what_a_file_does_not_tell_is_said_so():
     release = all_mechanisms()["htf"](epsilon=0.5).release(city((8, 8), 500), rng=1)
-    unknown = Decision("unknown", "not told", decision(replace(release, facts={}), 0).reason)
+    unknown = Decision("unknown", "not known", decision(replace(release, facts={}), 0).reason)
     assert decision(replace(release, facts={}), 0) == unknown
     assert decision(replace(release, mechanism="<b>"), 0) == unknown
     assert decision(replace(release, parameters={"stop_rule": 7}), 0) == unknown

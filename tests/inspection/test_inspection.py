@@ -148,7 +148,7 @@ def test_the_curve_of_costs_is_that_of_the_cells(matrix, release) -> None:
 def test_candidates_are_those_the_search_drew_and_the_lowest_was_chosen(matrix, release) -> None:
     for node in np.flatnonzero(release.tree.fan_out):
         study = study_cut(matrix, release, int(node))
-        assert study.kept
+        assert study.stored
         assert len(study.looked_at) <= 7
         if len(study.positions) == 1:
             assert len(study.looked_at) == 0
@@ -185,7 +185,7 @@ def test_files_keep_no_candidates_and_other_nodes_have_no_curve(matrix, release,
     release.save(tmp_path / "map.parquet")
     loaded = Release.load(tmp_path / "map.parquet")
     study = study_cut(matrix, loaded, 0)
-    assert not study.kept
+    assert not study.stored
     assert len(study.looked_at) == 0
     assert study.chosen == study_cut(matrix, release, 0).chosen
     assert study.noise_sd == study_cut(matrix, release, 0).noise_sd

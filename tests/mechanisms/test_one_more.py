@@ -120,4 +120,4 @@ def test_two_neighbours_show_its_exact_distribution(matrix) -> None:
     cells = neighbours.leaf_at(made.release(matrix, rng=0), (0, 0))
     assert cells.tolist() == [[0, 0], [4, 8]]
     units = neighbours.draws_inside(made.release(matrix, rng=0), cells)
-    assert neighbours.exact_laws(units, 1, 10, 11).largest == pytest.approx(0.5)
+    assert neighbours.exact_distributions(units, 1, 10, 11).largest == pytest.approx(0.5)

@@ -56,7 +56,7 @@ def test_mechanisms_come_back_with_every_parameter(one) -> None:
 def test_a_link_is_short_and_fit_for_an_address() -> None:
     text = Scenario(seed=7, epsilon=0.5, look={"right": "difference"}).to_link()
     assert len(text) < 60
-    assert link._SIGNS.fullmatch(text)
+    assert link._CHARACTERS.fullmatch(text)
     many = Scenario(boxes=[Box(k, k, k + 10.123, k + 99.456, f"Box {k}") for k in range(200)])
     assert len(many.to_link()) < 8000
     assert Scenario.from_link(many.to_link()) == many

@@ -50,11 +50,11 @@ def nothing() -> None:
 def test_codes_are_long_random_and_cannot_be_misread(rooms) -> None:
     codes = {rooms.create().code for _ in range(classroom.MOST_CLASSES)}
     assert len(codes) == classroom.MOST_CLASSES
-    assert all(len(code) == 8 and set(code) <= set(classroom.SIGNS) for code in codes)
-    assert not set("IO01LSB58Z2U") & set(classroom.SIGNS)
+    assert all(len(code) == 8 and set(code) <= set(classroom.CHARACTERS) for code in codes)
+    assert not set("IO01LSB58Z2U") & set(classroom.CHARACTERS)
     # All guesses of a day against as many classes as there can be.
     guesses = classroom.GUESSES + classroom.GUESSES_A_SECOND * 86_400
-    hit = guesses * classroom.MOST_CLASSES / len(classroom.SIGNS) ** classroom.LENGTH
+    hit = guesses * classroom.MOST_CLASSES / len(classroom.CHARACTERS) ** classroom.LENGTH
     assert hit < 1e-4
 
 
@@ -171,7 +171,7 @@ def test_only_who_is_in_the_class_answers(rooms) -> None:
     assert not room.answer(screen, 1, Answer(1, 1))
     assert not room.answer(99, 1, Answer(1, 1))
     with pytest.raises(InputError, match="not in this class"):
-        room.dice(who)
+        room.seed(who)
 
 
 def test_answers_of_one_and_of_all_are_bounded(rooms, monkeypatch) -> None:
@@ -181,21 +181,21 @@ def test_answers_of_one_and_of_all_are_bounded(rooms, monkeypatch) -> None:
         assert room.answer(who, 1, Answer(1, 1))
     assert not room.answer(who, 1, Answer(1, 1))
     with pytest.raises(InputError, match="enough"):
-        room.dice(who)
+        room.seed(who)
     monkeypatch.setattr(classroom, "MOST_ANSWERS", classroom.MOST_OWN)
     other = room.enter(nothing)
     assert not room.answer(other, 1, Answer(1, 1))
     with pytest.raises(InputError, match="reset"):
-        room.dice(other)
+        room.seed(other)
 
 
 def test_dice_differ_and_need_a_question(rooms) -> None:
     room = rooms.create()
     who = room.enter(nothing)
     with pytest.raises(InputError, match="not asked yet"):
-        room.dice(who)
+        room.seed(who)
     room.ask(question())
-    rolled = [room.dice(who) for _ in range(2000)]
+    rolled = [room.seed(who) for _ in range(2000)]
     assert len(set(rolled)) == 2000
     assert all(0 <= each < 2**31 for each in rolled)
 
@@ -217,7 +217,7 @@ def test_everybody_is_told_and_the_end_reaches_all(rooms) -> None:
     look = room.look()
     assert look.closed
     assert look.question is None
-    for act in (room.reset, lambda: room.ask(question()), lambda: room.dice(a)):
+    for act in (room.reset, lambda: room.ask(question()), lambda: room.seed(a)):
         with pytest.raises(InputError, match="over"):
             act()
     assert not room.answer(a, 1, Answer(1, 1))
@@ -230,7 +230,7 @@ def test_threads_lose_no_answer(rooms) -> None:
     def take_part() -> None:
         who = room.enter(lambda: looks.append(room.look().present))
         for i in range(50):
-            room.dice(who)
+            room.seed(who)
             assert room.answer(who, 1, Answer(i, 1))
         room.leave(who)
 

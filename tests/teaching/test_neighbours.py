@@ -15,7 +15,7 @@ from tests.helpers import city
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0])
 def test_one_draw_with_the_whole_budget_uses_up_epsilon_exactly(epsilon) -> None:
-    laws = neighbours.exact_laws(np.array([to_units(epsilon)]), 1, 141, 142)
+    laws = neighbours.exact_distributions(np.array([to_units(epsilon)]), 1, 141, 142)
     assert laws.exact
     assert laws.largest == pytest.approx(epsilon, rel=1e-12)
     # Below both counts the neighbour is less likely by e^-epsilon, above both more by e^epsilon.
@@ -30,14 +30,14 @@ def test_a_leaf_of_a_quadtree_with_equal_levels_uses_one_share_of_epsilon() -> N
     leaf = neighbours.leaf_at(release, (20, 30))
     assert leaf.tolist() == [[20, 30], [22, 32]]
     units = neighbours.draws_inside(release, leaf)
-    laws = neighbours.exact_laws(units, 1, 10, 11)
+    laws = neighbours.exact_distributions(units, 1, 10, 11)
     # Six levels; what division leaves over is a few units of 10^-12.
     assert laws.largest == pytest.approx(0.6 / 6, rel=1e-9)
 
 
 def test_the_law_of_one_draw_is_discrete_laplace() -> None:
     a = 0.5
-    laws = neighbours.exact_laws(np.array([to_units(a)]), 1, 0, 1)
+    laws = neighbours.exact_distributions(np.array([to_units(a)]), 1, 0, 1)
     z = (laws.edges[:-1] + laws.edges[1:]) / 2
     q = math.exp(-a)
     np.testing.assert_allclose(laws.first, (1 - q) / (1 + q) * q ** np.abs(z), rtol=1e-9)
@@ -45,7 +45,7 @@ def test_the_law_of_one_draw_is_discrete_laplace() -> None:
 
 def test_the_law_of_a_sum_has_its_variance_and_that_of_two_is_their_convolution() -> None:
     units = np.array([to_units(0.3), to_units(0.8)])
-    laws = neighbours.exact_laws(units, 1, 0, 1)
+    laws = neighbours.exact_distributions(units, 1, 0, 1)
     z = ((laws.edges[:-1] + laws.edges[1:]) / 2).round().astype(int)
     wide = np.arange(-400, 401)
 
@@ -65,7 +65,7 @@ def test_a_user_with_several_records_moves_the_count_by_all_of_them() -> None:
     matrix = FrequencyMatrix.from_array(np.full((4, 4), 9), contribution_bound=3)
     more = neighbours.neighbour(matrix, (1, 2), 1)
     assert more.counts[1, 2] == 12
-    laws = neighbours.exact_laws(np.array([to_units(0.9)]), 3, 9, 12)
+    laws = neighbours.exact_distributions(np.array([to_units(0.9)]), 3, 9, 12)
     assert laws.largest == pytest.approx(0.9, rel=1e-12)
 
 
@@ -99,7 +99,7 @@ def test_histograms_of_a_known_law_stay_near_it() -> None:
     def draw() -> np.ndarray:
         return (rng.geometric(1 - q, 20_000) - rng.geometric(1 - q, 20_000)).astype(float)
 
-    laws = neighbours.histogram_laws(100 + draw(), 101 + draw())
+    laws = neighbours.histograms(100 + draw(), 101 + draw())
     good = np.isfinite(laws.ratio)
     # No bin's true ratio passes epsilon; five standard errors for the largest of sixteen.
     assert np.all(np.abs(laws.ratio[good]) < 0.5 + 5 * laws.error[good])
@@ -110,7 +110,7 @@ def test_histograms_of_a_known_law_stay_near_it() -> None:
 
 
 def test_histograms_of_one_single_value_do_not_fail() -> None:
-    laws = neighbours.histogram_laws(np.full(50, 3.0), np.full(50, 3.0))
+    laws = neighbours.histograms(np.full(50, 3.0), np.full(50, 3.0))
     assert laws.largest == 0
 
 

@@ -80,7 +80,7 @@ def test_the_interval_holds_the_truth_that_arithmetic_gives() -> None:
 def test_an_empty_box_has_no_percent_and_a_flag_stops() -> None:
     matrix = FrequencyMatrix.from_array(np.eye(4, dtype=int))
     make = Uniform().__class__
-    with pytest.raises(InputError, match="Nobody is in this box"):
+    with pytest.raises(InputError, match="No point lies in this box"):
         tolerance.for_box(lambda e: make(epsilon=e), matrix, np.array([0.0, 1, 1, 2]), 5, 100)
     flag = threading.Event()
     flag.set()

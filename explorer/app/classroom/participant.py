@@ -100,7 +100,7 @@ class ParticipantView:
     def _next(self) -> None:
         """Take a seed for the next draw."""
         look = self.room.look()
-        seed = self.room.dice(self._number)
+        seed = self.room.seed(self._number)
         assert look.question is not None
         self._turn = Turn(look.question, look.number, seed)
 

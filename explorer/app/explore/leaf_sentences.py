@@ -66,7 +66,7 @@ def costs(study: CutStudy) -> str:
         )
     if np.isnan(study.noise_sd):
         return said + "The rule allows one cut, so nothing was looked at and nothing paid."
-    if not study.kept:
+    if not study.stored:
         return said + "What the search looked at is not kept in files."
     first, last = study.allowed
     among = f" from {first:,} to {last:,}" if study.rule != "search" else ""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from explorer.app.curator.screen import Screen
 from explorer.app.explore.chosen import Chosen
 from explorer.app.explore.runs_work import Order
-from explorer.evaluate.repeats import Spread, dice
+from explorer.evaluate.repeats import Spread, seed_of
 from explorer.releases.release import Release
 from explorer.views.dots import Dots
 from explorer.views.partition import Leaves, Partition, partition
@@ -126,7 +126,7 @@ def _picture(job: ViewJob, order: Order, run: int) -> Picture:
             return old
         release = old.release
     else:
-        release = order.mechanism.release(order.data.matrix, rng=dice(run))
+        release = order.mechanism.release(order.data.matrix, rng=seed_of(run))
     leaves = Leaves.of(release)
     values = private_map(release, leaves, screen.view)
     strength = 0.25 if screen.look.right == "difference" else 0.5

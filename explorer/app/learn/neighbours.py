@@ -21,14 +21,14 @@ from explorer.mechanisms import mechanism
 from explorer.points import truth as queries
 from explorer.teaching import neighbours
 from explorer.teaching.experiments import RUNS
-from explorer.teaching.neighbours import Laws
+from explorer.teaching.neighbours import Distributions
 from explorer.teaching.places import cell_of, cells_of
 from explorer.teaching.previews import answers, taught
 from explorer.views import palette
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, number, table
+from explorer.views.teaching.distributions import DistributionsChart
 from explorer.views.teaching.frame import FIRST, SECOND, legend
-from explorer.views.teaching.laws import LawsChart
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +39,10 @@ class Asked:
     settings: Any
     cells: NDArray[np.int64]
     true: tuple[int, int]
-    curves: Laws | None
+    curves: Distributions | None
 
 
-def ask(data: CityData, settings: Any, curves: Laws | None = None) -> Asked:
+def ask(data: CityData, settings: Any, curves: Distributions | None = None) -> Asked:
     """Find the leaf or box and, where it is known, the distribution of its answer."""
     matrix, cell = data.matrix, cell_of(settings.place, data.grid)
     other = neighbours.neighbour(matrix, cell, 1 if settings.change == "add" else -1)
@@ -57,7 +57,7 @@ def ask(data: CityData, settings: Any, curves: Laws | None = None) -> Asked:
     if curves is None and made.has_known_distribution:
         units = neighbours.draws_inside(release, cells)
         if units is not None:
-            curves = neighbours.exact_laws(units, matrix.contribution_bound, *true)
+            curves = neighbours.exact_distributions(units, matrix.contribution_bound, *true)
     return Asked(data, settings, cells, true, curves)
 
 
@@ -70,7 +70,7 @@ class NeighboursExperiment(Experiment):
         """Controls, map, charts."""
         settings, controls = self.settings, self.controls
         self.where = Where(settings, self.refused, box=True, place=True, phone=self.phone)
-        self.chart = LawsChart()
+        self.chart = DistributionsChart()
         self.worker = Job(
             lambda asked: ask(*asked),
             self._show,
@@ -154,7 +154,7 @@ class NeighboursExperiment(Experiment):
                     progress=lambda part: progress((side + part) / 2),
                 )[:, 0]
 
-            return ask(data, settings, neighbours.histogram_laws(seen(0), seen(1)))
+            return ask(data, settings, neighbours.histograms(seen(0), seen(1)))
 
         self.running.start(work)
 
@@ -211,7 +211,9 @@ class NeighboursExperiment(Experiment):
         put(self.twin, details("Numbers of the charts", _table(curves)))
 
 
-def _sentence(curves: Laws, title: str, what: str, true: tuple[int, int], epsilon: float) -> str:
+def _sentence(
+    curves: Distributions, title: str, what: str, true: tuple[int, int], epsilon: float
+) -> str:
     counts = f"truly {true[0]:,} people, {true[1]:,} with the change"
     if curves.exact:
         return (
@@ -233,7 +235,7 @@ def _sentence(curves: Laws, title: str, what: str, true: tuple[int, int], epsilo
     )
 
 
-def _figures(curves: Laws, true: tuple[int, int], epsilon: float) -> str:
+def _figures(curves: Distributions, true: tuple[int, int], epsilon: float) -> str:
     largest = "–" if np.isnan(curves.largest) else f"{curves.largest:.3g}"
     return figures_strip(
         [
@@ -246,7 +248,7 @@ def _figures(curves: Laws, true: tuple[int, int], epsilon: float) -> str:
     )
 
 
-def _table(curves: Laws) -> str:
+def _table(curves: Distributions) -> str:
     """At most 25 rows, evenly over what is drawn."""
     at = np.unique(np.linspace(0, len(curves.first) - 1, 25).round().astype(int))
     middle = (curves.edges[:-1] + curves.edges[1:]) / 2

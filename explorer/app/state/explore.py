@@ -35,7 +35,7 @@ class ExploreState(PlaceState, LookChoices):
     def __init__(self, **choices: Any) -> None:
         super().__init__()
         self._settings: dict[str, dict[str, Any]] = {key: {} for key in all_mechanisms()}
-        self._made: tuple[str, Mechanism] | None = None
+        self._made: Mechanism = mechanism(self.mechanism)()
         self.put(**{name: value for name, value in choices.items() if name in self.param})
         for name, value in choices.items():
             if name not in self.param:
@@ -86,11 +86,11 @@ class ExploreState(PlaceState, LookChoices):
         """
         epsilon = self.epsilon if epsilon is None else epsilon
         settings = self._settings[self.mechanism] if settings is None else settings
-        kind = mechanism(self.mechanism)
-        key = repr((self.mechanism, epsilon, settings))
-        if self._made is None or self._made[0] != key:
-            self._made = key, kind(epsilon=epsilon, **settings)
-        return self._made[1]
+        made = mechanism(self.mechanism)(epsilon=epsilon, **settings)
+        # The one that was handed out before, if nothing has changed.
+        if repr(self._made) != repr(made):
+            self._made = made
+        return self._made
 
     def roll(self) -> None:
         """Take other random noise."""

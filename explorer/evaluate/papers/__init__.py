@@ -3,7 +3,7 @@
 htf-2022 is Shaham et al., "HTF: Homogeneous Tree Framework for Differentially Private Release of
 Large Geospatial Datasets", ACM TSAS 2022; grids-2013 is Qardaji, Yang and Li, "Differentially
 Private Grids for Geospatial Data", ICDE 2013. Each claim is put in our words, with its place in
-the paper, a figure of ours with its standard error over the dice, and a verdict.
+the paper, a figure of ours with its standard error over the seeds, and a verdict.
 
 `claims.CLAIMS` is the table of claims, `htf` and `grids` compute them, `check.check` runs them.
 """

@@ -1,9 +1,9 @@
 """The bench: where the claims' computations get their errors from.
 
-A computation is ordinary code that asks for errors and compares them. It is gone through twice:
-first to learn what it asks for (every error is 1 then), so that all runs on a map can be done
-together and in parallel; then with the true figures. Hence what it asks for must not depend on
-the answers it gets.
+A computation is ordinary code that asks for errors and compares them. It is carried out twice:
+first with every error 1, to collect what it asks for, so that all runs on a map can be done
+together and in parallel; then with the true figures. So what it asks for must not depend on the
+answers, which a test holds.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def check(
     seeds : repetitions, by default 10, quick 3
     jobs : processes, by default one for each processor; quick, by default this one
     folder : where finished runs are kept and found again
-    progress : told the finished part (0 to 1)
+    progress : called with the finished part (0 to 1)
 
     Returns
     -------

@@ -1,8 +1,9 @@
-"""Verdicts: comparisons of errors on paired dice, and what many of them say about a claim.
+"""Verdicts: comparisons of errors paired by their seeds, and what many of them say about a claim.
 
 A cell is one comparison: a ratio of mean errors a / b with, to first order, the standard error of
 its logarithm from a_s / mean(a) - b_s / mean(b) over the seeds s. It speaks for a claim or against
-it when it is beyond `ranking.reach` (2 to 4) standard errors, otherwise it is open. A claim
+it when it is beyond `ranking.critical_value` (2 to 4) standard errors, otherwise it is open.
+A claim
 
     holds            when no cell speaks against it, and at least half of them or all taken
                      together speak for it,
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.evaluate.ranking import reach, standard_error
+from explorer.evaluate.ranking import critical_value, standard_error
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +41,7 @@ class Comparison:
         Data, epsilon, workload, rivals.
     value : float
         Usually a ratio of errors.
-    moves : (seeds,) how the logarithm of the value moves with the dice
+    moves : (seeds,) how the logarithm of the value moves with the seed
     says : int
         1 for the claim, -1 against it, 0 open.
     """
@@ -83,7 +84,7 @@ class Outcome:
 
     @property
     def error(self) -> float:
-        """Its standard error; the cells share their dice, so their moves are averaged."""
+        """Its standard error; the cells share their seeds, so their moves are averaged."""
         return self.value * standard_error(self._moves)
 
     @property
@@ -112,7 +113,7 @@ class Outcome:
 
 
 def ratio(ours: Floats, theirs: Floats) -> tuple[float, Floats]:
-    """Ratio of mean errors, and how its logarithm moves with the dice, (seeds,)."""
+    """Ratio of mean errors, and how its logarithm moves with the seed, (seeds,)."""
     a, b = ours.mean(), theirs.mean()
     return float(a / b), ours / a - theirs / b
 
@@ -181,6 +182,6 @@ def _side(value: float, moves: Floats, limit: float) -> int:
     """1 when surely below the limit, -1 when surely above, else 0."""
     gap = np.log(limit) - np.log(value)
     error = standard_error(moves)
-    if gap == 0 or not abs(gap) > reach(len(moves)) * error:
+    if gap == 0 or not abs(gap) > critical_value(len(moves)) * error:
         return 0
     return 1 if gap > 0 else -1

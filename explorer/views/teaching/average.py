@@ -13,12 +13,12 @@ Floats = NDArray[np.float64]
 
 
 class AverageChart:
-    """Answers as points, their running average with a 95 % band, the truth, one release kept."""
+    """Answers as points, their running average with a 95 % band, the truth, one release."""
 
     def __init__(self) -> None:
         self.points = ColumnDataSource({"x": [], "y": []})
         self.line = ColumnDataSource({"x": [], "y": []})
-        self.kept = ColumnDataSource({"x": [], "y": []})
+        self.single = ColumnDataSource({"x": [], "y": []})
         self.band = ColumnDataSource({"x": [], "y": []})
         self.figure = fig = chart(
             "Chart without data",
@@ -29,7 +29,7 @@ class AverageChart:
         )
         fig.patch("x", "y", source=self.band, fill_color=FIRST, fill_alpha=0.2, line_width=0)
         fig.scatter("x", "y", source=self.points, color=FIRST, size=4, alpha=0.35)
-        fig.line("x", "y", source=self.kept, line_color=SECOND, line_width=2.5)
+        fig.line("x", "y", source=self.single, line_color=SECOND, line_width=2.5)
         fig.line("x", "y", source=self.line, line_color=FIRST, line_width=3)
         self._truth = Span(dimension="width", line_color=TRUTH, line_width=2, line_dash="dashed")
         fig.add_layout(self._truth)
@@ -39,7 +39,7 @@ class AverageChart:
 
     def clear(self, spoken: str) -> None:
         """Show nothing."""
-        for source in (self.points, self.line, self.kept, self.band):
+        for source in (self.points, self.line, self.single, self.band):
             source.data = {"x": [], "y": []}
         describe(self.figure, spoken)
 
@@ -48,7 +48,7 @@ class AverageChart:
         n = np.arange(1, len(answers) + 1)
         self.points.data = {"x": n, "y": answers}
         self.line.data = {"x": n, "y": mean}
-        self.kept.data = {"x": np.array([0.9, len(n) * 1.1]), "y": np.full(2, answers[0])}
+        self.single.data = {"x": np.array([0.9, len(n) * 1.1]), "y": np.full(2, answers[0])}
         good = np.isfinite(error)
         x, low, high = n[good], (mean - Z95 * error)[good], (mean + Z95 * error)[good]
         self.band.data = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([low, high[::-1]])}

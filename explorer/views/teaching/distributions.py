@@ -15,7 +15,7 @@ from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, short_
 Floats = NDArray[np.float64]
 
 
-class LawsChart:
+class DistributionsChart:
     """Probability of each output on both data sets, and log-ratios between two lines at epsilon."""
 
     def __init__(self) -> None:
@@ -67,8 +67,8 @@ class LawsChart:
         self.upper.y_range.update(start=0.0, end=top * 1.08)
         self.ratios.data = _ratios(edges, ratio, error)
         seen = np.abs(ratio[np.isfinite(ratio)])
-        reach = 1.25 * max(epsilon, float(seen.max()) if len(seen) else 0.0)
-        self.lower.y_range.update(start=-reach, end=reach)
+        half_width = 1.25 * max(epsilon, float(seen.max()) if len(seen) else 0.0)
+        self.lower.y_range.update(start=-half_width, end=half_width)
         self._limits[0].location, self._limits[1].location = epsilon, -epsilon
         describe(self.upper, spoken)
         describe(self.lower, f"Logarithm of the ratio of both: {spoken}")

@@ -98,7 +98,8 @@ def test_no_word_for_newcomers_is_an_idiom() -> None:
 
 def test_the_check_reads_what_is_there(pages) -> None:
     everything = " ".join(text for page in pages.values() for text in said(page))
-    for part in ("Keep the same random noise", "What is protected", "Explain this map", "2 repetitions"):
+    parts = ("Keep the same random noise", "What is protected", "Explain this map", "2 repetitions")
+    for part in parts:
         assert part in everything
     assert UNWANTED.search("Freeze the dice")
     assert not UNWANTED.search("Seed of the random noise, designed lawns")

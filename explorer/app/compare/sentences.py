@@ -126,7 +126,8 @@ def ranking_table(found: Findings) -> str:
 
 def bias_table(found: Findings) -> str:
     """Mean signed error of an answer: what no number of questions averages away."""
-    columns = [("mechanism", ""), ("bias, points", "mean over answers and repetitions; ± standard error")]
+    about = "mean over answers and repetitions; ± standard error"
+    columns = [("mechanism", ""), ("bias, points", about)]
     columns += [("bias / spread", "bias over its standard deviation from one release to the next")]
     rows = []
     for rank in found.ranks:

@@ -79,13 +79,13 @@ class Job(Generic[Result]):
 
     Parameters
     ----------
-    work : from a question to a result, in a thread: it must not touch the document. With ``told``
-        it takes a `Run` as well
+    work : from a question to a result, in a thread: it must not touch the document. Where progress
+        is shown (``changed``) it takes a `Run` as well
     done : shows a result, with the document's lock held
     refuse : shows a sentence; what is on the page stays
     take : the newest question, called on the event loop
     slow : told True when work takes longer than ``patience`` seconds, and False at its end
-    told : called when phase or progress are new
+    changed : called when phase or progress are new
     delay : seconds that a question must stay the newest before work begins
     pool : where to work, a pool of `patient` threads for what takes long
     """
@@ -100,12 +100,12 @@ class Job(Generic[Result]):
         *,
         take: Callable[[], Any] | None = None,
         slow: Callable[[bool], None] | None = None,
-        told: Callable[[], None] | None = None,
+        changed: Callable[[], None] | None = None,
         delay: float = 0.0,
         pool: ThreadPoolExecutor | None = None,
     ) -> None:
         self._work, self._done, self._refuse = work, done, refuse
-        self._take, self._slow, self._told = take, slow, told
+        self._take, self._slow, self._changed = take, slow, changed
         self.delay, self._pool = delay, pool
         self._run = Run("idle")
         self._task: asyncio.Task[None] | None = None
@@ -182,8 +182,8 @@ class Job(Generic[Result]):
             self._run.cancelled.set()
 
     def _tell(self) -> None:
-        if self._told is not None and not self._closed:
-            self._told()
+        if self._changed is not None and not self._closed:
+            self._changed()
 
     async def _carry_out(self, run: Run, question: Any, visit: Visit) -> None:
         await asyncio.sleep(self.delay)
@@ -197,7 +197,7 @@ class Job(Generic[Result]):
             run = self._run = Run()
 
     async def _once(self, run: Run, question: Any, visit: Visit) -> tuple[Any, str | None]:
-        """The result, or why there is none; told meanwhile is what is new."""
+        """The result, or why there is none; what is new meanwhile is shown."""
         found, said = self._question(question)
         if said is not None:
             return found, said
@@ -207,7 +207,7 @@ class Job(Generic[Result]):
         working = loop.run_in_executor(self._pool, work)
         seen: tuple[Any, ...] = ()
         try:
-            while not (await asyncio.wait({working}, timeout=self._told and LOOK))[0]:
+            while not (await asyncio.wait({working}, timeout=self._changed and LOOK))[0]:
                 now = run.phase, run.part
                 if now != seen and run is self._run:
                     seen = now
@@ -226,7 +226,7 @@ class Job(Generic[Result]):
         if run.cancelled.is_set():
             raise Superseded
         run.reached = "running"
-        return self._work(question) if self._told is None else self._work(question, run)
+        return self._work(question) if self._changed is None else self._work(question, run)
 
     def _late(self, run: Run) -> None:
         if self._slow is not None and not self._closed:

@@ -27,7 +27,7 @@ class Page:
         if follow:
             more["take"] = lambda: self.setting
         if told:
-            more["told"] = lambda: self.told.append((self.job.phase, self.job.progress[0]))
+            more["changed"] = lambda: self.told.append((self.job.phase, self.job.progress[0]))
         self.job = Job(work, self.shown.append, self.said.append, slow=self.slow.append, **more)
 
     def change(self, setting) -> None:

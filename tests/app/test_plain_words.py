@@ -51,6 +51,7 @@ def opened() -> dict[str, Any]:
         "explore": explore,
         "compare": Compare(matrix, explain=True, chosen=["ug"], seeds=2),
     }
+    press.press(found["compare"], "Start the sweep")
     for lesson in range(6):
         found[f"learn {lesson + 1}"] = page = Learn(matrix)
         page.open(lesson)
@@ -83,6 +84,8 @@ def test_no_panel_of_explore_speaks_in_idioms(pages) -> None:
     page = pages["explore"]
     for key in page.explain.choice.options.values():
         page.explain.choice.value = key
+        if key == "Runs":
+            press.press(page, "Draw previews")
         assert not UNWANTED.search(" ".join(said(page))), key
     page.explain.close()
 
@@ -95,7 +98,8 @@ def test_no_word_for_newcomers_is_an_idiom() -> None:
 
 def test_the_check_reads_what_is_there(pages) -> None:
     everything = " ".join(text for page in pages.values() for text in said(page))
-    for part in ("Keep the same random noise", "What is protected", "Explain this map", "cividis"):
+    parts = ("Keep the same random noise", "What is protected", "Explain this map", "2 repetitions")
+    for part in parts:
         assert part in everything
     assert UNWANTED.search("Freeze the dice")
     assert not UNWANTED.search("Seed of the random noise, designed lawns")

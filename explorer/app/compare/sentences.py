@@ -38,8 +38,8 @@ def about_curves(found: Findings) -> str:
         if len(order) > 1:
             text += f" and {worst[1]} highest with {number(worst[0])}"
         parts.append(text)
-    seeds = f"{found.seeds} dice" if found.seeds else "the first dice"
-    return f"{METRICS[question.metric]}, {asked}, {seeds}: {'; '.join(parts)}."
+    times = f"{found.seeds} repetitions" if found.seeds else "as far as it has been drawn"
+    return f"{METRICS[question.metric]}, {asked}, {times}: {'; '.join(parts)}."
 
 
 def about_sticks(found: Findings) -> str:
@@ -126,7 +126,8 @@ def ranking_table(found: Findings) -> str:
 
 def bias_table(found: Findings) -> str:
     """Mean signed error of an answer: what no number of questions averages away."""
-    columns = [("mechanism", ""), ("bias, points", "mean over answers and dice; ± standard error")]
+    about = "mean over answers and repetitions; ± standard error"
+    columns = [("mechanism", ""), ("bias, points", about)]
     columns += [("bias / spread", "bias over its standard deviation from one release to the next")]
     rows = []
     for rank in found.ranks:

@@ -50,7 +50,7 @@ class Sweep:
     ) -> None:
         self._kept = kept
         self.job: Job[None] = Job(
-            self._draw, lambda _none: None, refused, told=changed, pool=_ONE_AT_A_TIME
+            self._draw, lambda _none: None, refused, changed=changed, pool=_ONE_AT_A_TIME
         )
         self.asked = 0
         self.cancel = self.job.cancel

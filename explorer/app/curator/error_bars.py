@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.words import words
-from explorer.app.work.job import Job
+from explorer.app.work.job import Job, patient
 from explorer.evaluate.simulation import Simulated, simulated_sd
 from explorer.releases.release import Release
 
@@ -19,6 +19,7 @@ Found = tuple[Release, Floats, Simulated]
 
 #: Releases of the released map for one error bar; it is off by about a sixth of itself.
 RUNS = 20
+_POOL = patient(2, "error bars")
 SIMULATED = words("explore")["Simulated intervals"]
 
 
@@ -37,7 +38,9 @@ class ErrorBars:
         self._found: Found | None = None
         # It waits for rest: a drag must not be slowed down. Where it fails the bars by the linear
         # rule stay, and stay marked as approximate.
-        self.job: Job[Found] = Job(simulated, self._keep, lambda _sentence: None, delay=0.7)
+        self.job: Job[Found] = Job(
+            simulated, self._keep, lambda _sentence: None, delay=0.7, pool=_POOL
+        )
         self.close = self.job.close
 
     def want(self, screen: Screen) -> None:

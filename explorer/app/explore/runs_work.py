@@ -50,7 +50,7 @@ class RunsWork:
     """
 
     def __init__(self, changed: Callable[[], None], refused: Callable[[str], None]) -> None:
-        self.job: Job[None] = Job(_draw, lambda _none: None, refused, told=changed, pool=_POOL)
+        self.job: Job[None] = Job(_draw, lambda _none: None, refused, changed=changed, pool=_POOL)
         self.order: Order | None = None
         self._answers: list[Floats] = []
         self.stop = self.job.cancel

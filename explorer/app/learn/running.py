@@ -17,7 +17,7 @@ from explorer.evaluate.runs import Flag, processors
 from explorer.teaching.previews import Cancelled, Progress
 from explorer.views.tables import progress
 
-#: What a lesson hands over: told how far it is and looks at a flag; returns its result.
+#: What a lesson hands over: it reports how far it is, looks at a flag, and returns its result.
 Work = Callable[[Progress, Flag], Any]
 _POOL = patient(processors(), "lesson", 4)
 
@@ -36,7 +36,7 @@ class Running:
         self, done: Callable[[Any], None], refused: Callable[[str], None], name: str
     ) -> None:
         self._name = name
-        self.job: Job[Any] = Job(_work, done, refused, told=self._show, pool=_POOL)
+        self.job: Job[Any] = Job(_work, done, refused, changed=self._show, pool=_POOL)
         self.start, self.cancel = self.job.ask, self.job.cancel
         self.reset, self.close = self.job.reset, self.job.close
         self.cancel_button = ui.Button(

@@ -2,11 +2,57 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import panel as pn
+from panel.io.state import set_curdoc
+
+
+class Visit:
+    """The page that is served where this is made, and the event loop it is served on.
+
+    Attributes
+    ----------
+    loop : None in a script or a test without one, where everything is done at once
+    """
+
+    def __init__(self) -> None:
+        self._doc: Any = pn.state.curdoc
+        self._has_visitor = self._doc is not None and self._doc.session_context is not None
+        self.loop: asyncio.AbstractEventLoop | None
+        try:
+            self.loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.loop = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the visitor has gone; a script or a notebook has none who could."""
+        # The document of a session that is over has lost its context.
+        context = self._doc.session_context if self._has_visitor else None
+        return self._has_visitor and (context is None or context.destroyed)
+
+    def show(self, action: Callable[[], None]) -> None:
+        """Do ``action`` with the document's lock, in one message; never for who has gone."""
+        if self.ended:
+            return
+        if self._has_visitor and self.loop is not None:
+            self._doc.add_next_tick_callback(partial(self._held, action))
+        else:
+            self._held(action)
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        """Do ``action`` on the event loop, without the lock, when so many seconds have passed."""
+        assert self.loop is not None
+        self.loop.call_later(max(0.0, seconds), action)
+
+    def _held(self, action: Callable[[], None]) -> None:
+        # Without it Panel takes the page of another visitor, who made a change, for this one.
+        with set_curdoc(self._doc):
+            held(self._doc, action)
 
 
 def held(doc: Any, action: Callable[[], None]) -> None:
@@ -22,26 +68,9 @@ def held(doc: Any, action: Callable[[], None]) -> None:
         action()
 
 
-def ended(doc: Any) -> bool:
-    """Whether the visitor of ``doc`` has gone; a script has no visitor who could."""
-    context = None if doc is None else doc.session_context
-    return context is not None and context.destroyed
-
-
-def publish(doc: Any, action: Callable[[], None]) -> None:
-    """Do ``action`` with the document's lock, from a task that does not hold it.
-
-    At once where there is no visitor, such as in a script; never for one who has gone.
-    """
-    if doc is None or doc.session_context is None:
-        action()
-    elif not ended(doc):
-        doc.add_next_tick_callback(partial(held, doc, action))
-
-
 def soon(action: Callable[[], None]) -> None:
     """Do ``action`` in the next turn of the loop, in one message of its own."""
-    publish(pn.state.curdoc, action)
+    Visit().show(action)
 
 
 def when_loaded(action: Callable[[], None]) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import panel as pn
 
-from explorer.app.work.document import ended, held, publish
+from explorer.app.work.document import Visit, held
 from explorer.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -38,34 +38,25 @@ class Run:
     Attributes
     ----------
     cancelled : set once nobody wants the result; long work looks at it and ends
+    part : how much is done, from 0 to 1
     """
 
     def __init__(self, phase: Phase = "waiting") -> None:
         self.cancelled = threading.Event()
-        self._phase = phase
+        self.reached = phase
         self.part = self._first = self._began = 0.0
         self.slow = False
 
     @property
     def phase(self) -> Phase:
         """What has become of it."""
-        return "cancelled" if self.cancelled.is_set() else self._phase
+        return "cancelled" if self.cancelled.is_set() else self.reached
 
     def tell(self, part: float) -> None:
         """So much is done, from 0 to 1; what is done at the first call is not counted as work."""
         if not self._began:
             self._first, self._began = part, time.monotonic()
         self.part = part
-
-    def begin(self) -> None:
-        """Its turn has come."""
-        if self.cancelled.is_set():
-            raise Superseded
-        self._phase = "running"
-
-    def end(self, said: str | None) -> None:
-        """It has been done, or could not be, as the sentence says."""
-        self._phase = "finished" if said is None else "failed" if said else "cancelled"
 
     def seconds_left(self) -> float | None:
         """An estimate from the pace so far; None before there is one."""
@@ -88,13 +79,13 @@ class Job(Generic[Result]):
 
     Parameters
     ----------
-    work : from a question to a result, in a thread: it must not touch the document. With ``told``
-        it takes a `Run` as well
+    work : from a question to a result, in a thread: it must not touch the document. Where progress
+        is shown (``changed``) it takes a `Run` as well
     done : shows a result, with the document's lock held
     refuse : shows a sentence; what is on the page stays
     take : the newest question, called on the event loop
     slow : told True when work takes longer than ``patience`` seconds, and False at its end
-    told : called when phase or progress are new
+    changed : called when phase or progress are new
     delay : seconds that a question must stay the newest before work begins
     pool : where to work, a pool of `patient` threads for what takes long
     """
@@ -109,16 +100,16 @@ class Job(Generic[Result]):
         *,
         take: Callable[[], Any] | None = None,
         slow: Callable[[bool], None] | None = None,
-        told: Callable[[], None] | None = None,
+        changed: Callable[[], None] | None = None,
         delay: float = 0.0,
         pool: ThreadPoolExecutor | None = None,
     ) -> None:
         self._work, self._done, self._refuse = work, done, refuse
-        self._take, self._slow, self._told = take, slow, told
+        self._take, self._slow, self._changed = take, slow, changed
         self.delay, self._pool = delay, pool
         self._run = Run("idle")
         self._task: asyncio.Task[None] | None = None
-        self._following = self._outdated = self._closed = False
+        self._outdated = self._closed = False
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(lambda _context: self.close())
 
@@ -139,22 +130,19 @@ class Job(Generic[Result]):
 
     def ask(self, question: Any = None) -> None:
         """Answer ``question``, or the newest one where the job takes it by itself."""
+        visit = Visit()
         if self._closed:
             return
-        if self._take is not None and self._following:
-            self._outdated = True
-            return
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
+        if visit.loop is None:
             self.now(question)
             return
-        if self._take is None:
-            self._drop()
+        if self._take is not None and self._task is not None and not self._task.done():
+            self._outdated = True
+            return
+        self._drop()
         run = self._run = Run()
-        self._following = True
         # The reference keeps the task from being collected while it runs.
-        self._task = loop.create_task(self._carry_out(run, question, pn.state.curdoc))
+        self._task = visit.loop.create_task(self._carry_out(run, question, visit))
         self._tell()
 
     def now(self, question: Any = None) -> None:
@@ -194,43 +182,36 @@ class Job(Generic[Result]):
             self._run.cancelled.set()
 
     def _tell(self) -> None:
-        if self._told is not None and not self._closed:
-            self._told()
+        if self._changed is not None and not self._closed:
+            self._changed()
 
-    async def _carry_out(self, run: Run, question: Any, doc: Any) -> None:
-        if self.delay:
-            await asyncio.sleep(self.delay)
-        while not (self._closed or ended(doc)):
+    async def _carry_out(self, run: Run, question: Any, visit: Visit) -> None:
+        await asyncio.sleep(self.delay)
+        while not self._closed:
             if not run.cancelled.is_set():
                 self._outdated = False
-                found, said = await self._once(run, question, doc)
-                publish(doc, partial(self._end, run, found, said))
+                found, said = await self._once(run, question, visit)
+                visit.show(partial(self._end, run, found, said))
             if not self._outdated:
                 break
             run = self._run = Run()
-        self._following = False
-        if ended(doc):
-            self.close()
 
-    async def _once(self, run: Run, question: Any, doc: Any) -> tuple[Any, str | None]:
-        """The result, or why there is none; told meanwhile is what is new."""
+    async def _once(self, run: Run, question: Any, visit: Visit) -> tuple[Any, str | None]:
+        """The result, or why there is none; what is new meanwhile is shown."""
         found, said = self._question(question)
         if said is not None:
             return found, said
         loop = asyncio.get_running_loop()
-        late = loop.call_later(self.patience, self._late, run, doc)
+        late = loop.call_later(self.patience, visit.show, partial(self._late, run))
         work = partial(contextvars.copy_context().run, _tried, partial(self._attempt, run, found))
         working = loop.run_in_executor(self._pool, work)
         seen: tuple[Any, ...] = ()
         try:
-            look = None if self._told is None else LOOK
-            while not (await asyncio.wait({working}, timeout=look))[0]:
+            while not (await asyncio.wait({working}, timeout=self._changed and LOOK))[0]:
                 now = run.phase, run.part
-                if ended(doc):
-                    self.close()
-                elif now != seen and run is self._run:
+                if now != seen and run is self._run:
                     seen = now
-                    publish(doc, self._tell)
+                    visit.show(self._tell)
         finally:
             late.cancel()
             if not working.done():
@@ -242,13 +223,15 @@ class Job(Generic[Result]):
 
     def _attempt(self, run: Run, question: Any) -> Result:
         """Begin to work. In a thread: touches no widget."""
-        run.begin()
-        return self._work(question) if self._told is None else self._work(question, run)
+        if run.cancelled.is_set():
+            raise Superseded
+        run.reached = "running"
+        return self._work(question) if self._changed is None else self._work(question, run)
 
-    def _late(self, run: Run, doc: Any) -> None:
+    def _late(self, run: Run) -> None:
         if self._slow is not None and not self._closed:
             run.slow = True
-            publish(doc, partial(self._slow, True))
+            self._slow(True)
 
     def _end(self, run: Run, found: Any, said: str | None) -> None:
         """Show what came out, unless it is not wanted any more."""
@@ -259,7 +242,7 @@ class Job(Generic[Result]):
             self._slow(False)
         if run.cancelled.is_set():
             return
-        run.end(said)
+        run.reached = "finished" if said is None else "failed" if said else "cancelled"
         self._tell()
         if said is None:
             self._done(found)

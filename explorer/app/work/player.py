@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import panel as pn
-
-from explorer.app.work.document import ended, publish
+from explorer.app.work.document import Visit
 
 #: Seconds a step. Nothing ever plays by itself, so a visitor who wants no motion sees none.
 PACES = {"Slow": 2.0, "Medium": 1.0, "Fast": 0.4}
@@ -27,39 +23,37 @@ class Player:
     def __init__(self, step: Callable[[], bool], changed: Callable[[bool], None]) -> None:
         self._step, self._changed = step, changed
         self.seconds = PACES["Slow"]
-        # Counts starts and stops: a task of an earlier start sees that it is not wanted any more.
-        self._number = 0
-        self._task: asyncio.Task[None] | None = None
-        self.playing = False
+        # Of the last start, so that the steps of an earlier one see that they are not wanted.
+        self._visit: Visit | None = None
+
+    @property
+    def playing(self) -> bool:
+        """Whether there are steps to come."""
+        return self._visit is not None
 
     def start(self) -> None:
         """Begin with a step at once; without an event loop (a script) all steps are done now."""
         if self.playing:
             return
-        self._number += 1
-        self.playing = True
+        visit = self._visit = Visit()
         self._changed(True)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            while self.playing:
-                self._once(self._number)
+        if visit.loop is not None:
+            self._beat(visit)
             return
-        # The reference keeps the task from being collected while it runs.
-        self._task = loop.create_task(self._play(self._number, pn.state.curdoc))
+        while self.playing:
+            self._once(visit)
 
     def stop(self) -> None:
         """No further step."""
-        self._number += 1
         if self.playing:
-            self.playing = False
+            self._visit = None
             self._changed(False)
 
-    def _once(self, number: int) -> None:
-        if number == self._number and not self._step():
+    def _once(self, visit: Visit) -> None:
+        if visit is self._visit and not self._step():
             self.stop()
 
-    async def _play(self, number: int, doc: Any) -> None:
-        while number == self._number and not ended(doc):
-            publish(doc, partial(self._once, number))
-            await asyncio.sleep(self.seconds)
+    def _beat(self, visit: Visit) -> None:
+        if visit is self._visit and not visit.ended:
+            visit.show(partial(self._once, visit))
+            visit.later(self.seconds, partial(self._beat, visit))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
+import time
 from collections.abc import Callable
-from typing import Any
 
-import panel as pn
-from panel.io.state import set_curdoc
-
-from explorer.app.work.document import ended, held
+from explorer.app.work.document import Visit
 
 
 class Pulse:
@@ -18,7 +14,7 @@ class Pulse:
 
     However many changes come meanwhile, one showing is under way at most, so that a slow browser
     builds no queue; the last change is always shown. Call it from any thread; make it on the event
-    loop, where the page's document is known. Without a loop or a document it shows at once.
+    loop, where the page's document is known. Without a loop it shows at once.
 
     Parameters
     ----------
@@ -28,11 +24,7 @@ class Pulse:
 
     def __init__(self, show: Callable[[], None], gap: float) -> None:
         self._show, self._gap = show, gap
-        self._doc: Any = pn.state.curdoc
-        try:
-            self._loop = asyncio.get_running_loop() if self._doc is not None else None
-        except RuntimeError:
-            self._loop = None
+        self._visit = Visit()
         self._lock = threading.Lock()
         self._waiting = self._closed = False
         self._shown = float("-inf")
@@ -42,39 +34,36 @@ class Pulse:
         with self._lock:
             if self._waiting or self._closed:
                 return
-            self._waiting = self._loop is not None
-        if self._loop is None:
+            self._waiting = self._visit.loop is not None
+        if self._visit.loop is None:
             self._show()
         else:
-            self._loop.call_soon_threadsafe(self._plan, self._loop)
+            self._visit.loop.call_soon_threadsafe(self._plan)
 
     def shown(self) -> None:
         """The page has just shown everything by itself: the next time may wait."""
-        if self._loop is not None:
-            self._shown = self._loop.time()
+        self._shown = time.monotonic()
 
     def close(self) -> None:
         """Show nothing any more: the visit has ended, and its page can be forgotten."""
         self._closed = True
         self._show = _nothing
 
-    def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.call_later(max(0.0, self._shown + self._gap - loop.time()), self._due)
+    def _plan(self) -> None:
+        self._visit.later(self._shown + self._gap - time.monotonic(), self._due)
 
     def _due(self) -> None:
-        if ended(self._doc) or self._doc.session_context is None:
+        if self._visit.ended:
             self.close()
-        if not self._closed:
-            self._doc.add_next_tick_callback(self._beat)
+        else:
+            self._visit.show(self._beat)
 
     def _beat(self) -> None:
         # Before showing: what changes while it is shown needs another showing.
         with self._lock:
             self._waiting = False
         self.shown()
-        # Without it Panel takes the page of the visitor who made the change for this one.
-        with set_curdoc(self._doc):
-            held(self._doc, self._show)
+        self._show()
 
 
 def _nothing() -> None:

@@ -1,9 +1,6 @@
-"""The Class page: who sees what, how often pages are told, nothing left of those who leave."""
+"""The Class page: who sees what, and nothing is left of those who leave."""
 
-import asyncio
 import gc
-import itertools
-import time
 import weakref
 
 import numpy as np
@@ -16,7 +13,6 @@ from explorer.app import ClassResult
 from explorer.app.classroom.participant import ParticipantView
 from explorer.app.classroom.sentences import about_answers, about_own, about_question, answer_tables
 from explorer.app.classroom.teacher import TeacherView
-from explorer.app.work.polling import Pulse
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRooms, spaced
 from explorer.teaching.pool import Answer, Pool, Question, QuestionSettings
@@ -181,81 +177,6 @@ def test_a_visit_that_ends_leaves_nothing_behind(rooms) -> None:
     assert len(pn.state.param.watchers.get("busy", {}).get("value", [])) == before
     gc.collect()
     assert sum(each() is not None for each in gone) == 0
-
-
-# How often a page is told.
-
-
-class Doc:
-    """A document whose callbacks run on the loop, or never."""
-
-    session_context = type("Context", (), {"destroyed": False})()
-
-    def __init__(self, *, stuck=False) -> None:
-        self.stuck, self.asked = stuck, 0
-
-    def add_next_tick_callback(self, action) -> None:
-        self.asked += 1
-        if not self.stuck:
-            asyncio.get_running_loop().call_soon(action)
-
-
-def pulsed(doc, gap, changes, pause, *, from_thread=False):
-    """Times at which a page is shown, and the newest number at each."""
-    shown = []
-
-    async def visit():
-        newest = [0]
-        with set_curdoc(doc):
-            pulse = Pulse(lambda: shown.append((time.monotonic(), newest[0], pn.state.curdoc)), gap)
-        for newest[0] in range(1, changes + 1):
-            # As the change of another visitor, in that one's page.
-            with set_curdoc(Doc()):
-                if from_thread:
-                    await asyncio.to_thread(pulse)
-                else:
-                    pulse()
-            await asyncio.sleep(pause)
-        await asyncio.sleep(3 * gap)
-        pulse.close()
-        pulse()
-        await asyncio.sleep(gap)
-        return pulse
-
-    asyncio.run(visit())
-    return shown
-
-
-@pytest.fixture
-def unheld(monkeypatch):
-    monkeypatch.setattr("explorer.app.work.polling.held", lambda _doc, action: action())
-
-
-@pytest.mark.parametrize("from_thread", [False, True])
-@pytest.mark.usefixtures("unheld")
-def test_many_changes_are_few_showings_and_the_last_is_shown(from_thread) -> None:
-    doc = Doc()
-    shown = pulsed(doc, 0.1, 60, 0.005, from_thread=from_thread)
-    times = [at for at, _, _ in shown]
-    assert shown[-1][1] == 60
-    assert len(shown) < 30
-    assert all(b - a > 0.09 for a, b in itertools.pairwise(times))
-    assert all(where is doc for _, _, where in shown), "shown in another visitor's page"
-
-
-@pytest.mark.usefixtures("unheld")
-def test_a_slow_page_builds_no_queue() -> None:
-    doc = Doc(stuck=True)
-    assert pulsed(doc, 0.01, 50, 0.002) == []
-    assert doc.asked == 1
-
-
-@pytest.mark.usefixtures("unheld")
-def test_a_destroyed_session_is_not_shown() -> None:
-    doc = Doc()
-    doc.session_context = type("Context", (), {"destroyed": True})()
-    assert pulsed(doc, 0.01, 3, 0.005) == []
-    assert doc.asked == 0
 
 
 # Words and chart.

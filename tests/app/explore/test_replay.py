@@ -131,12 +131,9 @@ def test_closing_gives_the_map_back(page) -> None:
     assert "none is cut any more" in said(page)
 
 
-def test_another_release_stops_the_player_and_keeps_the_height(page) -> None:
-    replay = page.explain.open
-    replay.height.value = 3
-    replay.player.playing = True
+def test_another_release_keeps_the_height(page) -> None:
+    page.explain.open.height.value = 3
     page.state.put(epsilon=0.5)
-    assert not replay.player.playing
     assert '<p class="summary" role="status">Level 3 of' in said(page)
     assert "of 0.5." in said(page)
     assert right(page) is not page.screen.right_bytes
@@ -144,6 +141,21 @@ def test_another_release_stops_the_player_and_keeps_the_height(page) -> None:
     page.state.put(epsilon=0.2)
     assert "none is cut any more" in said(page)
     assert right(page) is page.screen.right_bytes
+
+
+def test_another_release_stops_the_player(page) -> None:
+    player = page.explain.open.player
+
+    async def visit() -> None:
+        press(page, "Play")
+        assert player.playing
+        page.state.put(epsilon=0.5)
+        while player.playing:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(visit(), 60))
+    assert page.screen.release.epsilon == 0.5
+    assert not page.explain.open.frame.at_end
 
 
 def test_a_zoom_keeps_the_step_and_draws_it_anew(page) -> None:

@@ -106,7 +106,7 @@ def test_a_changed_setting_marks_the_runs_as_old_until_they_are_drawn_again(page
     assert "HTF with epsilon 2" in said(page)
 
 
-def test_other_dice_on_the_page_move_its_mark_and_no_dot(page) -> None:
+def test_other_noise_on_the_page_move_its_mark_and_no_dot(page) -> None:
     draw(page)
     figure = page.explain.open.figures[0]
     dots, here = list(figure.dots.data["answer"]), figure.here.data["x"]

@@ -2,16 +2,15 @@
 
 import asyncio
 import threading
-from types import SimpleNamespace
 
 import panel as pn
 import pytest
 from panel.io.state import set_curdoc
 
-from explorer.app.work import document
 from explorer.app.work import job as module
 from explorer.app.work.job import UNEXPECTED, Job, Superseded, patient
 from explorer.errors import InputError
+from tests.app.visitor import Visitor
 
 
 def sentence(message) -> str:
@@ -28,29 +27,12 @@ class Page:
         if follow:
             more["take"] = lambda: self.setting
         if told:
-            more["told"] = lambda: self.told.append((self.job.phase, self.job.progress[0]))
+            more["changed"] = lambda: self.told.append((self.job.phase, self.job.progress[0]))
         self.job = Job(work, self.shown.append, self.said.append, slow=self.slow.append, **more)
 
     def change(self, setting) -> None:
         self.setting = setting
         self.job.ask()
-
-
-class Visitor:
-    """Stands for a document whose visitor may go away; runs what is to be done at once."""
-
-    def __init__(self) -> None:
-        self.session_context = SimpleNamespace(destroyed=False)
-        self.leaving = []
-
-    def add_next_tick_callback(self, action) -> None:
-        action()
-
-    def on_session_destroyed(self, action) -> None:
-        self.leaving.append(action)
-
-    def leave(self) -> None:
-        self.session_context.destroyed = True
 
 
 async def until(true) -> None:
@@ -387,7 +369,6 @@ def test_a_closed_job_shows_nothing_and_begins_nothing(follow) -> None:
 
 def test_a_visitor_who_leaves_ends_the_work(monkeypatch) -> None:
     monkeypatch.setattr(module, "LOOK", 0.01)
-    monkeypatch.setattr(document, "held", lambda _doc, action: action())
     visitor, ended = Visitor(), threading.Event()
 
     def work(_question, going):
@@ -418,24 +399,22 @@ def test_the_end_of_a_session_closes_its_jobs() -> None:
     with set_curdoc(visitor):
         page = Page(lambda question: question)
     page.job.ask(1)
-    for leave in visitor.leaving:
-        leave(visitor.session_context)
+    visitor.leave()
     page.job.ask(2)
     assert page.shown == [1]
 
 
-def test_results_are_shown_on_the_page_that_asked(monkeypatch) -> None:
+def test_results_are_shown_on_the_page_that_asked() -> None:
     seen, visitor = [], Visitor()
-    monkeypatch.setattr(document, "held", lambda doc, action: seen.append(doc) or action())
 
     async def visit():
         with set_curdoc(visitor):
-            page = Page(lambda question: question)
-            page.job.ask(1)
-        await page.job.wait()
-        return page
+            job = Job(lambda question: question, lambda _: seen.append(pn.state.curdoc), print)
+            job.ask(1)
+        with set_curdoc(Visitor()):
+            await job.wait()
 
-    assert run(visit).shown == [1]
+    run(visit)
     assert seen == [visitor]
     assert pn.state.curdoc is None
 

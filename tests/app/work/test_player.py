@@ -2,12 +2,10 @@
 
 import asyncio
 
-import pytest
 from panel.io.state import set_curdoc
 
-from explorer.app.work import document
 from explorer.app.work.player import PACES, Player
-from tests.app.work.test_job import Visitor
+from tests.app.visitor import Visitor
 
 
 class Steps:
@@ -69,9 +67,8 @@ def test_stop_stops_and_an_earlier_start_does_not_go_on() -> None:
     asyncio.run(run())
 
 
-def test_a_page_that_is_closed_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_is_closed_ends_it() -> None:
     visitor = Visitor()
-    monkeypatch.setattr(document, "held", lambda _doc, action: action())
 
     async def run() -> None:
         steps = Steps()

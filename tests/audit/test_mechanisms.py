@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer import FrequencyMatrix
-from explorer.commands.audit import SECONDS, audit_all
+from explorer.commands.audit import audit_all
 from explorer.mechanisms import HTF, Identity, QuadTree, all_mechanisms
 from explorer.privacy.audit.audit import front_door, replay_cases, try_case
 from explorer.privacy.audit.cases import draw_case
@@ -28,14 +26,8 @@ PAIRS = 5_000
 @pytest.fixture(scope="module")
 def findings():
     """5,000 pairs of every mechanism and a minute's black boxes, on all processors."""
-    before = seconds_of_children()
     found, noise = audit_all(list(all_mechanisms()), 3600, PAIRS, 20)
-    return {each.key: each for each in found}, noise, seconds_of_children() - before
-
-
-def seconds_of_children() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
+    return {each.key: each for each in found}, noise
 
 
 @pytest.mark.slow
@@ -58,13 +50,6 @@ def test_both_sources_of_noise_follow_their_laws(findings) -> None:
 def test_no_breach_in_two_hundred_pairs(kind) -> None:
     found = replay_cases(kind, range(5000, 5050))
     assert found.breach is None, found.breach
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Windows does not add up the time of children")
-def test_a_minute_on_two_processors_is_enough(findings) -> None:
-    # 80 to 100 CPU seconds were measured; a slower processor may take half as long again.
-    assert findings[2] < 1.5 * 2 * SECONDS
 
 
 class Drawn:

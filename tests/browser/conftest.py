@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.browser.visit import PATIENCE
+from tests.browser.visit import PATIENCE, steady
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -138,14 +138,9 @@ def open_page(browser: Browser, server: Server, **context: object) -> tuple[Page
     return page, watch
 
 
-def settle(page: Page) -> None:
-    """Wait until the maps have kept their place for a while: the layout comes in steps."""
-    places: list[object] = []
-    for _ in range(100):
-        places.append(page.get_by_role("img", name="Private map").bounding_box())
-        if len(places) > 4 and all(place == places[-1] for place in places[-4:]):
-            return
-        page.wait_for_timeout(100)
+def settle(page: Page, name: str = "Private map") -> None:
+    """Wait until a map has kept its place for a while: the layout comes in steps."""
+    steady(page, lambda: page.get_by_role("img", name=name).bounding_box())
 
 
 def troubles(logged: str) -> str:

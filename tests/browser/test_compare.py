@@ -13,7 +13,7 @@ from explorer import AG, HTF, Mosaic, exact
 from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.evaluate import evaluate, workload
-from tests.browser.conftest import Server, Watch, leave, new_page, troubles
+from tests.browser.conftest import Server, Watch, leave, new_page, settle, troubles
 from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -33,18 +33,8 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
     page.goto(server.url + path)
     page.get_by_role("img", name="Private map A").wait_for()
     page.locator(".tabulator-row").first.wait_for()
-    steady(page)
+    settle(page, "Private map B")
     return page, watch
-
-
-def steady(page: Page) -> None:
-    """Wait until the layout, which comes in steps, has kept its place for a while."""
-    places: list[object] = []
-    for _ in range(100):
-        places.append(page.get_by_role("img", name="Private map B").bounding_box())
-        if len(places) > 4 and all(place == places[-1] for place in places[-4:]):
-            return
-        page.wait_for_timeout(200)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from tests.browser.visit import (
     pick,
     picture,
     rows,
+    stays,
     wait_until,
 )
 
@@ -111,12 +112,14 @@ def test_a_box_is_one_plain_drag_and_its_answers_are_those_of_python(page, matri
 def test_a_cell_can_be_edited_and_an_impossible_edit_goes_back(page, matrix) -> None:
     def edit(value: str, key: str) -> None:
         entry = cell(page, 0, "east km").locator("input")
+
         # A refresh of the numbers that arrives just now closes the editor: click again then.
-        for _ in range(10):
-            cell(page, 0, "east km").click()
-            page.wait_for_timeout(300)
-            if entry.count():
-                break
+        def opened() -> bool:
+            if not entry.count():
+                cell(page, 0, "east km").click()
+            return stays(page, entry.count, 3) and entry.count() > 0
+
+        wait_until(page, opened)
         entry.fill(value)
         entry.press(key)
 
@@ -196,7 +199,7 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     private = rows(page)[0]["private"]
     page.get_by_role("button", name="Zoom in").click()
     page.get_by_role("button", name="linear").click()
-    page.wait_for_timeout(500)
+    assert stays(page, lambda: rows(page)[0]["private"])
     assert rows(page)[0]["private"] == private
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save the release").click()
@@ -213,7 +216,6 @@ def test_zooming_shows_more_and_the_whole_map_comes_back(page) -> None:
     whole = picture(page, "True map")
     for _ in range(3):
         page.get_by_role("button", name="Zoom in").click()
-        page.wait_for_timeout(250)
-    assert picture(page, "True map") != whole
+    wait_until(page, lambda: picture(page, "True map") != whole)
     page.get_by_role("button", name="Whole map").click()
     wait_until(page, lambda: picture(page, "True map") == whole)

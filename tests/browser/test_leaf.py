@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer import HTF, exact
@@ -13,7 +12,7 @@ from explorer.inspection import inspect, neighbour, node_at, study_cut
 from explorer.inspection.errors import error_split
 from explorer.inspection.walk import leaf_number
 from explorer.releases.overlap import cut_leaves
-from tests.browser.visit import cell, number, picture, rows, wait_until
+from tests.browser.visit import cell, number, picture, rows, serious, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -147,11 +146,4 @@ def test_axe_finds_nothing_serious_with_the_panel_open(page) -> None:
     cell(page, 0, "true").click()
     page.get_by_role("button", name="Parent", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="Why this cut")).to_be_visible()
-    # The roles of tables are mended after they have been drawn.
-    page.wait_for_timeout(3000)
-    serious = [
-        f"{each['impact']}: {each['id']} ({each['help']}) at {each['nodes'][0]['target']}"
-        for each in Axe().run(page).response["violations"]
-        if each["impact"] in ("serious", "critical")
-    ]
-    assert not serious, "\n".join(serious)
+    assert not serious(page)

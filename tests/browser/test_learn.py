@@ -13,7 +13,7 @@ from explorer.cities.catalogue import cities
 from explorer.scenario import Scenario
 from explorer.teaching import thresholds
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles
-from tests.browser.visit import figure, number, pick
+from tests.browser.visit import figure, number, pick, steady
 
 pytestmark = pytest.mark.browser
 PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
@@ -218,14 +218,16 @@ def test_a_link_opens_a_lesson_and_a_wrong_one_says_so(browser, server) -> None:
     assert not watch.found
 
 
+WIDTH = "document.documentElement.scrollWidth"
+
+
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
 def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
     size = {"viewport": {"width": width, "height": height}}
     page, watch = visit(browser, server, "/learn", **size, **(PHONE if width < 500 else {}))
     try:
         for _lesson in range(6):
-            page.wait_for_timeout(500)
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert steady(page, lambda: page.evaluate(WIDTH)) <= width
             # In one call: a button may go while the page is being looked at.
             over = page.locator("main button:visible").evaluate_all(
                 "(all, width) => all.filter(e => e.getBoundingClientRect().right > width + 1)"

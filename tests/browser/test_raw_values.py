@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import leave, open_page
-from tests.browser.visit import figure, number, rows, wait_until
+from tests.browser.visit import figure, number, rows, stays, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -78,7 +78,7 @@ def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> 
         before = page.locator(".summary").inner_text()
         for label, value in [("T", 2.5), ("T", "abc"), ("T", None), ("Show partition", "yes")]:
             send(page, label, value)
-        page.wait_for_timeout(500)
+        assert stays(page, page.locator(".summary").inner_text)
         assert page.locator(".summary").inner_text() == before
         page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
         wait_until(page, lambda: page.locator(".summary").inner_text() != before)
@@ -116,5 +116,4 @@ def test_a_view_beyond_everything_shows_the_whole_map(page) -> None:
         page.wait_for_timeout(150)
     page.get_by_role("slider", name="T", exact=True).press("ArrowRight")
     page.get_by_role("button", name="Whole map").click()
-    page.wait_for_timeout(300)
-    assert number(figure(page, "Leaves")) > 1
+    wait_until(page, lambda: number(figure(page, "Leaves")) > 1)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page
 
 
@@ -33,6 +34,18 @@ def wait_until(page: Page, true: Callable[[], Any]) -> None:
         page.wait_for_timeout(50)
     said = page.locator(".summary").first.inner_text()
     raise AssertionError(f"not within {PATIENCE} s: {said}")
+
+
+def steady(page: Page, read: Callable[[], Any], turns: int = 5) -> Any:
+    """What ``read()`` gives once it has been the same in so many looks in a row.
+
+    For what comes in steps without a sign of its end, as a layout does.
+    """
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if stays(page, read, turns):
+            return read()
+    raise AssertionError(f"it kept changing for {PATIENCE} s: {read()}")
 
 
 def stays(page: Page, read: Callable[[], Any], turns: int = 10) -> bool:
@@ -111,10 +124,18 @@ def picture(page: Page, name: str) -> int:
 
 def still(page: Page, name: str) -> int:
     """`picture` of a map once it has stopped changing, as after a change of size."""
-    seen: list[int] = []
-    for _ in range(100):
-        seen.append(picture(page, name))
-        if len(seen) > 5 and len(set(seen[-5:])) == 1:
-            break
-        page.wait_for_timeout(200)
-    return seen[-1]
+    return int(steady(page, lambda: picture(page, name), 8))
+
+
+def serious(page: Page) -> list[str]:
+    """What axe-core finds once everything is drawn: tables come last, in their own time."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        found = [
+            f"{each['impact']}: {each['id']} ({each['help']}) at {each['nodes'][0]['target']}"
+            for each in Axe().run(page).response["violations"]
+            if each["impact"] in ("serious", "critical")
+        ]
+        if not found or time.monotonic() > end:
+            return found
+        page.wait_for_timeout(500)

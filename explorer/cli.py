@@ -117,7 +117,7 @@ def _refuse(reason: object) -> int:
 
 @contextmanager
 def _plain_output() -> Iterator[None]:
-    """Warnings as single lines; signs that the terminal lacks as question marks."""
+    """Warnings as single lines; characters that the terminal lacks as question marks."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -62,7 +62,7 @@ WRONG = {
         "    return (private - true) / max(true, smoothing)",
     ],
     "turned": ["pair = 'mosaic', 'ag'", "pair = 'ag', 'nobody'"],
-    "other-dice": ["again, same_place = results, {'mosaic'}"],
+    "other-seeds": ["again, same_place = results, {'mosaic'}"],
     "left-out": ["left_out, reasons = 47, 3", "left_out, reasons = 50, 5"],
     "grid": [
         "grid = Grid.around(-28.0, 41.0, 12_800, 9_600, shape=(256, 192))",

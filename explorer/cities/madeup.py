@@ -113,8 +113,8 @@ def _raster() -> _Raster:
     )
     density = town * np.clip(0.75 + 0.55 * patches, 0.03, None)
     # Suburbs hang on the roads and come in patches, with fields between them.
-    reach = np.exp(-from_road / 0.33) * np.exp(-((far / 7.2) ** 3))
-    density += 0.34 * reach * np.clip(0.55 + 0.75 * patches, 0.0, None)
+    near_road = np.exp(-from_road / 0.33) * np.exp(-((far / 7.2) ** 3))
+    density += 0.34 * near_road * np.clip(0.55 + 0.75 * patches, 0.0, None)
     estates = np.clip(patches - 0.55, 0, 0.5) * np.exp(-((far / 7.6) ** 6))
     density += 0.30 * estates
     density += 0.0012 * np.exp(-from_road / 1.2)

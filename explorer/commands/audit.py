@@ -177,7 +177,9 @@ def _work(what: str, details: tuple[Any, ...]) -> tuple[str, Any]:
 
     name = details[0]
     if what == "noise":
-        return name, audit.check_opendp() if name == "release" else audit.check_dice(details[1])
+        return name, audit.check_opendp() if name == "release" else audit.check_preview_noise(
+            details[1]
+        )
     if what == "black box":
         return name, audit.black_box(mechanism(name), *details[1:])
     return name, audit.replay_cases(mechanism(name), *details[1:])

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--preview",
         metavar="SEED",
-        help="draw reproducible dice in place of private noise: free, fast, not to be published",
+        help="draw reproducible noise that is not private: free, fast, not to be published",
     )
     group.add_argument("--no-ledger", action="store_true", help="book nothing")
 

@@ -45,7 +45,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -
 
 
 def paragraph(text: str, indent: int = 0) -> str:
-    """Text wrapped to the terminal, at most 100 signs wide."""
+    """Text wrapped to the terminal, at most 100 characters wide."""
     width = min(get_terminal_size().columns, 100)
     margin = " " * indent
     return textwrap.fill(

@@ -42,7 +42,7 @@ class Curator(Passes):
     units : int
         The whole budget, in units of 10^-12 epsilon.
     noise : NoiseSource
-        OpenDP for a release, keyed dice for a preview.
+        OpenDP for a release, seeded noise for a preview.
     progress : callable, optional
         Told the finished part (0 to 1) of a long measurement.
     """

@@ -1,9 +1,9 @@
-"""Where noise comes from: OpenDP for releases, keyed dice for previews.
+"""Where noise comes from: OpenDP for releases, seeded noise for previews.
 
-Both sources draw whole numbers from the same law. `ReleaseNoise` leaves every draw to OpenDP,
+Both sources draw whole numbers from one distribution. `ReleaseNoise` leaves every draw to OpenDP,
 whose sampler is exact and takes its bytes from the operating system; it cannot be seeded.
 `PreviewNoise` is about a hundred times faster and reproducible: every draw is a function of (seed,
-stage, region, draw number), so moving epsilon rescales the same dice. A preview is not private.
+stage, region, draw number), so moving epsilon rescales the same noise. A preview is not private.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ReleaseNoise:
 
 
 class PreviewNoise:
-    """Reproducible dice for screens and lessons; never for a release.
+    """Reproducible noise for screens and lessons; never for a release.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class PreviewNoise:
     ) -> Ints:
         """See `NoiseSource.lowest`: the smallest cost less exponential noise of scale 2 s / eps.
 
-        That is the same law as permute-and-flip (Ding et al., The permute-and-flip mechanism is
+        That is distributed as permute-and-flip (Ding et al., The permute-and-flip mechanism is
         identical to report-noisy-max with exponential noise, 2021).
         """
         scale = 2.0 * sensitivity * UNITS_PER_EPSILON / units
@@ -165,7 +165,7 @@ class PreviewNoise:
 
 
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
-    """The source for an `rng` argument: OpenDP for None, keyed dice for a seed or a Generator.
+    """The source for an `rng` argument: OpenDP for None, seeded noise for a seed or a Generator.
 
     A source stands for itself; the audit comes in by the front door with one that records. What it
     draws counts as a preview, see `Mechanism.release`.

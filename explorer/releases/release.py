@@ -49,7 +49,7 @@ class Release:
     units : int
         The budget, in units of 10^-12 epsilon.
     preview : bool
-        True for reproducible dice: such a map is not private and must not be published.
+        True for reproducible noise: such a map is not private and must not be published.
     unit, contribution_bound : the unit of privacy and how many records it may have given
     ledger : one row a stage; what a leaf's path spent on each, averaged, adds up to epsilon
     facts : choices made from noisy figures, such as the height
@@ -346,7 +346,7 @@ class Release:
 
     def summary(self) -> str:
         """One sentence that says what this is and how good."""
-        kind = "Preview (reproducible dice, not private)" if self.preview else "Private release"
+        kind = "Preview (reproducible noise, not private)" if self.preview else "Private release"
         sides = self.domain.shape
         typical = float(np.median(self.sd))
         return (

@@ -246,14 +246,14 @@ class Between:
 
 
 class OneKey(Between):
-    """Names all nodes alike, so that previews give them the same dice."""
+    """Names all nodes alike, so that previews give them the same noise."""
 
     def laplace(self, values, sensitivity, units, keys, stage):
         return self.source.laplace(values, sensitivity, units, np.zeros_like(keys), stage)
 
 
-class DiceOfTheData(Between):
-    """Seeds the dice with the data."""
+class NoiseOfTheData(Between):
+    """Seeds the noise with the data."""
 
     def laplace(self, values, sensitivity, units, keys, stage):
         return self.source.laplace(
@@ -332,8 +332,8 @@ MUTANTS = [
     Mutant("true count in the stop test", HTF, behind(peeking("stop test")), QUESTION),
     Mutant("box from the data", QuadTree, behind(BoxOfTheData), QUESTION),
     Mutant("empty leaves dropped", QuadTree, behind(EmptyLeavesDropped), f"{QUESTION}|books"),
-    Mutant("one name for all nodes", QuadTree, through(OneKey), "share their dice"),
-    Mutant("one noise value for all nodes", QuadTree, front_door, "its law", one_noise, 250),
+    Mutant("one name for all nodes", QuadTree, through(OneKey), "share their noise"),
+    Mutant("one noise value for all nodes", QuadTree, front_door, "distribution", one_noise, 250),
     Mutant("occupied coordinates only", KDStandard, behind(OccupiedCoordinates), QUESTION),
     Mutant("float remainder", FloatRemainder, behind(Cooked), "loss"),
     Mutant("PrivTree publishes its scores", PrivTree, behind(BiasedScores), "loss"),
@@ -343,6 +343,6 @@ MUTANTS = [
     Mutant("kd-cell grown on true counts", KDCell, behind(peeking("grid")), QUESTION),
     Mutant("search forgets its rounds", HTF, through(SearchForgetsRounds), "loss"),
     Mutant("negative leaves drawn again", QuadTree, behind(RedrawsNegatives), "loss"),
-    Mutant("dice seeded with the data", QuadTree, through(DiceOfTheData), QUESTION),
+    Mutant("noise seeded with the data", QuadTree, through(NoiseOfTheData), QUESTION),
     Mutant("contribution bound forgotten", QuadTree, bound_forgotten, "moves by|loss"),
 ]

@@ -1,4 +1,4 @@
-"""The audit of every mechanism there is: replays, books, dice, and the black box."""
+"""The audit of every mechanism there is: replays, books, noise, and the black box."""
 
 from __future__ import annotations
 

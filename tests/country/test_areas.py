@@ -116,7 +116,7 @@ def test_two_levels_stay_within_epsilon_and_repeat(mechanism):
     for a, b in zip(one.maps, same.maps, strict=True):
         np.testing.assert_array_equal(a.density(), b.density())
     noise = {tuple((a.density() - b.counts).ravel()) for a, b in zip(one.maps, maps, strict=True)}
-    assert len(noise) == 4, "the same dice in two areas"
+    assert len(noise) == 4, "the same noise in two areas"
 
 
 def test_what_cannot_be_released_is_refused():

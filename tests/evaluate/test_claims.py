@@ -15,7 +15,7 @@ from explorer.evaluate.papers import verdicts as v
 from explorer.evaluate.papers.data import CLUSTERS, GAUSSIANS, PaperMaps, gaussian, thinned
 from explorer.evaluate.tasks import Task
 
-# Ten seeds whose errors scatter by 5 %, and the same with dice of their own.
+# Ten seeds whose errors scatter by 5 %, and the same with noise of their own.
 DICE = 1 + 0.05 * np.array([1, -1, 2, -2, 0.5, -0.5, 1.5, -1.5, 0, 0])
 OTHER = DICE[::-1]
 
@@ -43,7 +43,7 @@ def test_cells_speak_only_beyond_chance():
     assert v.smaller("", 1.2 * DICE, 1.0 * OTHER).says == -1
     assert v.smaller("", 1.0 * DICE, 1.01 * OTHER).says == 0
     assert v.smaller("", DICE, DICE).says == 0
-    # With the same dice on both sides a hundredth is enough.
+    # With the same noise on both sides a hundredth is enough.
     assert v.smaller("", 1.0 * DICE, 1.01 * DICE).says == 1
 
 

@@ -1,4 +1,4 @@
-"""Evaluation: plans, runs in this process and in others, paired dice, cancel, resume, tables."""
+"""Evaluation: plans, runs in this process and in others, paired noise, cancel, resume, tables."""
 
 from __future__ import annotations
 

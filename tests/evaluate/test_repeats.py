@@ -1,4 +1,4 @@
-"""Repeated previews: their law, their dice, and what is said of them."""
+"""Repeated previews: their distribution, their noise, and what is said of them."""
 
 import itertools
 

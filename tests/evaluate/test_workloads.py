@@ -1,4 +1,4 @@
-"""Workloads: the papers' laws, the same boxes every time, everything inside the map."""
+"""Workloads: the papers' distributions, the same boxes every time, everything inside the map."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Both sources of noise against the exact law, and what makes previews previews."""
+"""Both sources of noise against the exact distribution, and what makes previews previews."""
 
 from itertools import permutations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from explorer.privacy.audit.laws import laplace_p_value
+from explorer.privacy.audit.distributions import laplace_p_value
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise, _safe_scale, noise_source
 from explorer.releases.units import laplace_variance, to_units
 
@@ -39,7 +39,7 @@ def test_both_selections_follow_permute_and_flip():
     costs, n, epsilon = np.array([5, 1, 9, 100]), 6000, 0.1
     weights = np.exp(-epsilon * (costs - costs.min()) / 2)
     expected = np.zeros(4)
-    # Exact law: in a random order, accept each with its weight; over all 24 orders.
+    # Exact distribution: in a random order, accept each with its weight; over all 24 orders.
     for order in permutations(range(4)):
         left = 1 / 24
         for i in order:

@@ -1,4 +1,4 @@
-"""One person more or less: exact laws against what is known, histograms, odds."""
+"""One person more or less: exact distributions against what is known, histograms, odds."""
 
 import math
 

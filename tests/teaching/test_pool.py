@@ -86,8 +86,8 @@ def test_a_question_is_answered_as_theory_says() -> None:
     assert question.draw(3) == question.draw(3)
     assert question.draw(3) != question.draw(4)
     pool = Pool(question.true)
-    for dice in range(400):
-        pool.add(dice, question.draw(dice))
+    for seed in range(400):
+        pool.add(seed, question.draw(seed))
     found = pool.summary()
     # The grid of 32 x 32 has whole leaves in the half: no uneven spread, only noise. The sample's
     # sd has a relative error of 1 / sqrt(2 n), with a little excess kurtosis: five errors.

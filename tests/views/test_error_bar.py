@@ -31,8 +31,8 @@ def test_opposite_signs_lie_on_either_side_of_zero() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_equal_signs_are_stacked(sign) -> None:
     parts = rects(error_bar(sign * 30.0, sign * 10.0))
-    reach = sorted(abs(x - 50) for part in parts.values() for x in part)
-    assert reach == pytest.approx([0, 36, 36, 48])
+    ends = sorted(abs(x - 50) for part in parts.values() for x in part)
+    assert ends == pytest.approx([0, 36, 36, 48])
 
 
 def test_nothing_and_not_known() -> None:

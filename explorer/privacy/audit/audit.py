@@ -1,10 +1,10 @@
 """The audit: does a mechanism keep its privacy claim on many pairs of neighbouring data sets?
 
 Four looks at the same claim. *Replay* tries pairs by the thousand (`cases`, `replay`). The *books*
-of every release must add up to epsilon on no path beyond it. The *dice* that were drawn on the way
-must follow their law and be independent. A *black box* compares what is published on canaries
-(`blackbox`). The first breach ends the audit of a mechanism; it is told so that one can build it
-again.
+of every release must add up to epsilon on no path beyond it. The *noise* that was drawn on the way
+must follow its distribution and be independent. A *black box* compares what is published on
+canaries (`blackbox`). The first breach ends the audit of a mechanism; it is described so that one
+can build it again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.audit import blackbox, laws
+from explorer.privacy.audit import blackbox, distributions
 from explorer.privacy.audit.cases import Auditable, Case, Seeded, draw_case
 from explorer.privacy.audit.loss import Breach
 from explorer.privacy.audit.replay import Publish, Recording
@@ -32,7 +32,7 @@ ALPHA = 1e-3
 """Chance that the black box finds a breach where there is none, over all of its pairs."""
 RELEASE_GRADE_EVERY = 50
 """Every so many cases are drawn by OpenDP."""
-_FEWEST_DICE, _MOST_DICE = 700, 200_000
+_FEWEST_DRAWS, _MOST_DRAWS = 700, 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Finding:
     pairs : neighbouring pairs that were replayed
     seconds : how long that took
     largest : the largest loss, as a part of epsilon; 1 is the most that is allowed
-    dice : (n,) what should be uniform, see `laws.uniforms`
+    uniforms : (n,) what should be uniform, see `distributions.uniforms`
     black_box : the largest lower bound on epsilon, as a part of the claim; None if there was none
     fault : where a replay failed
     """
@@ -54,14 +54,18 @@ class Finding:
     pairs: int = 0
     seconds: float = 0.0
     largest: float = 0.0
-    dice: Floats = field(default_factory=lambda: np.zeros(0))
+    uniforms: Floats = field(default_factory=lambda: np.zeros(0))
     black_box: float | None = None
     fault: str | None = None
 
     @property
     def p_value(self) -> float:
         """Of the noise that was drawn on the way; 1 where it was too little to tell."""
-        return laws.uniform_p_value(self.dice) if len(self.dice) >= _FEWEST_DICE else 1.0
+        return (
+            distributions.uniform_p_value(self.uniforms)
+            if len(self.uniforms) >= _FEWEST_DRAWS
+            else 1.0
+        )
 
     @property
     def breach(self) -> str | None:
@@ -71,7 +75,11 @@ class Finding:
         if self.black_box is not None and self.black_box > 1.0:
             return f"two canaries differ by {self.black_box:.2f} epsilon at least"
         p_value = self.p_value
-        return f"noise does not follow its law, p = {p_value:.1e}" if p_value < DOUBT else None
+        return (
+            f"noise does not follow its distribution, p = {p_value:.1e}"
+            if p_value < DOUBT
+            else None
+        )
 
     def __add__(self, other: Finding) -> Finding:
         """Both parts of an audit together."""
@@ -80,7 +88,7 @@ class Finding:
             self.pairs + other.pairs,
             self.seconds + other.seconds,
             max(self.largest, other.largest),
-            np.concatenate([self.dice, other.dice])[:_MOST_DICE],
+            np.concatenate([self.uniforms, other.uniforms])[:_MOST_DRAWS],
             max((b for b in (self.black_box, other.black_box) if b is not None), default=None),
             self.fault or other.fault,
         )
@@ -88,7 +96,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class NoiseFinding:
-    """A source of noise and one kind of draw against the exact law.
+    """A source of noise and one kind of draw against the exact distribution.
 
     Attributes
     ----------
@@ -106,7 +114,7 @@ class NoiseFinding:
 
     @property
     def breach(self) -> bool:
-        """Whether the law does not hold."""
+        """Whether the distribution is another one."""
         return self.p_value < DOUBT or self.bound > 1.0
 
 
@@ -130,13 +138,13 @@ def replay_cases(
     seed : names the cases: the same seed and number are the same case
     publish : how to run a mechanism, by default its `release`
     """
-    begin, dice = time.perf_counter(), np.random.default_rng(seed)
+    begin, rng = time.perf_counter(), np.random.default_rng(seed)
     found = Finding(kind.key)
     for number in numbers:
         case = draw_case(kind, Seeded(f"{seed}/{kind.key}/{number}"))
         if number % RELEASE_GRADE_EVERY == RELEASE_GRADE_EVERY - 1:
             case = replace(case, style="release")
-        found += try_case(kind, case, publish, dice)
+        found += try_case(kind, case, publish, rng)
         if found.fault is not None:
             break
     return replace(found, seconds=time.perf_counter() - begin)
@@ -148,14 +156,14 @@ def try_case(
     publish: Callable[[Any], Publish] = front_door,
     rng: np.random.Generator | None = None,
 ) -> Finding:
-    """Replay a case on all its neighbours; `rng` fills in the steps of the dice's law."""
-    units, largest, tried, dice = to_units(case.settings["epsilon"]), 0.0, 0, np.zeros(0)
+    """Replay a case on all its neighbours; `rng` fills in the steps of distribution functions."""
+    units, largest, tried, uniforms = to_units(case.settings["epsilon"]), 0.0, 0, np.zeros(0)
     change, fault = np.zeros_like(case.counts), None
     try:
         run = Recording.of(publish(_made(kind, case.settings)), case.matrix, case.source)
         _check_books(run.published, units)
-        if rng is not None and case.style == "dice":
-            dice = _dice(run, rng)
+        if rng is not None and case.style == "seeded":
+            uniforms = _uniforms(run, rng)
         for tried, change in enumerate(case.changes, 1):  # noqa: B007  told when it fails
             loss = run.replay(case.neighbour(change))
             largest = max(largest, loss.epsilon * UNITS_PER_EPSILON / units)
@@ -164,7 +172,7 @@ def try_case(
                 raise Breach(f"the loss is {largest:.6g} times epsilon, {beyond:.3g} above it")
     except Breach as breach:
         fault = f"{breach} ({case.describe(change)})"
-    return Finding(kind.key, max(tried, 1), 0.0, largest, dice, fault=fault)
+    return Finding(kind.key, max(tried, 1), 0.0, largest, uniforms, fault=fault)
 
 
 def black_box(
@@ -192,25 +200,25 @@ def check_noise(name: str, source: NoiseSource, draws: int, choices: int) -> lis
     for epsilon, sensitivity in ((1.0, 1), (0.05, 1), (2.0, 3)):
         zero, units = np.zeros(draws // 2, dtype=np.int64), np.full(draws // 2, to_units(epsilon))
         noise = source.laplace(zero, sensitivity, units, keys[: len(zero)], "audit counts")
-        p_value = laws.laplace_p_value(noise, epsilon / sensitivity)
+        p_value = distributions.laplace_p_value(noise, epsilon / sensitivity)
         kind = f"counts, epsilon {epsilon:g}, sensitivity {sensitivity}"
         found.append(NoiseFinding(name, kind, len(noise), p_value, bounds["counts"]))
     units = np.full(draws, to_units(1))
     passed = source.above(np.full(draws, -2), 1, 2, units, keys, "audit decisions")
-    p_value = laws.decision_p_value(passed, -2, 1, 0.5)
+    p_value = distributions.decision_p_value(passed, -2, 1, 0.5)
     found.append(NoiseFinding(name, "decisions", draws, p_value, bounds["decisions"]))
     costs = np.array([5, 1, 2, 9])
     offsets = np.arange(choices + 1) * len(costs)
     chosen = source.lowest(
         np.tile(costs, choices), offsets, 1, units[:choices], keys[:choices], "audit choices"
     )
-    p_value = laws.selection_p_value(chosen, costs, 1.0)
+    p_value = distributions.selection_p_value(chosen, costs, 1.0)
     found.append(NoiseFinding(name, "choices", choices, p_value, bounds["choices"]))
     return found
 
 
-def check_dice(seed: int = 0) -> list[NoiseFinding]:
-    """The dice of previews, 100,000 draws of every kind."""
+def check_preview_noise(seed: int = 0) -> list[NoiseFinding]:
+    """The noise of previews, 100,000 draws of every kind."""
     return check_noise("preview", PreviewNoise(seed), 100_000, 100_000)
 
 
@@ -223,14 +231,14 @@ def _made(kind: Any, settings: Mapping[str, Any]) -> Any:
     return kind(**settings)
 
 
-def _dice(run: Recording, rng: np.random.Generator) -> Floats:
+def _uniforms(run: Recording, rng: np.random.Generator) -> Floats:
     """The noise of all counts of a run in the order of drawing, as uniform numbers."""
     asked = [draw for draw in run.draws if draw.question.kind == "laplace"]
     if not asked:
         return np.zeros(0)
     noise = np.concatenate([draw.outcome - draw.question.values for draw in asked])
     decays = [draw.question.units / draw.question.sensitivity for draw in asked]
-    return laws.uniforms(noise, np.concatenate(decays) / UNITS_PER_EPSILON, rng)
+    return distributions.uniforms(noise, np.concatenate(decays) / UNITS_PER_EPSILON, rng)
 
 
 def _check_books(release: Any, units: int) -> None:

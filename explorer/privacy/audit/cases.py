@@ -23,7 +23,7 @@ from explorer.privacy.noise import Ints, NoiseSource, PreviewNoise, ReleaseNoise
 NEIGHBOURS = 4
 LARGEST_SIDE = 12
 LONGEST_ROW = 32
-STYLES = ("dice", "dice", "still", "still", "up", "down", "wild", "wild")
+STYLES = ("seeded", "seeded", "still", "still", "up", "down", "wild", "wild")
 
 
 class Chooser(Protocol):
@@ -90,10 +90,10 @@ class Case:
 
     @property
     def source(self) -> NoiseSource:
-        """Keyed dice, OpenDP, or outcomes of the audit's choosing (`Chosen`)."""
+        """Seeded noise, OpenDP, or outcomes of the audit's choosing (`Chosen`)."""
         if self.style == "release":
             return ReleaseNoise()
-        return PreviewNoise(self.seed) if self.style == "dice" else Chosen(self.seed, self.style)
+        return PreviewNoise(self.seed) if self.style == "seeded" else Chosen(self.seed, self.style)
 
     def describe(self, change: Ints) -> str:
         """A pair as a person can build it again."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.audit import laws
+from explorer.privacy.audit import distributions
 from explorer.privacy.noise import Ints, Keys
 from explorer.releases.units import UNITS_PER_EPSILON
 
@@ -127,9 +127,9 @@ class Loss:
         question = draw.question
         for i in moved.tolist():
             units, passed = int(question.units[i]), bool(draw.outcome[i])
-            a = laws.decay(units, question.sensitivity)
-            k, rest = laws.decision(int(question.values[i]), threshold, a, passed)
-            other_k, other_rest = laws.decision(int(values[i]), threshold, a, passed)
+            a = distributions.decay(units, question.sensitivity)
+            k, rest = distributions.decision(int(question.values[i]), threshold, a, passed)
+            other_k, other_rest = distributions.decision(int(values[i]), threshold, a, passed)
             self._add_part((k - other_k) * units, question.sensitivity)
             self.rest += rest - other_rest
 
@@ -139,9 +139,9 @@ class Loss:
         for i in np.flatnonzero(touched).tolist():
             group = slice(int(offsets[i]), int(offsets[i + 1]))
             units, index = int(question.units[i]), int(draw.outcome[i])
-            a = laws.decay(units, question.sensitivity)
-            k, rest = laws.selection(question.values[group], a)
-            other_k, other_rest = laws.selection(values[group], a)
+            a = distributions.decay(units, question.sensitivity)
+            k, rest = distributions.selection(question.values[group], a)
+            other_k, other_rest = distributions.selection(values[group], a)
             self._add_part(int(k[index] - other_k[index]) * units, 2 * question.sensitivity)
             self.rest += float(rest[index] - other_rest[index])
 

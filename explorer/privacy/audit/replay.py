@@ -117,7 +117,7 @@ class Chosen(PreviewNoise):
     seed : whole number
     style : {"still", "up", "down", "wild"}
         Counts get no noise (then every figure that moves takes its full toll), noise above zero,
-        below zero, or any; selections and decisions are a toss of even dice.
+        below zero, or any; selections and decisions are tosses of a fair coin.
     """
 
     def __init__(self, seed: int, style: str) -> None:
@@ -163,7 +163,7 @@ class Recording:
         ------
         Breach
             If the run fails, which all can see, or if two draws of it share their name and so, in
-            a preview, their dice.
+            a preview, their noise.
         """
         recorder = Recorder(source)
         try:
@@ -172,7 +172,7 @@ class Recording:
             raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
         twice = _named_twice(recorder.draws)
         if twice is not None:
-            raise Breach(f"two draws for {twice!r} share their dice")
+            raise Breach(f"two draws for {twice!r} share their noise")
         return cls(publish, recorder.draws, published)
 
     def replay(self, neighbour: Any) -> Loss:

@@ -27,7 +27,7 @@ def question(seeds: int = 4, **choices) -> Question:
 
 
 def figures(mechanism: str, epsilon: float, seed: int, metric: str) -> float:
-    """UG is best by relative metrics, AG by absolute ones, each by half; dice move by a percent."""
+    """UG is best by relative metrics, AG by absolute ones, by half; noise moves a percent."""
     base, _, part = metric.partition(" ")
     best = "ag" if base in ("mae", "rmse") else "ug"
     size = {"p25": 0.25, "median": 0.5, "p75": 2.0, "p95": 4.0}.get(part, 1.0)
@@ -107,7 +107,7 @@ def test_another_metric_and_another_release_take_the_ranking_over(monkeypatch) -
     assert not ranked
     assert [row.series.name for row in again.ranks] == ["AG", "UG"]
     assert (again.here, again.overall) == (first.here, first.overall)
-    # One dice more at another epsilon leaves the ranking at this one as it is.
+    # One repetition more at another epsilon leaves the ranking at this one as it is.
     more = kept(asked, lambda task: task.seed == 3 and (task.epsilon, task.mechanism) != (1, "ug"))
     assert find(asked, more, first).ranks == first.ranks
     assert not ranked

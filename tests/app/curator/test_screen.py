@@ -78,7 +78,7 @@ def test_there_is_no_release_without_a_ledger(job) -> None:
 def test_a_scale_from_the_release_uses_no_exact_number(job) -> None:
     screen = compute(replace(job, look=Look(scale_from="release")))
     assert screen.scale.source == "release"
-    # A neighbouring city with the same dice could only differ through the private counts.
+    # A neighbouring city with the same noise could only differ through the private counts.
     assert screen.scale.top in {m * 10.0**k for m in (1, 2, 5) for k in range(6)}
 
 

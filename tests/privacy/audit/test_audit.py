@@ -10,9 +10,9 @@ from explorer.privacy.audit.audit import (
     Finding,
     NoiseFinding,
     black_box,
-    check_dice,
     check_noise,
     check_opendp,
+    check_preview_noise,
     front_door,
     replay_cases,
     try_case,
@@ -37,7 +37,7 @@ def test_a_seed_and_a_number_name_a_case() -> None:
     apart = replay_cases(Identity, range(11), seed=5) + replay_cases(Identity, range(11, 20), 5)
     assert (together.pairs, together.largest) == (apart.pairs, apart.largest)
     other = replay_cases(Identity, range(20), seed=6)
-    assert not np.array_equal(together.dice, other.dice)
+    assert not np.array_equal(together.uniforms, other.uniforms)
 
 
 def test_the_first_breach_ends_it_and_is_told_in_full() -> None:
@@ -71,7 +71,7 @@ def test_parts_of_an_audit_add_up() -> None:
     other = Finding("htf", 5, 0.5, 0.9, np.array([0.7, 0.2]), 0.3, "somewhere")
     both = one + other
     assert (both.pairs, both.seconds, both.largest, both.black_box) == (15, 1.5, 0.9, 0.3)
-    assert both.dice.tolist() == [0.1, 0.7, 0.2]
+    assert both.uniforms.tolist() == [0.1, 0.7, 0.2]
     assert both.breach == "somewhere"
     assert (one + one).breach is None
 
@@ -79,11 +79,13 @@ def test_parts_of_an_audit_add_up() -> None:
 def test_black_box_and_dice_can_be_breaches_too() -> None:
     assert "canaries differ by 1.20 epsilon" in str(Finding("htf", black_box=1.2).breach)
     even = (np.arange(4096) * 0.6180339887) % 1
-    assert Finding("htf", dice=np.repeat(even, 2)).breach == "noise does not follow its law, " + (
-        f"p = {Finding('htf', dice=np.repeat(even, 2)).p_value:.1e}"
+    assert Finding(
+        "htf", uniforms=np.repeat(even, 2)
+    ).breach == "noise does not follow its distribution, " + (
+        f"p = {Finding('htf', uniforms=np.repeat(even, 2)).p_value:.1e}"
     )
     # Too few to tell.
-    assert Finding("htf", dice=np.zeros(100)).breach is None
+    assert Finding("htf", uniforms=np.zeros(100)).breach is None
 
 
 def test_black_box_runs_a_mechanism_with_its_defaults() -> None:
@@ -93,7 +95,7 @@ def test_black_box_runs_a_mechanism_with_its_defaults() -> None:
 
 @pytest.mark.statistical
 def test_both_sources_follow_their_laws() -> None:
-    preview, release = check_dice(1), check_opendp()
+    preview, release = check_preview_noise(1), check_opendp()
     assert {each.source for each in preview} == {"preview"}
     assert {each.source for each in release} == {"release"}
     for each in [*preview, *release]:

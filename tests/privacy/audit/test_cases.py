@@ -81,7 +81,7 @@ def test_a_seed_repeats_a_case_and_its_outcomes() -> None:
 
 def test_outcomes_come_from_dice_or_are_chosen() -> None:
     kinds = {case.style: type(case.source) for case in drawn(HTF, 100)}
-    assert kinds.pop("dice") is PreviewNoise
+    assert kinds.pop("seeded") is PreviewNoise
     assert set(kinds) == {"still", "up", "down", "wild"}
     assert set(kinds.values()) == {Chosen}
     from dataclasses import replace

@@ -61,7 +61,7 @@ def test_cells_drawn_twice_cost_twice() -> None:
         (lambda m, s: ask(s, [2 * m.total]), "moves by 2, more than its sensitivity of 1"),
         (lambda m, s: ask(s, [1 // (4 - m.total)]), "the neighbour fails: ZeroDivisionError"),
         (lambda m, s: ask(s, [1 // (3 - m.total)]), "the run fails: ZeroDivisionError"),
-        (lambda m, s: (cells(m, s), cells(m, s)), "two draws for 'count' share their dice"),
+        (lambda m, s: (cells(m, s), cells(m, s)), "two draws for 'count' share their noise"),
     ],
 )
 def test_every_kind_of_leak_is_named(publish, says: str) -> None:

@@ -1,4 +1,4 @@
-"""The exact laws against sums over outcomes and over orders, and the tests against wrong noise."""
+"""The exact distributions against sums over outcomes and orders; the tests against wrong noise."""
 
 import math
 from itertools import permutations
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.audit import laws
+from explorer.privacy.audit import distributions
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
 
@@ -35,7 +35,7 @@ def by_orders(costs: list[int], a: float) -> np.ndarray:
 
 
 def probabilities(costs: list[int], a: float) -> np.ndarray:
-    k, rest = laws.selection(np.array(costs), a)
+    k, rest = distributions.selection(np.array(costs), a)
     return np.exp(k * a / 2 + rest)
 
 
@@ -45,16 +45,16 @@ def test_a_decision_has_the_probability_of_its_outcomes(a: float, gap: int) -> N
     q = math.exp(-a)
     z = np.arange(-6000, 6001)
     law = (1 - q) / (1 + q) * q ** np.abs(z)
-    k, rest = laws.decision(10, 10 + gap, a, True)
+    k, rest = distributions.decision(10, 10 + gap, a, True)
     assert math.exp(k * a + rest) == pytest.approx(law[z > gap].sum(), rel=1e-12)
-    k, rest = laws.decision(10, 10 + gap, a, False)
+    k, rest = distributions.decision(10, 10 + gap, a, False)
     assert math.exp(k * a + rest) == pytest.approx(law[z <= gap].sum(), rel=1e-12)
 
 
 def test_decisions_far_out_differ_by_whole_numbers() -> None:
     # 10^9 scales out, floats would have lost the difference of one.
-    k, rest = laws.decision(0, 10**9, 2.0, True)
-    other_k, other_rest = laws.decision(1, 10**9, 2.0, True)
+    k, rest = distributions.decision(0, 10**9, 2.0, True)
+    other_k, other_rest = distributions.decision(1, 10**9, 2.0, True)
     assert (other_k - k, other_rest - rest) == (1, 0.0)
 
 
@@ -71,7 +71,7 @@ def test_probabilities_of_a_selection_add_up(n: int) -> None:
 
 
 def test_hopeless_candidates_have_a_probability_too() -> None:
-    k, rest = laws.selection(np.array([0, 10**7]), 3.0)
+    k, rest = distributions.selection(np.array([0, 10**7]), 3.0)
     assert k.tolist() == [0, -(10**7)]
     # The other one accepts always: it must come second, half of the time.
     assert math.exp(rest[1]) == pytest.approx(0.5, rel=1e-12)
@@ -84,7 +84,10 @@ def test_hopeless_candidates_have_a_probability_too() -> None:
 def test_selection_keeps_its_epsilon(moves: list[tuple[int, int]], a: float) -> None:
     costs = np.array([cost for cost, _ in moves])
     other = costs + [step for _, step in moves]
-    (k, rest), (other_k, other_rest) = laws.selection(costs, a), laws.selection(other, a)
+    (k, rest), (other_k, other_rest) = (
+        distributions.selection(costs, a),
+        distributions.selection(other, a),
+    )
     loss = (k - other_k) * a / 2 + rest - other_rest
     assert np.abs(loss).max() <= a * (1 + 1e-12) + 1e-13
 
@@ -92,9 +95,9 @@ def test_selection_keeps_its_epsilon(moves: list[tuple[int, int]], a: float) -> 
 @pytest.mark.statistical
 def test_tests_of_counts_pass_right_noise_and_fail_a_scale_off_by_a_tenth() -> None:
     for a in (0.1, 0.7):
-        assert laws.laplace_p_value(noise(a), a) > 1e-3
-        assert laws.laplace_p_value(noise(a / 1.1), a) < 1e-9
-        assert laws.laplace_p_value(noise(a * 1.1), a) < 1e-9
+        assert distributions.laplace_p_value(noise(a), a) > 1e-3
+        assert distributions.laplace_p_value(noise(a / 1.1), a) < 1e-9
+        assert distributions.laplace_p_value(noise(a * 1.1), a) < 1e-9
 
 
 @pytest.mark.statistical
@@ -102,12 +105,12 @@ def test_tests_of_decisions_and_selections_tell_right_from_wrong() -> None:
     units = np.full(N, to_units(1))
     source, costs = PreviewNoise(2), np.array([3, 0, 1])
     passed = source.above(np.zeros(N, dtype=np.int64), 1, 1, units, KEYS, "test")
-    assert laws.decision_p_value(passed, 0, 1, 1.0) > 1e-3
-    assert laws.decision_p_value(passed, 0, 1, 1.1) < 1e-9
+    assert distributions.decision_p_value(passed, 0, 1, 1.0) > 1e-3
+    assert distributions.decision_p_value(passed, 0, 1, 1.1) < 1e-9
     offsets = np.arange(N + 1) * 3
     chosen = source.lowest(np.tile(costs, N), offsets, 1, units, KEYS, "test")
-    assert laws.selection_p_value(chosen, costs, 1.0) > 1e-3
-    assert laws.selection_p_value(chosen, costs, 1.1) < 1e-9
+    assert distributions.selection_p_value(chosen, costs, 1.0) > 1e-3
+    assert distributions.selection_p_value(chosen, costs, 1.1) < 1e-9
 
 
 @pytest.mark.statistical
@@ -116,15 +119,17 @@ def test_noise_of_many_scales_becomes_uniform() -> None:
     a = np.exp(rng.uniform(np.log(0.01), np.log(5), N))
     units = np.array([to_units(each) for each in a])
     draws = PreviewNoise(4).laplace(np.zeros(N, dtype=np.int64), 1, units, KEYS, "test")
-    u = laws.uniforms(draws, a, rng)
+    u = distributions.uniforms(draws, a, rng)
     assert u.min() >= 0
     assert u.max() <= 1
-    assert laws.uniform_p_value(u) > 1e-3
-    assert laws.uniform_p_value(laws.uniforms(draws, 1.1 * a, rng)) < 1e-9
+    assert distributions.uniform_p_value(u) > 1e-3
+    assert distributions.uniform_p_value(distributions.uniforms(draws, 1.1 * a, rng)) < 1e-9
 
 
 @pytest.mark.statistical
 def test_shared_dice_are_seen_though_each_draw_is_right() -> None:
     twice = np.repeat(noise(0.1)[:1000], 2)
     rng = np.random.default_rng(5)
-    assert laws.uniform_p_value(laws.uniforms(twice, np.full(2000, 0.1), rng)) < 1e-9
+    assert (
+        distributions.uniform_p_value(distributions.uniforms(twice, np.full(2000, 0.1), rng)) < 1e-9
+    )

@@ -1,4 +1,4 @@
-"""The exact laws of the noise: what recorded outcomes and drawn samples are held against.
+"""The exact distributions of the noise: what recorded outcomes and drawn samples are held against.
 
 With a budget of u units of 10^-12 epsilon and sensitivity s, let a = u / (10^12 s) and q = e^-a.
 
@@ -39,7 +39,7 @@ def decision(value: int, threshold: int, a: float, passed: bool) -> tuple[int, f
 
     The whole number apart from the rest keeps differences of two of them exact far out.
     """
-    # P(x + Z <= t) = P(Z <= t - x) = P(Z > x - t - 1), the law being even.
+    # P(x + Z <= t) = P(Z <= t - x) = P(Z > x - t - 1), the distribution being even.
     gap = threshold - value if passed else value - threshold - 1
     if gap >= 0:
         return -(gap + 1), -math.log1p(math.exp(-a))
@@ -70,17 +70,17 @@ def laplace_p_value(noise: Ints, a: float) -> float:
     from scipy import stats
 
     q = math.exp(-a)
-    reach = max(math.ceil(math.log(20 / len(noise) * (1 + q)) / -a) - 1, 0)
-    inner = np.arange(-reach, reach + 1)
-    law = (1 - q) / (1 + q) * q ** np.abs(inner)
-    tail = q ** (reach + 1) / (1 + q)
-    expected = np.concatenate([[tail], law, [tail]]) * len(noise)
-    edges = np.concatenate([[-np.inf], inner - 0.5, [reach + 0.5, np.inf]])
+    furthest = max(math.ceil(math.log(20 / len(noise) * (1 + q)) / -a) - 1, 0)
+    inner = np.arange(-furthest, furthest + 1)
+    inside = (1 - q) / (1 + q) * q ** np.abs(inner)
+    tail = q ** (furthest + 1) / (1 + q)
+    expected = np.concatenate([[tail], inside, [tail]]) * len(noise)
+    edges = np.concatenate([[-np.inf], inner - 0.5, [furthest + 0.5, np.inf]])
     return float(stats.chisquare(np.histogram(noise, edges)[0], expected).pvalue)
 
 
 def decision_p_value(passed: NDArray[np.bool_], value: int, threshold: int, a: float) -> float:
-    """Binomial p-value of n decisions on one value against their law."""
+    """Binomial p-value of n decisions on one value against their distribution."""
     from scipy import stats
 
     k, rest = decision(value, threshold, a, True)
@@ -99,7 +99,7 @@ def selection_p_value(chosen: Ints, costs: Ints, a: float) -> float:
 
 
 def uniforms(noise: Ints, a: Floats, rng: np.random.Generator) -> Floats:
-    """Numbers that are uniform and independent if the noise follows its law, draw by draw, (n,).
+    """Numbers that are uniform and independent if the noise is distributed as it should be, (n,).
 
     P(Z < z) + V P(Z = z) with V uniform: the distribution function with its steps filled in.
     """
@@ -112,7 +112,7 @@ def uniforms(noise: Ints, a: Floats, rng: np.random.Generator) -> Floats:
 def uniform_p_value(u: Floats) -> float:
     """The smaller p-value, doubled, of two chi-square tests: 64 even bins, and 8 x 8 neighbours.
 
-    The second looks at successive numbers: draws that share their dice are not independent.
+    The second looks at successive numbers: draws that share their noise are not independent.
     """
     from scipy import stats
 

@@ -58,7 +58,10 @@ class Accounts:
     views that nobody can write to.
     """
 
-    __slots__ = ("_ids", "_keys", "_limit", "_most", "_number", "_parent", "_spent", "_state")
+    __slots__ = (
+        *("_ids", "_keys", "_limit", "_most", "_number", "_parent", "_spent", "_state"),
+        "_views",
+    )
 
     def __init__(self, name: int, limit: int, under: np.uint64 | None = None) -> None:
         self._limit = int(limit)
@@ -71,6 +74,7 @@ class Accounts:
         words = np.array([name + 1], dtype=np.uint64) * _GOLDEN
         # Scrambled once more, or the first pass would be the region's first child by name.
         self._keys: Keys = mix(words if under is None else words + mix(np.array([under])))
+        self._views: dict[str, NDArray[Any]] = {}
 
     def __len__(self) -> int:
         return self._number
@@ -88,17 +92,17 @@ class Accounts:
     @property
     def parent(self) -> Ints:
         """Numbers of the parents, (n,); -1 for the first node."""
-        return shown(self._parent)[: self._number]
+        return self._seen("_parent")
 
     @property
     def spent(self) -> Ints:
         """What was spent on each node and on all above it, (n,)."""
-        return shown(self._spent)[: self._number]
+        return self._seen("_spent")
 
     @property
     def keys(self) -> Keys:
         """Names that depend only on the way from the root, (n,); they key preview noise."""
-        return shown(self._keys)[: self._number]
+        return self._seen("_keys")
 
     @property
     def is_split(self) -> NDArray[np.bool_]:
@@ -157,11 +161,21 @@ class Accounts:
             for name in self._columns():
                 setattr(self, name, _longer(getattr(self, name), self._number, size))
             self._ids = np.arange(size)
+            self._views = {}
         return self._number
 
     def _numbers(self, where: slice) -> Ints:
         """Numbers of nodes that stand side by side, not to be written to."""
-        return shown(self._ids)[where]
+        return self._seen("_ids", where)
+
+    def _seen(self, name: str, where: slice | None = None) -> NDArray[Any]:
+        """Rows of a column, those that are in use unless `where` says which; not to be written to.
+
+        Views are made once for each time that columns grow: small questions come by the thousand.
+        """
+        if name not in self._views:
+            self._views[name] = shown(getattr(self, name))
+        return self._views[name][: self._number] if where is None else self._views[name][where]
 
     def _columns(self) -> tuple[str, ...]:
         """Names of the arrays with one row a node."""

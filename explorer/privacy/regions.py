@@ -77,7 +77,7 @@ class Regions:
         """Ids of the parents, (n,); -1 for the whole domain."""
         return _kept(self.book.parent[span(self.ids)])
 
-    @property
+    @cached_property
     def keys(self) -> Keys:
         """Names that depend only on the way from the root, (n,); they key preview noise."""
         return _kept(self.book.keys[span(self.ids)])
@@ -85,9 +85,9 @@ class Regions:
     def select(self, chosen: NDArray[Any]) -> Regions:
         """The regions where a mask is true (or at increasing positions)."""
         if chosen.dtype == bool:
-            if chosen.all():
-                return self
             chosen = np.flatnonzero(chosen)
+        if len(chosen) == len(self):
+            return self
         return Regions(_kept(self.ids[chosen]), self.book)
 
     def split(self, axis: ArrayLike, position: Ints) -> Regions:
@@ -163,12 +163,12 @@ class Boxes(Accounts):
     @property
     def lower(self) -> Ints:
         """First cell of every box along every axis, (n, d)."""
-        return shown(self._lower)[: len(self)]
+        return self._seen("_lower")
 
     @property
     def upper(self) -> Ints:
         """First cell behind every box, (n, d)."""
-        return shown(self._upper)[: len(self)]
+        return self._seen("_upper")
 
     def regions(self, ids: Ints) -> Regions:
         """The boxes of these numbers as the book has them.

@@ -18,10 +18,12 @@ from explorer.errors import InputError
 PACKAGE, SHAPEFILE = "GPKG", "ESRI Shapefile"
 _BEGINS = {PACKAGE: b"SQLite format 3\0", SHAPEFILE: b"\0\0\x27\x0a"}
 _ENDINGS = {PACKAGE: ".gpkg", SHAPEFILE: ".shp"}
-# A table that other code fills: of these a GeoPackage has its spatial index alone.
-_VIRTUAL = re.compile(r"virtual", re.IGNORECASE)
+# SQLite keeps what it made in these very words, whatever was typed; after them it can only be that.
+_STORED = re.compile(r"CREATE (TABLE|INDEX|UNIQUE INDEX|TRIGGER) ")
+# A table that other code fills: of these a GeoPackage has its spatial index alone. Its name is
+# quoted or one word, so that no comment hides a module in it.
 _INDEX = re.compile(
-    r'CREATE VIRTUAL TABLE\s+"?rtree_[^"(]*"?\s+USING\s+rtree\s*\([^()]*\)', re.IGNORECASE
+    r'CREATE VIRTUAL TABLE\s+("rtree_[^"]*"|rtree_\w*)\s+USING\s+rtree\s*\([^()]*\)', re.IGNORECASE
 )
 
 
@@ -63,13 +65,12 @@ def _check_package(path: Path) -> None:
     try:
         with closing(sqlite3.connect(address, uri=True)) as opened:
             opened.execute("PRAGMA trusted_schema = OFF")
-            made = opened.execute("SELECT type, sql FROM sqlite_master").fetchall()
+            made = opened.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
     except sqlite3.Error as error:
         raise damaged() from error
-    for kind, sql in made:
-        # Before its columns a table says what it is.
-        head = str(sql or "").partition("(")[0]
-        if kind == "view" or (_VIRTUAL.search(head) and not _INDEX.fullmatch(str(sql))):
+    for (sql,) in made:
+        # The text is what SQLite reads again, whatever type it says it has.
+        if not (_STORED.match(str(sql)) or _INDEX.fullmatch(str(sql))):
             raise InputError(
                 "This GeoPackage holds tables that are computed when they are read (views or "
                 "virtual tables); save the layer alone as a new file."

@@ -177,6 +177,37 @@ def test_a_package_that_computes_its_tables_is_refused(sql: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE/*(*/VIRTUAL TABLE other USING VirtualOGR('x.csv')",
+        "CREATE--(\nVIRTUAL TABLE other USING VirtualOGR('x.csv')",
+        "CREATE VIRTUAL/*(*/TABLE other USING VirtualOGR('x.csv')",
+        "CREATE VIRTUAL TABLE rtree_x USING dbstat/* USING rtree(id)",
+        "CREATE VIRTUAL TABLE rtree_x USING dbstat-- USING rtree(id)",
+    ],
+)
+def test_no_written_schema_hides_what_computes_a_table(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.gpkg"
+    POINTS.to_file(path)
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute("PRAGMA writable_schema = ON")
+        name = "rtree_x" if "rtree_x" in sql else "other"
+        opened.execute("INSERT INTO sqlite_master VALUES ('table', ?, ?, 0, ?)", (name, name, sql))
+    with pytest.raises(InputError, match="computed when they are read"):
+        read_points(path)
+
+
+@pytest.mark.parametrize("layer", ["points", "2020--2021", "places (old)", "virtual", "a /* b"])
+def test_a_package_with_any_layer_name_and_more_indexes_opens(layer: str, tmp_path: Path) -> None:
+    path = tmp_path / "p.gpkg"
+    POINTS.to_file(path, layer=layer)
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute(f'create  index if not exists "by_n" on "{layer}"(n)')
+        opened.execute(f'create unique  index "one_n" on "{layer}"(n)')
+    assert len(read_points(path)) == 2
+
+
+@pytest.mark.parametrize(
     "document",
     [
         "",

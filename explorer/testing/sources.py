@@ -69,10 +69,16 @@ def towns(
     people : records in both towns together; few of them lie beyond the edges and are left out
     seed : of the places
     """
+    return FrequencyMatrix.from_array(crowds(shape, people, seed))
+
+
+def crowds(shape: tuple[int, ...], people: int, seed: int = 0) -> Ints:
+    """The counts of `towns` in any number of dimensions; see there."""
     rng = np.random.default_rng(seed)
     counts = np.zeros(shape, dtype=np.int64)
     for centre, spread, part in (((0.3, 0.4), 0.05, 0.7), ((0.7, 0.6), 0.12, 0.3)):
-        place = rng.normal(centre, spread, (int(people * part), 2)) * shape
+        where = np.resize(centre, len(shape))
+        place = rng.normal(where, spread, (int(people * part), len(shape))) * shape
         inside = np.all((place >= 0) & (place < shape), axis=1)
         np.add.at(counts, tuple(place[inside].astype(int).T), 1)
-    return FrequencyMatrix.from_array(counts)
+    return counts

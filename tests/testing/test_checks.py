@@ -10,6 +10,7 @@ from explorer import UG, Identity, InputError, Uniform
 from explorer.mechanisms import Mechanism, all_mechanisms, register, unregister
 from explorer.releases import inference
 from explorer.testing import mechanism_checks, registered
+from explorer.testing.counts import counted, folded, odd_counts, towns_of
 
 
 class Half(Mechanism):
@@ -143,6 +144,81 @@ class Overdrawn(Half):
         return inference.leaves(curator.transcript(), ["again"])
 
 
+class Trips(Mechanism):
+    """Every pair of two coarse places, counted: nothing for maps."""
+
+    key, title, summary = "pairs", "Pairs", "Trips between coarse places."
+    paper, dimensions = "tests", (4,)
+
+    parts = param.Integer(default=2, bounds=(1, 4), label="Parts", doc="Along each axis.")
+
+    def plan(self, curator):
+        """One count for each pair."""
+        root = curator.open()
+        boxes = root.grid(np.minimum(root.shape, self.parts))
+        curator.count(boxes, curator.units, "pairs")
+        return inference.leaves(curator.transcript(), ["pairs"])
+
+
+class OneAxis(Uniform):
+    """The total of a line."""
+
+    key = "line"
+    dimensions = (1, 3)
+
+
+class ThreeAxes(Identity):
+    """Every cell of a cube."""
+
+    key = "cube"
+    dimensions = (3,)
+
+
+class ThriftyTrips(Trips):
+    """Spends too little."""
+
+    def plan(self, curator):
+        """Leaves half of the budget unspent."""
+        root = curator.open()
+        curator.count(root, curator.units // 2, "pairs")
+        return inference.leaves(curator.transcript(), ["pairs"])
+
+
+class PeepingTrips(Trips):
+    """Looks at the exact total."""
+
+    def release(self, matrix, rng=None, progress=None, ledger=None):
+        """Adds a hundredth of the exact total to every count."""
+        made = super().release(matrix, rng, progress, ledger)
+        return _with(made, tree=_with(made.tree, value=made.tree.value + matrix.total / 100))
+
+
+HELD = counted(np.zeros((1,) * 4, dtype=np.int64))
+
+
+class HoardingTrips(Trips):
+    """Does not let go."""
+
+    def release(self, matrix, rng=None, progress=None, ledger=None):
+        """Keeps the trips."""
+        made = super().release(matrix, rng, progress, ledger)
+        return _with(made, facts={**made.facts, "held": HELD})
+
+
+class Stumbling(Half):
+    """Fails."""
+
+    def plan(self, curator):
+        """Looks up what is not there."""
+        return {}[curator.units]
+
+
+class Nowhere(Half):
+    """Takes no counts at all."""
+
+    dimensions = ()
+
+
 def _with(frozen, **changes):
     """A copy of a frozen object with other values in some fields."""
     other = copy.copy(frozen)
@@ -151,9 +227,61 @@ def _with(frozen, **changes):
     return other
 
 
-@pytest.mark.parametrize("check", mechanism_checks(Half), ids=str)
+@pytest.mark.parametrize("check", mechanism_checks(Half, Trips, OneAxis, ThreeAxes), ids=str)
 def test_a_newcomers_mechanism_passes(check):
     check()
+
+
+def failing(kind):
+    """Names of the checks that fail; any error but an AssertionError is one of this test."""
+    found = set()
+    for check in mechanism_checks(kind):
+        try:
+            check()
+        except AssertionError:
+            found.add(check.name)
+    return found
+
+
+def test_all_that_fails_of_a_mechanism_of_trips_is_what_it_breaks():
+    assert failing(ThriftyTrips) == {
+        "every path spends exactly epsilon",
+        "an audit finds no breach",
+    }
+    assert failing(PeepingTrips) == {
+        "no exact count is in the release",
+        "without noise it is exact",
+        "an audit finds no breach",
+    }
+    assert failing(HoardingTrips) == {"no exact count is in the release"}
+
+
+@pytest.mark.parametrize("kind", [Stumbling, Nowhere])
+def test_whatever_goes_wrong_a_check_raises_an_assertion_error(kind):
+    plain = {"it keeps its settings", "it refuses bad values in a sentence"}
+    everything = {check.name for check in mechanism_checks(kind)} - plain
+    declares = {"it declares its names and parameters"}
+    assert failing(kind) == everything - (declares if kind is Stumbling else set())
+    (last,) = (each for each in mechanism_checks(kind) if each.name.startswith("every path"))
+    words = "it raises KeyError" if kind is Stumbling else "it takes counts of no number"
+    with pytest.raises(AssertionError, match=f"^{kind.__name__}: {last.name}: {words}"):
+        last()
+
+
+def test_counts_keep_their_cells_in_other_dimensions():
+    counts = np.random.default_rng(0).poisson(0.7, (5, 7))
+    for dimensions in range(1, 7):
+        wide = folded(counts, dimensions)
+        assert wide.ndim == dimensions
+        assert wide.reshape(-1)[: counts.size].tolist() == counts.reshape(-1).tolist()
+        assert wide.sum() == counts.sum()
+        held = counted(wide, 3)
+        assert (held.domain.shape, held.contribution_bound) == (wide.shape, 3)
+        cells = np.argwhere(wide >= 0)
+        assert held.count(cells, cells + 1).tolist() == wide.reshape(-1).tolist()
+        assert {array.ndim for array in odd_counts(dimensions)} == {dimensions}
+        people = towns_of(dimensions, (20, 25), 3000)
+        assert 2000 < people.total <= 3000
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -77,3 +78,18 @@ def test_the_wheel_holds_the_whole_package(tmp_path: Path) -> None:
     # Compiled files stay at home.
     there = {f for f in files if f.is_file() and "__pycache__" not in f.parts}
     assert packed == {f.relative_to(ROOT).as_posix() for f in there}
+
+
+def test_the_source_archive_holds_what_is_tracked(tmp_path: Path) -> None:
+    """Whoever has it can do all that CONTRIBUTING says."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    run = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    listing = ["git", "ls-files"]
+    tracked = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        packed = {name.partition("/")[2] for name in opened.getnames()}
+    # What tells editors and git how to treat a checkout is of no use elsewhere.
+    there = {name for name in tracked.splitlines() if (ROOT / name).is_file()}
+    assert there - packed == {".editorconfig", ".gitattributes"}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pkgutil
 import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +65,19 @@ def test_a_package_and_a_function_do_not_share_a_name() -> None:
     importlib.import_module("explorer.mechanisms")
     assert "htf" in explorer.all_mechanisms()
     assert not callable(explorer.mechanisms)
+
+
+def test_the_pages_of_the_api_cover_every_public_module() -> None:
+    readme = (Path(explorer.__file__).parents[1] / "README.md").read_text()
+    (command,) = re.findall(r"^pdoc (.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    named = command.replace("\\\n", " ").split()
+    assert len(set(named)) == len(named)
+    found = {name: importlib.import_module(name) for name in named}
+    for name, module in found.items():
+        assert module.__doc__, name
+    # The page of a package that lists its names shows none of the modules in it.
+    folders = [each.name for each in pkgutil.iter_modules(explorer.__path__) if each.ispkg]
+    packages = [importlib.import_module(f"explorer.{name}") for name in folders]
+    listed = {each.__name__ for each in packages if getattr(each, "__all__", None)}
+    # The names of the mechanisms stand at the root.
+    assert listed - {"explorer.mechanisms"} <= set(named)

@@ -99,8 +99,8 @@ def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
     form = arguments.format or known
     if form is None:
         raise InputError(
-            f"The form of {arguments.output} is not told by its ending; name it .csv, .geojson or "
-            ".txt, or give --format."
+            f"The format of {arguments.output} is not recognised by its ending; name it .csv, "
+            ".geojson or .txt, or give --format."
         )
     read = (arguments.map, arguments.rectangles)
     return form, output_path(arguments.output, arguments.overwrite, read)

@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST",
         action="append",
         default=[],
-        help="host under which browsers reach the app, such as maps.example.org, where that is not "
-        "this computer's own name (may be given several times)",
+        help="host name in the app's address, such as maps.example.org, where that is not this "
+        "computer's own name (may be given several times)",
     )
     parser.add_argument(
         "--warm",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,8 @@ from explorer.app import ClassResult, Compare, Explore, Learn
 from explorer.app.kit.words import FOLDER, words
 from explorer.teaching.classroom import ClassRooms
 from tests.app import press
+from tests.plain_words import UNWANTED
 
-# The field says random noise or seed, distribution, characters, recognised, half-width.
-UNWANTED = re.compile(
-    r"\b(dice|laws?|signs?|told|reach|thrown?|throws|desk|freeze|frozen)\b|curator mode",
-    re.IGNORECASE,
-)
 # Labels that nobody understood.
 OLD_LABELS = {"A record is", "Truth shows", "Scale from", "Partition over", "Look closer"}
 

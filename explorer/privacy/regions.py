@@ -17,9 +17,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.errors import InputError
 from explorer.privacy.accounts import Accounts, Keys, shown
 from explorer.privacy.tiling import tile
 from explorer.releases.nodes import Ints, span
+
+MOST_NODES = 2**25
+"""Nodes of one pass: about 4 gigabytes of accounts on a map."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +104,7 @@ class Regions:
         position : (n,)
             First cell of the upper child; strictly inside the region.
         """
-        axes = np.broadcast_to(np.asarray(axis, dtype=np.int64), len(self))
-        return self.book.split(self.ids, axes, position)
+        return self.book.split(self.ids, axis, position)
 
     def grid(self, parts: ArrayLike) -> Regions:
         """Cut every region into a grid of nearly equal boxes.
@@ -191,14 +194,16 @@ class Boxes(Accounts):
         _count_cells(self._lower[where], self._upper[where], number)
         return number
 
-    def split(self, ids: Ints, axis: Ints, position: Ints) -> Regions:
+    def split(self, ids: Ints, axis: ArrayLike, position: ArrayLike) -> Regions:
         """Cut boxes in two, see `Regions.split`."""
         own = self.named(ids)
-        first, last = self._lower[own, axis], self._upper[own, axis]
-        if np.any(position <= first) or np.any(position >= last):
+        # Copies, one for each region: kernels look at no bounds, and a plan may go on writing.
+        axes, cuts = _each(axis, len(own), "axis"), _each(position, len(own), "position")
+        first, last = self._lower[own, axes], self._upper[own, axes]
+        if np.any(cuts <= first) or np.any(cuts >= last):
             raise ValueError("a cut must lie strictly inside its region")
         begin = self._make_room(2 * len(own))
-        _halve(own, axis, position, begin, self._lower, self._upper)
+        _halve(own, axes, cuts, begin, self._lower, self._upper)
         return self._opened(own, np.full(len(own), 2, dtype=np.int64))
 
     def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
@@ -207,6 +212,9 @@ class Boxes(Accounts):
         lower, upper = self._lower[span(own)], self._upper[span(own)]
         number = np.empty_like(lower)
         number[:] = parts
+        # In floats: a product of many sides leaves the whole numbers of 64 bits.
+        boxes = np.prod(np.clip(number, 1, upper - lower), axis=1, dtype=np.float64).sum()
+        _require_room(boxes + len(self))
         fan_out = np.empty(len(own), dtype=np.int64)
         _plan(lower, upper, number, fan_out)
         begin = self._make_room(int(fan_out.sum()))
@@ -236,9 +244,25 @@ class Boxes(Accounts):
         return *super()._columns(), "_lower", "_upper"
 
 
+def _each(values: ArrayLike, number: int, name: str) -> Ints:
+    """A whole number for each of some regions, (number,), copied; one number stands for all."""
+    given = np.asarray(values)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
+        raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")
+    return np.array(np.broadcast_to(given, number), dtype=np.int64)
+
+
 def _kept(values: NDArray[Any]) -> NDArray[Any]:
     """Values that are not to be written to: what a plan reads is no place to keep its own."""
     return shown(values) if values.flags.writeable else values
+
+
+def _require_room(nodes: float) -> None:
+    if nodes > MOST_NODES:
+        raise InputError(
+            f"This would make a tree of {nodes:,.0f} nodes, more than the {MOST_NODES:,} that are "
+            "possible: choose a coarser grid, or a mechanism that cuts less."
+        )
 
 
 @njit(cache=True, nogil=True)

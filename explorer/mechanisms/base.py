@@ -154,13 +154,15 @@ class Mechanism(param.Parameterized):
         self._check_size(counts.domain.shape)
         source = noise_source(rng)
         curator = Curator(counts, to_units(self.epsilon), source, progress)
-        # A fault of memory in the midst of compiling would lose what was paid for.
-        with interrupts_between_steps():
-            if ledger is not None and is_release_grade(source):
-                # What cannot be made ready must fail, or be interrupted, before it is paid for.
+        if ledger is None or not is_release_grade(source):
+            estimate = self.plan(curator)
+        else:
+            # A fault of memory in the midst of compiling would lose what was paid for.
+            with interrupts_between_steps():
+                # What cannot be made ready must fail, or be interrupted, before it is booked.
                 self.warm_up(counts)
                 ledger.book(counts.key, curator.units, self.key, repr(self))
-            estimate = self.plan(curator)
+                estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
             inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",

@@ -209,16 +209,12 @@ class Boxes(Accounts):
     def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
         """Cut boxes into grids, see `Regions.grid`."""
         own = self.named(ids)
-        lower, upper = self._lower[span(own)], self._upper[span(own)]
-        number = np.empty_like(lower)
+        number = np.empty((len(own), self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
-        # In floats: a product of many sides leaves the whole numbers of 64 bits.
-        boxes = np.prod(np.clip(number, 1, upper - lower), axis=1, dtype=np.float64).sum()
-        _require_room(boxes + len(self))
         fan_out = np.empty(len(own), dtype=np.int64)
-        _plan(lower, upper, number, fan_out)
+        _require_room(len(self) + _plan(own, self._lower, self._upper, number, fan_out))
         begin = self._make_room(int(fan_out.sum()))
-        _tile(lower, upper, number, self._lower[begin:], self._upper[begin:])
+        _tile(own, number, begin, self._lower, self._upper)
         return self._opened(own, fan_out)
 
     def divide(self, ids: Ints, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:
@@ -286,25 +282,33 @@ def _halve(ids, axis, position, row, lower, upper):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _plan(lower, upper, number, boxes):  # type: ignore[no-untyped-def]
-    """Cut the wanted parts `number` (n, d) down to the cells; fill `boxes` (n,) with products."""
+def _plan(ids, lower, upper, number, boxes):  # type: ignore[no-untyped-def]
+    """Cut the wanted parts `number` (n, d) down to the cells; fill `boxes` (n,) with products.
+
+    Returns their sum, a float: products of many sides leave the whole numbers of 64 bits.
+    """
+    total = 0.0
     for i in range(len(boxes)):
-        boxes[i] = 1
+        p = ids[i]
+        boxes[i], product = 1, 1.0
         for axis in range(lower.shape[1]):
-            number[i, axis] = min(max(number[i, axis], 1), upper[i, axis] - lower[i, axis])
+            number[i, axis] = min(max(number[i, axis], 1), upper[p, axis] - lower[p, axis])
             boxes[i] *= number[i, axis]
+            product *= number[i, axis]
+        total += product
+    return total
 
 
 @njit(cache=True, nogil=True)
-def _tile(lower, upper, number, lows, highs):  # type: ignore[no-untyped-def]
-    """Fill `lows`, `highs` with the boxes of the grids of all regions."""
+def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
+    """Fill in the boxes of the grids of all regions from position `row` on."""
     last = lower.shape[1] - 1
     edges = np.empty(number[:, last].max() + 1 if len(number) else 1, dtype=np.int64)
-    row = 0
-    for i in range(len(lower)):
-        pieces, cells = number[i, last], upper[i, last] - lower[i, last]
+    for i in range(len(ids)):
+        p = ids[i]
+        pieces, cells = number[i, last], upper[p, last] - lower[p, last]
         for k in range(pieces + 1):
-            edges[k] = lower[i, last] + k * cells // pieces
+            edges[k] = lower[p, last] + k * cells // pieces
         runs = 1
         for axis in range(last):
             runs *= number[i, axis]
@@ -312,13 +316,13 @@ def _tile(lower, upper, number, lows, highs):  # type: ignore[no-untyped-def]
             # A run of boxes side by side along the last axis; what is left of its rank says where.
             left = rank
             for axis in range(last - 1, -1, -1):
-                parts, extent = number[i, axis], upper[i, axis] - lower[i, axis]
+                parts, extent = number[i, axis], upper[p, axis] - lower[p, axis]
                 index = left % parts
                 left //= parts
-                low = lower[i, axis] + index * extent // parts
-                high = lower[i, axis] + (index + 1) * extent // parts
+                low = lower[p, axis] + index * extent // parts
+                high = lower[p, axis] + (index + 1) * extent // parts
                 for box in range(row, row + pieces):
-                    lows[box, axis], highs[box, axis] = low, high
+                    lower[box, axis], upper[box, axis] = low, high
             for k in range(pieces):
-                lows[row, last], highs[row, last] = edges[k], edges[k + 1]
+                lower[row, last], upper[row, last] = edges[k], edges[k + 1]
                 row += 1

@@ -17,10 +17,10 @@ from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
 from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy.counts import Counts
+from explorer.privacy.counts import Counts, MadeUp, Prepared
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import NoiseSource, ReleaseNoise, noise_source
+from explorer.privacy.noise import NoiseSource, ReleaseNoise, is_release_grade, noise_source
 from explorer.releases import inference
 from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
@@ -151,43 +151,55 @@ class Mechanism(param.Parameterized):
         counts = as_counts(matrix)
         d = len(counts.domain.shape)
         self._check_dimensions(d)
+        self._check_size(counts.domain.shape)
         source = noise_source(rng)
         curator = Curator(counts, to_units(self.epsilon), source, progress)
-        if ledger is not None and not source.preview:
-            # What cannot be compiled must fail, or be interrupted, before it is paid for.
-            self.warm_up()
-            ledger.book(counts.key, curator.units, self.key, repr(self))
-        estimate = self.plan(curator)
+        if ledger is None or not is_release_grade(source):
+            estimate = self.plan(curator)
+        else:
+            # A fault of memory in the midst of compiling would lose what was paid for.
+            with interrupts_between_steps():
+                # What cannot be made ready must fail, or be interrupted, before it is booked.
+                self.warm_up(counts)
+                ledger.book(counts.key, curator.units, self.key, repr(self))
+                estimate = self.plan(curator)
         return Release.from_estimate(
             estimate,
             inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",
             mechanism=self.key,
             parameters=self.settings(),
             units=curator.units,
-            # Only OpenDP makes a release; whatever else drew the noise made a preview.
-            preview=not isinstance(source, ReleaseNoise),
+            preview=not is_release_grade(source),
             domain=counts.domain,
             unit=counts.unit,
             contribution_bound=counts.contribution_bound,
             ledger=tuple(curator.ledger),
         )
 
-    def warm_up(self) -> None:
+    def warm_up(self, counts: Counts | None = None) -> None:
         """Compile and load whatever a release with these settings needs, on made-up counts.
 
         Once a process for each kind of mechanism and settings; some milliseconds where compiled
-        code is cached, seconds where it is not.
+        code is cached, seconds where it is not. `counts` that are to be released are made ready
+        for questions, too.
         """
+        if isinstance(counts, Prepared):
+            counts.prepare()
         what = type(self), repr(self.settings())
-        if what in _WARM or 2 not in self.dimensions:
+        if what in _WARM:
             return
         with interrupts_between_steps():
             # With little noise no test for stopping ends it early.
             clear = type(self)(**{**self.settings(), "epsilon": MAX_EPSILON})
-            rows, cols = np.indices((64, 64))
-            crowd = (rows < 32) & (cols < 32)
-            counts = np.where(crowd, 10**6, (rows + cols) % 4)
-            made = clear.release(FrequencyMatrix.from_array(counts), rng=0)
+            if 2 in self.dimensions:
+                rows, cols = np.indices((64, 64))
+                crowd = (rows < 32) & (cols < 32)
+                town = np.where(crowd, 10**6, (rows + cols) % 4)
+                made = clear.release(FrequencyMatrix.from_array(town), rng=0)
+            elif isinstance(counts, MadeUp):
+                made = clear.release(counts.made_up(), rng=0)
+            else:
+                return
             # What is said and saved of a release belongs to it.
             _ = made.density(), made.summary()
             nobody = np.zeros(1, dtype=np.int64)
@@ -240,6 +252,9 @@ class Mechanism(param.Parameterized):
                 f"{cls.title} takes counts of {taken} dimensions, these have {number}: choose "
                 "another mechanism."
             )
+
+    def _check_size(self, shape: tuple[int, ...]) -> None:
+        """Refuse a domain on which the present settings make too many numbers, in one sentence."""
 
     @classmethod
     def _checked(cls, name: str, value: Any) -> Any:

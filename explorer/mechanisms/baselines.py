@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import ClassVar
 
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, public
 from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import ANY
 from explorer.privacy.curator import Curator
 from explorer.releases import inference
@@ -29,6 +31,9 @@ class Identity(Mechanism):
     colour: ClassVar[str] = "olive"
     marker: ClassVar[str] = "hex"
     dash: ClassVar[str] = "dashed"
+
+    def _check_size(self, shape: tuple[int, ...]) -> None:
+        require_parts(self.title, math.prod(shape))
 
     def plan(self, curator: Curator) -> Estimate:
         """One count for every cell, each with the whole budget."""

@@ -57,6 +57,26 @@ def check_settings() -> None:
         raise InputError(str(_SETTING_FAULT))
 
 
+MOST_PARTS = 2**24
+"""Parts of a domain that a mechanism publishes whatever lies in them."""
+
+
+def require_parts(title: str, parts: int) -> None:
+    """Refuse a mechanism whose parts, of which no data decides, are too many.
+
+    Raises
+    ------
+    InputError
+        Above `MOST_PARTS`.
+    """
+    if parts > MOST_PARTS:
+        raise InputError(
+            f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
+            f"{MOST_PARTS:,} are possible: choose a coarser grid, or a mechanism that looks where "
+            "records are."
+        )
+
+
 class Epsilon(param.Number):
     """A privacy budget, `MIN_EPSILON` to `MAX_EPSILON`."""
 

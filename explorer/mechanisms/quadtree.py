@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import CELL, Decision, public, reached
 from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import ANY, inference_option, inside_option, level_budget_option
 from explorer.privacy import allocation
 from explorer.privacy.curator import Curator
@@ -51,6 +53,10 @@ class QuadTree(Mechanism):
     budget = level_budget_option()
     inference = inference_option("least squares")
     inside = inside_option()
+
+    def _check_size(self, shape: tuple[int, ...]) -> None:
+        halvings = max(shape).bit_length() if self.height is None else self.height
+        require_parts(self.title, math.prod(min(side, 2**halvings) for side in shape))
 
     def plan(self, curator: Curator) -> Estimate:
         """Count a level, quarter it, go on; the last level takes what is left."""

@@ -27,7 +27,9 @@ _FAULTS = (
     "a region that was split or handed on can neither be measured nor split again",
     "every region may be named only once, in the order of the book",
     "nobody pays below 0",
+    "nobody pays more than 2^61 units",
 )
+_MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
 
 @njit(cache=True, nogil=True)
@@ -150,8 +152,11 @@ class Accounts:
         """Book what an inner curator spends on the account of the node that was handed on to it."""
         if units < 0 or self._state[number] != _HANDED_ON:
             raise ValueError("only an inner curator pays for a region that was handed on")
-        self._spent[number] += units
-        self._most = max(self._most, int(self._spent[number]))
+        spent = int(self._spent[number]) + units
+        if spent > self._limit:
+            raise ValueError("an inner curator pays no more than its region has left")
+        self._spent[number] = spent
+        self._most = max(self._most, spent)
 
     def _make_room(self, more: int) -> int:
         """Room for so many nodes more; returns the number of the first of them."""
@@ -231,11 +236,14 @@ def _look(ids, state, number):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _dearest(ids, paid, spent):  # type: ignore[no-untyped-def]
     """What is wrong, as an index of `_FAULTS`, and the largest account with what is paid."""
-    low, high, least, most = 0, -1, 0, 0
+    low, high, least, dear, most = 0, -1, 0, 0, 0
     for i in range(len(ids)):
-        low, high, least = min(low, ids[i]), max(high, ids[i]), min(least, paid[i])
+        low, high = min(low, ids[i]), max(high, ids[i])
+        least, dear = min(least, paid[i]), max(dear, paid[i])
     if low < 0 or high >= len(spent):
         return 1, most
+    if dear > _MOST:
+        return 5, most
     for i in range(len(ids)):
         most = max(most, spent[np.uint64(ids[i])] + paid[i])
     return 4 if least < 0 else 0, most

@@ -54,3 +54,19 @@ class Dense(Protocol):
 
     def dense(self) -> Ints:
         """The count of every cell, an array of the domain's shape; not to be written to."""
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """What some counts do before the first question: build tables, compile what they run."""
+
+    def prepare(self) -> object:
+        """Make everything ready; a release is paid for only afterwards."""
+
+
+@runtime_checkable
+class MadeUp(Protocol):
+    """Counts that can make up others of their kind, for mechanisms that take no maps."""
+
+    def made_up(self) -> Counts:
+        """Invented counts over as many axes, which say nothing of these."""

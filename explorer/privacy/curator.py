@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from explorer.errors import InputError
 from explorer.points import split_costs as homogeneity
 from explorer.privacy import cuts
-from explorer.privacy.accounts import mix
+from explorer.privacy.accounts import mix, shown
 from explorer.privacy.counts import Counts, Dense
 from explorer.privacy.noise import Keys, NoiseSource
 from explorer.privacy.passes import BudgetExceeded, Passes
@@ -123,7 +123,8 @@ class Curator(Passes):
         paid = self._charge(regions, units, stage)
         sensitivity = self.__counts.contribution_bound
         exact = self.__counts.count(regions.lower, regions.upper)
-        noisy = self._in_chunks(exact, sensitivity, paid, regions.keys, stage)
+        # Read-only: what a plan writes into its copy must not become what was drawn.
+        noisy = shown(self._in_chunks(exact, sensitivity, paid, regions.keys, stage))
         variances = laplace_variance(paid, sensitivity)
         self._notes.measured.append(
             (regions.book, Measurement(stage, regions.ids, noisy, variances))
@@ -149,7 +150,7 @@ class Curator(Passes):
         units : budget of each region's choice; a region with one possible cut pays nothing
         rule : "search" (Algorithm 1), "middle half", "middle quarter" (the same, restricted in
             public), "all cuts" (permute-and-flip) or "middle" (no choice, no budget)
-        rounds : T of Algorithm 1; each of its 2 T + 1 evaluations gets an equal share
+        rounds : T of Algorithm 1, 0 or more; each of its 2 T + 1 evaluations gets an equal share
 
         Returns
         -------
@@ -161,6 +162,9 @@ class Curator(Passes):
             If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
+        if rounds != int(rounds) or rounds < 0:
+            raise ValueError("a search takes a whole number of rounds, 0 or more")
+        rounds = int(rounds)
         rows = np.arange(len(regions))
         start = regions.lower[rows, axis]
         length = regions.shape[rows, axis]
@@ -263,7 +267,7 @@ class Curator(Passes):
         BudgetExceeded
             If any region cannot pay; nothing is drawn then.
         """
-        root = self._own(root)
+        root, units = self._own(root), int(units)
         self._charge(root, units, stage)
         b = 2 ** len(self.shape)
         one = (1 << homogeneity.LATTICE_BITS) * self.__counts.contribution_bound
@@ -311,6 +315,8 @@ class Curator(Passes):
                 "counts boxes."
             )
         root = self._own(root)
+        if len(root) != 1 or root.ids[0] != 0:
+            raise ValueError("coefficients are of the whole domain: ask before it is split")
         exact = haar.forward(self.__counts.dense())
         levels = math.prod(1 + int(math.log2(side)) for side in exact.shape)
         each = int(self.remaining(root)[0]) // levels

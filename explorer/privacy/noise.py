@@ -164,6 +164,14 @@ class PreviewNoise:
         return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
 
+def is_release_grade(source: NoiseSource) -> bool:
+    """Whether what a source draws is a release: only OpenDP makes one, all else makes previews.
+
+    Both what is booked and what a release says of itself follow this.
+    """
+    return type(source) is ReleaseNoise
+
+
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
     """The source for an `rng` argument: OpenDP for None, seeded noise for a seed or a Generator.
 

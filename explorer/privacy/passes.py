@@ -48,9 +48,9 @@ class Passes:
         return self._shape
 
     @property
-    def ledger(self) -> list[LedgerRow]:
+    def ledger(self) -> tuple[LedgerRow, ...]:
         """Every measurement as the books show it."""
-        return self._notes.ledger
+        return tuple(self._notes.ledger)
 
     def open(self, units: int | None = None) -> Regions:
         """Begin a pass over the whole domain; returns it as one region.

@@ -17,9 +17,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.errors import InputError
 from explorer.privacy.accounts import Accounts, Keys, shown
 from explorer.privacy.tiling import tile
 from explorer.releases.nodes import Ints, span
+
+MOST_NODES = 2**25
+"""Nodes of one pass: about 4 gigabytes of accounts on a map."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +104,7 @@ class Regions:
         position : (n,)
             First cell of the upper child; strictly inside the region.
         """
-        axes = np.broadcast_to(np.asarray(axis, dtype=np.int64), len(self))
-        return self.book.split(self.ids, axes, position)
+        return self.book.split(self.ids, axis, position)
 
     def grid(self, parts: ArrayLike) -> Regions:
         """Cut every region into a grid of nearly equal boxes.
@@ -191,26 +194,27 @@ class Boxes(Accounts):
         _count_cells(self._lower[where], self._upper[where], number)
         return number
 
-    def split(self, ids: Ints, axis: Ints, position: Ints) -> Regions:
+    def split(self, ids: Ints, axis: ArrayLike, position: ArrayLike) -> Regions:
         """Cut boxes in two, see `Regions.split`."""
         own = self.named(ids)
-        first, last = self._lower[own, axis], self._upper[own, axis]
-        if np.any(position <= first) or np.any(position >= last):
+        # Copies, one for each region: kernels look at no bounds, and a plan may go on writing.
+        axes, cuts = _each(axis, len(own), "axis"), _each(position, len(own), "position")
+        first, last = self._lower[own, axes], self._upper[own, axes]
+        if np.any(cuts <= first) or np.any(cuts >= last):
             raise ValueError("a cut must lie strictly inside its region")
         begin = self._make_room(2 * len(own))
-        _halve(own, axis, position, begin, self._lower, self._upper)
+        _halve(own, axes, cuts, begin, self._lower, self._upper)
         return self._opened(own, np.full(len(own), 2, dtype=np.int64))
 
     def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
         """Cut boxes into grids, see `Regions.grid`."""
         own = self.named(ids)
-        lower, upper = self._lower[span(own)], self._upper[span(own)]
-        number = np.empty_like(lower)
+        number = np.empty((len(own), self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
         fan_out = np.empty(len(own), dtype=np.int64)
-        _plan(lower, upper, number, fan_out)
+        _require_room(len(self) + _plan(own, self._lower, self._upper, number, fan_out))
         begin = self._make_room(int(fan_out.sum()))
-        _tile(lower, upper, number, self._lower[begin:], self._upper[begin:])
+        _tile(own, number, begin, self._lower, self._upper)
         return self._opened(own, fan_out)
 
     def divide(self, ids: Ints, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:
@@ -236,9 +240,25 @@ class Boxes(Accounts):
         return *super()._columns(), "_lower", "_upper"
 
 
+def _each(values: ArrayLike, number: int, name: str) -> Ints:
+    """A whole number for each of some regions, (number,), copied; one number stands for all."""
+    given = np.asarray(values)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
+        raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")
+    return np.array(np.broadcast_to(given, number), dtype=np.int64)
+
+
 def _kept(values: NDArray[Any]) -> NDArray[Any]:
     """Values that are not to be written to: what a plan reads is no place to keep its own."""
     return shown(values) if values.flags.writeable else values
+
+
+def _require_room(nodes: float) -> None:
+    if nodes > MOST_NODES:
+        raise InputError(
+            f"This would make a tree of {nodes:,.0f} nodes, more than the {MOST_NODES:,} that are "
+            "possible: choose a coarser grid, or a mechanism that cuts less."
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -262,25 +282,33 @@ def _halve(ids, axis, position, row, lower, upper):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True, nogil=True)
-def _plan(lower, upper, number, boxes):  # type: ignore[no-untyped-def]
-    """Cut the wanted parts `number` (n, d) down to the cells; fill `boxes` (n,) with products."""
+def _plan(ids, lower, upper, number, boxes):  # type: ignore[no-untyped-def]
+    """Cut the wanted parts `number` (n, d) down to the cells; fill `boxes` (n,) with products.
+
+    Returns their sum, a float: products of many sides leave the whole numbers of 64 bits.
+    """
+    total = 0.0
     for i in range(len(boxes)):
-        boxes[i] = 1
+        p = ids[i]
+        boxes[i], product = 1, 1.0
         for axis in range(lower.shape[1]):
-            number[i, axis] = min(max(number[i, axis], 1), upper[i, axis] - lower[i, axis])
+            number[i, axis] = min(max(number[i, axis], 1), upper[p, axis] - lower[p, axis])
             boxes[i] *= number[i, axis]
+            product *= number[i, axis]
+        total += product
+    return total
 
 
 @njit(cache=True, nogil=True)
-def _tile(lower, upper, number, lows, highs):  # type: ignore[no-untyped-def]
-    """Fill `lows`, `highs` with the boxes of the grids of all regions."""
+def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
+    """Fill in the boxes of the grids of all regions from position `row` on."""
     last = lower.shape[1] - 1
     edges = np.empty(number[:, last].max() + 1 if len(number) else 1, dtype=np.int64)
-    row = 0
-    for i in range(len(lower)):
-        pieces, cells = number[i, last], upper[i, last] - lower[i, last]
+    for i in range(len(ids)):
+        p = ids[i]
+        pieces, cells = number[i, last], upper[p, last] - lower[p, last]
         for k in range(pieces + 1):
-            edges[k] = lower[i, last] + k * cells // pieces
+            edges[k] = lower[p, last] + k * cells // pieces
         runs = 1
         for axis in range(last):
             runs *= number[i, axis]
@@ -288,13 +316,13 @@ def _tile(lower, upper, number, lows, highs):  # type: ignore[no-untyped-def]
             # A run of boxes side by side along the last axis; what is left of its rank says where.
             left = rank
             for axis in range(last - 1, -1, -1):
-                parts, extent = number[i, axis], upper[i, axis] - lower[i, axis]
+                parts, extent = number[i, axis], upper[p, axis] - lower[p, axis]
                 index = left % parts
                 left //= parts
-                low = lower[i, axis] + index * extent // parts
-                high = lower[i, axis] + (index + 1) * extent // parts
+                low = lower[p, axis] + index * extent // parts
+                high = lower[p, axis] + (index + 1) * extent // parts
                 for box in range(row, row + pieces):
-                    lows[box, axis], highs[box, axis] = low, high
+                    lower[box, axis], upper[box, axis] = low, high
             for k in range(pieces):
-                lows[row, last], highs[row, last] = edges[k], edges[k + 1]
+                lower[row, last], upper[row, last] = edges[k], edges[k + 1]
                 row += 1

@@ -162,6 +162,19 @@ class TripMatrix:
         """The cells as sums over boxes need them."""
         return Index.of(self.cells, self.multiplicities, self.shape)
 
+    def prepare(self) -> TripMatrix:
+        """Build the index and compile what it runs, so that questions wait for nothing."""
+        lower = np.zeros((1, len(self.shape)), dtype=np.int64)
+        upper = np.array([self.shape], dtype=np.int64)
+        self.index.count(lower, upper), self.index.spread(lower, upper)
+        return self
+
+    def made_up(self) -> TripMatrix:
+        """Invented trips over as many axes of 8 cells, most of them in one corner."""
+        axes = len(self.shape)
+        diagonal = np.repeat(np.arange(8), [5000] + [20] * 7)
+        return TripMatrix.from_coordinates(np.tile(diagonal[:, None], axes), [8] * (axes // 2))
+
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Exact counts of n boxes, any boxes: `lower`, `upper` are (n, d), half open."""
         return self.index.count(lower, upper)

@@ -9,11 +9,20 @@ from hypothesis import strategies as st
 
 import explorer
 from explorer import FrequencyMatrix, InputError
-from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
+from explorer.mechanisms import (
+    Identity,
+    Mechanism,
+    QuadTree,
+    Uniform,
+    all_mechanisms,
+    mechanism,
+)
 from explorer.mechanisms.limits import largest_epsilon
-from explorer.privacy.noise import PreviewNoise
+from explorer.privacy.ledger import Ledger
+from explorer.privacy.noise import PreviewNoise, ReleaseNoise
 from explorer.releases.units import to_units
 from explorer.testing import mechanism_checks
+from explorer.trips.matrix import TripMatrix
 from tests.helpers import NoNoise, city, run
 
 ALL = list(all_mechanisms().values())
@@ -144,3 +153,29 @@ def test_any_small_matrix_gives_a_tiling_within_budget(kind, rows, cols, epsilon
     release, desk = run(kind(epsilon=epsilon), matrix, PreviewNoise(seed))
     assert np.prod(release.upper - release.lower, axis=1).sum() == rows * cols
     assert desk.spent == desk.units
+
+
+class Poser(ReleaseNoise):
+    """OpenDP's noise under a flag that says otherwise."""
+
+    preview = True
+
+
+def test_what_is_called_a_release_is_booked_and_nothing_else(tmp_path) -> None:
+    for source, called in ((Poser(), "preview"), (None, "release"), (3, "preview")):
+        ledger = Ledger(tmp_path / f"{called} of {type(source).__name__}.json")
+        counts = FrequencyMatrix.from_array(np.ones((4, 4), dtype=int))
+        made = Uniform(epsilon=0.1).release(counts, source, ledger=ledger)
+        assert made.preview == (called == "preview")
+        assert ledger.spent(counts.key) == (0 if made.preview else to_units(0.1))
+
+
+@pytest.mark.parametrize("mechanism", [Identity(), QuadTree(), QuadTree(height=9)])
+def test_too_many_parts_are_one_sentence_before_anything_is_booked(mechanism, tmp_path) -> None:
+    trips = TripMatrix.from_coordinates([[1, 2, 3, 4]], [512, 512])
+    ledger = Ledger(tmp_path / "ledger.json")
+    with pytest.raises(InputError, match=r"would publish 68,719,476,736 numbers"):
+        mechanism.release(trips, ledger=ledger)
+    assert ledger.spent(trips.key) == 0
+    small = QuadTree(height=3).release(trips, rng=1)
+    assert small.n_leaves == 8**4

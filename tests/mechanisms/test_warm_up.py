@@ -22,7 +22,8 @@ import numpy as np
 import param
 from numba.core.dispatcher import Dispatcher
 from explorer import FrequencyMatrix
-from explorer.mechanisms import all_mechanisms
+from explorer.mechanisms import Mosaic, PrivTree, QuadTree, all_mechanisms
+from explorer.trips.matrix import TripMatrix
 
 def signatures():
     mine = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
@@ -41,24 +42,34 @@ def left_to_compile(made):
     after = signatures()
     return sorted(".".join(name) for name in after if after[name] > before.get(name, 0))
 
+def left_of_trips(made):
+    counts = TripMatrix.from_coordinates(cells, [16, 16])
+    made.warm_up(counts)
+    before = signatures()
+    made.release(counts, rng=1).summary()
+    after = signatures()
+    return sorted(".".join(name) for name in after if after[name] > before.get(name, 0))
+
 made = []
 for cls in all_mechanisms().values():
     declared = {name: cls.param[name] for name in cls.tunables()}
     chosen = {n: d.objects[-1] for n, d in declared.items() if isinstance(d, param.Selector)}
     made += [cls(epsilon=2), cls(epsilon=2, **chosen)] if chosen else [cls(epsilon=2)]
+cells = np.random.default_rng(1).integers(0, 16, (3000, 4)) // 2
+trips = [QuadTree(epsilon=2, height=2), Mosaic(epsilon=2), PrivTree(epsilon=2)]
 found = {}
-for each in made:
+for each in made + trips:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            told = json.dumps(left_to_compile(each))
+            told = json.dumps(left_of_trips(each) if each in trips else left_to_compile(each))
         except BaseException as error:
             told = json.dumps(repr(error))
         os.write(write, told.encode())
         os._exit(0)
     os.waitpid(child, 0)
-    found[repr(each)] = json.loads(os.read(read, 65536))
+    found[repr(each) + (" of trips" if each in trips else "")] = json.loads(os.read(read, 65536))
 print(json.dumps(found))
 """
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from explorer.errors import InputError
 from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.regions import Regions
+from explorer.trips.matrix import TripMatrix
 from tests.helpers import NoNoise, city
 
 EPSILON = 10**12
@@ -137,3 +139,72 @@ def test_children_that_do_not_tile_their_parent(
 def test_the_budget_cannot_be_raised(desk: Curator) -> None:
     with pytest.raises(AttributeError):
         desk.units = 16 * EPSILON  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("units", [2**63 - 1, 2**62 + 1])
+def test_a_price_that_wraps_round_to_nothing(desk: Curator, units: int) -> None:
+    cells = desk.open()
+    desk.count(cells, 1, "first")
+    with pytest.raises((ValueError, BudgetExceeded)):
+        desk.count(cells.grid(8), units, "attack")
+    assert desk.spent == 1
+
+
+def test_what_an_inner_curator_pays_does_not_wrap_round_either(desk: Curator) -> None:
+    root = desk.open()
+    root.book.hand_on(root.ids)
+    for units in (2**63 - 1, EPSILON + 1):
+        with pytest.raises(ValueError, match="more than its region has left"):
+            root.book.pay_inside(0, units)
+    assert desk.spent == 0
+
+
+def test_coefficients_of_a_part_would_be_those_of_the_whole(desk: Curator) -> None:
+    halves = desk.open().split(0, np.array([4]))
+    for part in (halves, halves.select(np.array([0])), halves.select(np.array([1]))):
+        with pytest.raises(ValueError, match="whole domain"):
+            desk.coefficients(part)
+    assert desk.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("axis", "position"),
+    [
+        (0, np.array([2, 99, 99, 99])[:1]),
+        (0, np.array([2, 2, 6])),
+        (np.array([0, 1]), np.array([2, 2, 6, 6])),
+        (0, np.array([np.nan, 2, 6, 6])),
+        (0, np.array([2.5, 2.5, 6.5, 6.5])),
+        (0.0, np.array([2, 2, 6, 6])),
+    ],
+)
+def test_cuts_that_are_not_one_for_each_region(desk: Curator, axis, position) -> None:
+    quarters = desk.open().grid(2)
+    with pytest.raises(ValueError, match="for each of the 4 regions"):
+        quarters.split(axis, position)
+    children = quarters.split(0, np.array([2, 2, 6, 6]))
+    assert int(children.cells.sum()) == 64
+
+
+def test_notes_that_a_plan_would_like_to_rewrite(desk: Curator) -> None:
+    noisy = desk.count(sixteenths(desk), EPSILON, "count")
+    with pytest.raises(ValueError, match="read-only"):
+        noisy[:] = -5
+    with pytest.raises(AttributeError):
+        desk.ledger.clear()  # type: ignore[attr-defined]
+    assert len(desk.ledger) == 1
+
+
+@pytest.mark.parametrize("rounds", [-1, 1.5])
+def test_a_search_of_no_whole_number_of_rounds(desk: Curator, rounds) -> None:
+    root = desk.open()
+    with pytest.raises(ValueError, match="whole number of rounds"):
+        desk.cut(root, np.array([0]), 1000, rounds=rounds)
+    assert desk.spent == 0
+
+
+def test_a_tree_too_large_for_any_memory_is_one_sentence() -> None:
+    trips = TripMatrix.from_coordinates([[0] * 6], [100] * 3)
+    curator = Curator(trips, EPSILON, NoNoise())
+    with pytest.raises(InputError, match=r"a tree of 1,000,000,000,001 nodes"):
+        curator.open().grid(100)

@@ -47,7 +47,7 @@ def test_overspending_is_refused_before_anything_is_drawn():
         desk.count(halves, np.array([100, 101]), "leaf")
     assert noise.draws == 0
     assert desk.remaining(halves).tolist() == [100, 100]
-    assert desk.ledger == []
+    assert desk.ledger == ()
 
 
 @pytest.mark.parametrize("units", [0, -5])

@@ -131,7 +131,7 @@ def test_overspending_inside_is_refused_before_anything_is_drawn():
     root = inner.open()
     with pytest.raises(BudgetExceeded, match="nothing was drawn"):
         inner.count(root, 31, "too dear")
-    assert (inner.spent, desk.spent, desk.ledger) == (0, 0, [])
+    assert (inner.spent, desk.spent, desk.ledger) == (0, 0, ())
 
 
 def test_regions_of_the_outer_book_are_foreign_inside():

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid import values
 from explorer.grid.domain import Floats
 from explorer.grid.grid import Grid
 from explorer.mechanisms.base import Mechanism
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.curator import Curator
-from explorer.privacy.noise import NoiseSource, ReleaseNoise, noise_source
+from explorer.privacy.noise import NoiseSource, is_release_grade, noise_source
 from explorer.releases.release import Release
 from explorer.releases.transcript import LedgerRow
 from explorer.releases.units import share, to_epsilon, to_units
@@ -180,7 +181,7 @@ class AreaCounts:
         return f"AreaCounts({len(self.domain.leaves)} leaf areas, unit of privacy: {self.unit})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TwoLevels:
     """A noisy count and a private map of every leaf area.
 
@@ -191,6 +192,7 @@ class TwoLevels:
     units : the whole budget, in units of 10^-12 epsilon
     spent : what was spent of it
     ledger : rows of the whole; those of the maps are shared by all leaf areas
+    preview : True for reproducible noise, as of a `Release`: not private, must not be published
     """
 
     counts: Ints
@@ -198,6 +200,15 @@ class TwoLevels:
     units: int
     spent: int
     ledger: tuple[LedgerRow, ...]
+    preview: bool
+
+    def __repr__(self) -> str:
+        kind = "Preview (reproducible noise, not private)" if self.preview else "Private release"
+        areas = len(self.counts)
+        return (
+            f"<TwoLevels: {kind} with epsilon {to_epsilon(self.units):g}: the counts of {areas:,} "
+            f"leaf {'area' if areas == 1 else 'areas'} and a map inside each.>"
+        )
 
 
 def release_two_levels(
@@ -220,21 +231,30 @@ def release_two_levels(
     Raises
     ------
     InputError
-        For another number of maps, an impossible share, too little left for the maps, or maps of
-        another unit of privacy or contribution bound than the areas.
+        For another number of maps, a share that is no number above 0 and below 1 or pays for no
+        count, too little left for the maps, or maps of another unit of privacy or contribution
+        bound than the areas.
     """
     areas = counts.domain
     if len(finer) != len(areas.leaves):
         raise InputError(
             f"There are {len(finer)} maps for {len(areas.leaves)} leaf areas: give one for each."
         )
-    if not 0 < area_share < 1:
-        raise InputError(f"The areas' share is {area_share!r}: give a part between 0 and 1.")
+    part = values.as_number(area_share, 0, 1, whole=False)
+    if part is None or part in (0, 1):
+        shown = values.shown(area_share)
+        raise InputError(f"The areas' share is {shown}: give a part between 0 and 1.")
     units = to_units(mechanism.epsilon)
-    paid = share(units, area_share)
+    paid = share(units, part)
+    if paid == 0:
+        raise InputError(
+            f"The areas' share of {part:g} pays for no count at epsilon {mechanism.epsilon:g}: "
+            "give a larger part."
+        )
     # Some plans read the epsilon that they have; one that is too small is refused before a draw.
     inside = mechanism.with_(epsilon=to_epsilon(units - paid))
     source = noise_source(rng)
+    preview = not is_release_grade(source)
     curator = Curator(counts, units, source)
     first = np.arange(len(areas.leaves), dtype=np.int64)[:, np.newaxis]
     regions = curator.open().divide(np.array([len(first)]), first, first + 1)
@@ -242,8 +262,8 @@ def release_two_levels(
     maps = []
     for number, matrix in enumerate(finer):
         inner = curator.within(regions.select(np.array([number])), matrix)
-        maps.append(_drawn(inside, inner, matrix, not isinstance(source, ReleaseNoise)))
-    return TwoLevels(noisy, tuple(maps), units, curator.spent, tuple(curator.ledger))
+        maps.append(_drawn(inside, inner, matrix, preview))
+    return TwoLevels(noisy, tuple(maps), units, curator.spent, tuple(curator.ledger), preview)
 
 
 def _drawn(mechanism: Mechanism, inner: Curator, matrix: FrequencyMatrix, preview: bool) -> Release:

@@ -6,7 +6,8 @@ import pytest
 from explorer import FrequencyMatrix, InputError
 from explorer.country.areas import AreaCounts, Areas, release_two_levels
 from explorer.mechanisms import HTF, UG
-from explorer.privacy.curator import BudgetExceeded, Curator
+from explorer.privacy.curator import Curator
+from explorer.privacy.noise import ReleaseNoise
 from explorer.testing import NoNoise
 
 LAND = Areas(
@@ -123,10 +124,32 @@ def test_what_cannot_be_released_is_refused():
     counts, maps = data(bound=3)
     with pytest.raises(InputError, match="one for each"):
         release_two_levels(counts, maps[1:], UG(epsilon=1.0), rng=0)
-    for part in (0.0, 1.0, -0.5, float("nan")):
+    for part in (0.0, 1.0, -0.5, float("nan"), "0.2", None, True, [0.2], 10**400):
         with pytest.raises(InputError, match="between 0 and 1"):
             release_two_levels(counts, maps, UG(epsilon=1.0), part, rng=0)
     with pytest.raises(InputError, match="one bound"):
         release_two_levels(counts, data(bound=2)[1], UG(epsilon=1.0), rng=0)
-    with pytest.raises(BudgetExceeded):
-        release_two_levels(counts, maps, UG(epsilon=1.0), 1e-13, rng=0)
+    for part in (1e-13, 5e-324):
+        with pytest.raises(InputError, match=r"^The areas' share of .* pays for no count .*\.$"):
+            release_two_levels(counts, maps, UG(epsilon=1.0), part, rng=0)
+    with pytest.raises(InputError):
+        release_two_levels(counts, maps, UG(epsilon=1.0), np.nextafter(1.0, 0.0), rng=0)
+
+
+class Recorded(ReleaseNoise):
+    """A source of its own, as of an audit that writes down what OpenDP draws."""
+
+
+@pytest.mark.parametrize(
+    ("rng", "preview"),
+    [(3, True), (np.random.default_rng(3), True), (Recorded(), True), (None, False)],
+)
+def test_two_levels_say_whether_they_are_a_preview(rng, preview):
+    counts, maps = data()
+    released = release_two_levels(counts, maps, UG(epsilon=1.0, grid_size=4), rng=rng)
+    assert released.preview is preview
+    assert {each.preview for each in released.maps} == {preview}
+    kind = "Preview (reproducible noise, not private)" if preview else "Private release"
+    assert repr(released) == (
+        f"<TwoLevels: {kind} with epsilon 1: the counts of 4 leaf areas and a map inside each.>"
+    )

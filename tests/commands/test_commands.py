@@ -21,14 +21,9 @@ from explorer.mechanisms import HTF, UG, all_mechanisms
 from explorer.points.matrix import FrequencyMatrix
 from explorer.queries.files import read_rectangles
 from explorer.releases.release import Release
+from tests.commands.refusals import refusal
 
 GRID = Grid.around(-122.42, 37.77, 20_000, shape=64)
-
-
-@pytest.fixture(autouse=True)
-def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
-    monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
 
 
 @pytest.fixture
@@ -37,15 +32,6 @@ def map_file(tmp_path: Path) -> str:
     path = str(tmp_path / "map.parquet")
     HTF(epsilon=1).release(FrequencyMatrix.from_array(counts, GRID), rng=7).save(path)
     return path
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    (line,) = [line for line in err.splitlines() if line.startswith("dp-explorer: ")]
-    assert "Traceback" not in err
-    return line
 
 
 BOXES = np.array([[-2_000.0, -2_000.0, 0.0, 0.0], [100.0, -50.0, 4_000.0, 333.3]])

@@ -20,17 +20,12 @@ from explorer.points.points import read_points
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
 from explorer.releases.units import to_units
+from tests.commands.refusals import refusal
 
 LON, LAT = -122.42, 37.77
 HERE = ["--around", str(LON), str(LAT), "--size", "20km", "--shape", "64"]
 GRID = Grid.around(LON, LAT, 20_000, shape=64)
 N = 4_711
-
-
-@pytest.fixture(autouse=True)
-def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
-    monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
 
 
 @pytest.fixture
@@ -51,15 +46,6 @@ def map_file(points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["release", points, *HERE, "--epsilon", "1", "--preview", "7", "-o", path]) == 0
     capsys.readouterr()
     return path
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    (line,) = [line for line in err.splitlines() if line.startswith("dp-explorer: ")]
-    assert "Traceback" not in err
-    return line
 
 
 def test_release_is_that_of_the_python_api(map_file: str, points: str) -> None:

@@ -1,0 +1,17 @@
+"""What a command says when it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.cli import main
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line of a command line that must be refused, with nothing on the standard output."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = [line for line in err.splitlines() if line.startswith("dp-explorer: ")]
+    assert "Traceback" not in err
+    return line

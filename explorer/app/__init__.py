@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 panel_patches.install()
 panel_patches.lock_handlers()
 panel_patches.unindent_once()
+panel_patches.write_styles_together()
 sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True

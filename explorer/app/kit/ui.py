@@ -117,6 +117,11 @@ class Button(_Checked, pmui.Button):
 class FileDownload(_Checked, pmui.FileDownload):
     """A button that hands out a file made at the moment of the click."""
 
+    def __init__(self, variant: str = "contained", **params: Any) -> None:
+        super().__init__(**params)
+        # Afterwards: given at once, Panel takes it for an old name of itself as well and warns.
+        self.variant = variant
+
 
 Accordion = pmui.Accordion
 

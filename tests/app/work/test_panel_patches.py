@@ -3,14 +3,17 @@
 import asyncio
 from functools import partial
 from types import SimpleNamespace
-from unittest.mock import Mock
+from unittest.mock import Mock, create_autospec
 
 import numpy as np
 import panel as pn
 import pytest
 from bokeh.document import Document
-from panel import custom
+from bokeh.document.models import DocumentModelManager
+from bokeh.models import UIElement
+from panel import custom, viewable
 from panel.io import document
+from panel.io.resources import CDN_DIST, set_resource_mode
 from panel.reactive import Syncable
 
 from explorer.app import Explore
@@ -128,3 +131,27 @@ def test_panel_still_needs_the_cure_of_the_indent(monkeypatch) -> None:
     for _ in range(3):
         ui.Button(label="A").get_root(Document())
     assert len([size for size in unindented if size > 100_000]) == 3
+
+
+@pytest.mark.parametrize("which", ["ours", "Panel's"])
+def test_the_styles_of_a_page_in_a_notebook_are_written_in_one_go(monkeypatch, which) -> None:
+    delivery.write_styles_together()
+    write = viewable.patch_inline_stylesheets
+    # When Panel's own needs one collection alone, remove `write_styles_together` and this test.
+    write, collections = (write, 1) if which == "ours" else (write.original, 9)
+    doc = Document()
+    with set_resource_mode("cdn"):
+        root = pn.Column(*[pn.widgets.Button() for _ in range(8)]).get_root(doc)
+    doc.add_root(root)
+    elements = list(root.select({"type": UIElement}))
+    assert len(elements) >= 9
+    collected = create_autospec(
+        DocumentModelManager.recompute, side_effect=DocumentModelManager.recompute
+    )
+    monkeypatch.setattr(DocumentModelManager, "recompute", collected)
+    for each in elements:
+        write(each)
+    assert collected.call_count == collections
+    styles = [sheet for each in elements for sheet in each.stylesheets]
+    assert styles
+    assert not any(str(getattr(s, "url", "")).startswith(CDN_DIST) for s in styles)

@@ -305,6 +305,7 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
         parts += [page.get_by_role("combobox", name="Error measured as")]
         parts += page.get_by_role("img", name="Small map").all()
         parts += page.locator("h2:visible").all()
+        parts.append(page.get_by_role("button", name="Whole map"))
         for part in parts:
             box = part.bounding_box()
             assert box is not None

@@ -242,13 +242,14 @@ class MapTools:
             stylesheets=[SPOKEN_LABEL],
         )
         ui.bind(self.mode, lambda value: state.put(drag=value), refused)
-        self.view = pn.Row(
-            self.mode,
+        buttons = [
             self._button("Zoom in", 0.5),
             self._button("Zoom out", 2.0),
             self._button("Whole map", 0.0),
-            margin=0,
-        )
+        ]
+        # A phone has no room for all of them in one line.
+        row = ui.wrapping if phone else pn.Row
+        self.view = row(self.mode, *buttons, margin=0)
 
     def _button(self, text: str, factor: float) -> Any:
         return ui.Button(

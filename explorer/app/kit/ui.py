@@ -42,6 +42,43 @@ class _Checked:
         super()._process_events(events)  # type: ignore[misc]
 
 
+class _Led:
+    """Takes no notice of what a browser says again after it was moved from here.
+
+    The browser writes a value back once it has drawn it. Where a player moves a slider on while a
+    slow browser still draws, the slider's earlier value comes back as if a visitor had chosen it,
+    and the player would stop (seen with a processor six times slower).
+    """
+
+    #: Seconds in which a browser may still draw an earlier value.
+    late = 3.0
+    _hears = False
+    _earlier: tuple[tuple[Any, float], ...] = ()
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self.param.watch(self._note, "value")  # type: ignore[attr-defined]
+
+    def _note(self, event: Any) -> None:
+        now = time.monotonic()
+        kept = () if self._hears else (*self._earlier, (event.old, now))
+        self._earlier = tuple((value, at) for value, at in kept if now - at < self.late)
+
+    def _process_events(self, events: dict[str, Any]) -> None:
+        now = time.monotonic()
+        earlier = [value for value, at in self._earlier if now - at < self.late]
+        if events.get("value") in earlier and events["value"] != self.value:  # type: ignore[attr-defined]
+            # Once only: who insists on an earlier value gets it.
+            self._earlier = ()
+            self.param.trigger("value")  # type: ignore[attr-defined]
+            return
+        self._hears = True
+        try:
+            super()._process_events(events)  # type: ignore[misc]
+        finally:
+            self._hears = False
+
+
 class _Quick:
     """Answers a single change at once, and gathers the many changes of a drag.
 
@@ -59,11 +96,11 @@ class _Quick:
         return 0 if self._changed_at - before > self.single else self.gather
 
 
-class FloatSlider(_Checked, _Quick, pmui.FloatSlider):
+class FloatSlider(_Led, _Checked, _Quick, pmui.FloatSlider):
     """A slider of numbers that answers a key press at once."""
 
 
-class IntSlider(_Checked, _Quick, pmui.IntSlider):
+class IntSlider(_Led, _Checked, _Quick, pmui.IntSlider):
     """A slider of whole numbers that answers a key press at once."""
 
 

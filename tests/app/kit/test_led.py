@@ -1,0 +1,32 @@
+"""A slider that is moved from here takes no notice of a slow browser's echo."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.app.kit import ui
+
+
+@pytest.mark.parametrize("kind", [ui.IntSlider, ui.FloatSlider])
+def test_an_earlier_value_that_comes_back_is_no_choice_of_a_visitor(kind) -> None:
+    slider = kind(label="Level", start=0, end=10, value=8)
+    chosen = []
+    slider.param.watch(lambda event: chosen.append(event.new), "value")
+    for level in (0, 1, 2):
+        slider.value = level
+    slider._process_events({"value": 1})
+    assert slider.value == 2
+    # A visitor who insists gets the value, and goes on as far as he likes.
+    slider._process_events({"value": 1})
+    assert slider.value == 1
+    for level in (2, 1, 2, 7):
+        slider._process_events({"value": level})
+        assert slider.value == level
+
+
+def test_an_echo_comes_soon_or_never(monkeypatch) -> None:
+    slider = ui.IntSlider(label="Level", start=0, end=10, value=8)
+    slider.value = 3
+    monkeypatch.setattr(ui._Led, "late", -1.0)
+    slider._process_events({"value": 8})
+    assert slider.value == 8

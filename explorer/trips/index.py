@@ -52,7 +52,8 @@ class Index:
         """Sort m different cells (m, d) of a domain and put blocks above them."""
         order = Order.of(shape)
         keys = order.keys(cells)
-        rank = np.argsort(keys, kind="stable")
+        # Without keys the order that there is stays.
+        rank = np.argsort(keys) if order.length else np.arange(len(cells))
         cells, number = np.ascontiguousarray(cells[rank]), number[rank]
         sums = np.concatenate([[0], np.cumsum(number)]).astype(np.int64)
         lowest = 1

@@ -24,7 +24,7 @@ from explorer.points import split_costs as homogeneity
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.units import UNITS_OF_PRIVACY
 from explorer.trips.index import Index, Ints
-from explorer.trips.shortcuts import count_parts, only_place
+from explorer.trips.shortcuts import FEWEST_PARTS, count_parts, only_place
 
 _MOST_NUMBER = 2**53  # a float tells all whole numbers up to here apart
 _MOST_RECORDS = 10**11
@@ -114,8 +114,7 @@ class TripMatrix:
         if isinstance(domain, TripDomain | Grid):
             self._grids = (domain,) if isinstance(domain, Grid) else tuple(domain.grids)
         self._tables: dict[int, Ints] = {}
-        self._places, self.multiplicities = _together(where, number, shape)
-        self.cells = np.stack(np.unravel_index(self._places, shape), axis=1).astype(np.int64)
+        self.cells, self._places, self.multiplicities = _together(where, number, shape)
         self.cells.flags.writeable = self.multiplicities.flags.writeable = False
 
     @classmethod
@@ -179,11 +178,12 @@ class TripMatrix:
         for place in range(len(self._grids)):
             self._table(place)
         # As many boxes as a look for the parts of a grid takes, read-only as a curator's are.
-        lower = np.zeros((1024, len(self.shape)), dtype=np.int64)
-        lower[:, -1] = np.arange(1024)
+        lower = np.zeros((FEWEST_PARTS, len(self.shape)), dtype=np.int64)
+        lower[:, -1] = np.arange(FEWEST_PARTS)
         upper = lower + 1
         lower.flags.writeable = upper.flags.writeable = False
-        self.count(lower, upper), self.count(lower[:1], upper[:1])
+        count_parts(self.cells[:1], self.multiplicities[:1], lower, upper)
+        self.count(lower[:1], upper[:1])
         self.index.count(lower[:1], upper[:1]), self.index.spread(lower[:1], upper[:1])
         return self
 
@@ -289,8 +289,8 @@ def _whole(values: ArrayLike, name: str) -> Ints:
     return array.astype(np.int64)
 
 
-def _together(where: Ints, number: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints]:
-    """Row-major places of the occupied cells, each once, in order, and their records."""
+def _together(where: Ints, number: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:
+    """The occupied cells, each once, in order, their row-major places, and their records."""
     if float(number.sum(dtype=np.float64)) > _MOST_RECORDS:
         raise InputError("The counts add up to more than 100 billion: give a smaller data set.")
     occupied = number > 0
@@ -301,7 +301,10 @@ def _together(where: Ints, number: Ints, shape: tuple[int, ...]) -> tuple[Ints, 
     places, records = merged(flat, number)
     if len(places) * int(records.sum()) > _MOST_PRODUCT:
         raise InputError("These are too many records in too many cells: declare a coarser domain.")
-    return places, records
+    if places is not flat:
+        where = np.stack(np.unravel_index(places, shape), axis=1).astype(np.int64, copy=False)
+    # In one order always: kernels are compiled once.
+    return np.ascontiguousarray(where), places, records
 
 
 def merged(flat: Ints, number: Ints) -> tuple[Ints, Ints]:

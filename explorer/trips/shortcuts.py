@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-_FEWEST = 1024  # parts; looking for fewer one by one is as fast
+#: Boxes; looking for fewer one by one is as fast.
+FEWEST_PARTS = 1024
 
 
 def count_parts(cells: Ints, number: Ints, lower: Ints, upper: Ints) -> Ints | None:
@@ -27,7 +28,7 @@ def count_parts(cells: Ints, number: Ints, lower: Ints, upper: Ints) -> Ints | N
     lower, upper : (n, d) int64, half open
     """
     n, d = lower.shape
-    if n < _FEWEST:
+    if n < FEWEST_PARTS:
         return None
     starts, stops = [], []
     stride = 1

@@ -140,9 +140,11 @@ class TripDomain:
         Raises
         ------
         InputError
-            For another number of places, more than three, a bound without users, or a CRS on one
-            side only.
+            For what is no trips, another number of places, more than three, a bound without
+            users, or a CRS on one side only.
         """
+        if not hasattr(trips, "places"):
+            raise InputError("These are no trips; read them with read_trips to count them here.")
         return trips.count_on(self, contribution_bound, progress)
 
     def to_cells(self, boxes: ArrayLike) -> Floats:

@@ -73,8 +73,10 @@ def said(name: str) -> str:
 
 def _find(names: Sequence[str], choice: Choice, pairs: dict[str, list[Place]]) -> tuple[str, Place]:
     if not isinstance(choice, str):
-        columns: Sequence[object] = choice
-        if len(columns) != 2 or not all(isinstance(column, str) for column in columns):
+        columns: object = choice
+        if not (
+            isinstance(columns, tuple | list) and [type(each) for each in columns] == [str] * 2
+        ):
             raise InputError(f"{choice!r} is no place; give its name or its two columns.")
         place = find_place(names, *choice)
         return _part(place.beside) or place.lon, place

@@ -97,6 +97,8 @@ class Trips:
 
     def _checked(self, domain: TripDomain, bound: Any) -> int | None:
         """The bound, once these trips can be counted on the domain with it."""
+        if not isinstance(domain, TripDomain):
+            raise InputError("Trips are counted on several grids: TripDomain([from, to]).count.")
         refuse_places(len(domain.grids))
         if len(domain.grids) != len(self.places):
             raise InputError(

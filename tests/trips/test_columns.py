@@ -57,6 +57,7 @@ def test_places_are_named(names: list[str], wanted: tuple, found: list[str]) -> 
         (columns("o", "d"), (("o_lon", "o_lat"), ("o_lon", "o_lat")), "named twice"),
         (columns("o", "d"), (), "No places are named"),
         (columns("o", "d"), (("o_lon",), "d"), "is no place"),
+        (columns("o", "d"), ("o", 5), "5 is no place"),
         (columns("o", "d"), (("o_lon", "nowhere"), "d"), "no column 'nowhere'"),
         (["lon", "lat"], None, "No columns of an origin or a destination"),
         (["lon", "lat"], ("o", "d"), "recognised as the origin"),

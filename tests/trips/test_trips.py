@@ -187,6 +187,18 @@ def test_places_on_earth_need_grids_on_earth() -> None:
         TripDomain([Grid.cells(4)] * 2).count(read_trips(table()))
 
 
+def test_trips_and_points_are_not_taken_for_each_other() -> None:
+    with pytest.raises(InputError, match="several grids"):
+        HERE.count(read_trips(table()))
+    with pytest.raises(InputError, match="no trips"):
+        TripDomain([HERE]).count(read_points(table(), lon="o_lon", lat="o_lat"))
+
+
+def test_a_table_without_rows_has_no_trips() -> None:
+    trips = read_trips({name: values[:0] for name, values in table().items()}, user="who")
+    assert TripDomain([HERE, THERE]).count(trips, 3).total == 0
+
+
 FOUR = {f"{place}_{end}": [1.0] for place in ("o", "s1", "s2", "d") for end in ("lon", "lat")}
 
 

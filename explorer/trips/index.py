@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.points.split_costs import LATTICE_BITS
-from explorer.trips.order import Order, run_of
+from explorer.trips.order import Order
 
 Ints = NDArray[np.int64]
 
@@ -69,6 +69,12 @@ class Index:
         found = np.empty(len(lower), dtype=np.int64)
         _count(self._runs, self._blocks, _copied(lower), _copied(upper), found)
         return found
+
+    def run(self, box: Ints) -> tuple[int, int]:
+        """First and first behind of the cells of one box (2, d); -1, -1 if they are no run."""
+        lower, upper = _copied(box[:1]), _copied(box[1:])
+        first, behind = _run(lower, upper, 0, *self._runs[:5])
+        return int(first), int(behind)
 
     def spread(self, lower: Ints, upper: Ints) -> Ints:
         """Lattice values of sum |c - mu| over all cells of n boxes, empty ones too, (n,).
@@ -124,6 +130,49 @@ def _fill(cells, number, corners, figures):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _run(lower, upper, i, length, begin, bits, ready, keys):  # type: ignore[no-untyped-def]
+    """First and first behind of the cells of box i among sorted ``keys``; -1, -1 if not a run."""
+    key, differ, least = np.int64(0), np.int64(0), np.int64(0)
+    for axis in range(lower.shape[1]):
+        low, high, here = lower[i, axis], upper[i, axis], begin[axis]
+        end = begin[axis + 1] if axis + 1 < len(begin) else len(bits)
+        if not 0 <= low < high <= end - here:
+            return -1, -1
+        first = bits[here + low]
+        key += first
+        differ |= first ^ bits[here + high - 1]
+        least = max(least, ready[here + axis + low], ready[here + axis + high])
+    # All cuts that part cells of the box come after those that make its edges.
+    free = _bit_length(differ)
+    if least > length - free:
+        return -1, -1
+    return _first(keys, key), _first(keys, key + (np.int64(1) << free))
+
+
+@njit(cache=True, nogil=True)
+def _bit_length(value):  # type: ignore[no-untyped-def]
+    found = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if value >> step > 0:
+            value >>= step
+            found += step
+    return found + (value > 0)
+
+
+@njit(cache=True, nogil=True)
+def _first(keys, key):  # type: ignore[no-untyped-def]
+    """How many sorted keys are smaller."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
 def _beyond(cells, number, corners, figures, lower, upper, i, t, waiting):  # type: ignore[no-untyped-def]
     """Sum of max(c - t, 0) over box i, and the cells of it that hold more than t >= 0."""
     lowest = len(figures) // 2
@@ -167,7 +216,7 @@ def _beyond(cells, number, corners, figures, lower, upper, i, t, waiting):  # ty
 def _within(runs, blocks, lower, upper, i, waiting):  # type: ignore[no-untyped-def]
     """Records of box i, and the cells of it that hold any."""
     length, begin, bits, ready, keys, sums = runs
-    first, behind = run_of(lower, upper, i, length, begin, bits, ready, keys)
+    first, behind = _run(lower, upper, i, length, begin, bits, ready, keys)
     if first >= 0:
         return sums[behind] - sums[first], behind - first
     cells, number, corners, figures = blocks

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
@@ -113,46 +112,3 @@ def _path(side: int) -> tuple[Ints, int]:
         where = where - half * is_upper
         length = np.where(is_upper | (length == 1), length - half, half)
     return path, depth
-
-
-@njit(cache=True, nogil=True)
-def run_of(lower, upper, i, length, begin, bits, ready, keys):  # type: ignore[no-untyped-def]
-    """First and first behind of the cells of box i among sorted ``keys``; -1, -1 if not a run."""
-    key, differ, least = np.int64(0), np.int64(0), np.int64(0)
-    for axis in range(lower.shape[1]):
-        low, high, here = lower[i, axis], upper[i, axis], begin[axis]
-        end = begin[axis + 1] if axis + 1 < len(begin) else len(bits)
-        if not 0 <= low < high <= end - here:
-            return -1, -1
-        first = bits[here + low]
-        key += first
-        differ |= first ^ bits[here + high - 1]
-        least = max(least, ready[here + axis + low], ready[here + axis + high])
-    # All cuts that part cells of the box come after those that make its edges.
-    free = _bit_length(differ)
-    if least > length - free:
-        return -1, -1
-    return _first(keys, key), _first(keys, key + (np.int64(1) << free))
-
-
-@njit(cache=True, nogil=True)
-def _bit_length(value):  # type: ignore[no-untyped-def]
-    found = 0
-    for step in (32, 16, 8, 4, 2, 1):
-        if value >> step > 0:
-            value >>= step
-            found += step
-    return found + (value > 0)
-
-
-@njit(cache=True, nogil=True)
-def _first(keys, key):  # type: ignore[no-untyped-def]
-    """How many sorted keys are smaller."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low

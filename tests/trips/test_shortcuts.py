@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from explorer import FrequencyMatrix, Grid, InputError, TripDomain
 from explorer.trips.index import Index
 from explorer.trips.matrix import TripMatrix
-from explorer.trips.order import KEY_BITS, Order, run_of
+from explorer.trips.order import KEY_BITS, Order
 from explorer.trips.shortcuts import count_parts, only_place
 
 SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
@@ -124,10 +124,7 @@ def test_repeated_halves_are_runs(shape: tuple[int, ...]) -> None:
         length = box[1] - box[0]
         # All axes in halves, as PrivTree does; a square's sides stay about equal.
         inside = np.all((index.cells >= box[0]) & (index.cells < box[1]), axis=1)
-        order = index.order
-        first, behind = run_of(
-            *box[:, None], 0, order.length, order.begin, order.bits, order.ready, index.keys
-        )
+        first, behind = index.run(box)
         if first >= 0:
             runs += 1
             assert np.flatnonzero(inside).tolist() == list(range(first, behind))

@@ -18,6 +18,7 @@ from explorer.version import __version__ as __version__
 if TYPE_CHECKING:
     from explorer.errors import InputError
     from explorer.grid.grid import Grid
+    from explorer.grid.places import TripDomain
     from explorer.mechanisms import (
         AG,
         HB,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from explorer.points.truth import exact
     from explorer.releases.answers import Answers
     from explorer.releases.release import Release
+    from explorer.trips.matrix import TripMatrix
+    from explorer.trips.trips import Trips, read_trips
 
 __all__ = [
     "AG",
@@ -64,11 +67,15 @@ __all__ = [
     "Privlet",
     "QuadTree",
     "Release",
+    "TripDomain",
+    "TripMatrix",
+    "Trips",
     "Uniform",
     "all_mechanisms",
     "exact",
     "mechanism",
     "read_points",
+    "read_trips",
 ]
 
 # The modules of the names above; what is not listed here is a mechanism.
@@ -79,8 +86,12 @@ _HOMES = {
     "InputError": "errors",
     "Points": "points.points",
     "Release": "releases.release",
+    "TripDomain": "grid.places",
+    "TripMatrix": "trips.matrix",
+    "Trips": "trips.trips",
     "exact": "points.truth",
     "read_points": "points.points",
+    "read_trips": "trips.trips",
 }
 
 

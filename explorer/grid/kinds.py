@@ -8,11 +8,11 @@ from typing import Any
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.places import Places
+from explorer.grid.places import TripDomain
 
 _KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "grid": Grid.from_dict,
-    "trips": Places.from_dict,
+    "trips": TripDomain.from_dict,
 }
 
 
@@ -28,7 +28,7 @@ def alike(first: Domain, second: Domain) -> bool:
     """
     if isinstance(first, Grid) and isinstance(second, Grid):
         return (first.shape, first.bounds, first.crs) == (second.shape, second.bounds, second.crs)
-    if isinstance(first, Places) and isinstance(second, Places):
+    if isinstance(first, TripDomain) and isinstance(second, TripDomain):
         same = len(first.grids) == len(second.grids)
         return same and all(map(alike, first.grids, second.grids))
     return first == second

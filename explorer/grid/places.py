@@ -1,69 +1,85 @@
-"""Several places that belong together, such as the two ends of a trip: four axes or more."""
+"""Trips as a space: one place or several that belong together, each on a grid of its own."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
+from explorer.grid.grid import Grid, Progress
 
 Floats = NDArray[np.float64]
+Counted_co = TypeVar("Counted_co", covariant=True)
 
-#: Above this many cells a float no longer tells all of them apart.
-_MOST_CELLS = 2**53
-_NAMES = {2: ("from", "to"), 3: ("from", "via", "to")}
+#: 1024 x 1024 cells for each of three places. Whatever is a product of sides stays an int64.
+MOST_CELLS = 2**60
+#: Trips of more places are not counted.
+MOST_PLACES = 3
+_NAMES = {1: ("place",), 2: ("from", "to"), 3: ("from", "via", "to")}
+
+
+class Countable(Protocol[Counted_co]):
+    """What a domain of trips can count: trips that put themselves into its cells."""
+
+    def count_on(
+        self, domain: TripDomain, contribution_bound: int | None, progress: Progress | None
+    ) -> Counted_co:
+        """Return the counts on ``domain``."""
 
 
 @dataclass(frozen=True)
-class Places:
-    """The domain of records with k places each: every place has a grid of its own.
+class TripDomain:
+    """The domain of trips with k places each: every place has a grid of its own.
 
-    The axes are row and column of the first place, then of the second, and so on.
+    The axes are row and column of the first place, then of the second, and so on. Places may lie
+    on different grids, in different CRS, with different numbers of cells. A domain of an odd
+    number of axes is one whose last place has a single row.
 
     Parameters
     ----------
-    grids : k grids, 2 or more
-        Declared by a person, like every `Grid`; all in metres or all in cells.
+    grids : k grids, 1 or more
+        Declared by a person, like every `Grid`; all in metres or all in cells. Trips are counted
+        on up to three; a domain of more can be described and read.
     names : k texts, optional
-        What the places are called; "from" and "to", "from", "via" and "to", else numbers.
+        What the places are called; "place", "from" and "to", "from", "via" and "to", else numbers.
 
     Raises
     ------
     InputError
-        For fewer than two grids, names that are not k different ones, units that are mixed, or
-        more than 2^53 cells.
+        For no grid, names that are not k different ones, units that are mixed, or more than 2^60
+        combinations of cells.
 
     Examples
     --------
-    >>> trips = Places((Grid.cells(8), Grid.cells((4, 5))))
+    >>> trips = TripDomain([Grid.cells(8), Grid.cells((4, 5))])
     >>> trips.shape, trips.axis_names[2:]
     ((8, 8, 4, 5), ('to row', 'to column'))
-    >>> trips.to_cells([[0, 0, 8, 8, 1, 2, 3, 4]]).tolist()
+    >>> trips.to_cells([[[0, 0, 8, 8], [1, 2, 3, 4]]]).tolist()
     [[[0.0, 0.0, 2.0, 1.0], [8.0, 8.0, 4.0, 3.0]]]
     """
 
-    grids: tuple[Grid, ...]
-    names: tuple[str, ...] = ()
+    grids: Sequence[Grid]
+    names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        grids = tuple(self.grids)
-        if len(grids) < 2 or not all(isinstance(grid, Grid) for grid in grids):
-            raise InputError("Places are two grids or more; one place alone is a Grid.")
+        grids = () if isinstance(self.grids, Grid) else tuple(self.grids)
+        if not grids or not all(isinstance(grid, Grid) for grid in grids):
+            raise InputError("Give a grid for every place: TripDomain([grid_from, grid_to]).")
         numbered = tuple(f"place {number + 1}" for number in range(len(grids)))
         names = tuple(self.names) or _NAMES.get(len(grids), numbered)
         if len(set(names)) != len(grids) or not all(isinstance(name, str) for name in names):
             raise InputError(f"The places are called {names!r}; give one name to each.")
         if len({grid.unit for grid in grids}) > 1:
             raise InputError("One place is measured in metres, another in cells; use one unit.")
-        if math.prod(side for grid in grids for side in grid.shape) > _MOST_CELLS:
+        # In Python's integers, so that no product is too large to be compared.
+        if math.prod(side for grid in grids for side in grid.shape) > MOST_CELLS:
             raise InputError(
-                "These places have more than 2^53 combinations of cells; declare coarser grids."
+                "These places have more than 2^60 combinations of cells; declare coarser grids."
             )
         object.__setattr__(self, "grids", grids)
         object.__setattr__(self, "names", names)
@@ -92,33 +108,76 @@ class Places:
         """What coordinates are measured in: "m" or "cells"."""
         return self.grids[0].unit
 
+    def count(
+        self,
+        trips: Countable[Counted_co],
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> Counted_co:
+        """Count trips into combinations of cells.
+
+        A trip counts if each of its places lies inside that place's grid, edges included; all
+        others are counted nowhere, and how many they were is not kept. A trip that ends where it
+        began is one like any other. Adding a stop leaves out the trips whose stop lies outside, so
+        counts, and what is released of them, belong to their list of places.
+
+        Parameters
+        ----------
+        trips : Trips
+            With as many places as this domain, in its order, see `read_trips`.
+        contribution_bound : int, optional
+            At most this many trips of each user: the first ones inside, in the order of the file,
+            so that what is kept of one user depends on that user alone. Needs ``trips.user``; the
+            matrix then protects users, not single trips.
+        progress : callable, optional
+            Called with the fraction done, 0 to 1.
+
+        Returns
+        -------
+        TripMatrix
+            What `Trips` make of themselves on this domain: the domain knows no trip.
+
+        Raises
+        ------
+        InputError
+            For what is no trips, another number of places, more than three, a bound without
+            users, or a CRS on one side only.
+        """
+        if not hasattr(trips, "places"):
+            raise InputError("These are no trips; read them with read_trips to count them here.")
+        return trips.count_on(self, contribution_bound, progress)
+
     def to_cells(self, boxes: ArrayLike) -> Floats:
         """Return boxes in cells, (n, 2, 2k): lower and upper, axes in order.
 
         Parameters
         ----------
-        boxes : (n, 4k)
-            x0, y0, x1, y1 of every place in turn, each in the unit and CRS of its grid.
+        boxes : (n, k, 4) or (n, 4k)
+            x0, y0, x1, y1 of every place in turn, each in the unit and CRS of its grid. Four NaN
+            mean anywhere: the whole grid of that place.
 
         Raises
         ------
         InputError
-            For boxes that are not (n, 4k), not finite, or inside out.
+            For boxes of another shape, not finite, or inside out.
         """
         wide = 4 * len(self.grids)
         try:
-            array = np.atleast_2d(np.asarray(boxes, dtype=np.float64))
+            array = np.asarray(boxes, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError("Boxes are numbers: x0, y0, x1, y1 of every place.") from error
         if array.size == 0:
             array = np.zeros((0, wide))
+        if array.ndim == 3 and array.shape[1:] == (len(self.grids), 4):
+            array = array.reshape(-1, wide)
+        array = np.atleast_2d(array)
         if array.ndim != 2 or array.shape[1] != wide:
             raise InputError(
                 f"Boxes have shape {array.shape}; give x0, y0, x1, y1 of {' and '.join(self.names)}"
-                f" in each row, (n, {wide})."
+                f" in each row, (n, {len(self.grids)}, 4) or (n, {wide})."
             )
         parts = np.split(array, len(self.grids), axis=1)
-        cells = [grid.to_cells(part) for grid, part in zip(self.grids, parts, strict=True)]
+        cells = [_in_cells(grid, part) for grid, part in zip(self.grids, parts, strict=True)]
         return np.concatenate(cells, axis=2)
 
     def from_cells(self, cells: ArrayLike) -> Floats:
@@ -136,10 +195,28 @@ class Places:
         return {"names": list(self.names), "places": [grid.to_dict() for grid in self.grids]}
 
     @classmethod
-    def from_dict(cls, saved: Any) -> Places:
+    def from_dict(cls, saved: Any) -> TripDomain:
         """Return what ``to_dict`` described; raise `InputError` if it did not."""
         places = saved.get("places") if isinstance(saved, Mapping) else None
         names = saved.get("names", ()) if isinstance(saved, Mapping) else ()
         if not isinstance(places, Sequence) or not isinstance(names, Sequence):
             raise InputError("The description of several places needs 'places' and 'names'.")
         return cls(tuple(Grid.from_dict(place) for place in places), tuple(names))
+
+
+def refuse_places(number: int) -> None:
+    """Raise `InputError` for trips of more places than were ever measured."""
+    if number > MOST_PLACES:
+        raise InputError(
+            f"Trips of {number} places have {2 * number} axes, and how well anything works beyond "
+            f"{2 * MOST_PLACES} was never measured; choose up to {MOST_PLACES} places."
+        )
+
+
+def _in_cells(grid: Grid, boxes: Floats) -> Floats:
+    """Boxes (n, 4) of one place in cells, (n, 2, 2); four NaN are the whole grid."""
+    anywhere = np.isnan(boxes).all(axis=1)
+    cells = np.empty((len(boxes), 2, 2))
+    cells[anywhere] = np.array([(0, 0), grid.shape])
+    cells[~anywhere] = grid.to_cells(boxes[~anywhere])
+    return cells

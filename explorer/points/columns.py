@@ -24,6 +24,19 @@ class Place:
     def __str__(self) -> str:
         return f"{self.lon!r} and {self.lat!r}"
 
+    @property
+    def beside(self) -> str:
+        """The name without the word for east: which of several places this is.
+
+        >>> Place("Start Station Longitude", "Start Station Latitude", True).beside
+        'start_station'
+        """
+        for east, _ in (*_DEGREES, *_LENGTHS):
+            around = _word(self.lon, east)
+            if around is not None:
+                return "_".join(word for word in around.replace("*", "").split("_") if word)
+        return ""
+
 
 def find_place(names: Sequence[str], lon: str | None = None, lat: str | None = None) -> Place:
     """Return the columns to read as east and north.
@@ -77,7 +90,7 @@ def find_place(names: Sequence[str], lon: str | None = None, lat: str | None = N
 
 def candidates(names: Sequence[str]) -> list[Place]:
     """Return every pair of columns that looks like a place; degrees, if there are any, alone."""
-    by_key = {_key(name): name for name in reversed(names)}
+    by_key = {in_words(name): name for name in reversed(names)}
     for spellings in (_DEGREES, _LENGTHS):
         found = []
         for name in dict.fromkeys(names):
@@ -92,7 +105,8 @@ def candidates(names: Sequence[str]) -> list[Place]:
     return []
 
 
-def _key(name: str) -> str:
+def in_words(name: str) -> str:
+    """The words of a name in small letters, joined by underscores."""
     return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
 
 
@@ -102,7 +116,7 @@ def _word(name: str, word: str) -> str | None:
     The word is one of those between underscores; three letters or more may also end the name
     ("pickuplon"). A star in the name itself only makes the counterpart unfindable.
     """
-    key = _key(name)
+    key = in_words(name)
     parts = key.split("_")
     if word in parts:
         # The last one: "x_long" is not the same as "long_x", but "long_trip_long" ends in it.

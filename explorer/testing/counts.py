@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.grid.domain import Domain, Floats
 from explorer.grid.grid import Grid
-from explorer.grid.places import Places
+from explorer.grid.places import TripDomain
 from explorer.mechanisms import Mechanism
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.counts import Counts
@@ -69,14 +69,14 @@ def dimensions_of(kind: type[Mechanism]) -> int:
 def counted(array: Ints, contribution_bound: int = 1) -> Counts:
     """The counts of an array as what holds counts of so many dimensions.
 
-    A `FrequencyMatrix` of two, else a `TripMatrix`, over `Places` where axes come in pairs.
+    A `FrequencyMatrix` of two, else a `TripMatrix`, over `TripDomain` where axes come in pairs.
     """
     if array.ndim == 2:
         return FrequencyMatrix.from_array(array, contribution_bound=contribution_bound)
     domain: Domain = Axes(array.shape)
     if array.ndim % 2 == 0:
         pairs = zip(array.shape[::2], array.shape[1::2], strict=True)
-        domain = Places(tuple(Grid.cells(pair) for pair in pairs))
+        domain = TripDomain(tuple(Grid.cells(pair) for pair in pairs))
     unit = "point" if contribution_bound == 1 else "user"
     return TripMatrix(np.argwhere(array), array[array != 0], domain, contribution_bound, unit)
 

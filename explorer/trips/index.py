@@ -1,8 +1,9 @@
 """Occupied cells in a tree of blocks: sums over boxes of many axes without a table of all cells.
 
-Cells are sorted by their interleaved bits, so that cells which follow one another lie near one
-another; every `_BLOCK` of them are a block, and blocks are put together two by two up to one. A
-box takes or leaves a block as a whole where it can, and looks inside where it cuts through.
+Cells are sorted by their keys (see `order`), so that cells which follow one another lie near one
+another. A box of repeated halves is a run of them, found by binary search. For others every
+`_BLOCK` cells are a block, and blocks are put together two by two up to one: a box takes or leaves
+a block as a whole where it can, and looks inside where it cuts through.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.points.split_costs import LATTICE_BITS
+from explorer.trips.order import Order
 
 Ints = NDArray[np.int64]
 
 _BLOCK = 8  # cells that are looked at one by one
-_KEY_BITS = 63  # of an order; further ones would cost speed alone
 _DEEPEST = 64  # levels of a binary tree whose cells fit into memory
 
 
@@ -28,13 +29,19 @@ class Index:
 
     Attributes
     ----------
-    cells : (m, d) sorted by interleaved bits
+    order : what cells are sorted by
+    keys : (m,) of the cells, in order
+    sums : (m + 1,) records in all cells before
+    cells : (m, d)
     number : (m,) records in each, 1 or more
     corners : (2 p, 2, d) first and last cell of every block; block i consists of 2 i and 2 i + 1,
         the last p are the lowest, and number 0 is not used
     figures : (2 p, 4) records, cells, fewest and most records of a cell
     """
 
+    order: Order
+    keys: Ints
+    sums: Ints
     cells: Ints
     number: Ints
     corners: Ints
@@ -43,51 +50,54 @@ class Index:
     @classmethod
     def of(cls, cells: Ints, number: Ints, shape: tuple[int, ...]) -> Index:
         """Sort m different cells (m, d) of a domain and put blocks above them."""
-        order = np.argsort(_interleaved(cells, shape), kind="stable")
-        cells, number = np.ascontiguousarray(cells[order]), number[order]
+        order = Order.of(shape)
+        keys = order.keys(cells)
+        # Without keys the order that there is stays.
+        rank = np.argsort(keys) if order.length else np.arange(len(cells))
+        cells, number = np.ascontiguousarray(cells[rank]), number[rank]
+        sums = np.concatenate([[0], np.cumsum(number)]).astype(np.int64)
         lowest = 1
         while lowest * _BLOCK < len(cells):
             lowest *= 2
         corners = np.empty((2 * lowest, 2, len(shape)), dtype=np.int64)
         figures = np.empty((2 * lowest, 4), dtype=np.int64)
         _fill(cells, number, corners, figures)
-        return cls(cells, number, corners, figures)
+        return cls(order, keys[rank], sums, cells, number, corners, figures)
 
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Records in n boxes, `lower`, `upper` (n, d) half open, (n,)."""
         found = np.empty(len(lower), dtype=np.int64)
-        _count(*self._parts, _copied(lower), _copied(upper), found)
+        _count(self._runs, self._blocks, _copied(lower), _copied(upper), found)
         return found
+
+    def run(self, box: Ints) -> tuple[int, int]:
+        """First and first behind of the cells of one box (2, d); -1, -1 if they are no run."""
+        lower, upper = _copied(box[:1]), _copied(box[1:])
+        first, behind = _run(lower, upper, 0, *self._runs[:5])
+        return int(first), int(behind)
 
     def spread(self, lower: Ints, upper: Ints) -> Ints:
         """Lattice values of sum |c - mu| over all cells of n boxes, empty ones too, (n,).
 
-        See `points.split_costs`; no box is empty.
+        See `points.split_costs`; no box is empty or reaches beyond the domain.
         """
         found = np.empty(len(lower), dtype=np.int64)
-        _spread(*self._parts, _copied(lower), _copied(upper), found)
+        _spread(self._runs, self._blocks, _copied(lower), _copied(upper), found)
         return found
 
     @property
-    def _parts(self) -> tuple[Ints, Ints, Ints, Ints]:
+    def _runs(self) -> tuple[int, Ints, Ints, Ints, Ints, Ints]:
+        order = self.order
+        return order.length, order.begin, order.bits, order.ready, self.keys, self.sums
+
+    @property
+    def _blocks(self) -> tuple[Ints, Ints, Ints, Ints]:
         return self.cells, self.number, self.corners, self.figures
 
 
 def _copied(edges: Ints) -> Ints:
     # Writable and in one order always: kernels are compiled once.
     return np.array(edges, dtype=np.int64, order="C")
-
-
-def _interleaved(cells: Ints, shape: tuple[int, ...]) -> Ints:
-    """Keys whose order halves every axis in turn, (m,): the highest bits of all axes first."""
-    bits = [int(side - 1).bit_length() for side in shape]
-    key, used = np.zeros(len(cells), dtype=np.int64), 0
-    for level in range(max(bits)):
-        for axis, own in enumerate(bits):
-            if level < own and used < _KEY_BITS:
-                key = key << 1 | (cells[:, axis] >> (own - 1 - level)) & 1
-                used += 1
-    return key
 
 
 @njit(cache=True, nogil=True)
@@ -117,6 +127,49 @@ def _fill(cells, number, corners, figures):  # type: ignore[no-untyped-def]
         figures[block, 1] = figures[one, 1] + figures[two, 1]
         figures[block, 2] = min(figures[one, 2], figures[two, 2])
         figures[block, 3] = max(figures[one, 3], figures[two, 3])
+
+
+@njit(cache=True, nogil=True)
+def _run(lower, upper, i, length, begin, bits, ready, keys):  # type: ignore[no-untyped-def]
+    """First and first behind of the cells of box i among sorted ``keys``; -1, -1 if not a run."""
+    key, differ, least = np.int64(0), np.int64(0), np.int64(0)
+    for axis in range(lower.shape[1]):
+        low, high, here = lower[i, axis], upper[i, axis], begin[axis]
+        end = begin[axis + 1] if axis + 1 < len(begin) else len(bits)
+        if not 0 <= low < high <= end - here:
+            return -1, -1
+        first = bits[here + low]
+        key += first
+        differ |= first ^ bits[here + high - 1]
+        least = max(least, ready[here + axis + low], ready[here + axis + high])
+    # All cuts that part cells of the box come after those that make its edges.
+    free = _bit_length(differ)
+    if least > length - free:
+        return -1, -1
+    return _first(keys, key), _first(keys, key + (np.int64(1) << free))
+
+
+@njit(cache=True, nogil=True)
+def _bit_length(value):  # type: ignore[no-untyped-def]
+    found = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if value >> step > 0:
+            value >>= step
+            found += step
+    return found + (value > 0)
+
+
+@njit(cache=True, nogil=True)
+def _first(keys, key):  # type: ignore[no-untyped-def]
+    """How many sorted keys are smaller."""
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit(cache=True, nogil=True)
@@ -160,27 +213,47 @@ def _beyond(cells, number, corners, figures, lower, upper, i, t, waiting):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _count(cells, number, corners, figures, lower, upper, found):  # type: ignore[no-untyped-def]
-    waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
-    for i in range(len(found)):
-        found[i] = _beyond(cells, number, corners, figures, lower, upper, i, 0, waiting)[0]
+def _within(runs, blocks, lower, upper, i, waiting):  # type: ignore[no-untyped-def]
+    """Records of box i, and the cells of it that hold any."""
+    length, begin, bits, ready, keys, sums = runs
+    first, behind = _run(lower, upper, i, length, begin, bits, ready, keys)
+    if first >= 0:
+        return sums[behind] - sums[first], behind - first
+    cells, number, corners, figures = blocks
+    return _beyond(cells, number, corners, figures, lower, upper, i, 0, waiting)
 
 
 @njit(cache=True, nogil=True)
-def _spread(cells, number, corners, figures, lower, upper, found):  # type: ignore[no-untyped-def]
+def _count(runs, blocks, lower, upper, found):  # type: ignore[no-untyped-def]
+    waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
+    for i in range(len(found)):
+        found[i] = _within(runs, blocks, lower, upper, i, waiting)[0]
+
+
+@njit(cache=True, nogil=True)
+def _spread(runs, blocks, lower, upper, found):  # type: ignore[no-untyped-def]
     # With k cells above t, P_(t+1) = P_t - k, so the sum of distances over n cells is
-    # 2 P_t - 2 r k / n: its products stay small where a domain has 2^53 cells.
+    # 2 P_t - 2 r k / n with r = total - t n < n. No product overflows: n is at most 2^60 (of the
+    # domain), total at most 10^11, r k at most 2^61 (`TripMatrix`), t n at most total.
+    cells, number, corners, figures = blocks
     waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
     for i in range(len(found)):
         n = np.int64(1)
         for axis in range(lower.shape[1]):
             n *= upper[i, axis] - lower[i, axis]
-        total = _beyond(cells, number, corners, figures, lower, upper, i, 0, waiting)[0]
-        t = total // n
-        over, many = _beyond(cells, number, corners, figures, lower, upper, i, t, waiting)
+        total, many = _within(runs, blocks, lower, upper, i, waiting)
+        over, t = total, total // n
+        if t > 0:
+            over, many = _beyond(cells, number, corners, figures, lower, upper, i, t, waiting)
         less = 2 * (total - t * n) * many
         whole = less // n
-        rest = (less - whole * n) << LATTICE_BITS
+        rest = less - whole * n
+        # Bit by bit: the rest, below n, shifted by all bits at once would pass an int64.
+        lattice = whole
+        for _ in range(LATTICE_BITS):
+            rest *= 2
+            bit = rest >= n
+            lattice = 2 * lattice + bit
+            rest -= n * bit
         # Taken away rounded up, so that the difference is rounded down.
-        lattice = (whole << LATTICE_BITS) + rest // n + (rest % n > 0)
-        found[i] = ((2 * over) << LATTICE_BITS) - lattice
+        found[i] = ((2 * over) << LATTICE_BITS) - lattice - (rest > 0)

@@ -18,14 +18,18 @@ from explorer.errors import InputError
 from explorer.grid import kinds
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.places import Places
+from explorer.grid.places import MOST_CELLS, TripDomain, refuse_places
+from explorer.grid.sums import box_sums, summed
 from explorer.points import split_costs as homogeneity
+from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.units import UNITS_OF_PRIVACY
 from explorer.trips.index import Index, Ints
+from explorer.trips.shortcuts import FEWEST_PARTS, count_parts, only_place
 
-_MOST_CELLS = 2**53  # as many as `Places` may have
+_MOST_NUMBER = 2**53  # a float tells all whole numbers up to here apart
 _MOST_RECORDS = 10**11
 _MOST_PRODUCT = 2**61  # of records and occupied cells: twice that is still an int64
+_FEW_BOXES = 32  # on one place: for fewer its table is not made
 
 
 class TripMatrix:
@@ -39,11 +43,13 @@ class TripMatrix:
     multiplicities : (m,) whole numbers, 0 or more
         Records in each.
     domain : Domain
-        The public space, such as `Places`.
+        The public space, such as `TripDomain`.
     contribution_bound : int, 1 or more
         The most records that one unit of privacy contributes.
     unit : {"point", "user", "client"}
         What adding or removing one of makes two data sets neighbours.
+
+    Up to 2^60 cells (1024 a side for three places): what is kept grows with the records alone.
 
     Attributes
     ----------
@@ -72,8 +78,10 @@ class TripMatrix:
         unit: str = "point",
     ) -> None:
         shape = tuple(domain.shape)
-        if math.prod(shape) > _MOST_CELLS:
-            raise InputError("This domain has more than 2^53 cells: declare a coarser one.")
+        if isinstance(domain, TripDomain):
+            refuse_places(len(domain.grids))
+        if math.prod(shape) > MOST_CELLS:
+            raise InputError("This domain has more than 2^60 cells: declare a coarser one.")
         where, number = _whole(cells, "cells"), _whole(multiplicities, "multiplicities")
         if where.size == 0:
             where = where.reshape(0, len(shape))
@@ -102,8 +110,11 @@ class TripMatrix:
         self.domain = domain
         self.contribution_bound = int(contribution_bound)
         self.unit = unit
-        self._places, self.multiplicities = _together(where, number, shape)
-        self.cells = np.stack(np.unravel_index(self._places, shape), axis=1).astype(np.int64)
+        self._grids: tuple[Grid, ...] = ()
+        if isinstance(domain, TripDomain | Grid):
+            self._grids = (domain,) if isinstance(domain, Grid) else tuple(domain.grids)
+        self._tables: dict[int, Ints] = {}
+        self.cells, self._places, self.multiplicities = _together(where, number, shape)
         self.cells.flags.writeable = self.multiplicities.flags.writeable = False
 
     @classmethod
@@ -120,7 +131,7 @@ class TripMatrix:
         coordinates : (m, 2 k) whole numbers
             Row and column of every place of a record in turn.
         shapes : k shapes, each (rows, cols) or one number for both
-            One shape makes a map, two or more make `Places`; both are measured in cells.
+            One shape makes a map, two or more make `TripDomain`; both are measured in cells.
         contribution_bound : int, 1 or more
             Above 1 the unit of privacy is a user.
 
@@ -132,7 +143,7 @@ class TripMatrix:
         if len(shapes) == 0:
             raise InputError("There are no shapes: give rows and columns of every place.")
         grids = tuple(Grid.cells(shape) for shape in shapes)
-        domain: Domain = grids[0] if len(grids) == 1 else Places(grids)
+        domain: Domain = grids[0] if len(grids) == 1 else TripDomain(grids)
         where = _whole(coordinates, "coordinates")
         each = np.ones(len(where) if where.ndim else 0, dtype=np.int64)
         unit = "point" if contribution_bound == 1 else "user"
@@ -163,10 +174,17 @@ class TripMatrix:
         return Index.of(self.cells, self.multiplicities, self.shape)
 
     def prepare(self) -> TripMatrix:
-        """Build the index and compile what it runs, so that questions wait for nothing."""
-        lower = np.zeros((1, len(self.shape)), dtype=np.int64)
-        upper = np.array([self.shape], dtype=np.int64)
-        self.index.count(lower, upper), self.index.spread(lower, upper)
+        """Build index and tables and compile what they run, so that questions wait for nothing."""
+        for place in range(len(self._grids)):
+            self._table(place)
+        # As many boxes as a look for the parts of a grid takes, read-only as a curator's are.
+        lower = np.zeros((FEWEST_PARTS, len(self.shape)), dtype=np.int64)
+        lower[:, -1] = np.arange(FEWEST_PARTS)
+        upper = lower + 1
+        lower.flags.writeable = upper.flags.writeable = False
+        count_parts(self.cells[:1], self.multiplicities[:1], lower, upper)
+        self.count(lower[:1], upper[:1])
+        self.index.count(lower[:1], upper[:1]), self.index.spread(lower[:1], upper[:1])
         return self
 
     def made_up(self) -> TripMatrix:
@@ -176,8 +194,64 @@ class TripMatrix:
         return TripMatrix.from_coordinates(np.tile(diagonal[:, None], axes), [8] * (axes // 2))
 
     def count(self, lower: Ints, upper: Ints) -> Ints:
-        """Exact counts of n boxes, any boxes: `lower`, `upper` are (n, d), half open."""
-        return self.index.count(lower, upper)
+        """Exact counts of n boxes, any boxes: `lower`, `upper` are (n, d), half open.
+
+        All parts of a grid are counted in one pass over the occupied cells; boxes that are whole
+        but on one place by a table of that place; boxes of repeated halves by binary search;
+        others by a walk through the index. The counts are the same whichever way is taken.
+        """
+        lower = np.ascontiguousarray(lower, dtype=np.int64)
+        upper = np.ascontiguousarray(upper, dtype=np.int64)
+        parts = count_parts(self.cells, self.multiplicities, lower, upper)
+        if parts is not None:
+            return parts
+        if not self._grids:
+            return self.index.count(lower, upper)
+        found = np.empty(len(lower), dtype=np.int64)
+        only = only_place(lower, upper, self.shape)
+        for place, grid in enumerate(self._grids):
+            there = np.flatnonzero(only == place)
+            if len(there) < _FEW_BOXES and place not in self._tables:
+                only[there] = -1
+                continue
+            axes = slice(2 * place, 2 * place + 2)
+            low = np.clip(lower[there, axes], 0, grid.shape)
+            high = np.maximum(np.clip(upper[there, axes], 0, grid.shape), low)
+            found[there] = box_sums(self._table(place), low, high)
+        others = np.flatnonzero(only < 0)
+        found[others] = self.index.count(lower[others], upper[others])
+        return found
+
+    def marginal(self, place: int) -> FrequencyMatrix:
+        """Exact counts of one place, wherever the others are, (rows, cols): the curator's alone.
+
+        Parameters
+        ----------
+        place : int
+            From 0, in the order of the domain.
+
+        Raises
+        ------
+        InputError
+            For a place that the domain does not have.
+        """
+        if not 0 <= place < len(self._grids):
+            raise InputError(
+                f"There is no place {place}: these counts have {len(self._grids)}, from 0 on."
+            )
+        sums = self._table(place)
+        counts = np.diff(np.diff(sums, axis=0), axis=1)
+        return FrequencyMatrix(counts, self._grids[place], self.contribution_bound, self.unit)
+
+    def _table(self, place: int) -> Ints:
+        """Summed-area table of one place, made when it is first needed."""
+        if place not in self._tables:
+            counts = np.zeros(self._grids[place].shape, dtype=np.int64)
+            np.add.at(
+                counts, tuple(self.cells[:, 2 * place : 2 * place + 2].T), self.multiplicities
+            )
+            self._tables[place] = summed(counts)
+        return self._tables[place]
 
     def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
         """Objective of one cut for each of n boxes, (n,), see `points.split_costs`."""
@@ -210,23 +284,42 @@ def _whole(values: ArrayLike, name: str) -> Ints:
         raise InputError(f"The {name} are not numbers: give whole numbers.")
     if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
         raise InputError(f"The {name} have fractions or NaN: give whole numbers.")
-    if np.abs(array.astype(np.float64)).max() > _MOST_CELLS:
+    if array.max() > _MOST_NUMBER or array.min() < -_MOST_NUMBER:
         raise InputError(f"The {name} hold a number beyond 2^53: give smaller ones.")
     return array.astype(np.int64)
 
 
-def _together(where: Ints, number: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints]:
-    """Row-major places of the occupied cells, each once, in order, and their records."""
+def _together(where: Ints, number: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints, Ints]:
+    """The occupied cells, each once, in order, their row-major places, and their records."""
     if float(number.sum(dtype=np.float64)) > _MOST_RECORDS:
         raise InputError("The counts add up to more than 100 billion: give a smaller data set.")
     occupied = number > 0
-    flat = np.ravel_multi_index(tuple(where[occupied].T), shape)
-    places, owner = np.unique(flat, return_inverse=True)
-    records = np.zeros(len(places), dtype=np.int64)
-    np.add.at(records, owner.reshape(-1), number[occupied])
+    if not occupied.all():
+        where, number = where[occupied], number[occupied]
+    # Row-major places fit an int64: there are at most 2^60 cells.
+    flat = np.ravel_multi_index(tuple(where.T), shape).astype(np.int64, copy=False)
+    places, records = merged(flat, number)
     if len(places) * int(records.sum()) > _MOST_PRODUCT:
         raise InputError("These are too many records in too many cells: declare a coarser domain.")
-    return places.astype(np.int64), records
+    if places is not flat:
+        where = np.stack(np.unravel_index(places, shape), axis=1).astype(np.int64, copy=False)
+    # In one order always: kernels are compiled once.
+    return np.ascontiguousarray(where), places, records
+
+
+def merged(flat: Ints, number: Ints) -> tuple[Ints, Ints]:
+    """Each place once, in order, and its records."""
+    if np.all(flat[1:] > flat[:-1]):
+        return flat, number
+    if number.min() == number.max() == 1:
+        # One record each: only places need sorting.
+        flat = np.sort(flat)
+        first = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]]))
+        return flat[first], np.diff(first, append=len(flat))
+    rank = np.argsort(flat)
+    flat = flat[rank]
+    first = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]]))
+    return flat[first], np.add.reduceat(number[rank], first)
 
 
 def _nameless(plain: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 from explorer import Identity, InputError, Mosaic, PrivTree, QuadTree, Uniform, all_mechanisms
 from explorer.grid.grid import Grid
-from explorer.grid.places import Places
+from explorer.grid.places import TripDomain
 from explorer.inspection import decision
 from explorer.mechanisms import Mechanism, mosaic
 from explorer.privacy.audit.replay import Recording
@@ -27,7 +27,7 @@ class Dense:
     def __init__(self, counts: np.ndarray) -> None:
         self.counts = counts
         pairs = [counts.shape[i : i + 2] for i in range(0, counts.ndim, 2)]
-        self.domain = Places(tuple(Grid.cells(pair) for pair in pairs))
+        self.domain = TripDomain(tuple(Grid.cells(pair) for pair in pairs))
 
     def count(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Records in boxes."""

@@ -5,7 +5,7 @@ import pytest
 
 from explorer import HTF, FrequencyMatrix, Grid, Identity, InputError, exact
 from explorer.evaluate.workloads import random_rectangles
-from explorer.grid.places import Places
+from explorer.grid.places import TripDomain
 from explorer.inspection.errors import error_split
 from tests.helpers import NoNoise, city, run
 from tests.releases.test_domains import made
@@ -36,7 +36,7 @@ class Sparse:
 def test_counts_of_any_dimension_are_exact_and_cells_count_by_area(shape, whole):
     rng = np.random.default_rng(len(shape))
     grids = tuple(Grid.cells(pair) for pair in np.reshape(shape, (-1, 2)).tolist())
-    domain = Places(grids) if len(grids) > 1 else grids[0]
+    domain = TripDomain(grids) if len(grids) > 1 else grids[0]
     records = rng.integers(0, shape, (300, len(shape)))
     boxes = np.sort(rng.uniform(-1, np.array(shape) + 1, (40, 2, len(shape))), axis=1)
     # Some lie inside a single cell along some axis, some have no extent there.

@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from explorer import HTF, Grid, InputError, Mosaic, Privlet, QuadTree, Release
-from explorer.grid.places import Places
+from explorer.grid.places import TripDomain
 from explorer.releases.transcript import LedgerRow
 from explorer.releases.tree import Tree
 from explorer.releases.units import to_units
 from tests.helpers import city
 from tests.releases.test_tree import random_tree
 
-TRIPS = Places(
+TRIPS = TripDomain(
     (Grid.around(2.35, 48.85, 5000, shape=(5, 4)), Grid.around(2.45, 48.8, 6000, shape=(6, 3)))
 )
 
@@ -118,7 +118,7 @@ def test_axes_that_are_not_there(axes: tuple[int, ...]) -> None:
 
 
 def test_more_cells_than_can_be_summed_are_refused() -> None:
-    wide = Places((Grid.cells(1000), Grid.cells(1000)))
+    wide = TripDomain((Grid.cells(1000), Grid.cells(1000)))
     tree = Tree(
         np.zeros((1, 4), dtype=np.int64),
         np.array([wide.shape]),
@@ -188,7 +188,7 @@ def test_a_leaf_upon_another_is_noticed_in_a_file_of_any_dimension(tmp_path: Pat
     ("changes", "said"),
     [
         ({"domain": Grid.cells((5, 4))}, "not of this domain"),
-        ({"domain": Places((Grid.cells((5, 4)), Grid.cells((6, 4))))}, "not the whole domain"),
+        ({"domain": TripDomain((Grid.cells((5, 4)), Grid.cells((6, 4))))}, "not the whole domain"),
         ({"ledger": []}, "no row for leaves"),
         ({"units": to_units(0.4)}, "more than the 0.4 of the release"),
         ({"unit": "household"}, "one of point, user, client"),

@@ -19,7 +19,7 @@ from explorer import (
     Uniform,
     exact,
 )
-from explorer.grid.places import Places
+from explorer.grid.places import TripDomain
 from explorer.privacy.audit.audit import replay_cases
 from explorer.privacy.audit.replay import difference
 from explorer.releases.checks import check_tree
@@ -31,11 +31,11 @@ SIDE = 16
 
 
 def space(shape):
-    """A domain of any number of axes; of four and more that are even, `Places`."""
+    """A domain of any number of axes; of four and more that are even, `TripDomain`."""
     if len(shape) % 2:
         return SimpleNamespace(kind="any", shape=shape, to_dict=lambda: {"shape": shape})
     grids = tuple(Grid.cells(pair) for pair in np.reshape(shape, (-1, 2)).tolist())
-    return Places(grids) if len(grids) > 1 else grids[0]
+    return TripDomain(grids) if len(grids) > 1 else grids[0]
 
 
 def sparse(dense, contribution_bound=1, unit="point"):
@@ -220,7 +220,7 @@ def test_records_are_put_together_and_the_key_follows_them_alone():
     matrix = TripMatrix.from_coordinates(where, [4, 4])
     assert matrix.cells.tolist() == [[0, 0, 0, 0], [3, 1, 0, 2]]
     assert matrix.multiplicities.tolist() == [1, 2]
-    named = Places((Grid.cells(4, name="a"), Grid.cells(4, name="b")), ("home", "work"))
+    named = TripDomain((Grid.cells(4, name="a"), Grid.cells(4, name="b")), ("home", "work"))
     assert TripMatrix([*matrix.cells, [1, 1, 1, 1]], [1, 2, 0], named).key == matrix.key
     assert TripMatrix(matrix.cells, [2, 1], named).key != matrix.key
     assert TripMatrix.from_coordinates(where, [4, (4, 5)]).key != matrix.key
@@ -252,12 +252,12 @@ def test_records_are_put_together_and_the_key_follows_them_alone():
 )
 def test_what_cannot_be_counted_is_refused_in_a_sentence(cells, numbers, more, words):
     with pytest.raises(InputError, match=words):
-        TripMatrix(cells, numbers, Places((Grid.cells(4), Grid.cells(4))), **more)
+        TripMatrix(cells, numbers, TripDomain((Grid.cells(4), Grid.cells(4))), **more)
 
 
 def test_no_shapes_and_vast_domains_are_refused():
     with pytest.raises(InputError, match="no shapes"):
         TripMatrix.from_coordinates([[0, 0]], [])
-    vast = SimpleNamespace(kind="any", shape=(2**30, 2**30), to_dict=dict)
+    vast = SimpleNamespace(kind="any", shape=(2**31, 2**30), to_dict=dict)
     with pytest.raises(InputError, match="coarser"):
         TripMatrix([[0, 0]], [1], vast)

@@ -1,0 +1,116 @@
+"""Which columns of a table are the places of a trip: guessed from their names, never silently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from explorer.errors import InputError
+from explorer.points.columns import Place, candidates, find_place, in_words, listed
+
+Choice = str | tuple[str, str]
+
+# A name says which place it is by one of its words: "pickup" of "Pickup_longitude".
+_WORDS = {
+    "o": {"o", "orig", "origin", "pickup", "start", "from"},
+    "d": {"d", "dest", "destination", "dropoff", "end", "to"},
+}
+_STOP = re.compile(r"(?:^|_)(?:s_?(\d+)|(?:stop|via)_?(\d*))(?:_|$)")
+
+
+def find_places(names: Sequence[str], wanted: Sequence[Choice] | None) -> list[tuple[str, Place]]:
+    """Return what each place is called and its columns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns of the table.
+    wanted : sequence of str or (str, str), optional
+        Places in the order they are to have: "o", "s1", "s2", .., "d", other words for them
+        ("pickup", "stop 2"), what stands before lon and lat, or two columns. None means all that
+        are recognised: the origin, the stops by number, the destination.
+
+    Raises
+    ------
+    InputError
+        If a place is not there, two pairs of columns could be it, or it is named twice.
+
+    Examples
+    --------
+    >>> table = ["Pickup_Longitude", "Pickup_Latitude", "stop2_lon", "stop2_lat", "to_x", "to_y"]
+    >>> [(name, str(place)) for name, place in find_places(table, None)]
+    [('o', "'Pickup_Longitude' and 'Pickup_Latitude'"), ('s2', "'stop2_lon' and 'stop2_lat'")]
+    """
+    pairs: dict[str, list[Place]] = {}
+    for place in candidates(names):
+        pairs.setdefault(_part(place.beside), []).append(place)
+    if wanted is None:
+        recognised = [name for name in pairs if _is_known(name)]
+        wanted = [*sorted(recognised, key=_rank)]
+        if not wanted:
+            raise InputError(
+                "No columns of an origin or a destination were recognised; choose them with "
+                f"places=[(lon, lat), ...] from {listed(names)}."
+            )
+    if not wanted:
+        raise InputError("No places are named; give some, such as places=('o', 'd').")
+    found = [_find(names, choice, pairs) for choice in wanted]
+    if len(dict(found)) < len(found) or len({(p.lon, p.lat) for _, p in found}) < len(found):
+        raise InputError("A place is named twice; give each place of a trip once.")
+    return found
+
+
+def said(name: str) -> str:
+    """A place as part of a sentence.
+
+    >>> said("o"), said("s2"), said("home")
+    ('the origin', 'stop 2', "'home'")
+    """
+    if name in _WORDS:
+        return "the origin" if name == "o" else "the destination"
+    return f"stop {name[1:]}" if _is_known(name) else repr(name)
+
+
+def _find(names: Sequence[str], choice: Choice, pairs: dict[str, list[Place]]) -> tuple[str, Place]:
+    if not isinstance(choice, str):
+        columns: object = choice
+        if not (
+            isinstance(columns, tuple | list) and [type(each) for each in columns] == [str] * 2
+        ):
+            raise InputError(f"{choice!r} is no place; give its name or its two columns.")
+        place = find_place(names, *choice)
+        return _part(place.beside) or place.lon, place
+    part = _part(in_words(choice))
+    fitting = pairs.get(part, [])
+    if len(fitting) == 1:
+        return part, fitting[0]
+    if fitting:
+        raise InputError(
+            f"More than one pair of columns could be {said(part)}: {listed(fitting)}; name the two "
+            "columns in place of its name."
+        )
+    raise InputError(
+        f"No columns of longitude and latitude were recognised as {said(part)}; name the two in "
+        f"place of its name, the columns are {listed(names)}."
+    )
+
+
+def _part(words: str) -> str:
+    """One of "o", "d", "s1", "s2", .. if words say so, else the words themselves."""
+    words = words.replace("pick_up", "pickup").replace("drop_off", "dropoff")
+    ends = [name for name, known in _WORDS.items() if known & set(words.split("_"))]
+    if len(ends) == 1:
+        return ends[0]
+    stop = _STOP.search(words)
+    if stop is None or ends:
+        return words
+    return f"s{int(stop[1] or stop[2] or 1)}"
+
+
+def _is_known(name: str) -> bool:
+    return name in _WORDS or re.fullmatch(r"s\d+", name) is not None
+
+
+def _rank(name: str) -> tuple[int, int]:
+    """Origin, stops by number, destination."""
+    return (0, 0) if name == "o" else (2, 0) if name == "d" else (1, int(name[1:]))

@@ -1,0 +1,262 @@
+"""Trips as arrays, read from tables whose columns say where they begin, stop and end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyproj
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Progress
+from explorer.grid.places import TripDomain, refuse_places
+from explorer.grid.projection import LONLAT, as_crs
+from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
+from explorer.points.columns import Place, listed
+from explorer.points.sources import MAX_ROWS, codes, open_source
+from explorer.trips.columns import Choice, find_places, said
+from explorer.trips.counting import count_trips
+from explorer.trips.matrix import TripMatrix, merged
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trips:
+    """Records with k places each, in the order of their file.
+
+    Parameters
+    ----------
+    x, y : k arrays (n,) of float64
+        Coordinates of every place in ``crs``: degrees of longitude and latitude, or metres, or,
+        without a CRS, cells.
+    places : k texts
+        What the places are called: "o", "s1", .., "d" or other names.
+    crs : pyproj.CRS or None
+        ``None`` means that the coordinates are plain numbers without a place on the Earth.
+    user : (n,) int64 or None
+        Code of the person a trip belongs to, 0 or more.
+    name : str
+        What to call these trips on a screen.
+    notes : tuple of str
+        Sentences for the curator's screen: which columns were taken, which rows were left out
+        and why. They hold exact counts and belong in no release.
+
+    Raises
+    ------
+    InputError
+        For arrays that do not belong together.
+    """
+
+    x: tuple[Floats, ...]
+    y: tuple[Floats, ...]
+    places: tuple[str, ...] = ("o", "d")
+    crs: pyproj.CRS | None = field(default_factory=lambda: LONLAT)
+    user: NDArray[np.int64] | None = None
+    name: str = ""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for label in ("x", "y"):
+            arrays = tuple(np.ascontiguousarray(a, np.float64) for a in getattr(self, label))
+            object.__setattr__(self, label, arrays)
+        object.__setattr__(self, "places", tuple(self.places))
+        if not 0 < len(self.x) == len(self.y) == len(self.places):
+            raise InputError(
+                f"There are {len(self.x)} x, {len(self.y)} y and {len(self.places)} places; give "
+                "one array of either for each place."
+            )
+        if self.user is not None:
+            object.__setattr__(self, "user", np.ascontiguousarray(self.user, np.int64))
+        columns = [*self.x, *self.y, *([] if self.user is None else [self.user])]
+        if {a.shape for a in columns} != {(self.x[0].size,)}:
+            raise InputError("The columns of trips differ in length; give arrays of equal length.")
+        if self.user is not None and self.user.min(initial=0) < 0:
+            raise InputError("Codes of users are whole numbers of 0 or more.")
+
+    def __len__(self) -> int:
+        return int(self.x[0].size)
+
+    def count_on(
+        self,
+        domain: TripDomain,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> TripMatrix:
+        """Count these trips into the cells of a domain; see `TripDomain.count`."""
+        bound = self._checked(domain, contribution_bound)
+        flat = count_trips(self, domain, bound, progress)
+        where, number = merged(flat, np.ones(len(flat), dtype=np.int64))
+        cells = np.stack(np.unravel_index(where, domain.shape), axis=1)
+        if bound is None:
+            return TripMatrix(cells, number, domain)
+        return TripMatrix(cells, number, domain, contribution_bound=bound, unit="user")
+
+    def _checked(self, domain: TripDomain, bound: Any) -> int | None:
+        """The bound, once these trips can be counted on the domain with it."""
+        if not isinstance(domain, TripDomain):
+            raise InputError("Trips are counted on several grids: TripDomain([from, to]).count.")
+        refuse_places(len(domain.grids))
+        if len(domain.grids) != len(self.places):
+            raise InputError(
+                f"These trips have {len(self.places)} places ({', '.join(self.places)}) and the "
+                f"domain has {len(domain.grids)}; give a grid for every place."
+            )
+        if self.crs is None and domain.unit != "cells":
+            raise InputError("These trips have no CRS; read them with crs=... to place them.")
+        if self.crs is not None and domain.unit == "cells":
+            raise InputError("These grids have no CRS; make them with Grid.around to count trips.")
+        if bound is None:
+            return None
+        if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 1:
+            raise InputError(
+                f"The contribution bound is {bound!r}; give a whole number of 1 or more."
+            )
+        if self.user is None:
+            raise InputError(
+                "A contribution bound needs to know the user of each trip; read the trips with "
+                "user=... or leave the bound out."
+            )
+        return int(bound)
+
+    def __repr__(self) -> str:
+        # No number of trips in it: a repr ends up in logs and notebooks.
+        where = "no CRS" if self.crs is None else self.crs.name
+        held = [] if self.user is None else ["user"]
+        return f"Trips({', '.join([repr(self.name), ' '.join(self.places), where, *held])})"
+
+
+def read_trips(
+    source: Any,
+    places: Sequence[Choice] | str | None = ("o", "d"),
+    *,
+    crs: Any = None,
+    user: Any = None,
+    name: str | None = None,
+    max_rows: int = MAX_ROWS,
+) -> Trips:
+    """Read trips from a file or a frame with a pair of columns for each place.
+
+    Parameters
+    ----------
+    source : path, bytes, file-like, DataFrame, dict of arrays
+        CSV, TSV, Parquet and what else `read_points` reads, of this computer; frames of pandas,
+        Polars or Arrow.
+    places : sequence of str or (str, str), or None
+        Places of a trip in the order they are to have. A pair of columns belongs to the place
+        that stands before lon and lat in their names: o, origin, pickup, start, from ("o"); d,
+        dest, dropoff, end, to ("d"); s1, stop 1, via 1 ("s1") and so on. Other names are taken
+        as they are, and two columns may be named in place of a name. ``"o,s2,d"`` is the same as
+        three names. None takes all that are recognised: origin, stops by number, destination.
+    crs : optional
+        CRS of all coordinates; degrees (WGS 84) are assumed otherwise.
+    user : str or (n,) array, optional
+        Whose trip it is; any values, turned into codes. Rows without one are left out.
+    name : str, optional
+        What to call the trips; for bytes the name of the file, with its ending.
+    max_rows : int
+        A longer source is refused before it is read.
+
+    Returns
+    -------
+    Trips
+        Rows of which one of these places is not usable (null, infinite, 0 0, beyond the range of
+        degrees) are left out, and the notes say how many and why. Other stops may be empty.
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read, columns are ambiguous or absent, places are more than
+        three, the coordinates are not what they are said to be, or no row is left.
+
+    Examples
+    --------
+    >>> ends = {"from_x": [2.3, 0], "from_y": [48.8, 0], "to_x": [2.4, 2.4], "to_y": [49, 49]}
+    >>> trips = read_trips(ends)
+    >>> trips.places, len(trips)
+    (('o', 'd'), 1)
+    >>> trips.notes[2]
+    '1 row at longitude 0, latitude 0, which stands for a missing place, was left out.'
+    """
+    table, title = open_source(source, name, max_rows)
+    wanted = [each.strip() for each in places.split(",")] if isinstance(places, str) else places
+    found = find_places(table.names, wanted)
+    refuse_places(len(found))
+    known = None if crs is None else as_crs(crs)
+    if known is not None and not (known.is_geographic or known.is_projected):
+        raise InputError(f"{known.name} has no longitude or easting; give trips in another CRS.")
+    if isinstance(user, str) and user not in table.names:
+        raise InputError(f"There is no column {user!r}; the columns are {listed(table.names)}.")
+    notes = [_taken(found)]
+    if known is None and not all(place.degrees for _, place in found):
+        notes.append("The coordinates were taken as degrees of longitude and latitude.")
+    x, y, whose = [], [], None
+    for number, (_, place) in enumerate(found):
+        # Users are read once, with the first place.
+        column = user if isinstance(user, str) and number == 0 else None
+        read = table.read((place.lon, place.lat), column, None, None)
+        x.append(read.x)
+        y.append(read.y)
+        whose = read.user if number == 0 else whose
+    if user is not None and not isinstance(user, str):
+        if np.shape(user) != x[0].shape:
+            raise InputError(
+                f"user is neither a column nor an array of {x[0].size:,} values; give one."
+            )
+        whose = codes(user)
+    keep = _usable(x, y, whose, known or LONLAT, [place for _, place in found], notes)
+    # All rows are fine in many files: then nothing is copied.
+    choice: Any = slice(None) if keep.all() else keep
+    east = [a[choice] for a in x]
+    if _in_degrees(known or LONLAT) and max(a.max(initial=0.0) for a in east) > 180.0:
+        notes.append("Longitudes above 180 were read as degrees from 0 to 360.")
+        east = [np.where(a > 180.0, a - 360.0, a) for a in east]
+    return Trips(
+        tuple(east),
+        tuple(a[choice] for a in y),
+        tuple(label for label, _ in found),
+        known or LONLAT,
+        None if whose is None else whose[choice],
+        title,
+        tuple(notes),
+    )
+
+
+def _taken(found: list[tuple[str, Place]]) -> str:
+    """The sentence that says which columns were taken as which place."""
+    (name, place), *others = found
+    more = "".join(f", {place} as {said(name)}" for name, place in others)
+    return f"The columns {place} were taken as {said(name)}{more}."
+
+
+def _in_degrees(crs: pyproj.CRS) -> bool:
+    return bool(crs.is_geographic and crs.axis_info[0].unit_name == "degree")
+
+
+def _usable(
+    x: list[Floats],
+    y: list[Floats],
+    user: NDArray[np.int64] | None,
+    crs: pyproj.CRS,
+    places: list[Place],
+    notes: list[str],
+) -> NDArray[np.bool_]:
+    """Rows all of whose places (and, where users are asked for, whose user) can be, (n,)."""
+    reasons = np.full(x[0].size, FINE, dtype=np.uint8)
+    for east, north, place in zip(x, y, places, strict=True):
+        own, rows = judge(east, north, _in_degrees(crs))
+        refuse_columns(rows, place.lon, place.lat)
+        reasons = np.where(reasons == FINE, own, reasons)
+    notes += sentences(np.bincount(reasons, minlength=7))
+    keep: NDArray[np.bool_] = reasons == FINE
+    if user is not None:
+        nobody = int(np.sum(keep & (user < 0)))
+        keep &= user >= 0
+        if nobody:
+            notes.append(left_out(nobody, "without a user"))
+    if keep.size and not keep.any():
+        raise InputError(f"None of the {keep.size:,} rows can be used. {notes[-1]}")
+    return keep

@@ -1,0 +1,185 @@
+"""Every way of counting gives what a mask over all cells gives, to the bit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer import FrequencyMatrix, Grid, InputError, TripDomain
+from explorer.trips.index import Index
+from explorer.trips.matrix import TripMatrix
+from explorer.trips.order import KEY_BITS, Order
+from explorer.trips.shortcuts import count_parts, only_place
+
+SIDES = st.tuples(st.integers(1, 9), st.integers(1, 9))
+SPACES = st.lists(SIDES, min_size=1, max_size=3)
+
+
+def drawn(places: list[tuple[int, int]], seed: int) -> tuple[TripMatrix, np.random.Generator]:
+    """Some trips, many of them alike, between places of any shape."""
+    rng = np.random.default_rng(seed)
+    shape = [side for place in places for side in place]
+    where = rng.integers(0, shape, (60, len(shape)))
+    where[20:] = where[rng.integers(0, 20, 40)]
+    domain = TripDomain([Grid.cells(place) for place in places])
+    return TripMatrix(where, rng.integers(0, 4, 60), domain), rng
+
+
+def masked(matrix: TripMatrix, lower: np.ndarray, upper: np.ndarray) -> list[int]:
+    """Counts by looking at every occupied cell."""
+    return [
+        int(matrix.multiplicities[np.all((matrix.cells >= a) & (matrix.cells < b), axis=1)].sum())
+        for a, b in zip(lower, upper, strict=True)
+    ]
+
+
+def halved(shape: tuple[int, ...], rng: np.random.Generator, cuts: int) -> np.ndarray:
+    """One box (2, d) of cuts in the middle of the longer side, one place after another."""
+    box = np.array([np.zeros(len(shape), dtype=np.int64), shape])
+    for turn in range(cuts):
+        pair = 2 * (turn % (len(shape) // 2))
+        axis = pair + int(np.argmax((box[1] - box[0])[pair : pair + 2]))
+        length = box[1, axis] - box[0, axis]
+        if length > 1:
+            box[rng.integers(0, 2), axis] = box[0, axis] + length // 2
+    return box
+
+
+@given(SPACES, st.integers(0, 2**32))
+def test_keys_labels_tables_index_and_masks_agree(places: list, seed: int) -> None:
+    matrix, rng = drawn(places, seed)
+    shape = np.array(matrix.shape)
+    any_boxes = np.sort(rng.integers(-1, shape + 2, (2, 60, len(shape))), axis=0)
+    lower, upper = any_boxes
+    for row in range(60):
+        if row % 3 == 1:
+            # Whole but on one place, for which there is a table.
+            others = np.arange(len(shape)) // 2 != row % len(places)
+            lower[row, others], upper[row, others] = 0, shape[others]
+        elif row % 3 == 2:
+            lower[row], upper[row] = halved(matrix.shape, rng, int(rng.integers(0, 12)))
+    wanted = masked(matrix, lower, upper)
+    assert matrix.count(lower, upper).tolist() == wanted
+    assert matrix.index.count(lower, upper).tolist() == wanted
+    assert only_place(lower, upper, matrix.shape)[1::3].min() >= 0
+
+
+@given(SPACES, st.integers(0, 2**32))
+def test_parts_of_a_grid_are_labels(places: list, seed: int) -> None:
+    matrix, rng = drawn(places, seed)
+    edges = []
+    for side in matrix.shape:
+        low = np.sort(rng.permutation(side + 2)[: rng.integers(1, side + 2)])
+        high = np.append(low[1:], side + 3)
+        high[0] -= rng.integers(0, 2)  # perhaps a gap
+        edges.append((low, high))
+    lower, upper = (
+        np.stack(np.meshgrid(*[pair[end] for pair in edges], indexing="ij"), -1)
+        .reshape(-1, len(edges))
+        .astype(np.int64)
+        for end in (0, 1)
+    )
+    found = count_parts(matrix.cells, matrix.multiplicities, lower, upper)
+    if len(lower) < 1024:
+        assert found is None
+    else:
+        assert found.tolist() == matrix.index.count(lower, upper).tolist()
+        swapped = np.roll(lower, 1, axis=0), np.roll(upper, 1, axis=0)
+        assert matrix.count(*swapped).tolist() == np.roll(found, 1).tolist()
+        wider = upper.copy()
+        wider[7, -1] += 1
+        assert matrix.count(lower, wider).tolist() == matrix.index.count(lower, wider).tolist()
+
+
+@pytest.mark.parametrize("shape", [(32, 32, 32, 32), (23, 40, 7, 40), (40, 40), (33, 1, 1, 35)])
+def test_a_grid_of_many_parts_is_counted_at_once(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    pairs = list(zip(shape[::2], shape[1::2], strict=True))
+    matrix = TripMatrix.from_coordinates(rng.integers(0, shape, (5000, len(shape))), pairs)
+    parts = [min(side, 40) if len(shape) == 2 or 1 in shape else min(side, 7) for side in shape]
+    which = np.indices(parts).reshape(len(shape), -1).T
+    sides = np.array(shape)
+    lower, upper = which * sides // parts, (which + 1) * sides // parts
+    found = count_parts(matrix.cells, matrix.multiplicities, lower, upper)
+    assert found is not None
+    assert found.sum() == 5000
+    assert np.array_equal(found, matrix.index.count(lower, upper))
+    # A grid that leaves out its last box is none.
+    assert count_parts(matrix.cells, matrix.multiplicities, lower[:-1], upper[:-1]) is None
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 64, 64), (13, 13, 13, 13), (100, 100, 1, 100), (5, 7)])
+def test_repeated_halves_are_runs(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(2)
+    cells = np.unique(rng.integers(0, shape, (2000, len(shape))), axis=0)
+    index = Index.of(cells, np.ones(len(cells), dtype=np.int64), shape)
+    boxes = [np.array([(0,) * len(shape), shape])]
+    runs = 0
+    while boxes:
+        box = boxes.pop()
+        length = box[1] - box[0]
+        # All axes in halves, as PrivTree does; a square's sides stay about equal.
+        inside = np.all((index.cells >= box[0]) & (index.cells < box[1]), axis=1)
+        first, behind = index.run(box)
+        if first >= 0:
+            runs += 1
+            assert np.flatnonzero(inside).tolist() == list(range(first, behind))
+        if length.max() > 1 and inside.sum() > 20:
+            middle = box[0] + length // 2
+            for corner in np.ndindex(*np.where(length > 1, 2, 1)):
+                upper_half = np.array(corner, dtype=bool)
+                low = np.where(upper_half, middle, box[0])
+                high = np.where(upper_half | (length == 1), box[1], middle)
+                boxes.append(np.array([low, high]))
+    assert runs > 50 or len(shape) == 2
+
+
+def test_keys_beyond_an_int64_still_count() -> None:
+    sides = (3, 5, 9, 17, 33, 65, 3, 5, 9, 17, 33, 65, 3, 17, 17)
+    order = Order.of(sides)
+    assert order.length == KEY_BITS < sum((side - 1).bit_length() for side in sides)
+    rng = np.random.default_rng(3)
+    cells = np.unique(rng.integers(0, sides, (500, len(sides))), axis=0)
+    index = Index.of(cells, np.ones(len(cells), dtype=np.int64), sides)
+    assert index.count(cells, cells + 1).tolist() == [1] * len(cells)
+
+
+def test_three_places_of_1024_cells_a_side() -> None:
+    """2^60 cells: no sum, key or cost overflows."""
+    side, rng = 1024, np.random.default_rng(4)
+    where = rng.integers(0, side, (300, 6))
+    where[:100] = side - 1
+    matrix = TripMatrix.from_coordinates(where, [side] * 3)
+    lower, upper = np.zeros((1, 6), dtype=np.int64), np.full((1, 6), side)
+    assert matrix.count(lower, upper).tolist() == [300]
+    boxes = np.sort(rng.integers(0, side + 1, (2, 500, 6)), axis=0)
+    boxes[:, ::2, :4] = [[[0]], [[side]]]
+    assert matrix.count(*boxes).tolist() == masked(matrix, *boxes)
+    n = side**6
+    assert math.prod(matrix.shape) == n == 2**60
+    # Half of the cells each: sum |c - S/n| = 2 (S - z S/n), floored to the lattice.
+    cost = matrix.split_costs(lower, upper, np.array([0]), np.array([side // 2]))
+    below = matrix.cells[:, 0] < side // 2
+    wanted = 0
+    for half in (below, ~below):
+        s, z = int(matrix.multiplicities[half].sum()), int(half.sum())
+        wanted += 1024 * 2 * (s * (n // 2) - z * s) // (n // 2)
+    assert cost.tolist() == [wanted]
+
+
+def test_a_marginal_is_the_map_of_one_place() -> None:
+    matrix, _ = drawn([(5, 4), (3, 7)], 5)
+    dense = np.zeros(matrix.shape, dtype=np.int64)
+    dense[tuple(matrix.cells.T)] = matrix.multiplicities
+    one, two = matrix.marginal(0), matrix.marginal(1)
+    assert isinstance(one, FrequencyMatrix)
+    assert np.array_equal(one.counts, dense.sum(axis=(2, 3)))
+    assert np.array_equal(two.counts, dense.sum(axis=(0, 1)))
+    assert (two.grid, two.unit) == (matrix.domain.grids[1], "point")
+    with pytest.raises(InputError, match="no place 2"):
+        matrix.marginal(2)
+    assert matrix.prepare() is matrix

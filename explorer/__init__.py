@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from explorer.grid.grid import Grid
     from explorer.mechanisms import (
         AG,
+        EBP,
+        EUG,
         HB,
         HTF,
+        MKM,
         UG,
+        DAFEntropy,
+        DAFHomogeneity,
         Hierarchy,
         Identity,
         KDCell,
@@ -45,10 +50,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AG",
+    "EBP",
+    "EUG",
     "HB",
     "HTF",
+    "MKM",
     "UG",
     "Answers",
+    "DAFEntropy",
+    "DAFHomogeneity",
     "FrequencyMatrix",
     "Grid",
     "Hierarchy",

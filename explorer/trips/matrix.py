@@ -21,6 +21,7 @@ from explorer.grid.grid import Grid
 from explorer.grid.places import Places
 from explorer.points import split_costs as homogeneity
 from explorer.releases.units import UNITS_OF_PRIVACY
+from explorer.trips import profile
 from explorer.trips.index import Index, Ints
 
 _MOST_CELLS = 2**53  # as many as `Places` may have
@@ -167,6 +168,8 @@ class TripMatrix:
         lower = np.zeros((1, len(self.shape)), dtype=np.int64)
         upper = np.array([self.shape], dtype=np.int64)
         self.index.count(lower, upper), self.index.spread(lower, upper)
+        first = np.zeros(1, dtype=np.int64)
+        self.slab_costs(lower, upper, 0, first, first[np.newaxis], upper[:, :1])
         return self
 
     def made_up(self) -> TripMatrix:
@@ -193,6 +196,12 @@ class TripMatrix:
     def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
         """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
         return homogeneity.all_imbalances(self.count, lower, upper, axis)
+
+    def slab_costs(
+        self, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
+    ) -> Ints:
+        """How far cells of slabs lie from their means, (p, m), see `privacy.counts.Sliced`."""
+        return profile.slab_costs(self.index, lower, upper, axis, owner, start, stop)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.

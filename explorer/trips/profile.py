@@ -1,9 +1,8 @@
 """How far cells lie from the mean of their slab, for many slabs of few boxes at once.
 
-A slab is what lies between two positions on one axis of a box. Where its mean mu is below 1, as
-almost everywhere in four dimensions, sum |c - mu| = 2 (s - s z / n) for s records in z occupied of
-n cells: the records and the occupied cells at every position of the axis answer for all slabs of a
-box, and one walk through its cells finds them. Denser slabs are asked for one by one.
+A slab is what lies between two positions on one axis of a box. One walk through the cells of a box
+answers for all of its slabs: records and occupied cells are added up along the axis, and where a
+slab has a mean of 1 or more, which is rare in four dimensions, its cells are looked at one by one.
 """
 
 from __future__ import annotations
@@ -25,72 +24,102 @@ def slab_costs(
     index : the occupied cells
     lower, upper : (n, d) boxes, half open
     axis : the axis that slabs follow each other on
-    owner : (m,) the box of each slab
+    owner : (m,) the box of each slab, increasing
     start, stop : (p, m) first cell of each slab, and first cell behind it; p lists of m slabs
 
     Returns
     -------
     (p, m) int64, as `Index.spread` of the slabs' own boxes
     """
-    sides = upper - lower
-    offsets = np.concatenate([[0], np.cumsum(sides[:, axis] + 1)])
-    # Entry k of a box holds what lies below its k-th position.
-    below = np.zeros((offsets[-1], 2), dtype=np.int64)
-    low, high = (np.array(each, dtype=np.int64, order="C") for each in (lower, upper))
-    _profile(index.cells, index.number, index.corners, low, high, axis, offsets, below)
-    begin = (offsets[:-1] - lower[:, axis])[owner]
-    records, occupied = np.moveaxis(below[begin + stop] - below[begin + start], -1, 0)
-    section = np.prod(np.delete(sides, axis, axis=1), axis=1)[owner]
-    cells = section * (stop - start)
-    # The arithmetic of `Index.spread` for a mean below 1; its bounds on products hold here too.
-    less = 2 * records * occupied
-    whole = less // cells
-    rest = (less - whole * cells) << LATTICE_BITS
-    costs = ((2 * records - whole) << LATTICE_BITS) - rest // cells - (rest % cells > 0)
-    dense = np.nonzero(records >= cells)
-    if len(dense[0]):
-        who = owner[dense[1]]
-        low, high = lower[who], upper[who]
-        low[:, axis], high[:, axis] = start[dense], stop[dense]
-        costs[dense] = index.spread(low, high)
-    found: Ints = costs
-    return found
+    low, high, begin, end = (
+        np.array(each, dtype=np.int64, order="C") for each in (lower, upper, start, stop)
+    )
+    first = np.searchsorted(owner, np.arange(len(low) + 1)).astype(np.int64)
+    costs = np.empty(begin.shape, dtype=np.int64)
+    _slabs(index.cells, index.number, index.corners, low, high, axis, first, begin, end, costs)
+    return costs
 
 
 @njit(cache=True, nogil=True)
-def _profile(cells, number, corners, lower, upper, axis, offsets, below):  # type: ignore[no-untyped-def]
-    """Records and occupied cells below every position of every box, into zeros `below`."""
-    lowest = len(corners) // 2
-    waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
+def _slabs(cells, number, corners, lower, upper, axis, first, start, stop, costs):  # type: ignore[no-untyped-def]
+    inside = np.empty(len(cells), dtype=np.int64)
     for i in range(len(lower)):
-        waiting[0] = 1
-        left = 1
-        while left > 0:
-            left -= 1
-            block = waiting[left]
-            touches = True
-            for each in range(lower.shape[1]):
-                first, last = corners[block, 0, each], corners[block, 1, each]
-                if last < lower[i, each] or first >= upper[i, each]:
-                    touches = False
+        if first[i] == first[i + 1]:
+            continue
+        held = inside[: _inside(cells, corners, lower[i], upper[i], inside)]
+        base, side = lower[i, axis], upper[i, axis] - lower[i, axis]
+        # Records in, and number of, the cells below every position.
+        records = np.zeros(side + 1, dtype=np.int64)
+        occupied = np.zeros(side + 1, dtype=np.int64)
+        for k in held:
+            records[cells[k, axis] - base + 1] += number[k]
+            occupied[cells[k, axis] - base + 1] += 1
+        for place in range(side):
+            records[place + 1] += records[place]
+            occupied[place + 1] += occupied[place]
+        ordered = np.empty(len(held), dtype=np.int64)
+        free = occupied.copy()
+        for k in held:
+            place = cells[k, axis] - base
+            ordered[free[place]] = number[k]
+            free[place] += 1
+        section = np.int64(1)
+        for each in range(lower.shape[1]):
+            if each != axis:
+                section *= upper[i, each] - lower[i, each]
+        for j in range(first[i], first[i + 1]):
+            for p in range(len(start)):
+                low, high = start[p, j] - base, stop[p, j] - base
+                n, total = section * (high - low), records[high] - records[low]
+                t = total // n
+                over, many = total, occupied[high] - occupied[low]
+                if t > 0:
+                    over, many = np.int64(0), np.int64(0)
+                    for c in ordered[occupied[low] : occupied[high]]:
+                        if c > t:
+                            over += c - t
+                            many += 1
+                costs[p, j] = _lattice(total, t, over, many, n)
+
+
+@njit(cache=True, nogil=True)
+def _lattice(total, t, over, many, n):  # type: ignore[no-untyped-def]
+    """2 P_t - 2 r k / n rounded down, for `many` = k cells above t and `over` = P_t."""
+    # As in `Index.spread`: products stay small, what is taken away is rounded up.
+    less = 2 * (total - t * n) * many
+    whole = less // n
+    rest = (less - whole * n) << LATTICE_BITS
+    return ((2 * over - whole) << LATTICE_BITS) - rest // n - (rest % n > 0)
+
+
+@njit(cache=True, nogil=True)
+def _inside(cells, corners, lower, upper, found):  # type: ignore[no-untyped-def]
+    """Put the positions of the cells of one box into `found`; returns how many there are."""
+    lowest, many = len(corners) // 2, 0
+    waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
+    waiting[0], left = 1, 1
+    while left > 0:
+        left -= 1
+        block = waiting[left]
+        touches = True
+        for axis in range(len(lower)):
+            if corners[block, 1, axis] < lower[axis] or corners[block, 0, axis] >= upper[axis]:
+                touches = False
+                break
+        if not touches:
+            continue
+        if block < lowest:
+            waiting[left], waiting[left + 1] = 2 * block, 2 * block + 1
+            left += 2
+            continue
+        begin = (block - lowest) * _BLOCK
+        for k in range(begin, min(begin + _BLOCK, len(cells))):
+            within = True
+            for axis in range(len(lower)):
+                if cells[k, axis] < lower[axis] or cells[k, axis] >= upper[axis]:
+                    within = False
                     break
-            if not touches:
-                continue
-            if block < lowest:
-                waiting[left], waiting[left + 1] = 2 * block, 2 * block + 1
-                left += 2
-                continue
-            begin = (block - lowest) * _BLOCK
-            for k in range(begin, min(begin + _BLOCK, len(cells))):
-                inside = True
-                for each in range(lower.shape[1]):
-                    if cells[k, each] < lower[i, each] or cells[k, each] >= upper[i, each]:
-                        inside = False
-                        break
-                if inside:
-                    place = offsets[i] + cells[k, axis] - lower[i, axis] + 1
-                    below[place, 0] += number[k]
-                    below[place, 1] += 1
-        for place in range(offsets[i] + 1, offsets[i + 1]):
-            below[place, 0] += below[place - 1, 0]
-            below[place, 1] += below[place - 1, 1]
+            if within:
+                found[many] = k
+                many += 1
+    return many

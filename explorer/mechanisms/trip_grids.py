@@ -169,7 +169,7 @@ class EBP(TripGrid):
     title: ClassVar[str] = "EBP"
     summary: ClassVar[str] = "An even grid whose parts balance noise against lost detail."
     colour: ClassVar[str] = "sky"
-    marker: ClassVar[str] = "diamond"
+    marker: ClassVar[str] = "circle"
     dash: ClassVar[str] = "dashed"
 
     def parts(self, total: float, epsilon: float, d: int) -> float:

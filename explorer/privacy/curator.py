@@ -225,12 +225,11 @@ class Curator(Passes):
 
         Parameters
         ----------
-        regions : n regions
-        axis : the axis that all are cut across
+        axis : the axis that all n regions are cut across
         parts : (n,) slabs of each, 1 to the cells of its side
         units : budget of each choice; a region of one slab pays nothing
-        candidates : sets of cuts to choose from, public (`partitions.Offers`); one costs nothing
-        rule : "noised costs" or "noisy-min", see `partitions.least`
+        candidates, rule : sets of cuts to choose from, public (`partitions.Offers`), where one
+            costs nothing; "noised costs" or "noisy-min", see `partitions.least`
 
         Returns
         -------
@@ -251,8 +250,8 @@ class Curator(Passes):
         paid = self._charge(chosen, budget // draws * draws, stage)
         costs = offers.costs(sliced(self.__counts), chosen.lower, chosen.upper, axis)
         bound = self.__counts.contribution_bound
-        sensitivity = homogeneity.SENSITIVITY * bound
-        index = partitions.least(self._noise, rule, costs, sensitivity, paid, chosen.keys, stage)
+        most = homogeneity.SENSITIVITY * bound
+        index = partitions.least(self._noise, rule, costs, most, paid, chosen.keys, stage)
         self._enter(stage, paid, draws * len(several), 2.0 * bound)
         return offers.chosen(index)
 

@@ -23,6 +23,7 @@ from explorer.points import split_costs as homogeneity
 from explorer.releases.units import UNITS_OF_PRIVACY
 from explorer.trips import profile
 from explorer.trips.index import Index, Ints
+from explorer.trips.routing import count_nested
 
 _MOST_CELLS = 2**53  # as many as `Places` may have
 _MOST_RECORDS = 10**11
@@ -168,6 +169,7 @@ class TripMatrix:
         lower = np.zeros((1, len(self.shape)), dtype=np.int64)
         upper = np.array([self.shape], dtype=np.int64)
         self.index.count(lower, upper), self.index.spread(lower, upper)
+        count_nested(self.index.cells[:1], self.index.number[:1], lower, upper)
         first = np.zeros(1, dtype=np.int64)
         self.slab_costs(lower, upper, 0, first, first[np.newaxis], upper[:, :1])
         return self
@@ -180,7 +182,8 @@ class TripMatrix:
 
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Exact counts of n boxes, any boxes: `lower`, `upper` are (n, d), half open."""
-        return self.index.count(lower, upper)
+        found = count_nested(self.index.cells, self.index.number, lower, upper)
+        return self.index.count(lower, upper) if found is None else found
 
     def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
         """Objective of one cut for each of n boxes, (n,), see `points.split_costs`."""

@@ -1,6 +1,6 @@
 """How far cells lie from the mean of their slab, for many slabs of few boxes at once.
 
-A slab is what lies between two positions on one axis of a box. One walk through the cells of a box
+A slab is what lies between two positions on one axis of a box. One look at the cells of a box
 answers for all of its slabs: records and occupied cells are added up along the axis, and where a
 slab has a mean of 1 or more, which is rare in four dimensions, its cells are looked at one by one.
 """
@@ -12,6 +12,7 @@ from numba import njit
 
 from explorer.points.split_costs import LATTICE_BITS
 from explorer.trips.index import _BLOCK, _DEEPEST, Index, Ints
+from explorer.trips.routing import grouped
 
 
 def slab_costs(
@@ -35,18 +36,28 @@ def slab_costs(
         np.array(each, dtype=np.int64, order="C") for each in (lower, upper, start, stop)
     )
     first = np.searchsorted(owner, np.arange(len(low) + 1)).astype(np.int64)
+    order, offsets = grouped(index.cells, low, high) or _walked(index, low, high)
     costs = np.empty(begin.shape, dtype=np.int64)
-    _slabs(index.cells, index.number, index.corners, low, high, axis, first, begin, end, costs)
+    _slabs(index.cells, index.number, order, offsets, low, high, axis, first, begin, end, costs)
     return costs
 
 
+def _walked(index: Index, lower: Ints, upper: Ints) -> tuple[Ints, Ints]:
+    """As `grouped`, for any boxes: each is walked through."""
+    room = np.empty(len(index.cells), dtype=np.int64)
+    held = []
+    for low, high in zip(lower, upper, strict=True):
+        held.append(room[: _inside(index.cells, index.corners, low, high, room)].copy())
+    offsets = np.concatenate([[0], np.cumsum([len(each) for each in held])]).astype(np.int64)
+    return np.concatenate(held), offsets
+
+
 @njit(cache=True, nogil=True)
-def _slabs(cells, number, corners, lower, upper, axis, first, start, stop, costs):  # type: ignore[no-untyped-def]
-    inside = np.empty(len(cells), dtype=np.int64)
+def _slabs(  # type: ignore[no-untyped-def]
+    cells, number, order, offsets, lower, upper, axis, first, start, stop, costs
+):
     for i in range(len(lower)):
-        if first[i] == first[i + 1]:
-            continue
-        held = inside[: _inside(cells, corners, lower[i], upper[i], inside)]
+        held = order[offsets[i] : offsets[i + 1]]
         base, side = lower[i, axis], upper[i, axis] - lower[i, axis]
         # Records in, and number of, the cells below every position.
         records = np.zeros(side + 1, dtype=np.int64)
@@ -85,11 +96,17 @@ def _slabs(cells, number, corners, lower, upper, axis, first, start, stop, costs
 @njit(cache=True, nogil=True)
 def _lattice(total, t, over, many, n):  # type: ignore[no-untyped-def]
     """2 P_t - 2 r k / n rounded down, for `many` = k cells above t and `over` = P_t."""
-    # As in `Index.spread`: products stay small, what is taken away is rounded up.
+    # As in `Index.spread`: products stay small, what is taken away is rounded up. Bit by bit, since
+    # the rest, below n, shifted by all bits at once could pass an int64.
     less = 2 * (total - t * n) * many
-    whole = less // n
-    rest = (less - whole * n) << LATTICE_BITS
-    return ((2 * over - whole) << LATTICE_BITS) - rest // n - (rest % n > 0)
+    lattice = less // n
+    rest = less - lattice * n
+    for _ in range(LATTICE_BITS):
+        rest *= 2
+        bit = rest >= n
+        lattice = 2 * lattice + bit
+        rest -= n * bit
+    return ((2 * over) << LATTICE_BITS) - lattice - (rest > 0)
 
 
 @njit(cache=True, nogil=True)

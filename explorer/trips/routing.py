@@ -37,13 +37,17 @@ def count_nested(cells: Ints, number: Ints, lower: Ints, upper: Ints) -> Ints | 
 def grouped(cells: Ints, lower: Ints, upper: Ints) -> tuple[Ints, Ints] | None:
     """Positions of cells box by box, and (n + 1,) where those of each box begin; or None.
 
+    Positions behind the last box mean nothing.
+
     Parameters as of `owners`.
     """
     owner = owners(cells, lower, upper)
     if owner is None:
         return None
-    order = np.argsort(owner, kind="stable")
-    return order, np.searchsorted(owner[order], np.arange(len(lower) + 1)).astype(np.int64)
+    offsets = np.zeros(len(lower) + 1, dtype=np.int64)
+    order = np.empty(len(cells), dtype=np.int64)
+    _sort(owner, offsets, order)
+    return order, offsets
 
 
 def owners(cells: Ints, lower: Ints, upper: Ints) -> Ints | None:
@@ -150,6 +154,21 @@ def _descend(cells, lower, upper, nodes, sides, found):  # type: ignore[no-untyp
                     box = -1
                     break
         found[k] = box
+
+
+@njit(cache=True, nogil=True)
+def _sort(owner, offsets, order):  # type: ignore[no-untyped-def]
+    """Fill in where each owner's cells begin, and the cells of one owner after the other."""
+    for box in owner:
+        if box >= 0:
+            offsets[box + 1] += 1
+    for box in range(1, len(offsets)):
+        offsets[box] += offsets[box - 1]
+    free = offsets.copy()
+    for k in range(len(owner)):
+        if owner[k] >= 0:
+            order[free[owner[k]]] = k
+            free[owner[k]] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -240,19 +240,17 @@ class Curator(Passes):
         BudgetExceeded
             If any region cannot pay; nothing is drawn then.
         """
-        several = np.flatnonzero(parts > 1)
-        chosen, number, budget = _those(several, self._own(regions), parts, units)
+        chosen, number, budget = _those(np.nonzero(parts > 1)[0], self._own(regions), parts, units)
         low, high = chosen.lower[:, axis], chosen.upper[:, axis]
         offers = partitions.Offers.of(chosen.keys, low, high, number, candidates)
-        if candidates == 1 or len(several) == 0:
+        if candidates == 1 or len(chosen) == 0:
             return offers.cuts[0]
         draws = candidates if rule == "noised costs" else 1
         paid = self._charge(chosen, budget // draws * draws, stage)
         costs = offers.costs(sliced(self.__counts), chosen.lower, chosen.upper, axis)
-        bound = self.__counts.contribution_bound
-        most = homogeneity.SENSITIVITY * bound
+        most = homogeneity.SENSITIVITY * self.__counts.contribution_bound
         index = partitions.least(self._noise, rule, costs, most, paid, chosen.keys, stage)
-        self._enter(stage, paid, draws * len(several), 2.0 * bound)
+        self._enter(stage, paid, draws * len(chosen), most / (1 << homogeneity.LATTICE_BITS))
         return offers.chosen(index)
 
     def median(self, regions: Regions, axis: Ints, units: ArrayLike, stage: str = "split") -> Ints:

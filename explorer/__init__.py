@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from explorer.grid.places import TripDomain
     from explorer.mechanisms import (
         AG,
+        EBP,
+        EUG,
         HB,
         HTF,
+        MKM,
         UG,
+        DAFEntropy,
+        DAFHomogeneity,
         Hierarchy,
         Identity,
         KDCell,
@@ -48,10 +53,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AG",
+    "EBP",
+    "EUG",
     "HB",
     "HTF",
+    "MKM",
     "UG",
     "Answers",
+    "DAFEntropy",
+    "DAFHomogeneity",
     "FrequencyMatrix",
     "Grid",
     "Hierarchy",

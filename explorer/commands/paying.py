@@ -27,14 +27,15 @@ class Payment(Ledger):
         super().__init__()
         self.booked = self.interrupted = False
 
-    def book(self, key: str, units: int, mechanism: str, what: str = "") -> None:
+    def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
         """See `Ledger.book`."""
         before = signal.getsignal(signal.SIGINT)
         # Handlers belong to the main thread; one that somebody else has set, or none, stays.
         if threading.current_thread() is threading.main_thread() and callable(before):
             signal.signal(signal.SIGINT, self._wait)
-        super().book(key, units, mechanism, what)
+        number = super().book(key, units, mechanism, what)
         self.booked = True
+        return number
 
     def _wait(self, _number: int, _frame: Any) -> None:
         if self.interrupted and self.booked:

@@ -1,4 +1,7 @@
-"""The mechanisms, one concept a module; `all_mechanisms()` is their registry."""
+"""The mechanisms, one concept a module.
+
+`all_mechanisms()` are those of maps, `trip_mechanisms()` those of trips.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TypeVar
 from explorer.errors import InputError
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.baselines import Identity, Uniform
+from explorer.mechanisms.daf import DAFEntropy, DAFHomogeneity
 from explorer.mechanisms.grids import AG, UG
 from explorer.mechanisms.hierarchies import HB, Hierarchy
 from explorer.mechanisms.htf import HTF
@@ -16,6 +20,7 @@ from explorer.mechanisms.mosaic import Mosaic
 from explorer.mechanisms.privlet import Privlet
 from explorer.mechanisms.privtree import PrivTree
 from explorer.mechanisms.quadtree import QuadTree
+from explorer.mechanisms.trip_grids import EBP, EUG, MKM
 from explorer.releases.release import Release
 
 #: The registry, in the order in which mechanisms are best explained: one line for each.
@@ -34,14 +39,24 @@ _ALL: tuple[type[Mechanism], ...] = (
     Privlet,
     PrivTree,
     Mosaic,
+    EUG,
+    EBP,
+    MKM,
+    DAFEntropy,
+    DAFHomogeneity,
 )
 _REGISTERED: dict[str, type[Mechanism]] = {each.key: each for each in _ALL}
 
 __all__ = [
     "AG",
+    "EBP",
+    "EUG",
     "HB",
     "HTF",
+    "MKM",
     "UG",
+    "DAFEntropy",
+    "DAFHomogeneity",
     "Hierarchy",
     "Identity",
     "KDCell",
@@ -58,6 +73,7 @@ __all__ = [
     "mechanism",
     "rebuild",
     "register",
+    "trip_mechanisms",
     "unregister",
 ]
 
@@ -66,8 +82,13 @@ _KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 def all_mechanisms() -> dict[str, type[Mechanism]]:
-    """The mechanisms by name, in the order in which they are best explained."""
-    return dict(_REGISTERED)
+    """The mechanisms of maps by name, in the order in which they are best explained."""
+    return {key: kind for key, kind in _REGISTERED.items() if kind.for_maps}
+
+
+def trip_mechanisms() -> dict[str, type[Mechanism]]:
+    """The mechanisms that take trips of two places by name, in the same order."""
+    return {key: kind for key, kind in _REGISTERED.items() if 4 in kind.dimensions}
 
 
 def mechanism(name: str) -> type[Mechanism]:

@@ -10,6 +10,7 @@ import numpy as np
 import param
 
 from explorer.errors import InputError
+from explorer.releases.units import to_epsilon
 
 MIN_EPSILON = 1e-6
 
@@ -74,6 +75,34 @@ def require_parts(title: str, parts: int) -> None:
             f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
             f"{MOST_PARTS:,} are possible: choose a coarser grid, or a mechanism that looks where "
             "records are."
+        )
+
+
+MOST_RELEASED = 2**22
+"""As many in a release, whose noise takes a hundred times as long as that of a preview."""
+
+
+def require_drawn_parts(title: str, parts: int, preview: bool, spent: int) -> None:
+    """Refuse parts of which a noisy count has decided, where they are too many.
+
+    Parameters
+    ----------
+    parts : their number, a Python integer of any size
+    preview : whether up to `MOST_PARTS` are possible, else `MOST_RELEASED`
+    spent : what has been drawn already, in units of 10^-12 epsilon; it cannot be given back
+
+    Raises
+    ------
+    InputError
+        Above that.
+    """
+    most, kind = (MOST_PARTS, "preview") if preview else (MOST_RELEASED, "release")
+    if parts > most:
+        raise InputError(
+            f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
+            f"{most:,} are possible in a {kind}: choose coarser grids, or a mechanism that looks "
+            "where records are; the noisy count that decided this has cost epsilon "
+            f"{to_epsilon(spent):.6g}, which stays spent."
         )
 
 

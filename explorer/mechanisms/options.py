@@ -7,6 +7,8 @@ import param
 INFERENCES = ["leaves", "least squares", "split"]
 #: Numbers of dimensions of a mechanism that nothing ties to a map.
 ANY = range(1, 7)
+#: Those of a mechanism that was made for trips: its formulas ask for two or more.
+TRIPS = range(2, 7)
 #: Where counts can be interpolated; elsewhere a leaf's count lies evenly in it.
 INTERPOLATED = (2,)
 

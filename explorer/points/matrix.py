@@ -145,6 +145,13 @@ class FrequencyMatrix:
         """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
         return homogeneity.all_imbalances(self.count, lower, upper, axis)
 
+    def slab_costs(
+        self, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
+    ) -> Ints:
+        """How far cells of slabs lie from their means, (p, m), see `privacy.counts.Sliced`."""
+        tables = self.counts, self.sums, self.excess
+        return homogeneity.slab_costs(*tables, lower, upper, axis, owner, start, stop)
+
     def dense(self) -> Ints:
         """The count of every cell, (rows, cols); not to be written to."""
         return self.counts

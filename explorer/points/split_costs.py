@@ -68,6 +68,38 @@ def all_split_costs(
     return split_costs(lower[owner], upper[owner], axis[owner], position), offsets
 
 
+def slab_costs(
+    counts: Ints,
+    sums: Ints,
+    excess: NDArray[np.int32],
+    lower: Ints,
+    upper: Ints,
+    axis: int,
+    owner: Ints,
+    start: Ints,
+    stop: Ints,
+) -> Ints:
+    """Lattice values of sum |c - mu| over slabs, what lies between two positions of a box.
+
+    Parameters
+    ----------
+    counts, sums, excess : the matrix and its tables, see `FrequencyMatrix`
+    lower, upper : (n, 2) boxes, rows and columns, half open
+    axis : the axis that slabs follow each other on
+    owner : (m,) the box of each slab
+    start, stop : (p, m) first cell of each slab, and first cell behind it; p lists of m slabs
+
+    Returns
+    -------
+    (p, m) int64
+    """
+    low, high = (np.tile(edges[owner], (len(start), 1)) for edges in (lower, upper))
+    low[:, axis], high[:, axis] = start.ravel(), stop.ravel()
+    costs = np.empty(start.shape, dtype=np.int64)
+    _spread_batch(counts, sums, excess, low, high, costs.reshape(-1))
+    return costs
+
+
 def every_cut(lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints, Ints]:
     """All cuts of n boxes in a row: whose, where, and the (n + 1,) offsets of each box."""
     rows = np.arange(len(lower))
@@ -140,3 +172,9 @@ def _cost_batch(counts, sums, excess, lower, upper, axis, cut, costs):  # type: 
             costs[i] = _spread(counts, sums, excess, r0, c0, r1, k) + _spread(
                 counts, sums, excess, r0, k, r1, c1
             )
+
+
+@njit(cache=True, nogil=True)
+def _spread_batch(counts, sums, excess, lower, upper, costs):  # type: ignore[no-untyped-def]
+    for i in range(len(costs)):
+        costs[i] = _spread(counts, sums, excess, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1])

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
 from explorer.grid.domain import Domain
 
 Ints = NDArray[np.int64]
@@ -57,6 +58,32 @@ class Dense(Protocol):
 
 
 @runtime_checkable
+class Sliced(Protocol):
+    """What some counts can do besides: say how even the slabs of a box are."""
+
+    def slab_costs(
+        self, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
+    ) -> Ints:
+        """Sum of |c - mu| over *all* cells of slabs, empty cells too, mu their mean.
+
+        A slab is what lies between two positions on one axis of a box. Over occupied cells alone
+        the sum would move by up to the number of records when one comes or goes (erratum 51 of
+        trips-2022); over all cells it moves by at most 2.
+
+        Parameters
+        ----------
+        lower, upper : (n, d) boxes
+        axis : the axis that slabs follow each other on
+        owner : (m,) the box of each slab
+        start, stop : (p, m) first cell of each slab, and first cell behind it; p lists of m slabs
+
+        Returns
+        -------
+        (p, m) whole numbers in units of 2^-LATTICE_BITS, each rounded down
+        """
+
+
+@runtime_checkable
 class Prepared(Protocol):
     """What some counts do before the first question: build tables, compile what they run."""
 
@@ -70,3 +97,13 @@ class MadeUp(Protocol):
 
     def made_up(self) -> Counts:
         """Invented counts over as many axes, which say nothing of these."""
+
+
+def sliced(counts: Counts) -> Sliced:
+    """Counts that can say how even slabs are; an InputError for others."""
+    if not isinstance(counts, Sliced):
+        raise InputError(
+            "These counts cannot say how even the parts of a box are: choose a mechanism that "
+            "does not choose its cuts."
+        )
+    return counts

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from explorer.errors import InputError
 from explorer.points import split_costs as homogeneity
-from explorer.privacy import cuts
+from explorer.privacy import cuts, partitions
 from explorer.privacy.accounts import mix, shown
-from explorer.privacy.counts import Counts, Dense
-from explorer.privacy.noise import Keys, NoiseSource
+from explorer.privacy.counts import Counts, Dense, sliced
+from explorer.privacy.noise import Keys, NoiseSource, is_release_grade
 from explorer.privacy.passes import BudgetExceeded, Passes
 from explorer.privacy.regions import Regions
 from explorer.releases import haar
@@ -58,6 +58,11 @@ class Curator(Passes):
         self.__counts = counts
         self._noise = noise
         self._progress = progress
+
+    @property
+    def preview(self) -> bool:
+        """Whether what is drawn is no release."""
+        return not is_release_grade(self._noise)
 
     def within(self, region: Regions, counts: Counts) -> Curator:
         """A curator of one region's own finer data, limited by what its path has left.
@@ -205,6 +210,48 @@ class Curator(Passes):
             stage, paid, draws * len(choosing), sensitivity / (1 << homogeneity.LATTICE_BITS)
         )
         return position
+
+    def partition(
+        self,
+        regions: Regions,
+        axis: int,
+        parts: Ints,
+        units: ArrayLike,
+        candidates: int = 10,
+        rule: str = "noised costs",
+        stage: str = "cuts",
+    ) -> Ints:
+        """Private positions that cut regions into several slabs each, for homogeneous slabs.
+
+        Parameters
+        ----------
+        axis : the axis that all n regions are cut across
+        parts : (n,) slabs of each, 1 to the cells of its side
+        units : budget of each choice; a region of one slab pays nothing
+        candidates, rule : sets of cuts to choose from, public (`partitions.Offers`), where one
+            costs nothing; "noised costs" or "noisy-min", see `partitions.least`
+
+        Returns
+        -------
+        (sum of parts - 1,) first cells of all slabs but the first, region by region
+
+        Raises
+        ------
+        BudgetExceeded
+            If any region cannot pay; nothing is drawn then.
+        """
+        chosen, number, budget = _those(np.nonzero(parts > 1)[0], self._own(regions), parts, units)
+        low, high = chosen.lower[:, axis], chosen.upper[:, axis]
+        offers = partitions.Offers.of(chosen.keys, low, high, number, candidates)
+        if candidates == 1 or len(chosen) == 0:
+            return offers.cuts[0]
+        draws = candidates if rule == "noised costs" else 1
+        paid = self._charge(chosen, budget // draws * draws, stage)
+        costs = offers.costs(sliced(self.__counts), chosen.lower, chosen.upper, axis)
+        most = homogeneity.SENSITIVITY * self.__counts.contribution_bound
+        index = partitions.least(self._noise, rule, costs, most, paid, chosen.keys, stage)
+        self._enter(stage, paid, draws * len(chosen), most / (1 << homogeneity.LATTICE_BITS))
+        return offers.chosen(index)
 
     def median(self, regions: Regions, axis: Ints, units: ArrayLike, stage: str = "split") -> Ints:
         """Private positions that cut regions into halves of equally many records.

@@ -3,8 +3,9 @@
 Releases of one data set add up (sequential composition), whoever draws them. So a spend is booked
 in a file that all processes share, inside a transaction, before any noise is drawn; what would pass
 the cap is refused. A release that fails after its booking stays booked: some of its noise may have
-been seen. The file holds budgets and a hash of the counts, no count; but whoever can guess all the
-counts can confirm the guess by that hash, so keep the file with the data, for the curator.
+been seen. One that is refused in the midst of its plan stays booked with what it has drawn. The
+file holds budgets and a hash of the counts, no count; but whoever can guess all the counts can
+confirm the guess by that hash, so keep the file with the data, for the curator.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Ledger:
             return None
         return max(self.cap_units - self.spent(key), 0)
 
-    def book(self, key: str, units: int, mechanism: str, what: str = "") -> None:
+    def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
         """Book a release before it is drawn, or refuse it.
 
         Parameters
@@ -98,6 +99,10 @@ class Ledger:
         units : what the release costs, above 0, in units of 10^-12 epsilon
         mechanism : its key
         what : a note for people; it must not hold an exact count
+
+        Returns
+        -------
+        The number of the booking.
 
         Raises
         ------
@@ -109,10 +114,27 @@ class Ledger:
             if self.cap_units is not None and before + units > self.cap_units:
                 raise InputError(_refusal(before, units, self.cap_units))
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            connection.execute(
+            made = connection.execute(
                 "INSERT INTO spends (dataset, time, mechanism, units, what) VALUES (?, ?, ?, ?, ?)",
                 (key, now, mechanism, int(units), what),
             )
+            return int(made.lastrowid or 0)
+
+    def lower(self, number: int, units: int) -> None:
+        """Book no more than a refused release has spent before its refusal; never more than it was.
+
+        Parameters
+        ----------
+        number : of the booking, see `book`
+        units : what was spent, in units of 10^-12 epsilon; 0 takes the booking out
+        """
+        with self._transaction() as connection:
+            if units <= 0:
+                connection.execute("DELETE FROM spends WHERE id = ?", (number,))
+            else:
+                connection.execute(
+                    "UPDATE spends SET units = MIN(units, ?) WHERE id = ?", (int(units), number)
+                )
 
     def rows(self, key: str | None = None) -> list[Spend]:
         """Bookings in their order, of one data set or of all."""

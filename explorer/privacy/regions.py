@@ -122,6 +122,23 @@ class Regions:
         """
         return self.book.grid(self.ids, parts)
 
+    def slice(self, axis: int, parts: Ints, position: Ints) -> Regions:
+        """Cut every region into slabs across one axis.
+
+        Parameters
+        ----------
+        axis : the axis that all are cut across
+        parts : (n,) slabs of each, 1 or more; one slab is the whole region
+        position : (sum of parts - 1,) first cells of all slabs but the first, region by region,
+            increasing and strictly inside
+
+        Returns
+        -------
+        Regions
+            The slabs, region by region.
+        """
+        return self.book.slice(self.ids, axis, parts, position)
+
     def halves(self) -> Regions:
         """Cut every region in the middle of every axis that is longer than a cell.
 
@@ -215,6 +232,25 @@ class Boxes(Accounts):
         _require_room(len(self) + _plan(own, self._lower, self._upper, number, fan_out))
         begin = self._make_room(int(fan_out.sum()))
         _tile(own, number, begin, self._lower, self._upper)
+        return self._opened(own, fan_out)
+
+    def slice(self, ids: Ints, axis: int, parts: Ints, position: Ints) -> Regions:
+        """Cut boxes into slabs, see `Regions.slice`."""
+        own = self.named(ids)
+        fan_out, cuts = np.array(parts, np.int64), np.array(position, np.int64)
+        more = int(fan_out.sum())
+        if fan_out.shape != own.shape or np.any(fan_out < 1) or len(cuts) != more - len(own):
+            raise ValueError("every region needs one cut less than it has slabs")
+        _require_room(len(self) + more)
+        owner = np.repeat(own, fan_out)
+        low, high = self._lower[owner], self._upper[owner]
+        inner = np.diff(owner, prepend=-1) == 0
+        low[inner, axis] = cuts
+        high[np.roll(inner, -1), axis] = cuts
+        if np.any(low[:, axis] >= high[:, axis]):
+            raise ValueError("cuts must increase and lie strictly inside their region")
+        begin = self._make_room(more)
+        self._lower[begin : begin + more], self._upper[begin : begin + more] = low, high
         return self._opened(own, fan_out)
 
     def divide(self, ids: Ints, fan_out: Ints, lower: Ints, upper: Ints) -> Regions:

@@ -23,7 +23,9 @@ from explorer.grid.sums import box_sums, summed
 from explorer.points import split_costs as homogeneity
 from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.units import UNITS_OF_PRIVACY
+from explorer.trips import profile
 from explorer.trips.index import Index, Ints
+from explorer.trips.routing import count_nested
 from explorer.trips.shortcuts import FEWEST_PARTS, count_parts, only_place
 
 _MOST_NUMBER = 2**53  # a float tells all whole numbers up to here apart
@@ -185,6 +187,9 @@ class TripMatrix:
         count_parts(self.cells[:1], self.multiplicities[:1], lower, upper)
         self.count(lower[:1], upper[:1])
         self.index.count(lower[:1], upper[:1]), self.index.spread(lower[:1], upper[:1])
+        count_nested(self.index.cells[:1], self.index.number[:1], lower[:1], upper[:1])
+        first = np.zeros(1, dtype=np.int64)
+        self.slab_costs(lower[:1], upper[:1], 0, first, first[np.newaxis], upper[:1, :1])
         return self
 
     def made_up(self) -> TripMatrix:
@@ -196,13 +201,16 @@ class TripMatrix:
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Exact counts of n boxes, any boxes: `lower`, `upper` are (n, d), half open.
 
-        All parts of a grid are counted in one pass over the occupied cells; boxes that are whole
-        but on one place by a table of that place; boxes of repeated halves by binary search;
-        others by a walk through the index. The counts are the same whichever way is taken.
+        All parts of a grid, and boxes in the order of their cuts, are counted in one pass over the
+        occupied cells; boxes that are whole but on one place by a table of that place; boxes of
+        repeated halves by binary search; others by a walk through the index. The counts are the
+        same whichever way is taken.
         """
         lower = np.ascontiguousarray(lower, dtype=np.int64)
         upper = np.ascontiguousarray(upper, dtype=np.int64)
         parts = count_parts(self.cells, self.multiplicities, lower, upper)
+        if parts is None:
+            parts = count_nested(self.index.cells, self.index.number, lower, upper)
         if parts is not None:
             return parts
         if not self._grids:
@@ -267,6 +275,12 @@ class TripMatrix:
     def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
         """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
         return homogeneity.all_imbalances(self.count, lower, upper, axis)
+
+    def slab_costs(
+        self, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
+    ) -> Ints:
+        """How far cells of slabs lie from their means, (p, m), see `privacy.counts.Sliced`."""
+        return profile.slab_costs(self.index, lower, upper, axis, owner, start, stop)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.

@@ -22,7 +22,7 @@ import numpy as np
 import param
 from numba.core.dispatcher import Dispatcher
 from explorer import FrequencyMatrix
-from explorer.mechanisms import Mosaic, PrivTree, QuadTree, all_mechanisms
+from explorer.mechanisms import DAFHomogeneity, EUG, Mosaic, PrivTree, QuadTree, all_mechanisms
 from explorer.trips.matrix import TripMatrix
 
 def signatures():
@@ -56,7 +56,8 @@ for cls in all_mechanisms().values():
     chosen = {n: d.objects[-1] for n, d in declared.items() if isinstance(d, param.Selector)}
     made += [cls(epsilon=2), cls(epsilon=2, **chosen)] if chosen else [cls(epsilon=2)]
 cells = np.random.default_rng(1).integers(0, 16, (3000, 4)) // 2
-trips = [QuadTree(epsilon=2, height=2), Mosaic(epsilon=2), PrivTree(epsilon=2)]
+trips = [QuadTree(epsilon=2, height=2), Mosaic(epsilon=2), PrivTree(epsilon=2), EUG(epsilon=2)]
+trips += [DAFHomogeneity(epsilon=2, rule=each) for each in ("noised costs", "noisy-min")]
 found = {}
 for each in made + trips:
     read, write = os.pipe()

@@ -137,6 +137,18 @@ def test_parallel_threads_share_one_ledger(tmp_path: Path) -> None:
     assert ledger.spent(KEY) == most
 
 
+def test_a_refused_release_is_booked_with_what_it_has_spent(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l", cap=1)
+    before, number = ledger.book(KEY, 5, "htf"), ledger.book(KEY, to_units(0.9), "mkm")
+    ledger.lower(number, 7)
+    assert [row.units for row in ledger.rows(KEY)] == [5, 7]
+    # Never more than it was.
+    ledger.lower(number, 10**15)
+    assert ledger.spent(KEY) == 12
+    ledger.lower(before, 0)
+    assert [row.mechanism for row in ledger.rows(KEY)] == ["mkm"]
+
+
 def _book_in_child(path: str) -> None:
     Ledger(path).book(KEY, 1, "htf")
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 from explorer.errors import InputError
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.baselines import Identity, Uniform
+from explorer.mechanisms.gravity import Gravity
 from explorer.mechanisms.grids import AG, UG
 from explorer.mechanisms.hierarchies import HB, Hierarchy
 from explorer.mechanisms.htf import HTF
@@ -34,6 +35,7 @@ _ALL: tuple[type[Mechanism], ...] = (
     Privlet,
     PrivTree,
     Mosaic,
+    Gravity,
 )
 _REGISTERED: dict[str, type[Mechanism]] = {each.key: each for each in _ALL}
 
@@ -42,6 +44,7 @@ __all__ = [
     "HB",
     "HTF",
     "UG",
+    "Gravity",
     "Hierarchy",
     "Identity",
     "KDCell",

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 import param
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.mechanisms.base import Mechanism
@@ -26,7 +27,7 @@ from explorer.releases import inference
 from explorer.releases.inference import Estimate
 from explorer.releases.nodes import Ints
 from explorer.releases.place_maps import PlaceMap, PlaceMaps
-from explorer.releases.transcript import Transcript
+from explorer.releases.transcript import Floats, Transcript
 from explorer.releases.units import UNITS_PER_EPSILON, share, to_epsilon
 
 ROOT_SHARE = 0.03  # of the tree's budget, for the noisy total
@@ -196,7 +197,7 @@ class Gravity(Mechanism):
         while len(nodes):
             rest = curator.remaining(nodes)
             worth = counted * (rest / UNITS_PER_EPSILON) / ENOUGH
-            ends = (nodes.cells == 1) | ((worth < 1) & (t >= base))
+            ends = self._ends(nodes, worth, max(base - t, 0))
             leaves = nodes.select(ends)
             if len(leaves):
                 curator.count(leaves, rest[ends], "leaves")
@@ -204,7 +205,7 @@ class Gravity(Mechanism):
             if len(nodes) == 0:
                 return
             jump = base - t if t < base else k
-            part = portion(worth, jump, max(base - t, 0), k, ratio)
+            part = self._portion(nodes, worth, jump, max(base - t, 0), ratio)
             paid = np.where(part > 0.97, rest, np.floor(part * rest).astype(np.int64))
             if zones is not None and t == 0:
                 children = nodes.grid(zones)
@@ -219,6 +220,17 @@ class Gravity(Mechanism):
             nodes, turn, t = children.select(~final), turn[owner][~final], t + jump
             if len(nodes):
                 counted = curator.count(nodes, paid[owner][~final], "levels")
+
+    @staticmethod
+    def _ends(nodes: Regions, worth: Floats, due: int) -> NDArray[np.bool_]:
+        """Which nodes are leaves: released figures alone decide, and none while cuts are due."""
+        ends: NDArray[np.bool_] = nodes.cells == 1
+        return ends | (worth < 1) if due == 0 else ends
+
+    @staticmethod
+    def _portion(nodes: Regions, worth: Floats, jump: int, due: int, ratio: float) -> Floats:
+        """What part of their rest nodes spend on the draws below, from released figures alone."""
+        return portion(worth, jump, due, nodes.lower.shape[1] // 2, ratio)
 
     def _check_size(self, shape: tuple[int, ...]) -> None:
         if self.zones is None or self.partition != "adaptive" or len(shape) <= 2:

@@ -1,4 +1,7 @@
-"""The mechanisms, one concept a module; `all_mechanisms()` is their registry."""
+"""The mechanisms, one concept a module.
+
+`all_mechanisms()` are those of maps, `trip_mechanisms()` those of trips.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +64,7 @@ __all__ = [
     "mechanism",
     "rebuild",
     "register",
+    "trip_mechanisms",
     "unregister",
 ]
 
@@ -69,8 +73,13 @@ _KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 def all_mechanisms() -> dict[str, type[Mechanism]]:
-    """The mechanisms by name, in the order in which they are best explained."""
-    return dict(_REGISTERED)
+    """The mechanisms of maps by name, in the order in which they are best explained."""
+    return {key: kind for key, kind in _REGISTERED.items() if kind.for_maps}
+
+
+def trip_mechanisms() -> dict[str, type[Mechanism]]:
+    """The mechanisms that take trips of two places by name, in the same order."""
+    return {key: kind for key, kind in _REGISTERED.items() if 4 in kind.dimensions}
 
 
 def mechanism(name: str) -> type[Mechanism]:

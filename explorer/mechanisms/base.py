@@ -60,6 +60,7 @@ class Mechanism(param.Parameterized):
     ----------
     key, title, summary, paper : its name in files, on screens, in one sentence, and its source
     dimensions : numbers of dimensions of the counts that it takes
+    for_maps : whether menus and comparisons of maps offer it
     colour : a name in the palette of the charts, such as "red", or a hex colour; "" leaves it open
     marker, dash : a Bokeh marker; "solid" (the marker filled) or "dashed" (the marker open)
     compared_first : whether comparisons begin with it
@@ -71,6 +72,7 @@ class Mechanism(param.Parameterized):
     summary: ClassVar[str] = ""
     paper: ClassVar[str] = ""
     dimensions: ClassVar[Collection[int]] = (2,)
+    for_maps: ClassVar[bool] = True
     colour: ClassVar[str] = ""
     marker: ClassVar[str] = "circle"
     dash: ClassVar[str] = "solid"

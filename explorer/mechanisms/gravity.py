@@ -63,6 +63,7 @@ class Gravity(Mechanism):
     )
     paper: ClassVar[str] = "this project, notebooks/design"
     dimensions: ClassVar[Collection[int]] = (2, 4, 6)
+    for_maps: ClassVar[bool] = False
     colour: ClassVar[str] = "red"
     marker: ClassVar[str] = "diamond"
     dash: ClassVar[str] = "dashed"

@@ -16,22 +16,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
-from explorer.grid.grid import MAX_CELLS, Grid
+from explorer.grid.grid import Grid
 from explorer.grid.places import Places
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases import file as release_file
 from explorer.releases import haar, map_answers
 from explorer.releases.answers import Answers
-from explorer.releases.checks import check_tree
+from explorer.releases.checks import check_made
 from explorer.releases.facts import by_stage, checked
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
-from explorer.releases.marginal import marginal_density
+from explorer.releases.marginal import chosen_axes, marginal_density
 from explorer.releases.nodes import span
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
-from explorer.releases.units import UNITS_OF_PRIVACY, UNITS_PER_EPSILON, to_epsilon
+from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
@@ -151,23 +151,7 @@ class Release:
             For a tree that does not tile the domain or was not measured, stages without a row in
             the ledger, a path that spent more than ``units``, or another unit of privacy.
         """
-        try:
-            check_tree(tree, domain.shape)
-        except ValueError as error:
-            raise InputError(f"No release can stand on this tree: {error}.") from error
-        if unit not in UNITS_OF_PRIVACY:
-            raise InputError(
-                f"The unit of privacy is {unit!r}; it is one of {', '.join(UNITS_OF_PRIVACY)}."
-            )
-        missing = set(tree.stages) - {row.stage for row in ledger}
-        if missing:
-            raise InputError(f"The ledger has no row for {', '.join(sorted(missing))}; add one.")
-        spent = int(tree.path_spent.sum(axis=1).max())
-        if spent > units:
-            raise InputError(
-                f"A path of this tree spent epsilon {to_epsilon(spent):g}, more than the "
-                f"{to_epsilon(units):g} of the release."
-            )
+        check_made(tree, domain.shape, ledger, units, unit)
         release = cls(
             tree=tree,
             domain=domain,
@@ -364,20 +348,7 @@ class Release:
         InputError
             For axes that are not there or named twice, and for more cells than a grid may have.
         """
-        shape, chosen = self.domain.shape, [int(axis) for axis in axes]
-        if (
-            not chosen
-            or len(set(chosen)) < len(chosen)
-            or not set(chosen) <= set(range(len(shape)))
-        ):
-            raise InputError(
-                f"The axes are {chosen}; give some of 0 to {len(shape) - 1}, each once: "
-                f"{', '.join(self.domain.axis_names)}."
-            )
-        if math.prod(shape[axis] for axis in chosen) > MAX_CELLS:
-            raise InputError(
-                f"These axes have more than {MAX_CELLS:,} cells together; choose fewer of them."
-            )
+        shape, chosen = self.domain.shape, chosen_axes(self.domain, axes)
         if self.is_uniform:
             return marginal_density(self.tree, shape, chosen)
         if self.inside == "maps":

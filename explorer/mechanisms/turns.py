@@ -28,7 +28,7 @@ def cuts_between(shape: Ints, turn: Ints, cuts: int, order: Ints) -> tuple[Ints,
     """So many cuts of every node at once, places in turn, each time through the longer side.
 
     A place of one cell is passed over; where nothing is left to be cut there are fewer cuts. Of
-    equal sides the rows are cut.
+    equal sides the columns are cut.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _take_turns(sides, turn, cuts, order, parts):  # type: ignore[no-untyped-def
             for _ in range(len(order)):
                 row = 2 * order[turn[i]]
                 turn[i] = (turn[i] + 1) % len(order)
-                longer = row if sides[i, row] >= sides[i, row + 1] else row + 1
+                longer = row if sides[i, row] > sides[i, row + 1] else row + 1
                 if sides[i, longer] > 1:
                     axis = longer
                     break

@@ -163,8 +163,8 @@ def test_places_are_cut_in_turn_in_the_middle_of_the_longer_side() -> None:
     order = order_of_places((8, 8, 4, 16))
     assert order.tolist() == [0, 1, 0, 1]
     parts, turn = cuts_between(np.array([[8, 8, 4, 16]]), np.array([0]), 5, order)
-    # Rows of the first, columns of the second, columns, columns (8 against 4), rows.
-    assert parts.tolist() == [[4, 2, 1, 4]]
+    # In turn columns (of equal sides), columns, rows, columns, columns.
+    assert parts.tolist() == [[2, 4, 1, 4]]
     assert turn.tolist() == [1]
 
 

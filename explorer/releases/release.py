@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.places import Places
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases import file as release_file
 from explorer.releases import haar, map_answers
@@ -286,9 +285,9 @@ class Release:
         InputError
             For a release without maps, a place that it has not, or bad rectangles.
         """
-        if self.maps is None or not isinstance(self.domain, Places):
+        grids: Sequence[Grid] = getattr(self.domain, "grids", ())
+        if self.maps is None or not grids:
             raise InputError("This release has no maps of its places: ask with answer.")
-        grids = self.domain.grids
         if place not in range(len(grids)):
             raise InputError(f"The place is {place!r}: give a number, 0 to {len(grids) - 1}.")
         return self.maps.answer(int(place), grids[int(place)].to_cells(rectangles))

@@ -11,6 +11,7 @@ from explorer.mechanisms.turns import cuts_between, order_of_places, portion
 from explorer.points.truth import exact
 from explorer.releases.units import to_units
 from explorer.testing import NoNoise, mechanism_checks
+from explorer.testing.counts import counted
 from explorer.trips.matrix import TripMatrix
 from tests.helpers import city
 
@@ -133,10 +134,10 @@ def test_more_flows_than_can_be_said_are_refused_with_their_number() -> None:
         Gravity(zones=16).release(matrix, rng=1)
 
 
-def test_other_numbers_of_places_are_refused() -> None:
-    four = TripMatrix.from_coordinates([[0] * 8], [4] * 4)
+def test_other_numbers_of_axes_are_refused() -> None:
+    odd = counted(np.ones((2, 3, 2), dtype=np.int64))
     with pytest.raises(InputError, match=r"^Gravity takes counts of 2 or 4 or 6 dimensions"):
-        Gravity().release(four, rng=1)
+        Gravity().release(odd, rng=1)
 
 
 @pytest.mark.parametrize("epsilon", [0.0001, 10.0])

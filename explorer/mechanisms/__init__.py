@@ -12,6 +12,7 @@ from explorer.errors import InputError
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.baselines import Identity, Uniform
 from explorer.mechanisms.daf import DAFEntropy, DAFHomogeneity
+from explorer.mechanisms.gravity import Gravity
 from explorer.mechanisms.grids import AG, UG
 from explorer.mechanisms.hierarchies import HB, Hierarchy
 from explorer.mechanisms.htf import HTF
@@ -44,6 +45,7 @@ _ALL: tuple[type[Mechanism], ...] = (
     MKM,
     DAFEntropy,
     DAFHomogeneity,
+    Gravity,
 )
 _REGISTERED: dict[str, type[Mechanism]] = {each.key: each for each in _ALL}
 
@@ -57,6 +59,7 @@ __all__ = [
     "UG",
     "DAFEntropy",
     "DAFHomogeneity",
+    "Gravity",
     "Hierarchy",
     "Identity",
     "KDCell",

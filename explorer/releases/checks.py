@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
+from explorer.releases.transcript import LedgerRow
 from explorer.releases.tree import Tree
+from explorer.releases.units import UNITS_OF_PRIVACY, to_epsilon
 
 Ints = NDArray[np.int64]
 
 # The largest prime below 2^31: products of two remainders stay within int64.
 _PRIME = 2**31 - 1
 _ROUNDS = 2
+
+
+def check_made(
+    tree: Tree, shape: tuple[int, ...], ledger: Sequence[LedgerRow], units: int, unit: str
+) -> None:
+    """Refuse what no single plan drew where no release can stand on it, see `Release.from_tree`.
+
+    Raises
+    ------
+    InputError
+        For a tree that does not tile the domain or was not measured, stages without a row in the
+        ledger, a path that spent more than ``units``, or another unit of privacy.
+    """
+    try:
+        check_tree(tree, shape)
+    except ValueError as error:
+        raise InputError(f"No release can stand on this tree: {error}.") from error
+    if unit not in UNITS_OF_PRIVACY:
+        raise InputError(
+            f"The unit of privacy is {unit!r}; it is one of {', '.join(UNITS_OF_PRIVACY)}."
+        )
+    missing = set(tree.stages) - {row.stage for row in ledger}
+    if missing:
+        raise InputError(f"The ledger has no row for {', '.join(sorted(missing))}; add one.")
+    spent = int(tree.path_spent.sum(axis=1).max())
+    if spent > units:
+        raise InputError(
+            f"A path of this tree spent epsilon {to_epsilon(spent):g}, more than the "
+            f"{to_epsilon(units):g} of the release."
+        )
 
 
 def check_tree(tree: Tree, shape: tuple[int, ...]) -> None:

@@ -35,8 +35,11 @@ def by_stage(
     return tuple(rows)
 
 
-def checked(about: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a release file in their own types; raises where one is impossible."""
+def checked(about: dict[str, Any], has_maps: bool = False) -> dict[str, Any]:
+    """The facts of a release file in their own types; raises where one is impossible.
+
+    `has_maps` says whether the release has maps of its places.
+    """
     units, bound, variance = about["units"], about["contribution_bound"], about["haar_variance"]
     mechanism, epsilon = about["mechanism"], about["epsilon"]
     facts = {str(name): float(value) for name, value in about["facts"].items()}
@@ -55,7 +58,7 @@ def checked(about: dict[str, Any]) -> dict[str, Any]:
         and _NAME.fullmatch(mechanism) is not None
         and isinstance(bound, int)
         and bound >= 1
-        and about["inside"] in ("uniform", "interpolated")
+        and about["inside"] in ("uniform", "maps" if has_maps else "interpolated")
         and about["unit_of_privacy"] in UNITS_OF_PRIVACY
         and all(isinstance(about[name], bool) for name in ("preview", "linear"))
         and (variance is None or (isinstance(variance, float) and 0 < variance < np.inf))

@@ -1,7 +1,9 @@
 """Release files: Parquet whose rows are the leaves, everything else in its metadata.
 
 Format 2 names the domain and has a column for either edge of a leaf along each axis. Over a grid
-the leaves have a polygon each, so that the file is GeoParquet. Format 1 knew grids alone.
+the leaves have a polygon each, so that the file is GeoParquet. Format 1 knew grids alone. A
+release with maps of its places is written in format 3, which is format 2 with those maps: what does
+not know them must not answer without them.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from explorer.grid import kinds
 from explorer.grid.domain import Domain
 from explorer.grid.grid import MAX_CELLS, Grid
 from explorer.releases.checks import check_tree
+from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.tree import Tree
 
 FORMAT = 2
-_READ = (1, FORMAT)
+WITH_MAPS = 3
+_READ = (1, FORMAT, WITH_MAPS)
 _KEY = b"dp-explorer"
 # What reading nonsense can raise, somewhere in Arrow, numpy, zip or base64.
 _DAMAGE = (
@@ -48,7 +52,13 @@ _ARRAYS = ("lower", "upper", "parent", "value", "precision", "spent", "draws")
 _TESTED = "tested"
 
 
-def write(path: str | Path, tree: Tree, domain: Domain, about: dict[str, Any]) -> None:
+def write(
+    path: str | Path,
+    tree: Tree,
+    domain: Domain,
+    about: dict[str, Any],
+    maps: PlaceMaps | None = None,
+) -> None:
     """Write a tree and what is to be known about it.
 
     Parameters
@@ -57,6 +67,7 @@ def write(path: str | Path, tree: Tree, domain: Domain, about: dict[str, Any]) -
     tree : the released tree
     domain : what it divides
     about : facts that JSON can hold
+    maps : of the places, if it has some
     """
     leaves = tree.leaves
     inner = np.flatnonzero(tree.fan_out > 0)
@@ -91,6 +102,11 @@ def write(path: str | Path, tree: Tree, domain: Domain, about: dict[str, Any]) -
         "nodes": len(tree),
         "inner": base64.b64encode(rest.getvalue()).decode(),
     }
+    if maps is not None:
+        packed = io.BytesIO()
+        np.savez_compressed(packed, **maps.arrays())
+        kept = {"key": maps.key, "leaves": base64.b64encode(packed.getvalue()).decode()}
+        facts |= {"format": WITH_MAPS, "maps": kept}
     metadata[_KEY] = json.dumps(facts).encode()
     table = pa.table(columns).replace_schema_metadata(metadata)
     pq.write_table(table, path, compression="zstd")
@@ -112,8 +128,8 @@ def _geo(grid: Grid, boxes: np.ndarray) -> dict[str, Any]:
     }
 
 
-def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any]]:
-    """The tree, the domain and the facts of a release file.
+def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | None]:
+    """The tree, the domain, the facts and the maps, if there are some, of a release file.
 
     Raises
     ------
@@ -152,13 +168,35 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any]]:
             domain = kinds.from_plain(facts["domain"])
         tree = _tree(file, facts, len(domain.shape))
         check_tree(tree, domain.shape)
+        maps = _maps(facts["maps"], domain.shape) if found == WITH_MAPS else None
     except kinds.UnknownKind:
         raise
     except _DAMAGE as error:
         raise InputError(
             f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
         ) from error
-    return tree, domain, facts
+    return tree, domain, facts, maps
+
+
+def _unpacked(saved: str, most: int) -> io.BytesIO:
+    """An archive of arrays that unpack to no more than so many bytes."""
+    raw = io.BytesIO(base64.b64decode(saved, validate=True))
+    # Sizes stand in the archive's directory: look before unpacking.
+    with zipfile.ZipFile(raw) as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > most:
+        raise ValueError("arrays unpack to more than there can be")
+    return raw
+
+
+def _maps(saved: dict[str, Any], shape: tuple[int, ...]) -> PlaceMaps:
+    cells = sum(rows * cols for rows, cols in zip(shape[::2], shape[1::2], strict=True))
+    raw = _unpacked(saved["leaves"], 4096 * len(shape) + 8 * 5 * cells)
+    with np.load(raw, allow_pickle=False) as arrays:
+        maps = PlaceMaps.from_arrays(arrays, shape)
+    if maps.key != saved["key"]:
+        raise ValueError("the maps are not those that were written")
+    return maps
 
 
 def _tree(file: pq.ParquetFile, facts: dict[str, Any], axes: int) -> Tree:
@@ -188,12 +226,8 @@ def _tree(file: pq.ParquetFile, facts: dict[str, Any], axes: int) -> Tree:
         "draws": draws,
         **({_TESTED: table[_TESTED]} if tested else {}),
     }
-    raw = io.BytesIO(base64.b64decode(facts["inner"], validate=True))
-    # Sizes stand in the archive's directory: look before unpacking.
-    with zipfile.ZipFile(raw) as archive:
-        unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > 4096 + 8 * (5 + 2 * axes + 2 * len(stages)) * facts["nodes"]:
-        raise ValueError("the inner nodes unpack to more than there can be")
+    most = 4096 + 8 * (5 + 2 * axes + 2 * len(stages)) * facts["nodes"]
+    raw = _unpacked(facts["inner"], most)
     merged: dict[str, Any] = {}
     with np.load(raw, allow_pickle=False) as inner:
         place = np.concatenate([inner["node"], table["node"]])

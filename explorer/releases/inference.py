@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.releases import split_inference as sharing
 from explorer.releases.nodes import Ints
+from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.transcript import Floats, Transcript
 
 
@@ -29,6 +30,7 @@ class Estimate:
     facts : what the plan chose from noisy figures alone, by name ("height", "grid size", ...)
     tested : (n,) the released figure that decided about a node where that is no draw of its own,
         else NaN; None where there are none
+    maps : of all places, which say how counts lie inside leaves; None where there are none
     """
 
     transcript: Transcript
@@ -38,6 +40,7 @@ class Estimate:
     linear: bool = True
     haar_variance: float | None = None
     tested: Floats | None = None
+    maps: PlaceMaps | None = None
 
 
 def leaves(transcript: Transcript, stages: Collection[str]) -> Estimate:
@@ -77,6 +80,8 @@ def split(
     transcript: Transcript,
     stages: Collection[str] | None = None,
     largest_share: Floats | None = None,
+    masses: Floats | None = None,
+    anchored: bool = False,
 ) -> Estimate:
     """Split inference: least squares upwards, then shares that cannot be negative downwards.
 
@@ -84,9 +89,19 @@ def split(
     `sharing.share`. All counts come out at 0 or more and add up at every node. They are not linear
     in the draws, so the noise of answers has no closed form: `precision` is that of the least
     squares underneath.
+
+    Parameters
+    ----------
+    transcript, stages, largest_share : as of `least_squares`
+    masses : (n,) above 0, optional
+        What is expected of nodes, in any unit, such as the mass of a map in them; by default all
+        children are expected to hold alike.
+    anchored : bool
+        Whether the root keeps its own draw, or 0 if that is negative. Where draws decided what was
+        counted below, the best estimate from all of them is too high; this one is not.
     """
     noisy, precision = transcript.counts(stages)
-    return _solve(transcript, noisy, precision, largest_share, non_negative=True)
+    return _solve(transcript, noisy, precision, largest_share, True, masses, anchored)
 
 
 def balanced_shares(
@@ -155,10 +170,15 @@ def _solve(
     precision: Floats,
     largest_share: Floats | None = None,
     non_negative: bool = False,
+    masses: Floats | None = None,
+    anchored: bool = False,
 ) -> Estimate:
     if np.any(precision[transcript.is_leaf] <= 0):
         raise ValueError("a leaf was never measured")
+    if anchored and precision[0] <= 0:
+        raise ValueError("the root was never measured")
     shares = np.ones(0) if largest_share is None else largest_share
+    root = noisy[0]
     variance, below, below_variance = (np.zeros(len(transcript)) for _ in range(3))
     _upwards(
         transcript.parent,
@@ -174,7 +194,9 @@ def _solve(
     value = noisy
     if non_negative:
         value = np.empty(len(transcript))
-        sharing.downwards(transcript.parent, noisy, variance, value)
+        expected = np.ones(0) if masses is None else masses
+        noisy[0] = root if anchored else noisy[0]
+        sharing.downwards(transcript.parent, noisy, variance, expected, value)
     else:
         _downwards(transcript.parent, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
+from explorer.grid.domain import Domain
+from explorer.grid.grid import MAX_CELLS
 from explorer.releases.tree import Tree
 
 Floats = NDArray[np.float64]
+
+
+def chosen_axes(domain: Domain, axes: Sequence[int]) -> list[int]:
+    """Some axes of a domain, in the order that was asked for.
+
+    Raises
+    ------
+    InputError
+        For axes that are not there or named twice, and for more cells than a grid may have.
+    """
+    shape, chosen = domain.shape, [int(axis) for axis in axes]
+    known = set(chosen) <= set(range(len(shape)))
+    if not chosen or len(set(chosen)) < len(chosen) or not known:
+        raise InputError(
+            f"The axes are {chosen}; give some of 0 to {len(shape) - 1}, each once: "
+            f"{', '.join(domain.axis_names)}."
+        )
+    if math.prod(shape[axis] for axis in chosen) > MAX_CELLS:
+        raise InputError(
+            f"These axes have more than {MAX_CELLS:,} cells together; choose fewer of them."
+        )
+    return chosen
 
 
 def marginal_density(tree: Tree, shape: Sequence[int], axes: Sequence[int]) -> Floats:

@@ -16,20 +16,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
-from explorer.grid.grid import MAX_CELLS, Grid
+from explorer.grid.grid import Grid
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases import file as release_file
-from explorer.releases import haar
+from explorer.releases import haar, map_answers
 from explorer.releases.answers import Answers
-from explorer.releases.checks import check_tree
+from explorer.releases.checks import check_made
 from explorer.releases.facts import by_stage, checked
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
-from explorer.releases.marginal import marginal_density
+from explorer.releases.marginal import chosen_axes, marginal_density
 from explorer.releases.nodes import span
+from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
-from explorer.releases.units import UNITS_OF_PRIVACY, UNITS_PER_EPSILON, to_epsilon
+from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
@@ -54,10 +55,12 @@ class Release:
     ledger : one row a stage; what a leaf's path spent on each, averaged, adds up to epsilon
     facts : choices made from noisy figures, such as the height
     elsewhere : what passes over the domain before this tree cost, as (stage, epsilon)
-    inside : how a leaf's count lies inside it, "uniform" or "interpolated" from released neighbours
+    inside : how a leaf's count lies inside it, "uniform", "interpolated" from released neighbours,
+        or by the "maps" of the places
     linear : whether counts are linear in the draws, so that the noise has a closed form
     haar_variance : variance of every Haar coefficient, for Privlet
     candidates : cuts that HTF's search looked at, with their noisy costs; no file keeps them
+    maps : private maps of all places, drawn beside the tree; None for most mechanisms
     version : of the software that drew it
     """
 
@@ -76,6 +79,7 @@ class Release:
     linear: bool = True
     haar_variance: float | None = None
     candidates: tuple[Candidates, ...] = ()
+    maps: PlaceMaps | None = None
     version: str = __version__
 
     @classmethod
@@ -96,8 +100,11 @@ class Release:
             draws,
             estimate.tested,
         )
+        if estimate.maps is not None:
+            about["inside"] = "maps"
         release = cls(
             tree=tree,
+            maps=estimate.maps,
             facts=dict(estimate.facts),
             elsewhere=record.elsewhere,
             linear=estimate.linear,
@@ -143,23 +150,7 @@ class Release:
             For a tree that does not tile the domain or was not measured, stages without a row in
             the ledger, a path that spent more than ``units``, or another unit of privacy.
         """
-        try:
-            check_tree(tree, domain.shape)
-        except ValueError as error:
-            raise InputError(f"No release can stand on this tree: {error}.") from error
-        if unit not in UNITS_OF_PRIVACY:
-            raise InputError(
-                f"The unit of privacy is {unit!r}; it is one of {', '.join(UNITS_OF_PRIVACY)}."
-            )
-        missing = set(tree.stages) - {row.stage for row in ledger}
-        if missing:
-            raise InputError(f"The ledger has no row for {', '.join(sorted(missing))}; add one.")
-        spent = int(tree.path_spent.sum(axis=1).max())
-        if spent > units:
-            raise InputError(
-                f"A path of this tree spent epsilon {to_epsilon(spent):g}, more than the "
-                f"{to_epsilon(units):g} of the release."
-            )
+        check_made(tree, domain.shape, ledger, units, unit)
         release = cls(
             tree=tree,
             domain=domain,
@@ -269,11 +260,59 @@ class Release:
         """
         boxes = self.domain.to_cells(rectangles)
         value, variance, _ = self.tree.integrate(boxes)
-        if not self.is_uniform:
+        if self.inside == "maps":
+            value = map_answers.integrate(self.tree, self._maps, boxes)
+        elif not self.is_uniform:
             value = rectangle_sums(self._sums, boxes)
         if self.haar_variance is not None:
             variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
         return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact)
+
+    def map_answer(self, place: int, rectangles: ArrayLike) -> Floats:
+        """What the map of one place says itself, beside the tree's own `answer`.
+
+        Parameters
+        ----------
+        place : 0 to k - 1
+        rectangles : (n, 4) x0, y0, x1, y1, as people write boxes of this place
+
+        Returns
+        -------
+        (n,) private counts of records that are there with this place, wherever their others lie
+
+        Raises
+        ------
+        InputError
+            For a release without maps, a place that it has not, or bad rectangles.
+        """
+        grids: Sequence[Grid] = getattr(self.domain, "grids", ())
+        if self.maps is None or not grids:
+            raise InputError("This release has no maps of its places: ask with answer.")
+        if place not in range(len(grids)):
+            raise InputError(f"The place is {place!r}: give a number, 0 to {len(grids) - 1}.")
+        return self.maps.answer(int(place), grids[int(place)].to_cells(rectangles))
+
+    def spread(self, inside: str) -> Release:
+        """The same release with counts spread otherwise inside leaves; costs nothing.
+
+        Parameters
+        ----------
+        inside : {"uniform", "interpolated", "maps"}
+            "interpolated" of a grid alone, "maps" where the release has some.
+
+        Raises
+        ------
+        InputError
+            For anything else.
+        """
+        here = {"uniform": True, "interpolated": isinstance(self.domain, Grid)}
+        here["maps"] = self.maps is not None
+        possible = [each for each, can in here.items() if can]
+        if inside not in possible:
+            raise InputError(
+                f"Counts cannot be spread by {inside!r} here: choose one of {', '.join(possible)}."
+            )
+        return replace(self, inside=inside)
 
     def touched(self, rectangles: ArrayLike) -> NDArray[np.int64]:
         """Number of leaves that each rectangle touches, (n,)."""
@@ -308,24 +347,19 @@ class Release:
         InputError
             For axes that are not there or named twice, and for more cells than a grid may have.
         """
-        shape, chosen = self.domain.shape, [int(axis) for axis in axes]
-        if (
-            not chosen
-            or len(set(chosen)) < len(chosen)
-            or not set(chosen) <= set(range(len(shape)))
-        ):
-            raise InputError(
-                f"The axes are {chosen}; give some of 0 to {len(shape) - 1}, each once: "
-                f"{', '.join(self.domain.axis_names)}."
-            )
-        if math.prod(shape[axis] for axis in chosen) > MAX_CELLS:
-            raise InputError(
-                f"These axes have more than {MAX_CELLS:,} cells together; choose fewer of them."
-            )
+        shape, chosen = self.domain.shape, chosen_axes(self.domain, axes)
         if self.is_uniform:
             return marginal_density(self.tree, shape, chosen)
+        if self.inside == "maps":
+            return map_answers.marginal(self.tree, self._maps, shape, chosen)
         others = tuple(axis for axis in range(len(shape)) if axis not in chosen)
         return np.transpose(self.density().sum(axis=others), np.argsort(np.argsort(chosen)))
+
+    @property
+    def _maps(self) -> PlaceMaps:
+        if self.maps is None:
+            raise InputError("This release has no maps of its places: spread it uniform.")
+        return self.maps
 
     @cached_property
     def _density(self) -> Floats:
@@ -349,12 +383,16 @@ class Release:
         kind = "Preview (reproducible noise, not private)" if self.preview else "Private release"
         sides = self.domain.shape
         typical = float(np.median(self.sd))
+        by_maps = (
+            ", spread inside leaves by the maps of the places" if self.inside == "maps" else ""
+        )
         return (
             f"{kind} by {self.mechanism} with epsilon {self.epsilon:g} per {self.unit}: "
             f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over "
             f"{' x '.join(map(str, sides))} {'cell' if math.prod(sides) == 1 else 'cells'}, "
             f"about {self.total:,.0f} records in all, "
-            f"noise of a leaf's count typically {typical:,.1f} (standard deviation)."
+            f"noise of a leaf's count typically {typical:,.1f} (standard deviation)"
+            f"{by_maps}."
         )
 
     def to_geodataframe(self) -> geopandas.GeoDataFrame:
@@ -387,7 +425,7 @@ class Release:
             "linear": self.linear,
             "haar_variance": self.haar_variance,
         }
-        release_file.write(path, self.tree, self.domain, about)
+        release_file.write(path, self.tree, self.domain, about, self.maps)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:
@@ -398,9 +436,9 @@ class Release:
         InputError
             For a file that is missing, damaged, not a release, or from another version.
         """
-        tree, domain, about = release_file.read(path)
+        tree, domain, about, maps = release_file.read(path)
         try:
-            return cls(tree=tree, domain=domain, **checked(about))
+            return cls(tree=tree, domain=domain, maps=maps, **checked(about, maps is not None))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(
                 f"{path} is a release file but damaged: make it anew with `dp-explorer release`."

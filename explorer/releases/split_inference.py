@@ -5,12 +5,14 @@ say about x what one Gaussian observation m of variance V says:
 
     V = V1 V2 / (V1 + V2),   m = (z1 V2 + (t - z2) V1) / (V1 + V2).
 
-Maps are full of empty halves, so the prior is a mixture: all of t on one side, all of it on the
-other (`SPIKE` each), or anything between evenly. With s = sqrt V, a = m/s, b = (t - m)/s, phi and
-Phi the normal density and distribution, F = Phi(b) - Phi(-a) and c = (1 - 2 SPIKE)/t the posterior
-mean is
+Maps are full of empty halves, so the prior is a mixture: all of t with the first child (2 SPIKE
+rho), all of it with the other (2 SPIKE (1 - rho)), or anything between evenly. rho is the part of
+t that is expected of the first child, 1/2 where nothing is known of them. With s = sqrt V,
+a = m/s, b = (t - m)/s, phi and Phi the normal density and distribution, F = Phi(b) - Phi(-a) and
+c = (1 - 2 SPIKE)/t the posterior mean is
 
-    x = [SPIKE phi(b)/s t + c (m F + s (phi(a) - phi(b)))] / [SPIKE (phi(a) + phi(b))/s + c F].
+    x = [2 SPIKE rho phi(b)/s t + c (m F + s (phi(a) - phi(b)))]
+        / [2 SPIKE ((1 - rho) phi(a) + rho phi(b))/s + c F].
 
 More than two children are shared by halving their row again and again.
 """
@@ -23,17 +25,17 @@ import numpy as np
 from numba import njit
 
 SPIKE = 0.25
-"""Prior probability that all of a node lies on one side, for each side."""
+"""Prior probability that all of a node lies on one side, for each side where rho = 1/2."""
 
 _ROOT_2 = math.sqrt(2.0)
 _PHI_0 = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 @njit(cache=True, nogil=True)
-def share(z1, v1, z2, v2, t, spike):  # type: ignore[no-untyped-def]
+def share(z1, v1, z2, v2, t, spike, rho=0.5):  # type: ignore[no-untyped-def]
     """Posterior mean of the first child's count, between 0 and t."""
     if t <= 1e-6:
-        return 0.5 * t
+        return rho * t
     m = (z1 * v2 + (t - z2) * v1) / (v1 + v2)
     s = math.sqrt(v1 * v2 / (v1 + v2))
     a = m / s
@@ -49,17 +51,19 @@ def share(z1, v1, z2, v2, t, spike):  # type: ignore[no-untyped-def]
     at_t = _PHI_0 * math.exp(-0.5 * b * b)
     inside = 0.5 * (math.erf(b / _ROOT_2) + math.erf(a / _ROOT_2))
     c = (1.0 - 2.0 * spike) / t
-    above = spike * at_t / s * t + c * (m * inside + s * (at_0 - at_t))
-    below = spike * (at_0 + at_t) / s + c * inside
+    # Multiplied in this order, rho = 1/2 moves no bit.
+    above = 2.0 * spike * rho * at_t / s * t + c * (m * inside + s * (at_0 - at_t))
+    below = 2.0 * spike * ((1.0 - rho) * at_0 + rho * at_t) / s + c * inside
     return min(max(above / below, 0.0), t)
 
 
 @njit(cache=True, nogil=True)
-def downwards(parent, z, variance, value):  # type: ignore[no-untyped-def]
+def downwards(parent, z, variance, masses, value):  # type: ignore[no-untyped-def]
     """Fill `value` (n,) from the root: children share their parent's count.
 
     `z`, `variance` (n,) are the best estimates of the nodes from their own subtrees; the children
-    of a node stand side by side.
+    of a node stand side by side. `masses` (n,) are what is expected of nodes, in any unit; none at
+    all (0,) expects alike of all halves.
     """
     n = len(parent)
     first = np.zeros(n, dtype=np.int64)
@@ -90,7 +94,16 @@ def downwards(parent, z, variance, value):  # type: ignore[no-untyped-def]
             middle = (low + high) // 2
             z1, z2 = sums[middle] - sums[low], sums[high] - sums[middle]
             v1, v2 = spreads[middle] - spreads[low], spreads[high] - spreads[middle]
-            x = share(z1, v1, z2, v2, t, SPIKE)
+            rho = 0.5
+            if len(masses) > 0:
+                # Added up one by one: differences of running sums would lose the small ones.
+                first_mass, both = 0.0, 0.0
+                for child in range(low, high):
+                    both += masses[child]
+                    if child < middle:
+                        first_mass += masses[child]
+                rho = first_mass / both if both > 0.0 else 0.5
+            x = share(z1, v1, z2, v2, t, SPIKE, rho)
             begin[waiting], end[waiting], mass[waiting] = low, middle, x
             begin[waiting + 1], end[waiting + 1], mass[waiting + 1] = middle, high, t - x
             waiting += 2

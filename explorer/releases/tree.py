@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.releases.inference import add_down
 from explorer.releases.nodes import depths
+from explorer.releases.painting import paint
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -158,7 +159,7 @@ class Tree:
         image = np.empty(shape)
         leaves = self.leaves
         lower, upper = self.lower[leaves], self.upper[leaves]
-        _paint(lower, upper, self.value[leaves] / np.prod(upper - lower, axis=1), image)
+        paint(lower, upper, self.value[leaves] / np.prod(upper - lower, axis=1), image)
         return image
 
     def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
@@ -173,7 +174,7 @@ class Tree:
         image = np.full(shape, -1, dtype=np.int32)
         leaves = self.leaves
         numbers = np.arange(len(leaves), dtype=np.int32)
-        _paint(self.lower[leaves], self.upper[leaves], numbers, image)
+        paint(self.lower[leaves], self.upper[leaves], numbers, image)
         return image
 
     def _check_map(self) -> None:
@@ -229,13 +230,6 @@ def _smooth(parent, alone, below, final):  # type: ignore[no-untyped-def]
         p = parent[i]
         gain = alone[i] / below[p] if below[p] > 0.0 else 0.0
         final[i] = alone[i] + gain * gain * (final[p] - below[p])
-
-
-@njit(cache=True, nogil=True)
-def _paint(lower, upper, density, image):  # type: ignore[no-untyped-def]
-    for k in range(len(density)):
-        for i in range(lower[k, 0], upper[k, 0]):
-            image[i, lower[k, 1] : upper[k, 1]] = density[k]
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -127,7 +127,7 @@ def _bomb():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda f: f.update(format=3), "format 3 and this version reads 1 and 2"),
+        (lambda f: f.update(format=4), "format 4 and this version reads 1 and 2 and 3"),
         (lambda f: f.update(format=True), "format True"),
         (lambda f: f.update(nodes=10**9), "more leaves than"),
         (lambda f: f.update(inner="!!"), "damaged"),

@@ -10,7 +10,7 @@ from explorer.releases.split_inference import SPIKE, share
 from tests.helpers import city, run
 
 
-def by_quadrature(z1, v1, z2, v2, t):
+def by_quadrature(z1, v1, z2, v2, t, rho=0.5):
     """Posterior mean of x under the mixture prior, integrated numerically."""
 
     def likelihood(x):
@@ -20,8 +20,8 @@ def by_quadrature(z1, v1, z2, v2, t):
     mass = integrate.quad(likelihood, 0, t, points=points, limit=200)[0]
     moment = integrate.quad(lambda x: x * likelihood(x), 0, t, points=points, limit=200)[0]
     slab = (1 - 2 * SPIKE) / t
-    above = SPIKE * t * likelihood(t) + slab * moment
-    return above / (SPIKE * (likelihood(0) + likelihood(t)) + slab * mass)
+    at_0, at_t = 2 * SPIKE * (1 - rho) * likelihood(0), 2 * SPIKE * rho * likelihood(t)
+    return (t * at_t + slab * moment) / (at_0 + at_t + slab * mass)
 
 
 @pytest.mark.parametrize(
@@ -38,15 +38,25 @@ def test_share_is_the_posterior_mean(case):
     assert share(*case, SPIKE) == pytest.approx(by_quadrature(*case), rel=1e-6)
 
 
+@pytest.mark.parametrize("rho", [0.001, 0.3, 0.9])
+@pytest.mark.parametrize(
+    "case", [(3.0, 4.0, 5.0, 9.0, 10.0), (0.5, 100.0, 0.5, 100.0, 3.0), (9.0, 2.0, 1.0, 2.0, 10.0)]
+)
+def test_share_expects_what_it_is_told_to(case, rho):
+    assert share(*case, SPIKE, rho) == pytest.approx(by_quadrature(*case, rho), rel=1e-6)
+
+
 def test_share_stays_inside_and_is_symmetric():
     rng = np.random.default_rng(1)
     for _ in range(2000):
         z1, z2 = rng.normal(0, 100, 2)
         v1, v2 = rng.uniform(0.1, 500, 2)
         t = rng.exponential(50)
-        x = share(z1, v1, z2, v2, t, SPIKE)
+        rho = rng.uniform()
+        x = share(z1, v1, z2, v2, t, SPIKE, rho)
         assert 0 <= x <= t
-        assert x + share(z2, v2, z1, v1, t, SPIKE) == pytest.approx(t, abs=1e-6 * t + 1e-9)
+        other = share(z2, v2, z1, v1, t, SPIKE, 1 - rho)
+        assert x + other == pytest.approx(t, abs=1e-6 * t + 1e-9)
 
 
 def test_share_without_noise_is_the_truth_and_with_much_is_even():

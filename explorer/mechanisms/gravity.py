@@ -1,0 +1,269 @@
+"""Gravity, our own: maps of the places times an adaptive tree over all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+import param
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.mechanisms.decisions import CELL, Decision, public
+from explorer.mechanisms.figures import Figures, amount
+from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.mechanisms.mosaic import Mosaic, measured
+from explorer.mechanisms.options import inference_option
+from explorer.mechanisms.turns import cuts_between, order_of_places, portion, zone_parts
+from explorer.privacy.counts import Counts, MadeUp
+from explorer.privacy.curator import Curator
+from explorer.privacy.regions import Regions
+from explorer.releases import inference
+from explorer.releases.inference import Estimate
+from explorer.releases.nodes import Ints
+from explorer.releases.place_maps import PlaceMap, PlaceMaps
+from explorer.releases.transcript import Floats, Transcript
+from explorer.releases.units import UNITS_PER_EPSILON, share, to_epsilon
+
+ROOT_SHARE = 0.03  # of the tree's budget, for the noisy total
+ENOUGH = 10.0  # a node is worth cutting while its count times its budget exceeds this
+RATIO = 1.19  # of the shares of successive cuts, for each place
+STRUCTURE_SHARE = 0.5  # of the tree's budget, where PrivTree chooses it
+MOST_ZONES = 2**22  # flows between zones in a release
+
+_WARM: set[tuple[int, str]] = set()
+
+
+class Gravity(Mechanism):
+    """How many trips go from here to there, from a tree; where exactly, from maps of the places.
+
+    A leaf of the tree over all places says how many; where inside it they begin, stop and end comes
+    from the places' own maps, which are two-dimensional and cheap: the count of a combination of
+    cells is c A_1 A_2 .. A_k, the gravity model of transport science with one constant c a leaf.
+
+    Maps: `Mosaic` on each place's two axes, one pass each. Tree: places are cut in turn, each in
+    the middle of its longer side; a node is worth cutting while its count times the budget left
+    exceeds 10. Inference: least squares upwards, then shares that cannot be negative and that
+    expect of each half what the maps hold in it; the total is its own draw, which makes it
+    unbiased. One place is Mosaic with all of the budget. All shares compose in sequence: the maps'
+    passes, then what a path of the tree spends.
+
+    The paper is this project's own (notebooks/design); figures for its choices stand there.
+    """
+
+    key: ClassVar[str] = "gravity"
+    title: ClassVar[str] = "Gravity"
+    summary: ClassVar[str] = (
+        "Maps of the places say where, an adaptive tree of trips says how many."
+    )
+    paper: ClassVar[str] = "this project, notebooks/design"
+    dimensions: ClassVar[Collection[int]] = (2, 4, 6)
+    for_maps: ClassVar[bool] = False
+    colour: ClassVar[str] = "red"
+    marker: ClassVar[str] = "diamond"
+    dash: ClassVar[str] = "dashed"
+    #: Of one place, which is Mosaic; several have maps.
+    inside: ClassVar[str] = "interpolated"
+
+    maps_share = param.Number(
+        default=0.25,
+        bounds=(0, 0.95),
+        step=0.05,
+        label="Share for the maps",
+        doc="Part of the budget that buys a map of every place, in equal shares; with 0 there are "
+        "none, and counts lie evenly inside leaves.",
+    )
+    partition = param.Selector(
+        default="adaptive",
+        objects=["adaptive", "fixed boxes", "PrivTree"],
+        label="Partition",
+        doc="Adaptive cuts where trips are; fixed boxes are chosen in public; PrivTree halves all "
+        "axes at once and pays one price for its structure.",
+    )
+    box_cuts = param.Integer(
+        default=10,
+        bounds=(1, 18),
+        softbounds=(8, 12),
+        label="Cuts to fixed boxes",
+        doc="With n cuts, fixed boxes are 2^n, the places cut in turn.",
+    )
+    zones = param.Integer(
+        default=None,
+        bounds=(2, 64),
+        softbounds=(2, 16),
+        allow_None=True,
+        label="Zones",
+        doc="Cuts every place into z x z zones first, so that flows between zones have draws of "
+        "their own: the largest become several times better, everything else 17 to 30 % worse.",
+    )
+    inference = inference_option("split")
+
+    def plan(self, curator: Curator) -> Estimate:
+        """Draw a map of every place, grow the tree, let counts agree with both."""
+        k = len(curator.shape) // 2
+        if k == 1:
+            return Mosaic(epsilon=self.epsilon, inference=self.inference).plan(curator)
+        each = share(curator.units, self.maps_share) // k
+        maps, before = None, []
+        if each > 0:
+            drawn = [_map(curator, place, each) for place in range(k)]
+            maps = PlaceMaps(tuple(place for place, _ in drawn))
+            before = [stage for _, stages in drawn for stage in stages]
+        self._grow(curator, curator.open())
+        transcript = replace(curator.transcript(), elsewhere=tuple(before))
+        if self.inference != "split":
+            estimate = self.infer(transcript, ["leaves"])
+        else:
+            box = transcript.lower, transcript.upper
+            sizes = np.prod((box[1] - box[0]).astype(np.float64), axis=1)
+            masses = sizes if maps is None else maps.masses(*box)
+            estimate = inference.split(transcript, masses=masses, anchored=True)
+        return replace(estimate, maps=maps)
+
+    def decision(self, node: Figures) -> Decision:
+        """Count times remaining budget against `ENOUGH`, or who else chose the partition."""
+        if node.tree.lower.shape[1] == 2:
+            return Mosaic(epsilon=self.epsilon).decision(node)
+        if node.is_leaf and node.cells == 1:
+            return CELL
+        if self.partition == "fixed boxes":
+            return public(f"one of 2^{self.box_cuts} boxes", "The boxes are chosen in public.")
+        if self.partition == "PrivTree":
+            reason = "The score was a noisy one. Only the outcome is released."
+            if node.is_leaf:
+                return Decision("stopped", "stopped by PrivTree's test: score ≤ 0", reason)
+            return Decision("on", "went on by PrivTree's test: score > 0", reason)
+        if not node.drawn("levels"):
+            reason = "The rest of the budget was spent on this count: no further cut was possible."
+            return Decision("budget", "the budget ends here", reason)
+        counted = node.draw("levels")
+        # What the leaf's second draw cost was still there when the first one decided.
+        elsewhere = sum(part for _, part in node.release.elsewhere)
+        rest = node.release.epsilon - elsewhere - node.path_epsilon + node.own_epsilon("leaves")
+        worth = counted * rest / ENOUGH
+        figures = f"{amount(counted)} × {rest:.3g} / {ENOUGH:g} = {amount(worth)}"
+        if node.is_leaf:
+            reason = "Too few trips for the budget left: a cut would only add noise."
+            return Decision("stopped", f"stopped: {figures} < 1", reason)
+        if worth >= 1:
+            reason = "Count times remaining budget is enough to share among parts."
+            return Decision("on", f"went on: {figures} ≥ 1", reason)
+        return public("always cut", "The first cuts are chosen in public.")
+
+    def relevant(self) -> set[str]:
+        """The parameters that matter under the present settings of the others."""
+        unused = {"adaptive": {"box_cuts"}, "fixed boxes": {"zones"}}
+        return super().relevant() - unused.get(self.partition, {"box_cuts", "zones"})
+
+    def warm_up(self, counts: Counts | None = None) -> None:
+        """Compile what several places need, besides what maps do."""
+        super().warm_up(counts)
+        what = 0 if counts is None else len(counts.domain.shape), repr(self.settings())
+        if what[0] <= 2 or what in _WARM or not isinstance(counts, MadeUp):
+            return
+        with interrupts_between_steps():
+            clear = self.with_(epsilon=MAX_EPSILON)
+            made = clear.release(counts.made_up(), rng=0)
+            _ = made.answer(made.boxes()[:1] / 2), made.summary()
+        _WARM.add(what)
+
+    def _grow(self, curator: Curator, root: Regions) -> None:
+        """Measure the tree: every path spends all that the pass may."""
+        rest = int(curator.remaining(root)[0])
+        counted = curator.count(root, share(rest, ROOT_SHARE), "levels")
+        if self.partition == "PrivTree":
+            part = share(int(curator.remaining(root)[0]), STRUCTURE_SHARE)
+            leaves = curator.privtree(root, part)
+            curator.count(leaves, curator.remaining(leaves), "leaves")
+        elif self.partition == "fixed boxes":
+            order = order_of_places(curator.shape)
+            turn, cuts = np.zeros(1, dtype=np.int64), self.box_cuts
+            leaves = root.grid(cuts_between(root.shape, turn, cuts, order)[0])
+            curator.count(leaves, curator.remaining(leaves), "leaves")
+        else:
+            self._cut_where_trips_are(curator, root, counted)
+
+    def _cut_where_trips_are(self, curator: Curator, root: Regions, counted: Ints) -> None:
+        """Breadth first: nodes that `t` cuts made; whose turn it is next; what they counted."""
+        k, order = len(curator.shape) // 2, order_of_places(curator.shape)
+        zones = None if self.zones is None else zone_parts(curator.shape, self.zones)
+        base = k if zones is None else max(1, round(math.log2(np.prod(zones))))
+        ratio = RATIO**k if zones is None else 1.0
+        nodes, t, turn = root, 0, np.zeros(1, dtype=np.int64)
+        while len(nodes):
+            rest = curator.remaining(nodes)
+            worth = counted * (rest / UNITS_PER_EPSILON) / ENOUGH
+            ends = self._ends(nodes, worth, max(base - t, 0))
+            leaves = nodes.select(ends)
+            if len(leaves):
+                curator.count(leaves, rest[ends], "leaves")
+            nodes, rest, worth, turn = nodes.select(~ends), rest[~ends], worth[~ends], turn[~ends]
+            if len(nodes) == 0:
+                return
+            jump = base - t if t < base else k
+            part = self._portion(nodes, worth, jump, max(base - t, 0), ratio)
+            paid = np.where(part > 0.97, rest, np.floor(part * rest).astype(np.int64))
+            if zones is not None and t == 0:
+                children = nodes.grid(zones)
+            else:
+                parts, turn = cuts_between(nodes.shape, turn, jump, order)
+                children = nodes.grid(parts)
+            owner = np.searchsorted(nodes.ids, children.parent)
+            # Children that take all that is left are leaves already: one draw, no decision.
+            final = (paid == rest)[owner]
+            if final.any():
+                curator.count(children.select(final), paid[owner][final], "leaves")
+            nodes, turn, t = children.select(~final), turn[owner][~final], t + jump
+            if len(nodes):
+                counted = curator.count(nodes, paid[owner][~final], "levels")
+
+    @staticmethod
+    def _ends(nodes: Regions, worth: Floats, due: int) -> NDArray[np.bool_]:
+        """Which nodes are leaves: released figures alone decide, and none while cuts are due."""
+        ends: NDArray[np.bool_] = nodes.cells == 1
+        return ends | (worth < 1) if due == 0 else ends
+
+    @staticmethod
+    def _portion(nodes: Regions, worth: Floats, jump: int, due: int, ratio: float) -> Floats:
+        """What part of their rest nodes spend on the draws below, from released figures alone."""
+        return portion(worth, jump, due, nodes.lower.shape[1] // 2, ratio)
+
+    def _check_size(self, shape: tuple[int, ...]) -> None:
+        if self.zones is None or self.partition != "adaptive" or len(shape) <= 2:
+            return
+        flows = math.prod(int(part) for part in zone_parts(shape, self.zones))
+        if flows > MOST_ZONES:
+            raise InputError(
+                f"{self.zones} x {self.zones} zones in each of {len(shape) // 2} places have "
+                f"{flows:,} flows between them, more than the {MOST_ZONES:,} that are possible: "
+                "choose fewer zones."
+            )
+
+
+def _map(curator: Curator, place: int, units: int) -> tuple[PlaceMap, list[tuple[str, float]]]:
+    """Mosaic on the two axes of one place, in a pass of its own, and what it cost by stage."""
+    axes, root = [2 * place, 2 * place + 1], curator.open(units)
+    transcript, shares = measured(curator, root, axes, f"map {place + 1} ")
+    lower = np.ascontiguousarray(transcript.lower[:, axes])
+    upper = np.ascontiguousarray(transcript.upper[:, axes])
+    value = inference.split(transcript, None, shares).value
+    leaves = transcript.is_leaf
+    rows, cols = (curator.shape[axis] for axis in axes)
+    drawn = PlaceMap((rows, cols), lower[leaves], upper[leaves], value[leaves])
+    return drawn, _mean_by_stage(transcript, units)
+
+
+def _mean_by_stage(transcript: Transcript, units: int) -> list[tuple[str, float]]:
+    """What a leaf's path spent on each stage, averaged, in whole units that add up to `units`."""
+    total = np.zeros_like(transcript.spent)
+    for stage in range(len(transcript.stages)):
+        inference.add_down(transcript.parent, transcript.spent[:, stage], total[:, stage])
+    mean = np.floor(total[transcript.is_leaf].mean(axis=0)).astype(np.int64)
+    mean[-1] = units - mean[:-1].sum()
+    epsilons = [to_epsilon(int(part)) for part in mean]
+    return list(zip(transcript.stages, epsilons, strict=True))

@@ -1,0 +1,193 @@
+"""Maps of the places of trips: where inside a leaf of several places its count lies.
+
+A leaf of trips says how many; the places' own private maps say where. Inside a leaf the count of a
+cell is taken to be in proportion to A_1 A_2 .. A_k, the chances of the k places there: the gravity
+model of transport science with one constant a leaf. With a place's released map m over its cells,
+
+    A = (1 - FLOOR) m / sum m + FLOOR / cells,   even where sum m <= 0.
+
+Everything here is a function of released numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.grid.sums import box_sums, rectangle_sums, summed
+from explorer.releases.interpolation import interpolate
+from explorer.releases.nodes import Ints
+from explorer.releases.painting import paint
+
+Floats = NDArray[np.float64]
+
+FLOOR = 1e-4
+"""Share of a place's chances that is spread evenly, so that none is 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceMap:
+    """A private map of one place: m leaves of a partition with their counts.
+
+    Attributes
+    ----------
+    shape : rows and columns of the place
+    lower, upper : (m, 2) int64, half open, in cells; they tile the place
+    counts : (m,) private counts, 0 or more
+
+    Raises
+    ------
+    ValueError
+        For boxes that do not tile the place, and counts that are negative or no numbers.
+    """
+
+    shape: tuple[int, int]
+    lower: Ints
+    upper: Ints
+    counts: Floats
+
+    def __post_init__(self) -> None:
+        lower, upper, counts = self.lower, self.upper, self.counts
+        fits = lower.shape == upper.shape == (len(counts), 2) and counts.shape == (len(counts),)
+        if not fits or lower.dtype != np.int64 or upper.dtype != np.int64:
+            raise ValueError("a map's leaves have no such shape")
+        if np.any(lower < 0) or np.any(upper > self.shape) or np.any(upper <= lower):
+            raise ValueError("a leaf of a map leaves its place")
+        # As many cells as there are, and none left out: then none is there twice.
+        if np.prod(upper - lower, axis=1).sum() != self.shape[0] * self.shape[1]:
+            raise ValueError("the leaves of a map do not tile its place")
+        if np.any(self._owners < 0):
+            raise ValueError("the leaves of a map do not tile its place")
+        if counts.dtype != np.float64 or not np.isfinite(counts).all() or np.any(counts < 0):
+            raise ValueError("a count of a map is negative or no number")
+
+    @property
+    def _owners(self) -> NDArray[np.int32]:
+        image = np.full(self.shape, -1, dtype=np.int32)
+        paint(self.lower, self.upper, np.arange(len(self.counts), dtype=np.int32), image)
+        return image
+
+    @cached_property
+    def density(self) -> Floats:
+        """Private count per cell, (rows, cols), interpolated inside leaves."""
+        image = np.empty(self.shape)
+        paint(self.lower, self.upper, self.counts / np.prod(self.upper - self.lower, axis=1), image)
+        return interpolate(image, self._owners)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """A of every cell, (rows, cols): above 0, adding up to 1."""
+        # Interpolation may leave a hair's breadth below 0.
+        density = np.maximum(self.density, 0.0)
+        total, cells = density.sum(), density.size
+        if total <= 0:
+            return np.full(self.shape, 1.0 / cells)
+        return (1.0 - FLOOR) * density / total + FLOOR / cells
+
+    @cached_property
+    def table(self) -> Floats:
+        """Summed-area table of `chances`, (rows + 1, cols + 1)."""
+        return summed(self.chances)
+
+    @cached_property
+    def count_table(self) -> Floats:
+        """Summed-area table of `density`, (rows + 1, cols + 1)."""
+        return summed(self.density)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceMaps:
+    """The maps of all k places, in the order of the axes: place p has axes 2 p and 2 p + 1."""
+
+    places: tuple[PlaceMap, ...]
+
+    def masses(self, lower: Ints, upper: Ints) -> Floats:
+        """A_1 A_2 .. A_k of n boxes of whole cells, `lower`, `upper` (n, 2k), (n,)."""
+        product = np.ones(len(lower))
+        for number, place in enumerate(self.places):
+            own = slice(2 * number, 2 * number + 2)
+            product *= box_sums(place.table, lower[:, own], upper[:, own])
+        return product
+
+    def answer(self, number: int, boxes: Floats) -> Floats:
+        """What the map of one place says itself of n boxes (n, 2, 2) in its cells, (n,)."""
+        return rectangle_sums(self.places[number].count_table, boxes)
+
+    @cached_property
+    def flat(self) -> tuple[Floats, Ints, Ints]:
+        """The tables of chances behind each other, where each begins, their shapes (k, 2)."""
+        tables = [place.table for place in self.places]
+        start = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
+        shapes = np.array([table.shape for table in tables], dtype=np.int64)
+        return np.concatenate([table.ravel() for table in tables]), start, shapes
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of all maps."""
+        found = hashlib.sha256()
+        for place in self.places:
+            found.update(repr(place.shape).encode())
+            for values in (place.lower, place.upper, place.counts):
+                found.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+        return found.hexdigest()
+
+    def arrays(self) -> dict[str, Any]:
+        """Everything as named arrays, for a file."""
+        return {
+            f"{name} {number}": getattr(place, name)
+            for number, place in enumerate(self.places)
+            for name in ("lower", "upper", "counts")
+        }
+
+    @classmethod
+    def from_arrays(cls, saved: Any, shape: Sequence[int]) -> PlaceMaps:
+        """The maps that `arrays` named, over a domain of ``shape``.
+
+        Raises
+        ------
+        KeyError, ValueError
+            For arrays that are missing or can be no maps of these places.
+        """
+        pairs = zip(shape[::2], shape[1::2], strict=True)
+        return cls(
+            tuple(
+                PlaceMap(
+                    (int(rows), int(cols)),
+                    saved[f"lower {number}"],
+                    saved[f"upper {number}"],
+                    saved[f"counts {number}"],
+                )
+                for number, (rows, cols) in enumerate(pairs)
+            )
+        )
+
+
+@njit(cache=True, nogil=True)
+def _corner(flat, start, rows, cols, row, col):  # type: ignore[no-untyped-def]
+    """Sum of the chances above and left of a point inside a place; `cols` of its table."""
+    i, j = min(int(row), rows - 2), min(int(col), cols - 2)
+    up, along = row - i, col - j
+    at = start + i * cols + j
+    low = flat[at] * (1.0 - along) + flat[at + 1] * along
+    if up == 0.0:
+        return low
+    high = flat[at + cols] * (1.0 - along) + flat[at + cols + 1] * along
+    return low * (1.0 - up) + high * up
+
+
+@njit(cache=True, nogil=True)
+def mass(flat, start, rows, cols, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
+    """Chance of a rectangle of one place, fractions of cells by area; see `PlaceMaps.flat`."""
+    return (
+        _corner(flat, start, rows, cols, r1, c1)
+        - _corner(flat, start, rows, cols, r0, c1)
+        - _corner(flat, start, rows, cols, r1, c0)
+        + _corner(flat, start, rows, cols, r0, c0)
+    )

@@ -59,21 +59,20 @@ def _slabs(  # type: ignore[no-untyped-def]
     for i in range(len(lower)):
         held = order[offsets[i] : offsets[i + 1]]
         base, side = lower[i, axis], upper[i, axis] - lower[i, axis]
+        # Looked up once: cells of a box lie far from each other.
+        place, own = np.empty(len(held), dtype=np.int64), np.empty(len(held), dtype=np.int64)
+        for h in range(len(held)):
+            place[h], own[h] = cells[held[h], axis] - base, number[held[h]]
         # Records in, and number of, the cells below every position.
         records = np.zeros(side + 1, dtype=np.int64)
         occupied = np.zeros(side + 1, dtype=np.int64)
-        for k in held:
-            records[cells[k, axis] - base + 1] += number[k]
-            occupied[cells[k, axis] - base + 1] += 1
-        for place in range(side):
-            records[place + 1] += records[place]
-            occupied[place + 1] += occupied[place]
-        ordered = np.empty(len(held), dtype=np.int64)
-        free = occupied.copy()
-        for k in held:
-            place = cells[k, axis] - base
-            ordered[free[place]] = number[k]
-            free[place] += 1
+        for h in range(len(held)):
+            records[place[h] + 1] += own[h]
+            occupied[place[h] + 1] += 1
+        for k in range(side):
+            records[k + 1] += records[k]
+            occupied[k + 1] += occupied[k]
+        ordered = own[:0]
         section = np.int64(1)
         for each in range(lower.shape[1]):
             if each != axis:
@@ -85,12 +84,24 @@ def _slabs(  # type: ignore[no-untyped-def]
                 t = total // n
                 over, many = total, occupied[high] - occupied[low]
                 if t > 0:
+                    if len(ordered) == 0:
+                        ordered = _along(place, own, occupied)
                     over, many = np.int64(0), np.int64(0)
                     for c in ordered[occupied[low] : occupied[high]]:
                         if c > t:
                             over += c - t
                             many += 1
                 costs[p, j] = _lattice(total, t, over, many, n)
+
+
+@njit(cache=True, nogil=True)
+def _along(place, own, occupied):  # type: ignore[no-untyped-def]
+    """Records of cells in the order of their places; `occupied` of them lie below each."""
+    ordered, free = np.empty(len(own), dtype=np.int64), occupied.copy()
+    for h in range(len(own)):
+        ordered[free[place[h]]] = own[h]
+        free[place[h]] += 1
+    return ordered
 
 
 @njit(cache=True, nogil=True)

@@ -25,7 +25,7 @@ class Payment(Ledger):
 
     def __init__(self) -> None:
         super().__init__()
-        self.booked = self.interrupted = False
+        self.booked = self.interrupted = self._given_up = False
 
     def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
         """See `Ledger.book`."""
@@ -35,15 +35,21 @@ class Payment(Ledger):
             signal.signal(signal.SIGINT, self._wait)
         number = super().book(key, units, mechanism, what)
         self.booked = True
+        if self._given_up:
+            raise KeyboardInterrupt
         return number
 
     def _wait(self, _number: int, _frame: Any) -> None:
-        if self.interrupted and self.booked:
-            raise KeyboardInterrupt
         if not self.interrupted:
+            # First of all: a second one may come before the sentence has been written.
+            self.interrupted = True
             # To standard error, but not by print: the signal may have come in the middle of one.
             os.write(2, f"\n{WAITS}\n".encode())
-        self.interrupted = True
+        elif self.booked:
+            raise KeyboardInterrupt
+        else:
+            # The ledger still writes: taken when it has written.
+            self._given_up = True
 
 
 @contextmanager

@@ -185,7 +185,7 @@ class TripMatrix:
         upper = lower + 1
         lower.flags.writeable = upper.flags.writeable = False
         count_parts(self.cells[:1], self.multiplicities[:1], lower, upper)
-        self.count(lower[:1], upper[:1])
+        self._one_by_one(lower[:1], upper[:1])
         self.index.count(lower[:1], upper[:1]), self.index.spread(lower[:1], upper[:1])
         count_nested(self.index.cells[:1], self.index.number[:1], lower[:1], upper[:1])
         first = np.zeros(1, dtype=np.int64)
@@ -213,6 +213,10 @@ class TripMatrix:
             parts = count_nested(self.index.cells, self.index.number, lower, upper)
         if parts is not None:
             return parts
+        return self._one_by_one(lower, upper)
+
+    def _one_by_one(self, lower: Ints, upper: Ints) -> Ints:
+        """`count` for boxes that stand in no order: by the table of a place, or the index."""
         if not self._grids:
             return self.index.count(lower, upper)
         found = np.empty(len(lower), dtype=np.int64)

@@ -61,7 +61,7 @@ def zipf(axes: int = 4, exponent: float = 1.5, draws: int = DRAWS, rng: Rng = 0)
     """
     side = _side(axes, draws)
     if not 1 < exponent < np.inf:
-        raise InputError(f"The exponent is {exponent!r}; Zipf's law takes one above 1.")
+        raise InputError(f"The exponent is {exponent!r}; a Zipf distribution takes one above 1.")
     return _matrix(np.random.default_rng(rng).zipf(exponent, (draws, axes)), side)
 
 

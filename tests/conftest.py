@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.slower import function_of, slower
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # The same examples on every run, and no deadline: the first call of a kernel compiles it.
@@ -68,12 +70,18 @@ def chromium() -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+    parser.addoption("--quick", action="store_true", help="leave out what takes half a second")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--slow"):
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
+    left_out = slower() if config.getoption("--quick") else frozenset()
+    kept: list[pytest.Item] = []
+    slow: list[pytest.Item] = []
+    for item in items:
+        marked = item.get_closest_marker("slow") or function_of(item.nodeid) in left_out
+        (slow if marked else kept).append(item)
     if slow:
         config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        items[:] = kept

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,3 +13,11 @@ import pytest
 def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
     monkeypatch.delenv("EXPLORER_EPSILON_CAP", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def pythons_own_interrupts() -> Iterator[None]:
+    """Ctrl-C as in a fresh process: a server that ran in this one before leaves its own handler."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)

@@ -11,7 +11,7 @@ from explorer.mechanisms import all_mechanisms
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise, noise_source
 from explorer.releases.file import FORMAT
-from explorer.scenario import Scenario
+from explorer.scenario import Scenario, link
 
 __all__ = [
     "COMMANDS",
@@ -20,6 +20,7 @@ __all__ = [
     "PreviewNoise",
     "Scenario",
     "all_mechanisms",
+    "link",
     "main",
     "noise_source",
     "plan",

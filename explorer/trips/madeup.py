@@ -61,7 +61,7 @@ def made_up_trips(
     """
     wanted = tuple(each.strip() for each in places.split(",")) if isinstance(places, str) else None
     wanted = wanted or tuple(places)
-    if not set(wanted) <= set(PLACES) or len(set(wanted)) < len(wanted):
+    if not wanted or not set(wanted) <= set(PLACES) or len(set(wanted)) < len(wanted):
         raise InputError(f"The places are {wanted!r}; give some of o, s1 and d, each once.")
     if n < 0:
         raise InputError(f"The number of trips is {n!r}; give a whole number of 0 or more.")

@@ -42,6 +42,7 @@ EXACT = (
     "app.explore",
     "app.compare",
     "app.learn",
+    "app.trips",
     "app.classroom",
     "app.main",
 )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from explorer.app.explore.page import Explore
     from explorer.app.learn.page import Learn
     from explorer.app.server import serve
+    from explorer.app.trips.page import Trips
 
 # Before the first session: see there.
 panel_patches.install()
@@ -23,7 +24,7 @@ sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True
 
-__all__ = ["ClassResult", "Compare", "Explore", "Learn", "serve"]
+__all__ = ["ClassResult", "Compare", "Explore", "Learn", "Trips", "serve"]
 
 
 def __getattr__(name: str) -> Any:

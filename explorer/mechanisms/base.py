@@ -65,6 +65,7 @@ class Mechanism(param.Parameterized):
     marker, dash : a Bokeh marker; "solid" (the marker filled) or "dashed" (the marker open)
     compared_first : whether comparisons begin with it
     lesson_settings : parameters with which a lesson shows it, where its own are not the simplest
+    none_is : what the switch says for a parameter whose None is no automatic choice
     """
 
     key: ClassVar[str] = ""
@@ -78,6 +79,7 @@ class Mechanism(param.Parameterized):
     dash: ClassVar[str] = "solid"
     compared_first: ClassVar[bool] = False
     lesson_settings: ClassVar[Mapping[str, Any]] = {}
+    none_is: ClassVar[Mapping[str, str]] = {}
 
     epsilon = Epsilon(
         default=0.1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -56,6 +56,7 @@ class DAF(Mechanism):
     for_maps: ClassVar[bool] = False
     paper: ClassVar[str] = "Shaham, Ghinita, Shahabi, 2022"
 
+    none_is: ClassVar[Mapping[str, str]] = {"stop_count": "No stop count"}
     stop_count = param.Number(
         default=None,
         bounds=(0, 1e6),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -92,6 +92,7 @@ class Gravity(Mechanism):
         label="Cuts to fixed boxes",
         doc="With n cuts, fixed boxes are 2^n, the places cut in turn.",
     )
+    none_is: ClassVar[Mapping[str, str]] = {"zones": "No zones"}
     zones = param.Integer(
         default=None,
         bounds=(2, 64),

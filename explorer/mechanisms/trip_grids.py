@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -139,6 +139,7 @@ class EUG(TripGrid):
         doc="How the error at the border of a question grows: as the paper prints it, right in two "
         "dimensions only, or corrected, which cuts finer.",
     )
+    none_is: ClassVar[Mapping[str, str]] = {"asked_share": "Any share"}
     asked_share = param.Number(
         default=None,
         bounds=(1e-9, 1),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.grid.grid import Grid
 
 Box = tuple[float, float, float, float]
@@ -29,3 +31,16 @@ def examples(grid: Grid) -> list[Box]:
     x0, y0 = grid.bounds[:2]
     w, h = grid.width, grid.height
     return [(x0 + a * w, y0 + b * h, x0 + c * w, y0 + d * h) for a, b, c, d in _EXAMPLES]
+
+
+def example_rows(grids: Sequence[Grid]) -> list[tuple[Box | None, ...]]:
+    """The two rows that a page begins with, each with a box for every grid, None for anywhere.
+
+    One grid has its two examples. Of the places of trips the first row asks how many stay in the
+    district, the second how many go from there to the fringe, both wherever they stop on the way.
+    """
+    if len(grids) == 1:
+        return [(box,) for box in examples(grids[0])]
+    stops = (None,) * (len(grids) - 2)
+    district, (there, fringe) = examples(grids[0])[0], examples(grids[-1])
+    return [(district, *stops, there), (district, *stops, fringe)]

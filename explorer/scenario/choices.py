@@ -13,6 +13,8 @@ from explorer.mechanisms.limits import MAX_EPSILON
 GRID_SIDES = (256, 512, 1024, 2048)
 #: What is protected: 0 is each point, k is a person of whom at most k points count.
 BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
+#: Cells along each side of every place of trips.
+TRIP_SIDES = (16, 32, 64, 128, 256, 512, 1024)
 MAX_SEED = 2**31 - 1
 
 #: Title of each workload of a sweep; the last one is made of the visitor's own boxes.
@@ -37,6 +39,10 @@ EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each
 
 def _record(bound: int) -> str:
     return f"each person, at most {bound} point{'s' * (bound > 1)}" if bound else "each point"
+
+
+def _trip_record(bound: int) -> str:
+    return f"each person, at most {bound} trip{'s' * (bound > 1)}" if bound else "each trip"
 
 
 def _turned(names: dict[str, str]) -> dict[str, str]:
@@ -76,6 +82,40 @@ class LookChoices(param.Parameterized):
     partition_over = param.Selector(
         default="private", objects=["private", "truth", "both"], label="Show areas' outlines on"
     )
+
+
+class TripChoices(param.Parameterized):
+    """What is counted of trips, and how their maps are drawn."""
+
+    city = param.String(default="madeup", label="Trips")
+    places = param.String(default="o,d", label="Places")
+    side = param.Selector(
+        default=64, objects={f"{n} × {n} cells": n for n in TRIP_SIDES}, label="Grid of each place"
+    )
+    bound = param.Selector(
+        default=0, objects={_trip_record(k): k for k in BOUNDS}, label="What is protected"
+    )
+    shows = param.Selector(
+        default="private", objects=["private", "true", "difference"], label="Maps show"
+    )
+    focus = param.Selector(
+        default="row",
+        objects={"trips of the row": "row", "all trips": "all"},
+        label="Maps count",
+    )
+    spread = param.Selector(
+        default="maps",
+        objects={"by the maps": "maps", "even": "uniform"},
+        label="Inside a leaf",
+    )
+    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
+    scale_from = param.Selector(
+        default="data",
+        objects={"true data": "data", "private release": "release"},
+        label="Colour range taken from",
+    )
+    palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
+    partition = param.Boolean(default=True, label="Show partition")
 
 
 class SweepChoices(param.Parameterized):

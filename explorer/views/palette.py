@@ -20,6 +20,8 @@ TAG = "#d81b60"
 CUT = "#4df0a0"
 #: The node that is looked at: white inside a dark rim, readable on every colour.
 NODE, RIM = "#ffffff", "#0c1117"
+#: Parts that successive cuts of a branch made, in turn: told apart on every ground.
+CUTS = ("#4df0a0", "#ff9d5c")
 #: Of charts on paper, light or dark: what a run said, and what is true.
 RUN = "#4378e0"
 TRUE = "#e0760b"

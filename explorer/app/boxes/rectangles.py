@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.queries.boxes import DECIMALS, MOST_BOXES, NAME_LENGTH, examples, rounded
+from explorer.queries.boxes import DECIMALS, MOST_BOXES, NAME_LENGTH, example_rows, rounded
 from explorer.views.markup import safe_text
 from explorer.views.viewport import Viewport
 
@@ -76,9 +76,9 @@ class Rectangles:
         return self._rows[:, 0].copy() if len(self.grids) == 1 else self._rows.copy()
 
     def reset(self, *grids: Grid) -> None:
-        """Start anew on other grids, with two examples: a district and a fringe."""
+        """Start anew on other grids, with two examples."""
         self.__init__(*grids, places=self.places)  # type: ignore[misc]
-        for row in zip(*map(examples, grids), strict=True):
+        for row in example_rows(grids):
             self.add_row(row)
 
     def replace(self, boxes: Sequence[Any], names: Sequence[str]) -> int:
@@ -146,6 +146,11 @@ class Rectangles:
         if np.isnan(box).all():
             box = list(self.grids[place].bounds)
         box[EDGES.index(edge)] = value
+        self._put(row, place, self._checked(box, place))
+
+    def move(self, row: int, box: Sequence[float], place: int = 0) -> None:
+        """Put another rectangle (x0, y0, x1, y1) in place of that of a row on one map."""
+        self._known(row)
         self._put(row, place, self._checked(box, place))
 
     def clear(self, row: int, place: int) -> None:

@@ -15,20 +15,19 @@ import param
 from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
 
 from explorer.app.boxes.answers import PrivateAnswers
-from explorer.app.boxes.rectangles import EDGES, Rectangles
+from explorer.app.boxes.edges import EdgeColumns
+from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
-from explorer.app.kit.numbers import finite
 from explorer.app.kit.theme import TABLE_CSS
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
 
 DELETE = "delete"
 _CROSS = (
     '<svg width="14" height="14" viewBox="0 0 14 14" role="img" aria-label="Delete this box">'
     '<path d="M2 2 L12 12 M12 2 L2 12" stroke="currentColor" stroke-width="2"/></svg>'
 )
-#: Pixels of the columns that every table has: on a small laptop they leave the button its place.
-_NAME_WIDTH, _EDGE_WIDTHS = 56, (58, 60, 58, 58)
+#: Pixels of the column of names: on a small laptop it leaves the button its place.
+_NAME_WIDTH = 56
 
 
 @dataclass(frozen=True)
@@ -72,32 +71,12 @@ LEAVES = Column(
 COLUMNS = (PRIVATE, RANGE, LEAVES)
 
 
-def edge_unit(grid: Grid) -> tuple[str, float]:
-    """Name of the unit in which edges are typed, and how many grid units it has."""
-    return ("km", 1000.0) if grid.unit == "m" else ("cells", 1.0)
-
-
-def edge_columns(rectangles: Rectangles) -> dict[str, tuple[int, str]]:
-    """Place and edge of each column of edges, by the column's name."""
-    return {
-        f"{place} {edge} {edge_unit(grid)[0]}".strip(): (number, edge)
-        for number, (place, grid) in enumerate(
-            zip(rectangles.places, rectangles.grids, strict=True)
-        )
-        for edge in EDGES
-    }
-
-
 def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column]) -> pd.DataFrame:
-    """Rows of the table: name, edges (km or cells; a gap is anywhere), and columns of answers.
+    """Rows of the table: name, where the box is, and columns of answers.
 
     ``answers`` is None for a table without rows.
     """
-    rows = rectangles.boxes.reshape(len(rectangles), len(rectangles.grids), 4)
-    found: dict[str, Any] = {"box": list(rectangles.names)}
-    for name, (place, edge) in edge_columns(rectangles).items():
-        size = edge_unit(rectangles.grids[place])[1]
-        found[name] = (rows[:, place, EDGES.index(edge)] / size).round(4)
+    found: dict[str, Any] = {"box": list(rectangles.names), **EdgeColumns(rectangles).values()}
     for column in columns:
         found[column.name] = [] if answers is None else column.values(answers)
     return pd.DataFrame(found)
@@ -147,7 +126,7 @@ class BoxTable:
         self._rectangles, self._moved = rectangles, moved
         self._highlighted, self._refused = highlighted, refused
         self._columns, self._phone = columns, phone
-        self._edges = edge_columns(rectangles)
+        self._edges = EdgeColumns(rectangles)
         self._quiet = False
         # Row and moment of the last deletion, see `_selected`.
         self._deleted = (-1, 0.0)
@@ -180,7 +159,7 @@ class BoxTable:
 
     def reset(self) -> None:
         """Show the rectangles of another grid, whose unit may differ."""
-        self._edges = edge_columns(self._rectangles)
+        self._edges = EdgeColumns(self._rectangles)
         self.widget.param.update(**self._looks())
 
     def show(self, answers: Any) -> None:
@@ -207,12 +186,9 @@ class BoxTable:
 
     def _looks(self) -> dict[str, Any]:
         """Editors, formats, alignment and widths by column name."""
-        edges, answers = list(self._edges), [each.name for each in self._columns]
-        place = NumberFormatter(
-            format="0.0" if self._rectangles.grid.unit == "cells" else "0.00", nan_format="–"
-        )
+        edges, answers = self._edges.names, [each.name for each in self._columns]
         sides = {**dict.fromkeys([*edges, *answers], "right"), "box": "left", DELETE: "center"}
-        least = [_NAME_WIDTH, *_EDGE_WIDTHS * (len(edges) // 4)]
+        least = [_NAME_WIDTH, *self._edges.widths]
         widths = dict(
             zip(
                 ["box", *edges, *answers],
@@ -223,13 +199,13 @@ class BoxTable:
         return {
             "editors": {
                 "box": "input",
-                **{name: {"type": "number", "step": 0.1} for name in edges},
+                **self._edges.editors(),
                 **dict.fromkeys(answers),
             },
             # Texts are said to be texts: a table without rows takes an empty column for numbers.
             "formatters": {
                 "box": StringFormatter(),
-                **dict.fromkeys(edges, place),
+                **self._edges.formatters(),
                 **{each.name: each.format() for each in self._columns},
             },
             "text_align": sides,
@@ -248,18 +224,10 @@ class BoxTable:
             elif column not in self._edges:
                 raise InputError("Only names and edges can be edited; answers follow from them.")
             else:
-                self._move_edge(row, *self._edges[column], event.value)
+                self._edges.edit(row, column, event.value)
         except InputError as error:
             self._refused(str(error))
         self._moved()
-
-    def _move_edge(self, row: int, place: int, edge: str, value: Any) -> None:
-        """An emptied edge of one of several boxes asks about anywhere there."""
-        if len(self._rectangles.grids) > 1 and (value is None or value != value):
-            self._rectangles.clear(row, place)
-            return
-        size = edge_unit(self._rectangles.grids[place])[1]
-        self._rectangles.edit(row, edge, finite(value, "An edge") * size, place)
 
     def _clicked(self, event: Any) -> None:
         if event.column != DELETE:

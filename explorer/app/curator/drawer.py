@@ -15,8 +15,8 @@ from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
-from explorer.app.state.explore import ExploreState
-from explorer.mechanisms import all_mechanisms, mechanism
+from explorer.app.state.mechanism import MechanismState
+from explorer.mechanisms import mechanism
 
 
 class MechanismControls:
@@ -24,7 +24,7 @@ class MechanismControls:
 
     Parameters
     ----------
-    state : ExploreState
+    state : MechanismState
         Of this mechanism.
     changed : called after a change of a setting
     refused : shows a sentence
@@ -33,13 +33,13 @@ class MechanismControls:
 
     def __init__(
         self,
-        state: ExploreState,
+        state: MechanismState,
         changed: Callable[[], None],
         refused: Callable[[str], None],
         letter: str = "",
     ) -> None:
         self._state = state
-        titles = {each.title: key for key, each in all_mechanisms().items()}
+        titles = {each.title: key for key, each in state.offered().items()}
         menu = ui.Select(
             label=f"Mechanism {letter}".strip(), options=titles, value=state.mechanism, **ui.WIDE
         )

@@ -13,15 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from explorer.app.curator.data import CityData
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.screen import Job, Look, Screen, compute
+from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.work.job import Job as Work
 from explorer.app.work.job import Superseded
 from explorer.errors import InputError
 from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_epsilon
-from explorer.views.viewport import Viewport
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Kept:
     """The last drawn release: what it was drawn from, its screen, what is spent by now."""
 
     job: Job
-    screen: Screen
+    screen: Any
     spent: str
 
 
@@ -39,21 +37,26 @@ class Drawing:
     Parameters
     ----------
     parts : of the page
-    publish : shows a `Screen`, with the document's lock held
+    publish : shows a screen, with the document's lock held
     slow : called with True when a picture takes long, and False at its end
+    make : from a `Job` to a screen, in the thread; Explore's without it
+    look : how the state says that screens are drawn
     """
 
     def __init__(
         self,
         parts: PageParts,
-        publish: Callable[[Screen], None],
+        publish: Callable[[Any], None],
         slow: Callable[[bool], None] = lambda _slow: None,
+        make: Callable[[Job, Callable[[float], None]], Any] | None = None,
+        look: Callable[[Any], Any] = Look.of,
     ) -> None:
         self._parts, self._show = parts, publish
-        self._data: CityData | None = None
-        self._viewport: Callable[[], Viewport] | None = None
-        self._computed: Screen | None = None
-        self._asked: Viewport | None = None
+        self._make, self._look = make, look
+        self._data: Any = None
+        self._viewport: Callable[[], Any] | None = None
+        self._computed: Any = None
+        self._asked: Any = None
         # A release-grade drawing has a number; 0 stands for a preview.
         self._drawing = self._drawings = self._version = 0
         # Paid for, so nothing but another drawing takes its place.
@@ -67,7 +70,7 @@ class Drawing:
 
     # What is on screen.
 
-    def use(self, data: CityData, viewport: Callable[[], Viewport]) -> None:
+    def use(self, data: Any, viewport: Callable[[], Any]) -> None:
         """Work on another city, shown where ``viewport()`` says; back to a preview."""
         self._data, self._viewport, self._drawing = data, viewport, 0
 
@@ -85,7 +88,7 @@ class Drawing:
     # Drawn releases.
 
     @property
-    def drawn(self) -> Screen | None:
+    def drawn(self) -> Any:
         """The last screen with a drawn release, kept whatever is shown since."""
         return None if self._kept is None else self._kept.screen
 
@@ -112,7 +115,7 @@ class Drawing:
             "the place of the one that is kept, so save that one first if it matters."
         )
 
-    def again(self, use: Callable[[CityData], None]) -> None:
+    def again(self, use: Callable[[Any], None]) -> None:
         """Bring the kept release back with its settings; ``use`` shows its city.
 
         Raises
@@ -157,7 +160,7 @@ class Drawing:
             ledger=Ledger() if self._drawing else None,
             draw=self._drawing,
             view=self._asked,
-            look=Look(state.right, state.scale, state.scale_from, state.truth == "points"),
+            look=self._look(self._parts),
             boxes=self._parts.rectangles.boxes,
             previous=self._computed,
         )
@@ -170,7 +173,7 @@ class Drawing:
             screen = self._computed
         return replace(kept, view=job.view, look=job.look, boxes=job.boxes, previous=screen)
 
-    def _compute(self, job: Job) -> Screen:
+    def _compute(self, job: Job) -> Any:
         """In the worker's thread. A preview that is not wanted any more stops half-way."""
         version = self._version
 
@@ -180,7 +183,7 @@ class Drawing:
 
         # Kept here and not when shown: a drawing must not be repeated because a zoom came between.
         try:
-            self._computed = screen = compute(job, progress)
+            self._computed = screen = (self._make or compute)(job, progress)
         except Exception:
             if job.draw and job.draw == self._drawing:
                 # A refused drawing must not be tried again by the next zoom.
@@ -199,7 +202,7 @@ class Drawing:
         same = self._computed.key == kept.key == replace(job, draw=kept.draw).key
         return kept.draw if same else 0
 
-    def _arrived(self, screen: Screen) -> None:
+    def _arrived(self, screen: Any) -> None:
         # Said once: a zoom makes another screen of the same release.
         kept = self._kept
         if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:

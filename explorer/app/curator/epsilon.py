@@ -10,7 +10,7 @@ import panel as pn
 from bokeh.models import CustomJSTickFormatter
 
 from explorer.app.kit import ui
-from explorer.app.state.explore import EPSILON_EXPONENTS, ExploreState, epsilon_of
+from explorer.app.state.mechanism import EPSILON_EXPONENTS, MechanismState, epsilon_of
 from explorer.errors import InputError
 
 # The slider's place is a power of ten; a person reads epsilon, on screen and through a reader.
@@ -24,7 +24,7 @@ return String(Number(exact.toPrecision(grid ? 2 : 4)))
 class EpsilonControl:
     """Epsilon on a logarithmic slider with a box to type it exactly; both follow the state."""
 
-    def __init__(self, state: ExploreState, refused: Callable[[str], None]) -> None:
+    def __init__(self, state: MechanismState, refused: Callable[[str], None]) -> None:
         self._state = state
         self._quiet = False
         start, end = EPSILON_EXPONENTS

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator.screen import Screen
 from explorer.app.kit.words import words
 from explorer.app.work.job import Job, patient
 from explorer.evaluate.simulation import Simulated, simulated_sd
@@ -25,6 +25,8 @@ SIMULATED = words("explore")["Simulated intervals"]
 
 class ErrorBars:
     """Simulates the error bars of the newest screen once its settings have rested a while.
+
+    A screen is of any page: it has a release, boxes and private answers to them.
 
     Only for counts that are not linear in their noise: the others have exact bars at once.
 
@@ -43,14 +45,14 @@ class ErrorBars:
         )
         self.close = self.job.close
 
-    def want(self, screen: Screen) -> None:
+    def want(self, screen: Any) -> None:
         """Ask for the bars of ``screen``; what was asked before is not wanted any more."""
         if len(screen.boxes) == 0 or screen.release.sd_exact or self.of(screen) is not None:
             self.job.cancel()
         else:
             self.job.ask(screen)
 
-    def complete(self, screen: Screen) -> Screen:
+    def complete(self, screen: Any) -> Any:
         """The screen with simulated intervals, where they are known."""
         bars = self.of(screen)
         if bars is None:
@@ -58,18 +60,19 @@ class ErrorBars:
         low, high = bars.interval(screen.answers.private)
         return replace(screen, answers=replace(screen.answers, half_width=(high - low) / 2))
 
-    def of(self, screen: Screen) -> Simulated | None:
+    def of(self, screen: Any) -> Simulated | None:
         """The simulation for these boxes of this release, if it has been done."""
         if self._found is None:
             return None
         release, boxes, bars = self._found
-        return bars if release is screen.release and np.array_equal(boxes, screen.boxes) else None
+        same = np.array_equal(boxes, screen.boxes, equal_nan=True)
+        return bars if release is screen.release and same else None
 
     def _keep(self, found: Found) -> None:
         self._found = found
         self._ready()
 
 
-def simulated(screen: Screen) -> Found:
+def simulated(screen: Any) -> Found:
     """Release, boxes and their simulation: as many releases of the released map as `RUNS`."""
     return screen.release, screen.boxes, simulated_sd(screen.release, screen.boxes, RUNS)

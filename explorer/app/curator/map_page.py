@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
-from explorer.app.curator.data import CityData
 from explorer.app.curator.drawer import Drawer
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
@@ -141,11 +140,11 @@ class MapPage(CuratorPage):
 
     # Another city.
 
-    def grids(self, data: CityData) -> tuple[Grid, ...]:
+    def grids(self, data: Any) -> tuple[Grid, ...]:
         """The grid of each place of a row of boxes."""
         return (data.grid,)
 
-    def place_boxes(self, data: CityData, elsewhere: bool) -> None:
+    def place_boxes(self, data: Any, elsewhere: bool) -> None:
         """Offer what the city has; ``elsewhere`` there are two example boxes, or a scenario's."""
         self.drawer.use(data)
         if elsewhere:

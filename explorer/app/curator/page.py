@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.curator.data import CityData, is_loaded, load_city, own_city
+from explorer.app.curator.data import is_loaded, load_city, own_city
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import OWN, Opening, take
 from explorer.app.kit.labels import BADGE
@@ -23,7 +23,7 @@ from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Scenario
 
-Place = tuple[str, int, int]
+Place = tuple[Any, ...]
 
 
 class CuratorPage(AppPage):
@@ -65,12 +65,12 @@ class CuratorPage(AppPage):
         opening = Opening.of(scenario)
         city = opening.city(city)
         catalogue = self.catalogue()
-        self._brought = own_city(city) if isinstance(city, FrequencyMatrix) else None
+        self._brought = self.bring(city)
         if self._brought is not None:
             catalogue["Your own counts"] = city = OWN
         key = str(city or next(iter(catalogue.values())))
         if self._brought is None:
-            cities.find(key)  # refuses a city that is not there
+            self.known(key)
         if self.phone and "drag" in self.State.param:
             choices = {"drag": "scroll", **choices}
         self.state = self.begin(opening, key, choices)
@@ -84,7 +84,7 @@ class CuratorPage(AppPage):
         self._reading = Background(self.message)
         self._going_back = False
         self.build(self.parts)
-        self.state.param.watch(lambda *_: self.look_for_city(), ["city", "side", "bound"])
+        self.state.param.watch(lambda *_: self.look_for_city(), [*self.PLACE])
         self.live()
         at_hand = self.at_hand(self.state.place)
         if at_hand is None and pn.state.curdoc is not None:
@@ -93,6 +93,9 @@ class CuratorPage(AppPage):
             self._use(at_hand or self.read(self.state.place))
 
     # What a page says about itself.
+
+    #: The choices that say what is counted.
+    PLACE: ClassVar[tuple[str, ...]] = ("city", "side", "bound")
 
     def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> Any:
         """The first choices: those given, then those of the scenario that the page opens with."""
@@ -106,20 +109,28 @@ class CuratorPage(AppPage):
         """Make the parts and fill `sidebar` and `body`, once, before there is a city."""
 
     @abstractmethod
-    def show(self, data: CityData) -> None:
+    def show(self, data: Any) -> None:
         """Show the city that is now in ``parts.data``."""
+
+    def bring(self, given: Any) -> Any:
+        """Counts that someone brought along; None for a key of the catalogue."""
+        return own_city(given) if isinstance(given, FrequencyMatrix) else None
+
+    def known(self, key: str) -> None:
+        """Refuse a key that the catalogue does not have."""
+        cities.find(key)
 
     def catalogue(self) -> dict[str, str]:
         """Title of each city to its key."""
         return {each.title: key for key, each in cities.cities().items()}
 
-    def at_hand(self, place: Place) -> CityData | None:
+    def at_hand(self, place: Place) -> Any:
         """The city if it is there at once."""
         if place[0] == OWN:
             return self._brought
         return load_city(*place) if is_loaded(*place) else None
 
-    def read(self, place: Place) -> CityData:
+    def read(self, place: Place) -> Any:
         """The city, however long that takes; called in a thread."""
         return load_city(*place)
 
@@ -141,7 +152,7 @@ class CuratorPage(AppPage):
         saying = f"Reading {titles.get(place[0], place[0])} …"
         self._reading.run(partial(self.read, place), self._use, saying, self._back)
 
-    def _use(self, data: CityData) -> None:
+    def _use(self, data: Any) -> None:
         self.parts.data, self.parts.reading = data, False
         self.show(data)
 

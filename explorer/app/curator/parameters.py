@@ -11,7 +11,7 @@ import param
 
 from explorer.app.kit import ui
 from explorer.app.kit.theme import CSS
-from explorer.app.state.explore import ExploreState
+from explorer.app.state.mechanism import MechanismState
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
 
@@ -68,6 +68,7 @@ class ParameterControl:
             self.widget = number_slider(declared, value, label)
             if declared.allow_None:
                 automatic = f"Automatic {_lower(declared.label)}"
+                automatic = type(panel.state.instance()).none_is.get(self.name, automatic)
                 self.switch = ui.Switch(
                     label=f"{panel.of}: {_lower(automatic)}" if panel.of else automatic,
                     value=value is None,
@@ -126,7 +127,7 @@ class MechanismPanel:
 
     Parameters
     ----------
-    state : ExploreState
+    state : MechanismState
     changed : called after each accepted change
     refused : shows a sentence when a value is refused
     first : how many parameters stand in the open
@@ -135,7 +136,7 @@ class MechanismPanel:
 
     def __init__(
         self,
-        state: ExploreState,
+        state: MechanismState,
         changed: Callable[[], None],
         refused: Callable[[str], None],
         first: int = FIRST,

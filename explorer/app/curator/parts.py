@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.curator.data import CityData
 from explorer.app.curator.start import Opening
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
@@ -27,7 +26,7 @@ class PageParts:
     rectangles : the visitor's boxes
     links : the server's pages
     phone : whether the page is on a phone
-    data : the city on screen; None until one has been read
+    data : what is on screen, of the page's own kind: a `CityData` of maps; None until it was read
     maps : the maps on screen, once there are some
     reading : whether another city than that on screen has been chosen and is being read
     """
@@ -39,7 +38,7 @@ class PageParts:
     rectangles: Rectangles
     links: Sequence[Link] = ()
     phone: bool = False
-    data: CityData | None = None
+    data: Any = None
     maps: Any = None
     reading: bool = False
 
@@ -47,7 +46,7 @@ class PageParts:
         """Say why something was not done."""
         self.message.refuse(sentence)
 
-    def known(self) -> CityData:
+    def known(self) -> Any:
         """The city on screen.
 
         Raises

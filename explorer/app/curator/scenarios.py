@@ -22,7 +22,7 @@ from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
 from explorer.errors import InputError
-from explorer.scenario import Scenario, presets, to_notebook, to_python
+from explorer.scenario import PAGES, Scenario, presets, to_notebook, to_python
 from explorer.views.markup import safe_text
 
 #: Milliseconds without a change after which the address follows.
@@ -50,6 +50,8 @@ class Scenarios:
         released: Callable[[], bool] = lambda: False,
     ) -> None:
         self._page, self._parts = page, parts
+        # A page whose screens no scenario can describe yet has no section and no links.
+        self._possible = page in PAGES
         self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
         self._released, self._taken = released, taken
         self._waiting: Scenario | None = parts.opening.scenario
@@ -63,7 +65,11 @@ class Scenarios:
         self.section = ui.Accordion(("Scenarios", self._holder), **ui.SECTION)
         self.section.param.watch(lambda _e: self._fill(), "active")
         self.view = pn.Column(
-            self.section, self._browser.view, sizing_mode="stretch_width", margin=(8, 6, 0, 6)
+            self.section,
+            self._browser.view,
+            sizing_mode="stretch_width",
+            margin=(8, 6, 0, 6),
+            visible=self._possible,
         )
         self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
         if parts.opening.damaged:
@@ -94,6 +100,8 @@ class Scenarios:
     def place(self, data: CityData) -> None:
         """Put the boxes of a scenario that was opened on ``data``, if that is its city."""
         waiting, self._waiting = self._waiting, None
+        if not self._possible:
+            return
         if waiting is not None and waiting.city == data.city[0]:
             if data.heat is not None and waiting.side != data.city[1]:
                 # A grid that was asked for before has arrived; this one is still being counted.
@@ -141,7 +149,7 @@ class Scenarios:
 
     def serve(self) -> None:
         """The page has an address of its own, which follows it."""
-        self._served = True
+        self._served = self._possible
 
     def follow(self) -> None:
         """Something may have changed: the address follows when that was all for a while."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from explorer.app.curator.answers import BoxAnswers, answer_boxes
 from explorer.app.curator.data import CityData
 from explorer.app.curator.figures import map_error
+from explorer.app.curator.parts import PageParts
 from explorer.mechanisms import Mechanism
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
@@ -32,10 +33,16 @@ class Look:
     scale_from: Literal["data", "release"] = "data"
     points: bool = True
 
+    @classmethod
+    def of(cls, parts: PageParts) -> Look:
+        """How the visitor has chosen it to be drawn."""
+        state = parts.state
+        return cls(state.right, state.scale, state.scale_from, state.truth == "points")
+
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One request for a screen.
+    """One request for a screen; data, view, look and screen are of the page's own kind.
 
     Parameters
     ----------
@@ -45,14 +52,14 @@ class Job:
     ledger : where a release is booked before it is drawn; a preview has none
     """
 
-    data: CityData
+    data: Any
     mechanism: Mechanism
     seed: int | None
     draw: int
-    view: Viewport
-    look: Look
+    view: Any
+    look: Any
     boxes: NDArray[np.float64]
-    previous: Screen | None = None
+    previous: Any = None
     ledger: Ledger | None = None
 
     def __post_init__(self) -> None:

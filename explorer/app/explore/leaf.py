@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from explorer.app.boxes.table import edge_unit
+from explorer.app.boxes.edges import edge_unit
 from explorer.app.curator.maps import MapPair
 from explorer.app.curator.screen import Screen
 from explorer.app.explore import leaf_sentences as say

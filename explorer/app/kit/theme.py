@@ -83,6 +83,7 @@ THEME: dict[str, Any] = {
 CSS = f"""
 :host {{ font-family: {FONT}; color: inherit; min-width: 0; max-width: 100%; }}
 h2 {{ font-size: 16px; line-height: 22px; font-weight: 600; margin: 0; }}
+h2 small {{ font-size: 13px; font-weight: 400; opacity: .78; margin-left: 6px; }}
 h2.section {{ font-size: 13px; line-height: 18px; font-weight: 700; margin: 8px 0 0; }}
 p {{ font-size: 13px; line-height: 18px; margin: 0; }}
 .quiet, h2 + p {{ opacity: .78; }}

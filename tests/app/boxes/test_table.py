@@ -202,23 +202,43 @@ class Trips:
         self.browser.edit(row, column, value)
 
 
+FROM, TO = "from: W, S … E, N (km)", "to: W, S … E, N (cells)"
+
+
 def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
     visit = Trips(2)
     shown = visit.table.widget.value
-    assert list(shown.columns[1:9]) == [
-        *(f"from {edge} km" for edge in ("west", "south", "east", "north")),
-        *(f"to {edge} cells" for edge in ("west", "south", "east", "north")),
-    ]
-    assert list(shown.columns[9:]) == ["private", "range of the noise (95 %)", "leaves"]
-    visit.edit(0, "from west km", -1)
-    visit.edit(0, "to west cells", 1)
-    assert visit.rectangles.boxes[0, :, 0].tolist() == [-1000, 1]
-    visit.edit(0, "to east cells", None)
+    assert list(shown.columns[1:3]) == [FROM, TO]
+    assert list(shown.columns[3:]) == ["private", "range of the noise (95 %)", "leaves"]
+    assert shown[FROM][0] == "-0.80, -0.40 … 0.60, 0.60"
+    visit.edit(0, FROM, "−1, 0 .. 2.5, 3")
+    assert visit.rectangles.boxes[0, 0].tolist() == [-1000, 0, 2500, 3000]
+    visit.edit(0, TO, "1 2 3 4")
+    assert visit.rectangles.boxes[0, 1].tolist() == [1, 2, 3, 4]
+    assert visit.table.widget.value[TO][0] == "1.00, 2.00 … 3.00, 4.00"
+    visit.edit(0, TO, "anywhere")
     assert np.isnan(visit.rectangles.boxes[0, 1]).all()
-    assert visit.table.widget.value["to west cells"].isna().tolist() == [True, False]
+    assert list(visit.table.widget.value[TO]) == ["anywhere", "5.00, 4.80 … 5.80, 5.60"]
     assert not visit.said
-    visit.edit(0, "from east km", None)
-    assert visit.said == ["A row needs a box on one map at least: delete the row instead."]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("", "A row needs a box on one map at least: delete the row instead."),
+        ("1, 2, 3", "A box is west, south, east, north in km, such as 1, 2, 3.5, 4; or type"),
+        ("3, 0, 1, 1", "West must be smaller than east"),
+        ("50, 50, 60, 60", "This box lies outside the map"),
+    ],
+)
+def test_a_box_typed_wrongly_is_one_sentence_and_changes_nothing(typed, said) -> None:
+    visit = Trips(2)
+    visit.edit(0, TO, "anywhere")
+    before = visit.rectangles.boxes
+    visit.edit(0, FROM, typed)
+    assert len(visit.said) == 1
+    assert visit.said[0].startswith(said)
+    np.testing.assert_array_equal(visit.rectangles.boxes, before)
 
 
 def test_a_table_of_an_audience_has_no_true_column() -> None:

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from explorer.app.state.explore import ExploreState, epsilon_of
+from explorer.app.state.explore import ExploreState
+from explorer.app.state.mechanism import epsilon_of
 from explorer.errors import InputError
 
 

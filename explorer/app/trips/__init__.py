@@ -1,0 +1,1 @@
+"""The Trips page: linked maps of the places of trips, questions from, via and to."""

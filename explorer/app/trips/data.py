@@ -1,0 +1,125 @@
+"""Trips in memory: read and counted once per process and shared by all visitors."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.state.trips import TripPlace
+from explorer.app.work.cache import Shelf
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.grid.places import TripDomain
+from explorer.trips.catalogue import find
+from explorer.trips.matrix import TripMatrix
+from explorer.trips.trips import Trips
+from explorer.views.markup import safe_text
+
+Floats = NDArray[np.float64]
+#: So many true pictures of places are stored for one set of trips.
+_MOST_PICTURES = 24
+
+
+@dataclass(eq=False)
+class TripData:
+    """What the page needs of trips. Holds exact counts: curator mode only.
+
+    Parameters
+    ----------
+    title : str
+        Safe to show (see `safe_text`).
+    matrix : TripMatrix
+        Prepared: its index and tables are built.
+    notes : tuple of str
+        Sentences about how the trips were read.
+    city : (key, side, bound, places)
+        Where they stand in the catalogue.
+    has_users : bool
+        Whether trips know their person, so that a record can be a person.
+    """
+
+    title: str
+    matrix: TripMatrix
+    notes: tuple[str, ...] = ()
+    city: TripPlace = ("yours", 0, 0, "o,d")
+    has_users: bool = False
+    _pictures: OrderedDict[tuple[int, bytes], Floats] = field(default_factory=OrderedDict)
+
+    @property
+    def grids(self) -> tuple[Grid, ...]:
+        """The public grid of each place."""
+        domain = self.matrix.domain
+        return tuple(domain.grids) if isinstance(domain, TripDomain) else ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the places are called: "from", "via", "to"."""
+        domain = self.matrix.domain
+        return tuple(domain.names) if isinstance(domain, TripDomain) else ()
+
+    def counts(self, place: int, within: Floats | None) -> Floats:
+        """Exact counts per cell of a place, of trips whose other places lie ``within`` a box."""
+        key = place, b"" if within is None else np.ascontiguousarray(within).tobytes()
+        found = self._pictures.get(key)
+        if found is None:
+            found = self.matrix.place_counts(place, within)
+            self._pictures[key] = found
+            while len(self._pictures) > _MOST_PICTURES:
+                self._pictures.popitem(last=False)
+        return found
+
+
+#: Trips as read, and trips as counted: about 0.1 GB each.
+_READ: Shelf[Trips] = Shelf(4)
+_COUNTED: Shelf[TripData] = Shelf(8)
+
+
+def load_trips(place: TripPlace) -> TripData:
+    """The trips of the catalogue at a ``place`` of the state, from memory if they are there.
+
+    Raises
+    ------
+    InputError
+        For trips that are not in the catalogue, places that they do not have, or a bad file.
+    """
+    key, side, bound, places = place
+    known, listed = find(key), tuple(places.split(","))
+
+    def load() -> TripData:
+        domain = known.domain(listed, side)
+        trips = _READ.get((key, places), lambda: known.read(listed))
+        matrix = domain.count(trips, bound or None).prepare()
+        notes = tuple(safe_text(note, 300) for note in trips.notes)
+        return TripData(safe_text(known.title), matrix, notes, place, known.has_users)
+
+    if bound and not known.has_users:
+        raise InputError(f"{known.title} does not say whose trips they are: protect each trip.")
+    return _COUNTED.get(place, load)
+
+
+def is_loaded(place: TripPlace) -> bool:
+    """Whether `load_trips` would answer at once."""
+    return place in _COUNTED
+
+
+def own_trips(matrix: TripMatrix, title: str = "your own trips") -> TripData:
+    """Counts of trips that someone brought along.
+
+    Raises
+    ------
+    InputError
+        For counts of fewer than two places.
+    """
+    domain = matrix.domain
+    if not isinstance(domain, TripDomain) or len(domain.grids) < 2:
+        raise InputError("This page is for trips of two places or more: see Explore for one.")
+    matrix.prepare()
+    return TripData(safe_text(title), matrix)
+
+
+def same_places(a: tuple[Grid, ...], b: tuple[Grid, ...]) -> bool:
+    """Whether two lists of grids cover the same ground in the same order; cells may differ."""
+    return [(g.bounds, g.crs) for g in a] == [(g.bounds, g.crs) for g in b]

@@ -1,0 +1,136 @@
+"""The maps of the Trips page: one for each place, all about the trips of one row of boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.kit.html import put
+from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
+from explorer.app.kit.maps import Box, Maps, MapSpec
+from explorer.app.state.trips import TripsState
+from explorer.app.trips.data import TripData
+from explorer.app.trips.screen import TripScreen
+from explorer.views import palette
+from explorer.views.branch import BranchLines
+from explorer.views.markup import count_bar, difference_bar
+from explorer.views.viewport import Viewport
+
+#: Pixels of the window's height beside the maps.
+_TAKEN = 292
+#: What trips do at a place.
+_DO = {"from": "begin", "to": "end"}
+_TOLD = "the table of boxes gives its numbers"
+
+
+class TripMaps(Maps):
+    """A map for each place, with one scale; those over the same ground move together.
+
+    Parameters
+    ----------
+    state : TripsState
+    data : TripData
+    viewed : called after a pan, zoom or resize
+    drawn : called with the place of a map and each rectangle dragged on it, in its unit
+    """
+
+    def __init__(
+        self,
+        state: TripsState,
+        data: TripData,
+        viewed: Callable[[], None],
+        drawn: Callable[[int, Box], None],
+    ) -> None:
+        self.names = data.names
+        specs = [
+            MapSpec(grid, f"Map: {name}", place)
+            for place, (grid, name) in enumerate(zip(data.grids, self.names, strict=True))
+        ]
+        super().__init__(specs, viewed, drawn, taken=_TAKEN)
+        self._state = state
+        self._shown: TripScreen | None = None
+        self._lines = [BranchLines(view.figure) for view in self.views]
+        for view in self.views:
+            view.show_partition(False)
+        self.restyle()
+
+    def viewports(self) -> tuple[Viewport, ...]:
+        """What the browser shows on every map."""
+        return tuple(self.viewport(number) for number in range(len(self.views)))
+
+    def show(self, screen: TripScreen) -> None:
+        """Put a computed screen on the maps."""
+        old = self._shown
+        if old is None or old.look.shows != screen.look.shows:
+            self.restyle()
+        for view, lines, picture in zip(self.views, self._lines, screen.pictures, strict=True):
+            view.show_image(picture.bytes, picture.view)
+            lines.show(picture.branch if screen.look.partition else None)
+        self._shown = screen
+        self.push()
+
+    def restyle(self) -> None:
+        """Apply palette and what a drag does; no picture is computed."""
+        difference = self._state.shows == "difference"
+        colours = palette.DIFFERENCE if difference else palette.PALETTES[self._state.palette]
+        for view in self.views:
+            view.recolour(colours)
+            view.drag(self._state.drag)
+        self.push()
+
+    def caption(self, screen: TripScreen, row: str = "", busy: bool = False) -> None:
+        """Titles, colour bar and the spoken names of the maps; ``row`` is the name of theirs."""
+        look, data = screen.look, screen.data
+        kind = PREVIEW if screen.release.preview else DRAWN
+        if look.shows != "private":
+            kind = CURATOR.capitalize()
+        asked = np.zeros(len(data.names), dtype=bool)
+        if look.row is not None and look.row < len(screen.boxes):
+            asked = ~np.isnan(screen.boxes[look.row]).all(axis=1)
+        for place, name in enumerate(data.names):
+            where = which_trips(data.names, asked, place, row)
+            self.title(place, f"{name.capitalize()} <small>where {where}</small>", "")
+            spoken = f"{look.shows.capitalize()} map of {data.title}: where {where}; {_TOLD}"
+            self.views[place].describe(spoken)
+        said = "Computing …" if busy else kind
+        put(self.bar, f"<p>{said}</p>{_bar(screen, self._state.palette)}")
+
+
+def which_trips(names: tuple[str, ...], asked: NDArray[np.bool_], place: int, row: str = "") -> str:
+    """Which trips the map of a place counts, as part of a sentence.
+
+    Parameters
+    ----------
+    names : of the places
+    asked : (k,) whether the row has a box there
+    place : of the map
+    row : the name of the row, safe to show
+
+    Examples
+    --------
+    >>> names = ("from", "via", "to")
+    >>> which_trips(names, np.array([True, False, True]), 2, "Q1")
+    'trips from Q1 end'
+    >>> which_trips(names, np.array([False, False, True]), 2)
+    'all trips end'
+    """
+    does = _DO.get(names[place], "stop")
+    others = [name for at, name in enumerate(names) if asked[at] and at != place]
+    if not others:
+        return f"all trips {does}"
+    return f"trips {' and '.join(others)} {row or 'the box'} {does}"
+
+
+def _bar(screen: TripScreen, colours: str) -> str:
+    grid = screen.data.grids[0]
+    same = all(other.cell_width == grid.cell_width for other in screen.data.grids)
+    cell = f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" and same else "cell"
+    if screen.look.shows == "difference":
+        said = f"Private − true trips per {cell}: blue too few, orange too many"
+        return difference_bar(said, screen.scale)
+    source = "from the exact data" if screen.scale.source == "data" else "from the release"
+    kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
+    said = f"Trips per {cell} ({kind}, scale {source})"
+    return count_bar(said, screen.scale, palette.PALETTES[colours])

@@ -1,0 +1,263 @@
+"""Trips: how many go from here, via there, to there, on one map for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import panel as pn
+
+from explorer.app.boxes.rectangles import was_dragged
+from explorer.app.curator.answers import COLUMNS
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.map_page import MapPage
+from explorer.app.curator.page import Place
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.start import OWN
+from explorer.app.kit import ui
+from explorer.app.kit.html import section
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.words import words
+from explorer.app.state.trips import TripsState
+from explorer.app.trips.data import TripData, is_loaded, load_trips, own_trips, same_places
+from explorer.app.trips.drawer import TripsDrawer
+from explorer.app.trips.maps import TripMaps
+from explorer.app.trips.readout import TripReadout
+from explorer.app.trips.screen import TripLook, TripScreen, compute
+from explorer.app.work.document import held, soon
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.trips.catalogue import find, trip_sets
+from explorer.trips.matrix import TripMatrix
+
+
+class Trips(MapPage):
+    """The Trips page, for a server or a notebook cell. Curator mode: it shows exact counts.
+
+    Parameters
+    ----------
+    city : str, TripMatrix or None
+        A key of `explorer.trips.catalogue.trip_sets()`, or counts of your own trips.
+    links : sequence of Link
+        The server's pages.
+    **choices
+        First settings: ``mechanism``, ``epsilon``, ``side``, ``places``, ... (see `TripsState`).
+
+    Examples
+    --------
+    As the last line of a notebook cell it shows itself; in a script for ``panel serve``,
+    ``Trips("madeup").servable()`` makes it a page.
+    """
+
+    KEY = "trips"
+    TITLE = "Private trips explorer"
+    State = TripsState
+    PLACE = ("city", "side", "bound", "places")
+    columns = COLUMNS
+    LOOKS = ("shows", "focus", "spread", "scale", "scale_from", "partition")
+    STYLES = ("palette", "drag")
+    # As many as a trip may have; a page takes those of its trips when they have been read.
+    places = ("from", "to")
+    drawer: TripsDrawer
+
+    @classmethod
+    def served(cls, links: Sequence[Link], **begin: Any) -> Self:
+        """The page of one visitor; what the server was told about maps of a city is not for it."""
+        known = trip_sets()
+        city = begin.get("city")
+        return cls(city if city in known else None, links=links)
+
+    @classmethod
+    def warm(cls, **begin: Any) -> None:
+        """Read the trips and compile what their maps need."""
+        page = cls.served((), **begin)
+        for view in ("difference", "true", "private"):
+            page.state.put(shows=view)
+        page.page()
+
+    @property
+    def screen(self) -> TripScreen | None:
+        """What is on the maps."""
+        return self.readout.screen
+
+    def compose(self, parts: PageParts) -> None:
+        """Make drawer, maps and text."""
+        self.drawing = Drawing(parts, self._publish, self._slow, compute, TripLook.of)
+        self.drawer = TripsDrawer(parts, self.drawing, self.settings_changed, self._again)
+        self.readout = TripReadout(parts, self.table, self.TITLE)
+        self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        text, read = words("trips"), self.readout
+        self.body = pn.Column(
+            self.message.view,
+            ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
+            read.answer,
+            self._map_holder,
+            read.about,
+            section("Boxes", text["Boxes"]),
+            self.exchange.view,
+            self.table.widget,
+            read.about_bars,
+            section("Ledger", text["Ledger"]),
+            read.ledger,
+            sizing_mode="stretch_width",
+            margin=(10, 16, 24, 16),
+        )
+
+    def close(self) -> None:
+        """Stop whatever runs: the visit has ended."""
+        self.drawing.close()
+        self.readout.close()
+
+    # After a change.
+
+    def outdated(self) -> None:
+        """Back to a preview, of the present settings."""
+        self.drawing.preview()
+
+    def request(self) -> None:
+        """The same release, drawn in another way."""
+        self.drawing.request()
+
+    def restyle(self) -> None:
+        """Another style of the maps that are there."""
+        if self.maps is not None and self.screen is not None:
+            self.maps.restyle()
+            self._caption(self.screen)
+
+    def zoom(self, factor: float) -> None:
+        """Zoom all maps, below 1 inwards; 0 shows the whole maps again."""
+        if self.maps is not None:
+            self.maps.zoom(factor)
+            self.drawing.request()
+
+    def drawn(self, box: Sequence[Any], place: int = 0) -> None:
+        """A box was dragged: it fills the gap of the chosen row, or begins a row, now chosen."""
+        if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
+            return
+        try:
+            self.rectangles.select([self.rectangles.draw(box, place)])
+        except InputError as error:
+            self.parts.refuse(str(error))
+        self.boxes_changed()
+        self.request()
+
+    def highlight(self) -> None:
+        """Show the boxes; the maps are about the selected row."""
+        if self.maps is None:
+            return
+        super().highlight()
+        self.readout.said()
+        screen = self.screen
+        if screen is not None and TripLook.of(self.parts).row != screen.look.row:
+            self.request()
+
+    def boxes_changed(self) -> None:
+        """The maps are about one of the rows, so they change with it."""
+        super().boxes_changed()
+        screen, boxes = self.screen, self.rectangles.boxes
+        if screen is not None and not np.array_equal(screen.boxes, boxes, equal_nan=True):
+            self.request()
+
+    def numbers(self) -> None:
+        """Show the answers of the rows."""
+        self.readout.numbers()
+
+    def released(self) -> bool:
+        """Whether a drawn release is on the screen."""
+        return self.screen is not None and not self.screen.release.preview
+
+    # From choices to a picture.
+
+    def _publish(self, screen: TripScreen) -> None:
+        self.drawer.offer(screen)
+        if screen.data is self.parts.data and self.maps is not None:
+            self.readout.screen = screen
+            held(pn.state.curdoc, partial(self.maps.show, screen))
+            soon(self._rest)
+
+    def _rest(self) -> None:
+        """What is read after the maps."""
+        if self.maps is None or self.screen is None:
+            return
+        self._caption(self.screen)
+        self.drawer.mechanisms[0].settings.show_facts(self.screen.release.facts)
+        self.readout.show(self.screen)
+        self.scenarios.follow()
+
+    def _caption(self, screen: TripScreen, busy: bool = False) -> None:
+        row, names = screen.look.row, self.rectangles.names
+        name = names[row] if row is not None and row < len(names) else ""
+        self.maps.caption(screen, name, busy)
+
+    def _slow(self, busy: bool) -> None:
+        if self.maps is not None and self.screen is not None:
+            self._caption(self.screen, busy)
+
+    def _again(self) -> None:
+        """Show the kept release with the trips and the settings that it was drawn from."""
+
+        def use(data: TripData) -> None:
+            if data is not self.parts.data:
+                self._use(data)
+            self._back()
+
+        try:
+            self.drawing.again(use)
+        except InputError as error:
+            self.parts.refuse(str(error))
+        self.drawer.rebuild()
+
+    # Trips.
+
+    def bring(self, given: Any) -> Any:
+        """Counts of trips that someone brought along."""
+        return own_trips(given) if isinstance(given, TripMatrix) else None
+
+    def known(self, key: str) -> None:
+        """Refuse a key that no trips have."""
+        find(key)
+
+    def catalogue(self) -> dict[str, str]:
+        """Title of each set of trips to its key."""
+        return {each.title: key for key, each in trip_sets().items()}
+
+    def at_hand(self, place: Place) -> Any:
+        """The trips if they are there at once."""
+        if place[0] == OWN:
+            return self._brought
+        return load_trips(place) if is_loaded(place) else None
+
+    def read(self, place: Place) -> Any:
+        """The trips, however long that takes."""
+        return load_trips(place)
+
+    def grids(self, data: Any) -> tuple[Grid, ...]:
+        """The grid of each place."""
+        return tuple(data.grids)
+
+    def show(self, data: Any) -> None:
+        """Show trips; other places or another extent get new maps."""
+        assert isinstance(data, TripData)
+        shown = self.maps
+        elsewhere = shown is None or not same_places(tuple(shown.grids), data.grids)
+        if elsewhere:
+            self.rectangles.places = data.names
+        self.place_boxes(data, elsewhere)
+        if elsewhere:
+            # The maps are about the first row, and it stands out.
+            self.rectangles.select([0])
+            self.parts.maps = TripMaps(self.state, data, self.drawing.viewed, self._dragged)
+            self._map_holder.objects = [self.maps.view]
+        else:
+            self.maps.grids = list(data.grids)
+        self.drawing.use(data, self.maps.viewports)
+        self.highlight()
+        if self.screen is None:
+            self.drawing.run_now()
+        else:
+            self.drawing.request()
+
+    def _dragged(self, place: int, box: Any) -> None:
+        self.drawn(box, place)

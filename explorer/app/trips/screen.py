@@ -1,0 +1,196 @@
+"""From choices to everything one screen of trips shows: a pure function, run in a thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.curator.answers import BoxAnswers
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.screen import Job
+from explorer.app.trips.data import TripData
+from explorer.points.truth import exact
+from explorer.releases.places import Branch, branch, place_counts
+from explorer.releases.release import Release
+from explorer.views.branch import PlaceBranch
+from explorer.views.raster import mean_per_cell
+from explorer.views.scale import ColourScale, Kind, top_value, top_value_of_leaves
+from explorer.views.viewport import Viewport
+
+Floats = NDArray[np.float64]
+Shows = Literal["private", "true", "difference"]
+
+
+@dataclass(frozen=True)
+class TripLook:
+    """How a screen is drawn; of the release it touches how counts lie inside leaves, at no cost.
+
+    Parameters
+    ----------
+    shows : what the maps show
+    row : the row whose trips they count, None for all trips
+    spread : "maps" or "uniform": how a leaf's count lies inside it
+    partition : whether the branch of the row is drawn
+    """
+
+    shows: Shows = "private"
+    row: int | None = None
+    spread: str = "maps"
+    scale: Kind = "log"
+    scale_from: Literal["data", "release"] = "data"
+    partition: bool = True
+
+    @classmethod
+    def of(cls, parts: PageParts) -> TripLook:
+        """How the visitor has chosen it to be drawn: the selected row, or the first."""
+        state, rectangles = parts.state, parts.rectangles
+        chosen = [row for row in rectangles.selected if row < len(rectangles)] or [0]
+        row = chosen[0] if len(rectangles) and state.focus == "row" else None
+        return cls(state.shows, row, state.spread, state.scale, state.scale_from, state.partition)
+
+
+@dataclass(frozen=True, eq=False)
+class PlacePicture:
+    """One map: bytes (height, width) with row 0 south, and the parts of the branch."""
+
+    view: Viewport
+    bytes: NDArray[np.uint8]
+    branch: PlaceBranch
+
+
+@dataclass(frozen=True, eq=False)
+class TripScreen:
+    """Everything the page shows.
+
+    Attributes
+    ----------
+    drawn : the release as it was drawn
+    release : the same with counts spread inside leaves as the visitor has chosen
+    branch : of the row that the maps are about
+    boxes : (n, k, 4), NaN where a row asks about anywhere
+    """
+
+    data: TripData
+    key: tuple[Any, ...]
+    title: str
+    drawn: Release
+    release: Release
+    seconds: float
+    look: TripLook
+    scale: ColourScale
+    pictures: tuple[PlacePicture, ...]
+    branch: Branch
+    boxes: Floats
+    answers: BoxAnswers
+
+
+def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripScreen:
+    """Release (unless the last one still holds), count what the maps show, colour, answer.
+
+    Raises
+    ------
+    InputError
+        When the mechanism refuses the settings for these trips, or the ledger a draw.
+    """
+    data: TripData = job.data
+    look: TripLook = job.look
+    old: TripScreen | None = job.previous
+    if old is not None and old.data is data and old.key == job.key:
+        drawn, release, seconds = old.drawn, old.release, old.seconds
+    else:
+        started = time.perf_counter()
+        drawn = job.mechanism.release(data.matrix, job.seed, progress, job.ledger)
+        release, seconds = drawn, time.perf_counter() - started
+    inside = "uniform" if drawn.maps is None else look.spread
+    if release.inside != inside:
+        release = drawn if drawn.inside == inside else drawn.spread(inside)
+    within = None
+    if look.row is not None and look.row < len(job.boxes):
+        within = data.matrix.domain.to_cells(job.boxes[look.row][np.newaxis])[0]
+    private = [place_counts(release, place, within) for place in range(len(data.grids))]
+    true = [data.counts(place, within) for place in range(len(data.grids))]
+    scale = _scale(look, private, true)
+    found = branch(drawn.tree, _cell(private, within))
+    return TripScreen(
+        data=data,
+        key=job.key,
+        title=job.mechanism.title,
+        drawn=drawn,
+        release=release,
+        seconds=seconds,
+        look=look,
+        scale=scale,
+        pictures=tuple(
+            PlacePicture(
+                view,
+                _coloured(look.shows, private[place], true[place], view, data, place, scale),
+                _branch(found, data, place, view),
+            )
+            for place, view in enumerate(job.view)
+        ),
+        branch=found,
+        boxes=job.boxes,
+        answers=answer_trips(release, data, job.boxes),
+    )
+
+
+def answer_trips(release: Release, data: TripData, boxes: Floats) -> BoxAnswers:
+    """Ask both sides about rows of boxes (n, k, 4) in grid units."""
+    answers = release.answer(boxes)
+    return BoxAnswers(
+        true=exact(data.matrix, boxes),
+        private=answers.value,
+        sd=answers.sd,
+        touched=release.touched(boxes),
+        leaves=release.n_leaves,
+        exact=answers.sd_exact,
+    )
+
+
+def _scale(look: TripLook, private: Sequence[Floats], true: Sequence[Floats]) -> ColourScale:
+    """One scale for the maps of all places."""
+    if look.scale_from == "data":
+        every = np.concatenate([each.ravel() for each in true])
+        return ColourScale(look.scale, top_value(every, look.scale), "data")
+    every = np.concatenate([each.ravel() for each in private])
+    top = top_value_of_leaves(every, np.ones(every.size, dtype=np.int64), look.scale)
+    return ColourScale(look.scale, top, "release")
+
+
+def _cell(private: Sequence[Floats], within: Floats | None) -> NDArray[np.int64]:
+    """Where the branch ends: where each place has most of the private trips of its box."""
+    found = []
+    for place, counts in enumerate(private):
+        low, high = np.zeros(2, dtype=np.int64), np.array(counts.shape)
+        if within is not None:
+            axes = slice(2 * place, 2 * place + 2)
+            low = np.clip(np.floor(within[0, axes]).astype(np.int64), 0, high - 1)
+            high = np.clip(np.ceil(within[1, axes]).astype(np.int64), low + 1, high)
+        part = counts[low[0] : high[0], low[1] : high[1]]
+        found.append(low + np.unravel_index(int(np.argmax(part)), part.shape))
+    return np.concatenate(found).astype(np.int64)
+
+
+def _coloured(
+    shows: Shows,
+    private: Floats,
+    true: Floats,
+    view: Viewport,
+    data: TripData,
+    place: int,
+    scale: ColourScale,
+) -> NDArray[np.uint8]:
+    where = *view.cells(data.grids[place]), view.height, view.width
+    if shows == "difference":
+        return scale.encode_difference(mean_per_cell(private - true, *where))
+    return scale.encode(mean_per_cell(private if shows == "private" else true, *where))
+
+
+def _branch(found: Branch, data: TripData, place: int, view: Viewport) -> PlaceBranch:
+    boxes = data.grids[place].from_cells(found.boxes[place].astype(np.float64))
+    return PlaceBranch.of(boxes, found.cut[place], view)

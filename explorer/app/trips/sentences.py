@@ -1,0 +1,76 @@
+"""What one row asks and what both sides answer, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.boxes.edges import edge_unit
+from explorer.app.curator.answers import BoxAnswers, median_error
+from explorer.app.kit.numbers import percent
+from explorer.app.trips.screen import TripScreen
+from explorer.grid.grid import Grid
+
+Floats = NDArray[np.float64]
+
+
+def question(names: Sequence[str], row: Floats, grids: Sequence[Grid]) -> str:
+    """Which trips a row (k, 4) asks for.
+
+    >>> grids = [Grid.cells(8), Grid.cells(8), Grid.cells(8)]
+    >>> question(("from", "via", "to"), np.array([[1, 2, 3, 5], [np.nan] * 4, [0, 0, 8, 1]]), grids)
+    'trips from a box of 2 × 3 cells, via anywhere, to a box of 8 × 1 cells'
+    """
+    said = []
+    for name, box, grid in zip(names, row, grids, strict=True):
+        if np.isnan(box).any():
+            said.append(f"{name} anywhere")
+            continue
+        unit, size = edge_unit(grid)
+        width, height = (box[2] - box[0]) / size, (box[3] - box[1]) / size
+        said.append(f"{name} a box of {width:.3g} × {height:.3g} {unit}")
+    return f"trips {', '.join(said)}"
+
+
+def answer(screen: TripScreen, name: str, number: int) -> str:
+    """The question of one row, the private answer with its interval, the truth, and the error."""
+    answers, data = screen.answers, screen.data
+    asked = question(data.names, screen.boxes[number], data.grids)
+    low, high = (float(end[number]) for end in answers.interval)
+    private, true = float(answers.private[number]), float(answers.true[number])
+    bars = "" if answers.exact or answers.half_width is not None else "about "
+    said = (
+        f"{name}, {asked}: {private:,.0f} by the private answer "
+        f"(95 %: {bars}{low:,.0f} to {high:,.0f}), {true:,.0f} in truth"
+    )
+    relative = float(answers.relative[number])
+    return f"{said}." if np.isnan(relative) else f"{said}: off by {percent(abs(relative))}."
+
+
+def about(screen: TripScreen) -> str:
+    """What the release is, and how far its answers are off."""
+    release, answers = screen.release, screen.answers
+    kind = "a preview by" if release.preview else "a release by"
+    sides = " × ".join(f"{side:,}" for side in release.domain.shape)
+    leaves = "leaf" if release.n_leaves == 1 else "leaves"
+    said = (
+        f"{screen.data.title}: {kind} {screen.title} with epsilon {release.epsilon:.4g} per "
+        f"{'trip' if release.unit == 'point' else 'person'}; {sides} combinations of cells in "
+        f"{release.n_leaves:,} {leaves}, {release.total:,.0f} trips in all"
+    )
+    if len(answers) < 2:
+        return f"{said}."
+    return f"{said}; the rows are off by {percent(median_error(answers))} in the median."
+
+
+def key_figures(screen: TripScreen, answers: BoxAnswers) -> list[tuple[str, str]]:
+    """Label and value of the strip above the maps."""
+    seconds = screen.seconds
+    return [
+        ("Leaves", f"{screen.release.n_leaves:,}"),
+        ("Epsilon", f"{screen.release.epsilon:.4g}"),
+        ("Median box error", percent(median_error(answers))),
+        ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
+    ]

@@ -1,0 +1,164 @@
+"""What a release over several places shows on the map of one: how many, and where it was cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.sums import box_sums, rectangle_sums
+from explorer.releases.nodes import Ints
+from explorer.releases.release import Release
+from explorer.releases.tree import Tree
+
+Floats = NDArray[np.float64]
+
+
+def place_counts(release: Release, place: int, within: Floats | None = None) -> Floats:
+    """Private count per cell of one place, of the records whose other places lie in a box.
+
+    Parameters
+    ----------
+    release : over k places, 2 k axes
+    place : 0 to k - 1
+    within : (2, 2 k) lower and upper in cells, fractions allowed, optional
+        Where the other places are to lie; what it says of this place itself does not count.
+        Without it they may lie anywhere.
+
+    Returns
+    -------
+    (rows, cols) of that place. Its sum over a box is the answer to the box with those of the
+    others, but for its last bits: leaves are added up by the differences along their edges.
+
+    Raises
+    ------
+    InputError
+        For a release of other than whole places, or a place that it does not have.
+    """
+    tree, own = release.tree, _own(release, place)
+    leaves = tree.leaves
+    lower, upper, counts = tree.lower[leaves], tree.upper[leaves], tree.value[leaves]
+    if within is not None:
+        counts = counts * _share_of_others(release, place, lower, upper, within)
+        there = counts != 0
+        lower, upper, counts = lower[there], upper[there], counts[there]
+    low, high = lower[:, own], upper[:, own]
+    rows, cols = release.domain.shape[own]
+    if release.inside == "maps" and release.maps is not None:
+        shown = release.maps.places[place]
+        return _painted(low, high, counts / box_sums(shown.table, low, high), rows, cols) * (
+            shown.chances
+        )
+    return _painted(low, high, counts / np.prod(high - low, axis=1), rows, cols)
+
+
+def _own(release: Release, place: int) -> slice:
+    axes = len(release.domain.shape)
+    if axes % 2 or place not in range(axes // 2):
+        raise InputError(f"The place is {place!r}: give a number, 0 to {axes // 2 - 1}.")
+    return slice(2 * place, 2 * place + 2)
+
+
+def _share_of_others(
+    release: Release, place: int, lower: Ints, upper: Ints, within: Floats
+) -> Floats:
+    """The part of every leaf's count whose other places lie in ``within``, (leaves,)."""
+    share = np.ones(len(lower))
+    for other in range(lower.shape[1] // 2):
+        if other == place:
+            continue
+        axes = slice(2 * other, 2 * other + 2)
+        low, high = lower[:, axes], upper[:, axes]
+        first = np.clip(within[0, axes], low, high)
+        last = np.maximum(np.clip(within[1, axes], low, high), first)
+        if release.inside == "maps" and release.maps is not None:
+            table = release.maps.places[other].table
+            inside = rectangle_sums(table, np.stack([first, last], axis=1))
+            part = np.maximum(inside, 0.0) / box_sums(table, low, high)
+        else:
+            part = np.prod((last - first) / (high - low), axis=1)
+        # Leaves that lie inside whole are so exactly.
+        share *= np.where(np.all((first == low) & (last == high), axis=1), 1.0, part)
+    return share
+
+
+def _painted(low: Ints, high: Ints, density: Floats, rows: int, cols: int) -> Floats:
+    """Boxes that may lie on top of each other, each of an even density, added up per cell."""
+    wide = cols + 1
+    steps = np.zeros((rows + 1) * wide)
+    for row, col, sign in ((low, low, 1), (low, high, -1), (high, low, -1), (high, high, 1)):
+        at = row[:, 0] * wide + col[:, 1]
+        steps += np.bincount(at, sign * density, len(steps))
+    image: Floats = steps.reshape(rows + 1, wide).cumsum(axis=0).cumsum(axis=1)[:rows, :cols]
+    return image
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """The parts that the cuts on the way to one combination of cells made, on the maps of places.
+
+    Leaves of several places lie on top of each other on a map; those of one branch do not.
+
+    Attributes
+    ----------
+    boxes : k arrays (m, 2, 2) int64, lower and upper in the cells of each place
+    cut : k arrays (m,) int64: made by the first cut of this place (0), by its second (1), ..
+    leaf : the leaf that the branch ends at
+    count : its private count
+    depth : how many cuts lead there
+    """
+
+    boxes: tuple[Ints, ...]
+    cut: tuple[Ints, ...]
+    leaf: int
+    count: float
+    depth: int
+
+
+def branch(tree: Tree, cell: Ints, most: int | None = None) -> Branch:
+    """The branch of ``tree`` that ends at the leaf around a combination of cells.
+
+    Parameters
+    ----------
+    tree : of 2 k axes
+    cell : (2 k,) the cell of every place, row and column in turn
+    most : stop after so many levels; all of them without it
+
+    Raises
+    ------
+    InputError
+        For a cell outside the domain.
+    """
+    k = tree.lower.shape[1] // 2
+    if np.any(cell < tree.lower[0]) or np.any(cell >= tree.upper[0]):
+        raise InputError("This place lies outside the map: choose one inside.")
+    node, levels = 0, 0
+    boxes: list[list[Ints]] = [[] for _ in range(k)]
+    cut: list[list[Ints]] = [[] for _ in range(k)]
+    while tree.fan_out[node] > 0 and (most is None or levels < most):
+        first, number = int(tree.first_child[node]), int(tree.fan_out[node])
+        low, high = tree.lower[first : first + number], tree.upper[first : first + number]
+        for place in range(k):
+            own = slice(2 * place, 2 * place + 2)
+            found = _shadows(low[:, own], high[:, own])
+            if len(found) > 1:
+                boxes[place].append(found)
+                cut[place].append(np.full(len(found), len(cut[place])))
+        inside = np.all((low <= cell) & (cell < high), axis=1)
+        node, levels = first + int(np.argmax(inside)), levels + 1
+    return Branch(
+        tuple(np.concatenate([np.zeros((0, 2, 2), np.int64), *each]) for each in boxes),
+        tuple(np.concatenate([np.zeros(0, np.int64), *each]) for each in cut),
+        node,
+        float(tree.value[node]),
+        levels,
+    )
+
+
+def _shadows(low: Ints, high: Ints) -> Ints:
+    """Each different box (2, 2) once: those with one lower corner are the same among siblings."""
+    wide = int(high[:, 1].max()) + 1
+    _, first = np.unique(low[:, 0] * wide + low[:, 1], return_index=True)
+    return np.stack([low[first], high[first]], axis=1)

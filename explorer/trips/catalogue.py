@@ -1,0 +1,172 @@
+"""The catalogue of trips: the made-up ones, and known files that are here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from explorer.cities import madeup
+from explorer.cities.catalogue import folders
+from explorer.errors import InputError
+from explorer.grid.description import declared_grid
+from explorer.grid.grid import Grid
+from explorer.grid.places import MOST_PLACES, TripDomain
+from explorer.grid.values import shown
+from explorer.trips.columns import said
+from explorer.trips.madeup import made_up_trips
+from explorer.trips.trips import Trips, read_trips
+
+#: The key of the trips that come with the package.
+MADE_UP = "madeup"
+
+
+@dataclass(frozen=True)
+class TripSet:
+    """Trips and the public extent that they are looked at on.
+
+    Parameters
+    ----------
+    key : str
+        Short name for links.
+    title, description, source : str
+        For a screen: a name, one sentence on what it is good for, one on where it is from.
+    extent : mapping
+        "around" and "size_km", as in `data/README.md`.
+    places : sequence of str
+        What a trip may be asked about: "o", stops by number, "d".
+    file : Path or None
+        The local file, if there is one.
+    user : str or None
+        The column that tells whose trip it is.
+    make : callable, optional
+        Makes the trips of some places instead.
+    """
+
+    key: str
+    title: str
+    description: str = ""
+    source: str = ""
+    extent: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    places: Sequence[str] = ("o", "d")
+    file: Path | None = None
+    user: str | None = None
+    make: Callable[[Sequence[str]], Trips] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def has_users(self) -> bool:
+        """Whether trips know their person, so that a contribution bound can be given."""
+        return self.user is not None
+
+    def choices(self) -> tuple[tuple[str, ...], ...]:
+        """Lists of places that can be asked about: all with both ends, shortest first."""
+        stops = [place for place in self.places if place not in ("o", "d")]
+        return (("o", "d"), *(("o", stop, "d") for stop in stops))
+
+    def domain(self, places: Sequence[str], side: int) -> TripDomain:
+        """The public domain of some places, each on side x side cells of the extent.
+
+        Raises
+        ------
+        InputError
+            For a place that these trips do not have.
+        """
+        known_places(self, places)
+        grid: Grid = declared_grid(self.extent, side, self.title)
+        return TripDomain([grid] * len(places), tuple(words_of(places)))
+
+    def read(self, places: Sequence[str]) -> Trips:
+        """The trips with those places, read anew.
+
+        Raises
+        ------
+        InputError
+            For a place that these trips do not have, or a file that is not what it should be.
+        """
+        known_places(self, places)
+        if self.make is not None:
+            return self.make(places)
+        return read_trips(self.file, tuple(places), user=self.user, name=self.title)
+
+
+def words_of(places: Sequence[str]) -> list[str]:
+    """What places are called in a sentence and above their maps.
+
+    >>> words_of(["o", "s2", "d"])
+    ['from', 'via', 'to']
+    """
+    ends = {"o": "from", "d": "to"}
+    stops = [place for place in places if place not in ends]
+    via = {place: "via" if len(stops) == 1 else f"via {place}" for place in stops}
+    return [ends.get(place, via.get(place, place)) for place in places]
+
+
+def known_places(trips: TripSet, places: Sequence[str]) -> None:
+    """Refuse places that a set of trips does not have, in one sentence."""
+    for place in places:
+        if place not in trips.places:
+            raise InputError(
+                f"{trips.title} has no place {shown(place)}: choose among "
+                f"{', '.join(trips.places)}."
+            )
+    if not 0 < len(places) <= MOST_PLACES or len(set(places)) < len(places):
+        raise InputError(f"Name one to {MOST_PLACES} different places of a trip, in order.")
+
+
+def said_places(places: Sequence[str]) -> str:
+    """A list of places as a choice of a menu.
+
+    >>> said_places(("o", "d")), said_places(("o", "s2", "d"))
+    ('origin and destination', 'origin, stop 2, destination')
+    """
+    names = [said(place).removeprefix("the ") for place in places]
+    return " and ".join(names) if len(names) == 2 else ", ".join(names)
+
+
+def trip_sets() -> dict[str, TripSet]:
+    """The sets of trips that can be shown, by key: the made-up one, then known files that are here.
+
+    Examples
+    --------
+    >>> trip_sets()["madeup"].title
+    'Port Amber, made-up trips'
+    """
+    found = {MADE_UP: _made_up()}
+    text = (Path(__file__).parent / "trips.toml").read_text("utf8")
+    for table in tomllib.loads(text)["trips"]:
+        entry = dict(table)
+        name = entry.pop("file")
+        extent = {way: entry.pop(way) for way in ("around", "size_km")}
+        here = next((f / name for f in folders() if (f / name).is_file()), None)
+        if here is not None:
+            found[entry["key"]] = TripSet(**entry, extent=extent, file=here)
+    return found
+
+
+def find(key: str) -> TripSet:
+    """The set of trips of a key.
+
+    Raises
+    ------
+    InputError
+        For a key that none has; it lists those there are.
+    """
+    known = trip_sets()
+    if key not in known:
+        raise InputError(f"There are no trips {shown(key)} here: choose one of {', '.join(known)}.")
+    return known[key]
+
+
+def _made_up() -> TripSet:
+    return TripSet(
+        key=MADE_UP,
+        title=f"{madeup.NAME}, made-up trips",
+        description="A hundred thousand made-up trips between home, work and shops, with a stop.",
+        source="Made by this program; nobody travels there.",
+        extent={"around": [madeup.LON, madeup.LAT], "size_km": madeup.SIZE / 1000},
+        places=("o", "s1", "d"),
+        user="person",
+        make=lambda places: made_up_trips(places=tuple(places)),
+    )

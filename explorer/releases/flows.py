@@ -45,6 +45,7 @@ class Flows:
     half_width : (n,) of their 95 % intervals
     origins, destinations : the zones of either place, with their boxes and middles
     threshold : private counts from here on are shown, see `shown`
+    zones, pair : what was asked for: into how many along a side, and between which two places
     simulated : whether the half widths come from simulation; else they are of `NOISE_ALONE`
     """
 
@@ -55,6 +56,8 @@ class Flows:
     origins: Zones
     destinations: Zones
     threshold: float
+    zones: int
+    pair: tuple[int, int]
     simulated: bool = False
 
     def __len__(self) -> int:
@@ -248,6 +251,8 @@ def flows(release: Release, zones: int, pair: Sequence[int] = (0, -1)) -> Flows:
         starts,
         ends,
         SHOWN * release.contribution_bound / release.epsilon,
+        zones,
+        chosen,
     )
 
 

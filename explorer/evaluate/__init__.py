@@ -4,23 +4,33 @@
 progress and a flag to stop. Everything here compares with exact counts: it is the curator's.
 """
 
-from explorer.evaluate.bias import biases
+from explorer.evaluate.bias import ErrorParts, biases
 from explorer.evaluate.evaluation import evaluate
 from explorer.evaluate.metrics import measure
 from explorer.evaluate.ranking import ranking, scores, verdict
 from explorer.evaluate.results import Run, label, parameter, tidy
 from explorer.evaluate.runs import runs
-from explorer.evaluate.simulation import Simulated, simulated_sd
+from explorer.evaluate.simulation import (
+    Simulated,
+    about_boxes,
+    about_flows,
+    simulate,
+    simulated_flows,
+    simulated_sd,
+)
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task, plan
 from explorer.evaluate.workloads import Workload, workload, workloads
 
 __all__ = [
+    "ErrorParts",
     "Run",
     "Simulated",
     "Store",
     "Task",
     "Workload",
+    "about_boxes",
+    "about_flows",
     "biases",
     "evaluate",
     "label",
@@ -30,6 +40,8 @@ __all__ = [
     "ranking",
     "runs",
     "scores",
+    "simulate",
+    "simulated_flows",
     "simulated_sd",
     "tidy",
     "verdict",

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism
-from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.counts import Counts
 
 Floats = NDArray[np.float64]
 
@@ -27,16 +27,14 @@ def seed_of(run: int) -> int:
     return int(np.random.default_rng([_OWN_SEEDS, run]).integers(2**32, 2**62))
 
 
-def repeats(
-    matrix: FrequencyMatrix, made: Mechanism, rectangles: ArrayLike, runs: int
-) -> Iterator[Floats]:
+def repeats(counts: Counts, made: Mechanism, rectangles: ArrayLike, runs: int) -> Iterator[Floats]:
     """Draw previews one after the other and ask each the same questions.
 
     Parameters
     ----------
-    matrix : FrequencyMatrix
+    counts : FrequencyMatrix, or counts of any number of axes
     made : the mechanism with its settings
-    rectangles : (n, 4) x0, y0, x1, y1, as in `Release.answer`
+    rectangles : boxes as in `Release.answer`, (n, 4) x0, y0, x1, y1 of a map
     runs : 1 to 10,000
 
     Yields
@@ -51,7 +49,7 @@ def repeats(
     if not 1 <= runs <= MOST_RUNS:
         raise InputError(f"The number of runs is {runs}: give 1 to {MOST_RUNS:,}.")
     for run in range(runs):
-        yield made.release(matrix, rng=seed_of(run)).answer(rectangles).value
+        yield made.release(counts, rng=seed_of(run)).answer(rectangles).value
 
 
 @dataclass(frozen=True, eq=False)

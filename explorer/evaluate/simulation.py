@@ -1,25 +1,27 @@
 """Error bars by simulation, for releases whose counts are not linear in their noise.
 
-The released map is taken for the truth: its density, rounded to whole counts, is released again
-and again by the same mechanism with the same parameters, and the spread of the answers is read
-off. Only released numbers go in, so this costs no privacy.
+The release is taken for the truth: records like those that it tells of, drawn from it alone, are
+released again and again by the same mechanism with the same parameters, and the spread of the
+answers is read off. Only released numbers go in, so this costs no privacy.
 
-What it cannot see is roughness inside leaves: the released density is smooth there. For boxes much
-larger than the leaves that part is small.
+What it cannot see is roughness inside leaves: the released density is smooth there, and trips lie
+there as the maps of their places say. For boxes much larger than the leaves that part is small.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from explorer.errors import InputError
-from explorer.grid.sums import rectangle_sums, summed
+from explorer.evaluate.stand_ins import StandIn, stand_in
 from explorer.mechanisms import rebuild
-from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.flows import Flows, flow_values
 from explorer.releases.release import Release
 from explorer.releases.units import laplace_variance
 
@@ -62,9 +64,106 @@ class Simulated:
 
         t is Student's quantile for runs - 1 degrees of freedom, since sd comes from few runs.
         """
-        middle = np.asarray(value, dtype=np.float64)
-        half_width = stats.t.ppf(0.5 + level / 2, self.runs - 1) * self.error
-        return middle - half_width, middle + half_width
+        middle, half = np.asarray(value, dtype=np.float64), self.half_width(level)
+        return middle - half, middle + half
+
+    def half_width(self, level: float = 0.95) -> Floats:
+        """Half of `interval`, (n,)."""
+        half: Floats = stats.t.ppf(0.5 + level / 2, self.runs - 1) * self.error
+        return half
+
+
+@dataclass(frozen=True)
+class Question:
+    """What every run is asked: n counts.
+
+    Attributes
+    ----------
+    answers : the counts (n,) that a release gives, or what answers boxes like one
+    cells : (n,) how many cells each is over
+    """
+
+    answers: Callable[[Any], Floats]
+    cells: Floats
+
+
+def about_boxes(release: Release, rectangles: ArrayLike) -> Question:
+    """The counts of boxes, as people write those of the release's domain."""
+    boxes = release.domain.to_cells(rectangles)
+    cells = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)
+    return Question(lambda again: again.answer(rectangles).value, cells)
+
+
+def about_flows(flows: Flows) -> Question:
+    """The counts of flows, all or some."""
+    where = flows.origin, flows.destination
+
+    def answers(again: Release) -> Floats:
+        return flow_values(again, flows.zones, flows.pair)[where]
+
+    return Question(answers, np.ones(len(flows)))
+
+
+def simulate(
+    release: Release,
+    questions: Sequence[Question],
+    runs: int = 20,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> list[Simulated]:
+    """Standard deviation and bias of many answers of a release, from one and the same runs.
+
+    Parameters
+    ----------
+    release : Release
+        Of any mechanism, over a map or trips.
+    questions : boxes, flows, or anything else that a release answers
+    runs, seed : as of `simulated_sd`
+    progress : called with the finished part (0 to 1) after every run
+        What it raises ends the simulation.
+
+    Returns
+    -------
+    One `Simulated` for each question.
+
+    Raises
+    ------
+    InputError
+        For fewer than two runs, or a release that cannot be simulated.
+    """
+    if runs < 2:
+        raise InputError(f"The number of runs is {runs}: give 2 or more.")
+    source = stand_in(release)
+    given: list[list[Floats]] = [[] for _ in questions]
+    for number, again in enumerate(reruns(release, source, runs, seed), 1):
+        for answers, question in zip(given, questions, strict=True):
+            answers.append(question.answers(again))
+        if progress is not None:
+            progress(number / runs)
+    variance = laplace_variance(np.array([release.units]), release.contribution_bound)
+    found = []
+    for answers, question in zip(given, questions, strict=True):
+        # Bias is measured against the estimate before it was rounded (negatives removed): against
+        # the rounded stand-in, rounding would be counted as an error of the mechanism.
+        middle = question.answers(source.truth)
+        least = np.sqrt(variance) * np.minimum(question.cells, 1.0)
+        every = np.array(answers)
+        found.append(Simulated(every.std(axis=0, ddof=1), every.mean(axis=0) - middle, least, runs))
+    return found
+
+
+def reruns(release: Release, source: StandIn, runs: int, seed: int = 0) -> Iterator[Release]:
+    """The release drawn again, run by run, from what stands in for its records.
+
+    `rebuild` says with which mechanism. The noise of a preview with a small seed is never used.
+    """
+    made = rebuild(release)
+    # Drawn from a sequence of its own: with the seed of the release every run would repeat its
+    # errors, which are in the map already.
+    rng = np.random.default_rng([0x51B0A7ED, seed])
+    for each in rng.integers(2**32, 2**62, runs):
+        records = source.counts(np.random.default_rng([0x7419, int(each)]))
+        yield made.release(records, rng=int(each))
 
 
 def simulated_sd(
@@ -77,7 +176,7 @@ def simulated_sd(
     release : Release
         Of any mechanism; for linear counts `Release.answer` has the closed form.
     rectangles : (n, 4) x0, y0, x1, y1
-        In metres of the grid's CRS, or cells without one.
+        In metres of the grid's CRS, or cells without one; of trips (n, k, 4).
     runs : int, 2 or more
         How often the mechanism runs.
     seed : of the simulation; never the random noise of a preview with a small seed
@@ -91,79 +190,10 @@ def simulated_sd(
     InputError
         For fewer than two runs, or rectangles that are none.
     """
-    if runs < 2:
-        raise InputError(f"The number of runs is {runs}: give 2 or more.")
-    smooth = non_negative(release.density())
-    leaves = release.tree.owners(release.grid.shape)
-    stand_in = FrequencyMatrix(
-        whole_counts(smooth, leaves), release.grid, release.contribution_bound, release.unit
-    )
-    made = rebuild(release)
-    # Drawn from a sequence of its own: with the seed of the release every run would repeat its
-    # errors, which are in the map already.
-    seeds = np.random.default_rng([0x51B0A7ED, seed]).integers(2**32, 2**62, runs)
-    answers = np.array(
-        [made.release(stand_in, rng=int(each)).answer(rectangles).value for each in seeds]
-    )
-    # Bias is measured against the estimate before it was rounded (negatives removed): against the
-    # rounded stand-in, rounding would be counted as an error of the mechanism.
-    boxes = release.grid.to_cells(rectangles)
-    middle = rectangle_sums(summed(smooth), boxes)
-    cells = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)
-    variance = laplace_variance(np.array([release.units]), release.contribution_bound)
-    least = np.sqrt(variance) * np.minimum(cells, 1.0)
-    return Simulated(answers.std(axis=0, ddof=1), answers.mean(axis=0) - middle, least, runs)
+    return simulate(release, [about_boxes(release, rectangles)], runs, seed)[0]
 
 
-def non_negative(density: ArrayLike) -> Floats:
-    """A density without negative cells: those become 0, the others shrink to the same total.
-
-    Parameters
-    ----------
-    density : (rows, cols) counts per cell, any sign
-
-    Returns
-    -------
-    (rows, cols); all 0 for a total of 0 or less
-    """
-    cells = np.array(density, dtype=np.float64)
-    if cells.ndim != 2 or not np.isfinite(cells).all():
-        raise InputError("The density is not a table of finite numbers: give counts per cell.")
-    total = max(float(cells.sum()), 0.0)
-    held: Floats = np.maximum(cells, 0.0)
-    mass = float(held.sum())
-    return held * (total / mass) if mass > 0 else held
-
-
-def whole_counts(density: ArrayLike, leaf: ArrayLike | None = None) -> NDArray[np.int64]:
-    """A density as whole counts that add up to its rounded total, by systematic rounding.
-
-    With C the running sum over the cells, leaf by leaf, a cell gets the whole numbers that C
-    passes in it, shifted by one half. Hence every leaf, and every row of leaves that stand side by
-    side in the order, is off by less than one record.
-
-    Parameters
-    ----------
-    density : (rows, cols) counts per cell, 0 or more
-    leaf : (rows, cols) whole numbers, optional
-        Which leaf a cell belongs to; without it the whole map is one.
-
-    Returns
-    -------
-    (rows, cols) int64
-
-    Examples
-    --------
-    >>> whole_counts([[0.4, 0.4, 0.4], [0.4, 0.4, 0.0]])
-    array([[0, 1, 0],
-           [1, 0, 0]])
-    """
-    cells = np.asarray(density, dtype=np.float64)
-    groups = np.zeros(cells.shape, dtype=np.int64) if leaf is None else np.asarray(leaf)
-    order = np.argsort(groups, axis=None, kind="stable")
-    total = round(float(cells.sum()))
-    passed = np.minimum(np.floor(np.cumsum(cells.ravel()[order]) + 0.5), total)
-    passed[-1] = total  # the sum of many parts may miss the total by its last bits
-    counts = np.empty(cells.size, dtype=np.int64)
-    counts[order] = np.diff(passed, prepend=0)
-    return counts.reshape(cells.shape)
+def simulated_flows(release: Release, flows: Flows, runs: int = 20, seed: int = 0) -> Flows:
+    """Flows of a release with half widths of 95 % by simulation, see `simulate`."""
+    found = simulate(release, [about_flows(flows)], runs, seed)[0]
+    return flows.with_half_width(found.half_width())

@@ -6,9 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from explorer import AG, FrequencyMatrix, InputError, Mosaic, Release, Uniform, exact
+from explorer import (
+    AG,
+    EUG,
+    DAFEntropy,
+    FrequencyMatrix,
+    Gravity,
+    Identity,
+    InputError,
+    Mosaic,
+    Release,
+    Uniform,
+    exact,
+)
 from explorer.evaluate import simulated_sd, workload
-from explorer.evaluate.simulation import non_negative, whole_counts
+from explorer.evaluate.simulation import about_boxes, about_flows, simulate, simulated_flows
+from explorer.evaluate.stand_ins import non_negative, stand_in, whole_counts
+from explorer.releases.flows import flows
+from explorer.trips.matrix import TripMatrix
 from tests.helpers import city
 
 
@@ -136,3 +151,109 @@ def test_intervals_of_mosaic_cover_the_truth_about_as_often_as_they_say(epsilon)
     error = np.std(covered, ddof=1) / np.sqrt(len(covered))
     assert error < 0.02
     assert 0.85 - 3 * error <= np.mean(covered) <= 0.99 + 3 * error
+
+
+def trips(records=6000, seed=3, shapes=((8, 8), (6, 12)), bound=1) -> TripMatrix:
+    """Trips from one corner to the other and some from anywhere to anywhere."""
+    rng = np.random.default_rng(seed)
+    sides = np.array([side for shape in shapes for side in shape])
+    middle = np.tile([0.2, 0.2, 0.7, 0.7], len(shapes))[: len(sides)]
+    where = np.clip(rng.normal(middle * sides, 1.2, (records, len(sides))), 0, sides - 1)
+    where[: records // 10] = rng.random((records // 10, len(sides))) * sides
+    return TripMatrix.from_coordinates(where.astype(int), shapes, bound)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [Gravity(epsilon=2.0), EUG(epsilon=0.5), DAFEntropy(epsilon=0.5)]
+)
+def test_trips_drawn_from_a_release_are_like_it(mechanism) -> None:
+    release = mechanism.release(trips(), rng=1)
+    source = stand_in(release)
+    records = [source.counts(np.random.default_rng(seed)) for seed in range(40)]
+    smooth = source.truth
+    assert {each.total for each in records} == {round(smooth.total)}
+    tree = smooth.tree
+    assert tree.value.min() >= 0
+    assert np.bincount(tree.parent[1:], tree.value[1:])[0] == pytest.approx(tree.value[0])
+    drawn = np.array([each.count(smooth.lower, smooth.upper) for each in records])
+    # A leaf is off by less than a trip in every draw, and not at all in the mean: a number that is
+    # rounded up or down has a standard deviation of 1/2 at most.
+    assert np.abs(drawn - smooth.counts).max() < 1
+    assert np.abs(drawn.mean(axis=0) - smooth.counts).max() < 5 * 0.5 / np.sqrt(40)
+    # Inside leaves they lie as the release says: sums over boxes of cells, binomial at most.
+    boxes = smooth.domain.from_cells(
+        [[[0, 0, 0, 0], [8, 8, 3, 12]], [[1, 2, 0, 3], [5, 5, 6, 9]], [[0, 0, 2, 0], [1, 8, 5, 7]]]
+    )
+    asked = smooth.answer(boxes).value
+    there = np.array([exact(each, boxes) for each in records]).mean(axis=0)
+    assert np.all(np.abs(there - asked) < 5 * np.sqrt((asked + 1) / 40) + 0.5)
+
+
+@pytest.mark.statistical
+def test_error_bars_of_trips_are_those_of_the_noise_where_it_is_all_there_is() -> None:
+    # One draw a cell: every answer to whole cells errs by their noise alone.
+    release = Identity(epsilon=0.1).release(trips(3000, shapes=((6, 5), (4, 6))), rng=1)
+    boxes = [[[0, 0, 4, 4], [3, 3, 6, 4]], [[1, 1, 3, 3], [np.nan] * 4], [[0, 0, 1, 1]] * 2]
+    found = simulated_sd(release, boxes, runs=100)
+    closed = release.answer(boxes).sd
+    # The relative error of a standard deviation from 100 runs is 1 / sqrt(200); records are drawn
+    # anew, so that a cell has a variance of 1/4 at most beside the noise's 200.
+    assert found.sd / closed == pytest.approx(1, abs=5 / np.sqrt(200))
+    assert np.all(np.abs(found.bias) < 5 * closed / np.sqrt(100))
+
+
+def test_one_simulation_answers_boxes_and_flows() -> None:
+    release = Gravity(epsilon=1).release(trips(), rng=1)
+    boxes = [[[0, 0, 4, 4], [6, 3, 12, 6]], [[0, 0, 4, 4], [0, 0, 6, 3]]]
+    all_flows = flows(release, 2)
+    asked = [about_boxes(release, boxes), about_flows(all_flows), about_flows(all_flows.largest(3))]
+    done: list[float] = []
+    of_boxes, of_flows, of_largest = simulate(release, asked, 4, 7, done.append)
+    assert done == [0.25, 0.5, 0.75, 1.0]
+    alone = simulated_sd(release, boxes, 4, 7)
+    assert of_boxes.error.tolist() == alone.error.tolist()
+    # Zones are numbered row by row, flows by origin.
+    first = all_flows.largest(1)
+    where = 4 * first.origin[0] + first.destination[0]
+    assert of_largest.error[0] == of_flows.error[where]
+    assert np.all(of_flows.error >= of_flows.least)
+    wide = simulated_flows(release, all_flows, runs=4, seed=7)
+    assert wide.half_width.tolist() == of_flows.half_width().tolist()
+    assert wide.simulated
+
+
+def test_a_simulation_can_be_stopped_between_runs() -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(part: float) -> None:
+        seen.append(part)
+        if len(seen) == 2:
+            raise Enough
+
+    seen: list[float] = []
+    release = Gravity(epsilon=1).release(trips(500), rng=1)
+    with pytest.raises(Enough):
+        simulate(release, [about_flows(flows(release, 2))], 10, progress=stop)
+    assert seen == [0.1, 0.2]
+
+
+def test_a_saved_release_of_trips_is_simulated_alike(tmp_path) -> None:
+    release = Gravity(epsilon=1).release(trips(2000), rng=1)
+    release.save(tmp_path / "trips.parquet")
+    loaded = Release.load(tmp_path / "trips.parquet")
+    here, there = (
+        simulated_sd(each, [[[0, 0, 3, 3], [2, 2, 9, 5]]], 3) for each in (release, loaded)
+    )
+    assert there.sd == pytest.approx(here.sd)
+
+
+def test_what_has_no_records_cannot_be_simulated() -> None:
+    class Areas:
+        domain = object()
+        kind = "areas"
+
+    with pytest.raises(InputError, match="map or of trips"):
+        stand_in(Areas())
+    release = Gravity(epsilon=1).release(trips(0), rng=1)
+    assert simulated_sd(release, [[[0, 0, 3, 3], [2, 2, 9, 5]]], 3).error.min() > 0

@@ -1,0 +1,91 @@
+"""Which flows a release shows that are not there, and which it misses: the curator's alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.kinds import alike
+from explorer.releases.flows import Flows, flows
+from explorer.releases.release import Release
+from explorer.releases.zones import Zones
+from explorer.trips.matrix import TripMatrix
+
+LEVELS = (2, 4, 8, 16)
+TOP = 100
+Floats = NDArray[np.float64]
+
+
+def exact_flows(
+    matrix: TripMatrix, origins: Zones, destinations: Zones, pair: Sequence[int]
+) -> Floats:
+    """True counts between the zones of two places, (n, m), whatever the other places are."""
+    k = len(matrix.shape) // 2
+    ends = []
+    for zones, place in zip((origins, destinations), pair, strict=True):
+        where = matrix.cells[:, 2 * (place % k) : 2 * (place % k) + 2]
+        row, column = (
+            np.searchsorted(edges, where[:, side], side="right") - 1
+            for side, edges in enumerate(zones.edges)
+        )
+        ends.append(row * zones.columns + column)
+    flat = ends[0] * len(destinations) + ends[1]
+    size = len(origins) * len(destinations)
+    number: Floats = np.bincount(flat, matrix.multiplicities, size).astype(np.float64)
+    return number.reshape(len(origins), len(destinations))
+
+
+def found(
+    matrix: TripMatrix,
+    release: Release,
+    levels: Sequence[int] = LEVELS,
+    pair: Sequence[int] = (0, -1),
+) -> pd.DataFrame:
+    """False discoveries and misses among the flows that a release shows, by size of the zones.
+
+    Parameters
+    ----------
+    matrix : TripMatrix
+        The counts that the release was drawn from.
+    release : Release
+    levels : zones along a side; those finer than the grids are left out
+    pair : the two places, as in `releases.flows.flows`
+
+    Returns
+    -------
+    DataFrame
+        For each level its `zones` and number of `flows`; how many are `shown` (released as 3 k /
+        epsilon or more) and how many of those are truly empty (`shown_empty`); how many truly
+        are that `large`, and how many of those are not shown (`missed`); `top`, 100 or as many as
+        are not empty, and `top_found`, how many of the truly largest are among as many released.
+
+    Raises
+    ------
+    InputError
+        For counts of another domain, or places that are not two of its own.
+    """
+    if not alike(matrix.domain, release.domain):
+        raise InputError("This release belongs to other trips: open those it was drawn from.")
+    sides = [side for side in release.domain.shape if side > 1]
+    rows = [
+        _row(flows(release, zones, pair), zones, matrix, pair)
+        for zones in levels
+        if zones <= min(sides, default=1)
+    ]
+    columns = ["zones", "flows", "shown", "shown_empty", "large", "missed", "top", "top_found"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _row(private: Flows, zones: int, matrix: TripMatrix, pair: Sequence[int]) -> tuple[int, ...]:
+    truth = exact_flows(matrix, private.origins, private.destinations, pair).ravel()
+    shown, large = private.shown, truth >= private.threshold
+    top = min(TOP, int(np.sum(truth > 0)))
+    largest, released = (
+        set(np.argsort(-each, kind="stable")[:top]) for each in (truth, private.value)
+    )
+    numbers = shown.sum(), (shown & (truth == 0)).sum(), large.sum(), (large & ~shown).sum()
+    return (zones, len(private), *map(int, numbers), top, len(largest & released))

@@ -12,10 +12,10 @@ import panel as pn
 
 from explorer.app.boxes.edges import edge_unit
 from explorer.app.curator.maps import MapPair
+from explorer.app.curator.panel import ExplainPanel
 from explorer.app.curator.screen import Screen
 from explorer.app.explore import leaf_sentences as say
 from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
-from explorer.app.explore.panel import ExplainPanel
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite

@@ -11,19 +11,19 @@ import panel as pn
 from explorer.app.curator.answers import COLUMNS
 from explorer.app.curator.data import CityData, heat_of, prepared, same_extent
 from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.explain import Explain, Panel
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.maps import MapPair
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.runs import Runs
 from explorer.app.curator.screen import Screen
 from explorer.app.curator.start import OWN
 from explorer.app.curator.upload import OwnPoints, UploadForm
 from explorer.app.explore.drawer import ExploreDrawer
-from explorer.app.explore.explain import Explain, Panel
 from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.readout import Readout
 from explorer.app.explore.replay import Replay
-from explorer.app.explore.runs import Runs
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.words import words

@@ -9,10 +9,10 @@ from typing import Any
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.chosen import chosen
 from explorer.app.curator.maps import MapPair
+from explorer.app.curator.panel import PlayedPanel, choice, panel_button
 from explorer.app.curator.screen import Screen
-from explorer.app.explore.chosen import chosen
-from explorer.app.explore.panel import PlayedPanel, choice, panel_button
 from explorer.app.explore.replay_frame import Frame, FrameJob, Place, compute_frame
 from explorer.app.explore.replay_sentences import about_step, answer_table, caption
 from explorer.app.kit import ui

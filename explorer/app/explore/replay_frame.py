@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.chosen import Chosen
 from explorer.app.curator.screen import Screen
-from explorer.app.explore.chosen import Chosen
 from explorer.inspection.growth import Growth
 from explorer.points.truth import exact
 from explorer.releases.release import Release

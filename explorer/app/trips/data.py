@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from explorer.app.state.trips import TripPlace
 from explorer.app.work.cache import Shelf
+from explorer.cities.trip_sets import find
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
-from explorer.trips.catalogue import find
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips
 from explorer.views.markup import safe_text

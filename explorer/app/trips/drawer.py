@@ -13,8 +13,8 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.trips.data import TripData
 from explorer.app.trips.screen import TripScreen
+from explorer.cities.trip_sets import find, said_places
 from explorer.errors import InputError
-from explorer.trips.catalogue import find, said_places
 
 
 class TripsDrawer(Drawer):

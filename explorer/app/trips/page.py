@@ -27,9 +27,9 @@ from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.readout import TripReadout
 from explorer.app.trips.screen import TripLook, TripScreen, compute
 from explorer.app.work.document import held, soon
+from explorer.cities.trip_sets import find, trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.trips.catalogue import find, trip_sets
 from explorer.trips.matrix import TripMatrix
 
 
@@ -39,7 +39,7 @@ class Trips(MapPage):
     Parameters
     ----------
     city : str, TripMatrix or None
-        A key of `explorer.trips.catalogue.trip_sets()`, or counts of your own trips.
+        A key of `explorer.cities.trip_sets.trip_sets()`, or counts of your own trips.
     links : sequence of Link
         The server's pages.
     **choices

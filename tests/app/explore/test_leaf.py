@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from explorer.app import Explore
-from explorer.app.explore.explain import OFF
+from explorer.app.curator.explain import OFF
 from explorer.grid.grid import Grid
 from explorer.inspection import inspect, study_cut
 from explorer.mechanisms import all_mechanisms

@@ -8,7 +8,7 @@ import pytest
 
 from explorer import all_mechanisms, exact
 from explorer.app import Explore
-from explorer.app.explore.explain import OFF
+from explorer.app.curator.explain import OFF
 from explorer.app.explore.replay_frame import FrameJob, Place, compute_frame
 from explorer.app.explore.replay_sentences import about_step, caption
 from explorer.app.kit.labels import PREVIEW

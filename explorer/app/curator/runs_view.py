@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.chosen import Chosen
+from explorer.app.curator.runs_work import Order
 from explorer.app.curator.screen import Screen
-from explorer.app.explore.chosen import Chosen
-from explorer.app.explore.runs_work import Order
 from explorer.evaluate.repeats import Spread, seed_of
 from explorer.releases.release import Release
 from explorer.views.dots import Dots

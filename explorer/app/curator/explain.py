@@ -7,8 +7,8 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.curator.panel import ExplainPanel, choice
 from explorer.app.curator.screen import Screen
-from explorer.app.explore.panel import ExplainPanel, choice
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.theme import CSS

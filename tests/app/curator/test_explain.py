@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import panel as pn
 
-from explorer.app.explore.explain import OFF, Explain
+from explorer.app.curator.explain import OFF, Explain
 
 
 class Panel:

@@ -6,8 +6,8 @@ import html
 
 import numpy as np
 
-from explorer.app.explore.runs_view import RunsView
-from explorer.app.explore.runs_work import Order, RunsWork
+from explorer.app.curator.runs_view import RunsView
+from explorer.app.curator.runs_work import Order, RunsWork
 from explorer.app.kit.numbers import share
 from explorer.mechanisms import mechanism
 from explorer.views.tables import Cell, progress, table

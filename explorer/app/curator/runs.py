@@ -9,13 +9,13 @@ from typing import Any
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator import runs_sentences as say
+from explorer.app.curator.chosen import chosen
 from explorer.app.curator.maps import MapPair
+from explorer.app.curator.panel import PlayedPanel, panel_button
+from explorer.app.curator.runs_view import RunsView, ViewJob, compute_view, key_of
+from explorer.app.curator.runs_work import Order, RunsWork
 from explorer.app.curator.screen import Screen
-from explorer.app.explore import runs_sentences as say
-from explorer.app.explore.chosen import chosen
-from explorer.app.explore.panel import PlayedPanel, panel_button
-from explorer.app.explore.runs_view import RunsView, ViewJob, compute_view, key_of
-from explorer.app.explore.runs_work import Order, RunsWork
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.errors import InputError

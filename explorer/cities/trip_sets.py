@@ -10,13 +10,13 @@ from typing import Any
 
 from explorer.cities import madeup
 from explorer.cities.catalogue import folders
+from explorer.cities.madeup_trips import made_up_trips
 from explorer.errors import InputError
 from explorer.grid.description import declared_grid
 from explorer.grid.grid import Grid
 from explorer.grid.places import MOST_PLACES, TripDomain
 from explorer.grid.values import shown
 from explorer.trips.columns import said
-from explorer.trips.madeup import made_up_trips
 from explorer.trips.trips import Trips, read_trips
 
 #: The key of the trips that come with the package.
@@ -134,7 +134,7 @@ def trip_sets() -> dict[str, TripSet]:
     'Port Amber, made-up trips'
     """
     found = {MADE_UP: _made_up()}
-    text = (Path(__file__).parent / "trips.toml").read_text("utf8")
+    text = (Path(__file__).parent / "trip_sets.toml").read_text("utf8")
     for table in tomllib.loads(text)["trips"]:
         entry = dict(table)
         name = entry.pop("file")

@@ -11,8 +11,8 @@ import pytest
 
 from explorer import exact
 from explorer.app import Explore
-from explorer.app.explore.explain import OFF
-from explorer.app.explore.runs_work import Order, RunsWork
+from explorer.app.curator.explain import OFF
+from explorer.app.curator.runs_work import Order, RunsWork
 from explorer.errors import InputError
 from explorer.evaluate.repeats import Spread, repeats
 from explorer.grid.grid import Grid

@@ -3,7 +3,7 @@
 import numpy as np
 
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.explore.chosen import chosen
+from explorer.app.curator.chosen import chosen
 from explorer.grid.grid import Grid
 
 

@@ -16,7 +16,14 @@ from explorer.app.kit.theme import CSS
 Panel = ExplainPanel[Any]
 OFF = "off"
 #: What a visitor reads for each panel.
-TITLES = {"Leaf": "One area", "Replay": "How it was built", "Runs": "Other possible results"}
+TITLES = {
+    "Leaf": "One area",
+    "Replay": "How it was built",
+    "Runs": "Other possible results",
+    "Flows": "Flows",
+    "Compared": "All mechanisms",
+    "Built": "How it was cut",
+}
 
 
 class Explain:
@@ -30,6 +37,7 @@ class Explain:
     words : key to the line of words above a panel
     refused : shows a sentence about a choice that does not exist
     opened : called with whether a panel is open, when that changes
+    title : of the strip
     """
 
     def __init__(
@@ -38,16 +46,17 @@ class Explain:
         words: Mapping[str, str],
         refused: Callable[[str], None],
         opened: Callable[[bool], None] = lambda _open: None,
+        title: str = "Explain this map",
     ) -> None:
         self._opened = opened
         self._panels, self._words = dict(panels), words
         self._screen: Screen | None = None
         self.open: Panel | None = None
         titles = {TITLES.get(key, key): key for key in panels}
-        self.choice = choice("Explain this map", {"Off": OFF, **titles})
+        self.choice = choice(title, {"Off": OFF, **titles})
         ui.bind(self.choice, self._choose, refused)
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        head = pn.pane.HTML("<h2>Explain this map</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))
+        head = pn.pane.HTML(f"<h2>{title}</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))
         self.view = pn.Column(
             ui.wrapping(head, self.choice, gap="4px 0"),
             self._holder,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import panel as pn
 
 from explorer.app.boxes.rectangles import was_dragged
+from explorer.app.boxes.table import LEAVES
 from explorer.app.curator.answers import COLUMNS
 from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.explain import Explain, Panel
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
@@ -23,6 +25,7 @@ from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
 from explorer.app.trips.data import TripData, is_loaded, load_trips, own_trips, same_places
 from explorer.app.trips.drawer import TripsDrawer
+from explorer.app.trips.flows import FlowPanel
 from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.readout import TripReadout
 from explorer.app.trips.screen import TripLook, TripScreen, compute
@@ -55,7 +58,8 @@ class Trips(MapPage):
     TITLE = "Private trips explorer"
     State = TripsState
     PLACE = ("city", "side", "bound", "places")
-    columns = COLUMNS
+    # A row of three places needs the room; how many leaves there are stands below the maps.
+    columns = tuple(column for column in COLUMNS if column is not LEAVES)
     LOOKS = ("shows", "focus", "spread", "scale", "scale_from", "partition")
     STYLES = ("palette", "drag")
     # As many as a trip may have; a page takes those of its trips when they have been read.
@@ -87,14 +91,22 @@ class Trips(MapPage):
         self.drawing = Drawing(parts, self._publish, self._slow, compute, TripLook.of)
         self.drawer = TripsDrawer(parts, self.drawing, self.settings_changed, self._again)
         self.readout = TripReadout(parts, self.table, self.TITLE)
+        panels: dict[str, Panel | Callable[[], Panel]] = {
+            "Flows": partial(
+                FlowPanel, self.state, parts.shown_maps, parts.refuse, self._setting_taken
+            ),
+        }
+        text = words("trips")
+        self.explain = Explain(panels, text, parts.refuse, title="More about these trips")
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        text, read = words("trips"), self.readout
+        read = self.readout
         self.body = pn.Column(
             self.message.view,
             ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
             read.answer,
             self._map_holder,
             read.about,
+            self.explain.view,
             section("Boxes", text["Boxes"]),
             self.exchange.view,
             self.table.widget,
@@ -149,6 +161,7 @@ class Trips(MapPage):
             return
         super().highlight()
         self.readout.said()
+        self.explain.selected()
         screen = self.screen
         if screen is not None and TripLook.of(self.parts).row != screen.look.row:
             self.request()
@@ -184,7 +197,13 @@ class Trips(MapPage):
         self._caption(self.screen)
         self.drawer.mechanisms[0].settings.show_facts(self.screen.release.facts)
         self.readout.show(self.screen)
+        self.explain.show(cast(Any, self.screen))
         self.scenarios.follow()
+
+    def _setting_taken(self) -> None:
+        """A panel has changed a setting of the mechanism."""
+        self.drawer.rebuild()
+        self.settings_changed()
 
     def _caption(self, screen: TripScreen, busy: bool = False) -> None:
         row, names = screen.look.row, self.rectangles.names
@@ -246,6 +265,7 @@ class Trips(MapPage):
             self.rectangles.places = data.names
         self.place_boxes(data, elsewhere)
         if elsewhere:
+            self.explain.close()
             # The maps are about the first row, and it stands out.
             self.rectangles.select([0])
             self.parts.maps = TripMaps(self.state, data, self.drawing.viewed, self._dragged)

@@ -26,6 +26,7 @@ from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
 from explorer.releases.transcript import Transcript
 from explorer.releases.units import UNITS_PER_EPSILON, to_units
+from explorer.releases.weighted import in_records
 
 _WARM: set[tuple[type, str]] = set()
 
@@ -172,7 +173,7 @@ class Mechanism(param.Parameterized):
                     # A plan that noisy figures have made impossible draws no more than it has.
                     ledger.lower(booked, curator.spent)
                     raise
-        return Release.from_estimate(
+        drawn = Release.from_estimate(
             estimate,
             inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",
             mechanism=self.key,
@@ -184,6 +185,7 @@ class Mechanism(param.Parameterized):
             contribution_bound=counts.contribution_bound,
             ledger=tuple(curator.ledger),
         )
+        return in_records(drawn, curator.lattice)
 
     def warm_up(self, counts: Counts | None = None) -> None:
         """Compile and load whatever a release with these settings needs, on made-up counts.

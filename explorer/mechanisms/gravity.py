@@ -48,10 +48,10 @@ class Gravity(Mechanism):
 
     Maps: `Mosaic` on each place's two axes, one pass each. Tree: places are cut in turn, each in
     the middle of its longer side; a node is worth cutting while its count times the budget left
-    exceeds 10. Inference: least squares upwards, then shares that cannot be negative and that
-    expect of each half what the maps hold in it; the total is its own draw, which makes it
-    unbiased. One place is Mosaic with all of the budget. All shares compose in sequence: the maps'
-    passes, then what a path of the tree spends.
+    exceeds 10 times the contribution bound. Inference: least squares upwards, then shares that
+    cannot be negative and that expect of each half what the maps hold in it; the total is its own
+    draw, which makes it unbiased. One place is Mosaic with all of the budget. All shares compose
+    in sequence: the maps' passes, then what a path of the tree spends.
 
     The paper is this project's own (notebooks/design); figures for its choices stand there.
     """
@@ -146,8 +146,9 @@ class Gravity(Mechanism):
         # What the leaf's second draw cost was still there when the first one decided.
         elsewhere = sum(part for _, part in node.release.elsewhere)
         rest = node.release.epsilon - elsewhere - node.path_epsilon + node.own_epsilon("leaves")
-        worth = counted * rest / ENOUGH
-        figures = f"{amount(counted)} × {rest:.3g} / {ENOUGH:g} = {amount(worth)}"
+        enough = ENOUGH * node.release.contribution_bound
+        worth = counted * rest / enough
+        figures = f"{amount(counted)} × {rest:.3g} / {enough:g} = {amount(worth)}"
         if node.is_leaf:
             reason = "Too few trips for the budget left: a cut would only add noise."
             return Decision("stopped", f"stopped: {figures} < 1", reason)
@@ -198,7 +199,7 @@ class Gravity(Mechanism):
         nodes, t, turn = root, 0, np.zeros(1, dtype=np.int64)
         while len(nodes):
             rest = curator.remaining(nodes)
-            worth = counted * (rest / UNITS_PER_EPSILON) / ENOUGH
+            worth = counted * (rest / UNITS_PER_EPSILON) / (ENOUGH * curator.contribution_bound)
             ends = self._ends(nodes, worth, max(base - t, 0))
             leaves = nodes.select(ends)
             if len(leaves):

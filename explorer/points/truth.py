@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.grid.domain import Domain
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.weights import lattice_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,7 +40,7 @@ def exact(counts: Countable, boxes: ArrayLike) -> Floats:
 
     Returns
     -------
-    (n,) float64
+    (n,) float64; of weighted records the sums of their weights
 
     Raises
     ------
@@ -50,7 +51,7 @@ def exact(counts: Countable, boxes: ArrayLike) -> Floats:
     if isinstance(counts, FrequencyMatrix):
         found = rectangle_sums(counts.sums, cells)
     else:
-        found = _by_pieces(counts, cells)
+        found = _by_pieces(counts, cells) / lattice_of(counts)
     # Four corners of large sums cancel but for their last bits: no count is below 0.
     return np.maximum(found, 0.0)
 

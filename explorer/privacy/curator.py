@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from explorer.errors import InputError
 from explorer.points import split_costs as homogeneity
+from explorer.points.weights import lattice_of
 from explorer.privacy import cuts, partitions
 from explorer.privacy.accounts import mix, shown
 from explorer.privacy.counts import Counts, Dense, sliced
@@ -63,6 +64,20 @@ class Curator(Passes):
     def preview(self) -> bool:
         """Whether what is drawn is no release."""
         return not is_release_grade(self._noise)
+
+    @property
+    def contribution_bound(self) -> int:
+        """The most that one unit of privacy moves any count, in the unit of counts: public.
+
+        What a count is worth to a plan is count x budget / bound, the budget being measured in
+        noise of scale bound / epsilon.
+        """
+        return self.__counts.contribution_bound
+
+    @property
+    def lattice(self) -> int:
+        """How many units of a count make one record: public, 1 but for weighted records."""
+        return lattice_of(self.__counts)
 
     def within(self, region: Regions, counts: Counts) -> Curator:
         """A curator of one region's own finer data, limited by what its path has left.
@@ -334,7 +349,7 @@ class Curator(Passes):
             leaves.append(nodes.select(~goes_on))
             nodes = nodes.select(goes_on).halves()
             depth += 1
-        factor = (2 * b - 1) / (b - 1)
+        factor = (2 * b - 1) / (b - 1) * self.__counts.contribution_bound
         self._notes.enter(LedgerRow(stage, to_epsilon(units), tests, factor, "PrivTree's proof"))
         return Regions.join(leaves)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,11 +21,11 @@ from explorer.releases import file as release_file
 from explorer.releases import haar, map_answers
 from explorer.releases.answers import Answers
 from explorer.releases.checks import check_made
-from explorer.releases.facts import by_stage, checked
+from explorer.releases.facts import by_stage, checked, described
+from explorer.releases.in_words import sentence
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
 from explorer.releases.marginal import chosen_axes, marginal_density
-from explorer.releases.nodes import span
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
@@ -61,6 +60,7 @@ class Release:
     haar_variance : variance of every Haar coefficient, for Privlet
     candidates : cuts that HTF's search looked at, with their noisy costs; no file keeps them
     maps : private maps of all places, drawn beside the tree; None for most mechanisms
+    weighted : whether counts are sums of weights of a user's records, see `share`
     version : of the software that drew it
     """
 
@@ -80,36 +80,22 @@ class Release:
     haar_variance: float | None = None
     candidates: tuple[Candidates, ...] = ()
     maps: PlaceMaps | None = None
+    weighted: bool = False
     version: str = __version__
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, **about: Any) -> Release:
         """Build a release from what a plan inferred; everything in it has been released."""
-        record = estimate.transcript
-        draws = np.full((len(record), len(record.stages)), np.nan)
-        for measured in record.measurements:
-            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
-        tree = Tree(
-            record.lower,
-            record.upper,
-            record.parent,
-            estimate.value,
-            estimate.precision,
-            record.stages,
-            record.spent,
-            draws,
-            estimate.tested,
-        )
         if estimate.maps is not None:
             about["inside"] = "maps"
         release = cls(
-            tree=tree,
+            tree=Tree.of(estimate),
             maps=estimate.maps,
             facts=dict(estimate.facts),
-            elsewhere=record.elsewhere,
+            elsewhere=estimate.transcript.elsewhere,
             linear=estimate.linear,
             haar_variance=estimate.haar_variance,
-            candidates=record.candidates,
+            candidates=estimate.transcript.candidates,
             **about,
         )
         return replace(release, ledger=by_stage(release.stages(), release.ledger))
@@ -235,6 +221,15 @@ class Release:
         """Private number of records in the whole domain."""
         return float(self.tree.value[0])
 
+    @property
+    def people(self) -> float:
+        """Private N_eff = total / k: how many users who give all k records they may; 0 or more.
+
+        Of n_u records of each user u it is about the sum of min(n_u, k) / k, k the contribution
+        bound. How many there are decides what a release is worth, k hardly.
+        """
+        return max(self.total, 0.0) / self.contribution_bound
+
     def boxes(self) -> Floats:
         """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4)."""
         return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
@@ -267,6 +262,27 @@ class Release:
         if self.haar_variance is not None:
             variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
         return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact)
+
+    def share(self, rectangles: ArrayLike) -> Answers:
+        """Shares of all records that lie in boxes, 0 to 1 but for noise.
+
+        What answers say where users are protected: a user's records are bounded, so that counts
+        are none of trips or visits, and how many there are has no bounded sensitivity. `people`
+        says how many users stand behind it.
+
+        Parameters
+        ----------
+        rectangles : as in `answer`
+
+        Raises
+        ------
+        InputError
+            See `answer`, or for a release in which nobody is found.
+        """
+        if self.total <= 0:
+            raise InputError("This release finds no records at all, so there are no shares of it.")
+        found = self.answer(rectangles)
+        return Answers(found.value / self.total, found.sd / self.total, False)
 
     def map_answer(self, place: int, rectangles: ArrayLike) -> Floats:
         """What the map of one place says itself, beside the tree's own `answer`.
@@ -380,19 +396,18 @@ class Release:
 
     def summary(self) -> str:
         """One sentence that says what this is and how good."""
-        kind = "Preview (reproducible noise, not private)" if self.preview else "Private release"
-        sides = self.domain.shape
-        typical = float(np.median(self.sd))
-        by_maps = (
-            ", spread inside leaves by the maps of the places" if self.inside == "maps" else ""
-        )
-        return (
-            f"{kind} by {self.mechanism} with epsilon {self.epsilon:g} per {self.unit}: "
-            f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over "
-            f"{' x '.join(map(str, sides))} {'cell' if math.prod(sides) == 1 else 'cells'}, "
-            f"about {self.total:,.0f} records in all, "
-            f"noise of a leaf's count typically {typical:,.1f} (standard deviation)"
-            f"{by_maps}."
+        return sentence(
+            preview=self.preview,
+            mechanism=self.mechanism,
+            epsilon=self.epsilon,
+            unit=self.unit,
+            bound=self.contribution_bound,
+            weighted=self.weighted,
+            leaves=self.n_leaves,
+            sides=self.domain.shape,
+            total=self.total,
+            noise=float(np.median(self.sd)),
+            inside=self.inside,
         )
 
     def to_geodataframe(self) -> geopandas.GeoDataFrame:
@@ -409,23 +424,7 @@ class Release:
 
         A file of that name is replaced without a question.
         """
-        about = {
-            "software": self.version,
-            "mechanism": self.mechanism,
-            "parameters": dict(self.parameters),
-            "epsilon": self.epsilon,
-            "units": self.units,
-            "preview": self.preview,
-            "unit_of_privacy": self.unit,
-            "contribution_bound": self.contribution_bound,
-            "ledger": [vars(row) for row in self.ledger],
-            "facts": dict(self.facts),
-            "elsewhere": self.elsewhere,
-            "inside": self.inside,
-            "linear": self.linear,
-            "haar_variance": self.haar_variance,
-        }
-        release_file.write(path, self.tree, self.domain, about, self.maps)
+        release_file.write(path, self.tree, self.domain, described(self), self.maps)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:

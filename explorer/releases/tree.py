@@ -14,8 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.releases.inference import add_down
-from explorer.releases.nodes import depths
+from explorer.releases.inference import Estimate, add_down
+from explorer.releases.nodes import depths, span
 from explorer.releases.painting import paint
 
 Floats = NDArray[np.float64]
@@ -48,6 +48,25 @@ class Tree:
     spent: Ints
     draws: Floats
     tested: Floats | None = None
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Tree:
+        """The tree of what a plan inferred."""
+        record = estimate.transcript
+        draws = np.full((len(record), len(record.stages)), np.nan)
+        for measured in record.measurements:
+            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
+        return cls(
+            record.lower,
+            record.upper,
+            record.parent,
+            estimate.value,
+            estimate.precision,
+            record.stages,
+            record.spent,
+            draws,
+            estimate.tested,
+        )
 
     def __len__(self) -> int:
         return len(self.parent)

@@ -19,6 +19,8 @@ from tests.audit.trip_mutants import instead
 
 pytestmark = pytest.mark.audit
 UNITS = UNITS_PER_EPSILON // 2
+# Outcomes of noisy-min that cost much are rarer.
+PAIRS = {"noised costs": 40, "noisy-min": 300}
 
 
 def asked(counts: np.ndarray, rule: str) -> Question:
@@ -55,7 +57,7 @@ def largest_loss(rule: str, pairs: int) -> float:
 
 @pytest.mark.parametrize("rule", ["noised costs", "noisy-min"])
 def test_no_outcome_costs_more_than_its_price(rule: str) -> None:
-    assert 0.5 < largest_loss(rule, 100) <= 1 + 1e-12
+    assert 0.5 < largest_loss(rule, PAIRS[rule]) <= 1 + 1e-12
 
 
 def half_the_noise(noise, rule, costs, sensitivity, units, keys, stage):
@@ -68,4 +70,4 @@ _least = partitions.least
 @pytest.mark.parametrize("rule", ["noised costs", "noisy-min"])
 def test_half_the_noise_is_found(rule: str) -> None:
     with instead(curators.partitions, "least", half_the_noise):
-        assert largest_loss(rule, 100) > 1
+        assert largest_loss(rule, PAIRS[rule]) > 1

@@ -156,8 +156,8 @@ class Mechanism(param.Parameterized):
         counts = as_counts(matrix)
         d = len(counts.domain.shape)
         self._check_dimensions(d)
-        self._check_size(counts.domain.shape)
         source = noise_source(rng)
+        self._check_size(counts.domain.shape, not is_release_grade(source))
         curator = Curator(counts, to_units(self.epsilon), source, progress)
         if ledger is None or not is_release_grade(source):
             estimate = self.plan(curator)
@@ -170,8 +170,9 @@ class Mechanism(param.Parameterized):
                 try:
                     estimate = self.plan(curator)
                 except InputError:
-                    # A plan that noisy figures have made impossible draws no more than it has.
-                    ledger.lower(booked, curator.spent)
+                    # Impossible by noisy figures. Closed, or a plan that kept its curator could
+                    # go on and draw what is given back here.
+                    ledger.lower(booked, curator.close())
                     raise
         drawn = Release.from_estimate(
             estimate,
@@ -264,7 +265,7 @@ class Mechanism(param.Parameterized):
                 "another mechanism."
             )
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
+    def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
         """Refuse a domain on which the present settings make too many numbers, in one sentence."""
 
     @classmethod

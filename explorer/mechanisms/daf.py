@@ -12,7 +12,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, reached
 from explorer.mechanisms.figures import Figures, amount
-from explorer.mechanisms.limits import require_drawn_parts
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import TRIPS, inference_option
 from explorer.privacy.curator import Curator
 from explorer.privacy.regions import Regions
@@ -104,7 +104,8 @@ class DAF(Mechanism):
                 first_parts = max(1.0, float(wanted[0]))
                 budgets = level_budgets(curator.units - budget, first_parts, d)
             parts = np.clip(np.rint(wanted), 1, nodes.shape[:, axis]).astype(np.int64)
-            require_drawn_parts(self.title, sum(parts.tolist()), curator.preview, curator.spent)
+            number = sum(parts.tolist())
+            require_parts(self.title, number, d, curator.preview, curator.spent)
             nodes = self.divide(curator, nodes, axis, parts, choice)
             budget = budgets[depth]
         else:

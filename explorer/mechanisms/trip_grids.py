@@ -13,7 +13,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, public
 from explorer.mechanisms.figures import Figures, amount
-from explorer.mechanisms.limits import require_drawn_parts
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import TRIPS, total_share_option
 from explorer.privacy.curator import Curator
 from explorer.releases import inference
@@ -98,7 +98,8 @@ class TripGrid(Mechanism):
         size = self.parts(worth, rest, len(curator.shape))
         wanted = [min(max(int(np.rint(size)), 1), side) for side in curator.shape]
         # In Python's whole numbers: the product of six sides passes 64 bits.
-        require_drawn_parts(self.title, math.prod(wanted), curator.preview, curator.spent)
+        parts = math.prod(wanted)
+        require_parts(self.title, parts, len(wanted), curator.preview, curator.spent)
         for axis, number in enumerate(wanted):
             if number > 1:
                 each = np.ones(len(wanted), dtype=np.int64)

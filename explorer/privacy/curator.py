@@ -21,7 +21,7 @@ from explorer.privacy.accounts import mix, shown
 from explorer.privacy.counts import Counts, Dense, sliced
 from explorer.privacy.noise import Keys, NoiseSource, is_release_grade
 from explorer.privacy.passes import BudgetExceeded, Passes
-from explorer.privacy.regions import Regions
+from explorer.privacy.regions import Regions, each_axis, each_of, one_axis
 from explorer.releases import haar
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Candidates, LedgerRow, Measurement
@@ -185,7 +185,7 @@ class Curator(Passes):
         if rounds != int(rounds) or rounds < 0:
             raise ValueError("a search takes a whole number of rounds, 0 or more")
         rounds = int(rounds)
-        rows = np.arange(len(regions))
+        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
         start = regions.lower[rows, axis]
         length = regions.shape[rows, axis]
         if rule == "middle":
@@ -255,7 +255,18 @@ class Curator(Passes):
         BudgetExceeded
             If any region cannot pay; nothing is drawn then.
         """
-        chosen, number, budget = _those(np.nonzero(parts > 1)[0], self._own(regions), parts, units)
+        regions = self._own(regions)
+        axis, parts = (
+            one_axis(axis, len(self.shape)),
+            each_of(parts, len(regions), "number of parts"),
+        )
+        # Slabs beyond a region would be measured, too.
+        if np.any(parts < 1) or np.any(parts > regions.shape[:, axis]):
+            raise ValueError("a region has 1 slab to as many as its side has cells")
+        if candidates != int(candidates) or candidates < 1:
+            raise ValueError("there is a whole number of candidates, 1 or more")
+        candidates = int(candidates)
+        chosen, number, budget = _those(np.flatnonzero(parts > 1), regions, parts, units)
         low, high = chosen.lower[:, axis], chosen.upper[:, axis]
         offers = partitions.Offers.of(chosen.keys, low, high, number, candidates)
         if candidates == 1 or len(chosen) == 0:
@@ -290,7 +301,7 @@ class Curator(Passes):
             If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
-        rows = np.arange(len(regions))
+        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
         position = regions.lower[rows, axis] + 1
         choosing = np.flatnonzero(regions.shape[rows, axis] > 2)
         if len(choosing) == 0:

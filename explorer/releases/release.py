@@ -174,16 +174,17 @@ class Release:
 
     @property
     def grid(self) -> Grid:
-        """The grid of a map of two axes.
+        """The grid of a map of two axes, also of trips of one place.
 
         Raises
         ------
         InputError
             For a release over anything else.
         """
-        if not isinstance(self.domain, Grid):
-            raise no_map(len(self.domain.shape))
-        return self.domain
+        grids: Sequence[Grid] = getattr(self.domain, "grids", [self.domain])
+        if len(grids) == 1 and isinstance(grids[0], Grid):
+            return grids[0]
+        raise no_map(len(self.domain.shape))
 
     @property
     def is_uniform(self) -> bool:
@@ -248,8 +249,8 @@ class Release:
         rectangles : (n, 4) x0, y0, x1, y1
             In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
             has none. Cells that are cut through count by area; what lies outside the grid is 0.
-            Of several places (n, k, 4) or (n, 4 k): x0, y0, x1, y1 of each place in turn, NaN for
-            anywhere; or a mapping from places to frames of boxes, such as {"from": gdf, "to": gdf}.
+            Of several places (n, k, 4) or (n, 4 k), NaN for anywhere; or a mapping from places to
+            frames of boxes, such as {"from": gdf, "to": gdf}.
 
         Returns
         -------
@@ -307,7 +308,7 @@ class Release:
         InputError
             For anything else.
         """
-        here = {"uniform": True, "interpolated": isinstance(self.domain, Grid)}
+        here = {"uniform": True, "interpolated": len(self.domain.shape) == 2}
         here["maps"] = self.maps is not None
         possible = [each for each, can in here.items() if can]
         if inside not in possible:

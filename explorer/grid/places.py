@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid.frames import by_place
 from explorer.grid.grid import Grid, Progress
 
 Floats = NDArray[np.float64]
@@ -157,14 +158,15 @@ class TripDomain:
             raise InputError("These are no trips; read them with read_trips to count them here.")
         return trips.count_on(self, contribution_bound, progress, weights)
 
-    def to_cells(self, boxes: ArrayLike) -> Floats:
+    def to_cells(self, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
         """Return boxes in cells, (n, 2, 2k): lower and upper, axes in order.
 
         Parameters
         ----------
-        boxes : (n, k, 4) or (n, 4k)
+        boxes : (n, k, 4) or (n, 4k), or a mapping from places to boxes
             x0, y0, x1, y1 of every place in turn, each in the unit and CRS of its grid. Four NaN
-            mean anywhere: the whole grid of that place.
+            mean anywhere: the whole grid of that place. A mapping names places and has frames of
+            polygons or (n, 4) for each, rows matched by position, see `grid.frames`.
 
         Raises
         ------
@@ -172,6 +174,8 @@ class TripDomain:
             For boxes of another shape, not finite, or inside out.
         """
         wide = 4 * len(self.grids)
+        if isinstance(boxes, Mapping):
+            boxes = by_place(boxes, self.names, self.grids)
         try:
             array = np.asarray(boxes, dtype=np.float64)
         except (TypeError, ValueError) as error:

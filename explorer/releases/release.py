@@ -33,6 +33,7 @@ from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
+Boxes = ArrayLike | Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,16 +160,17 @@ class Release:
 
     @property
     def grid(self) -> Grid:
-        """The grid of a map of two axes.
+        """The grid of a map of two axes, also of trips of one place.
 
         Raises
         ------
         InputError
             For a release over anything else.
         """
-        if not isinstance(self.domain, Grid):
-            raise no_map(len(self.domain.shape))
-        return self.domain
+        grids: Sequence[Grid] = getattr(self.domain, "grids", [self.domain])
+        if len(grids) == 1 and isinstance(grids[0], Grid):
+            return grids[0]
+        raise no_map(len(self.domain.shape))
 
     @property
     def is_uniform(self) -> bool:
@@ -234,7 +236,7 @@ class Release:
         """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4)."""
         return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
 
-    def answer(self, rectangles: ArrayLike) -> Answers:
+    def answer(self, rectangles: Boxes) -> Answers:
         """Private counts of rectangles, or of the boxes of another domain.
 
         Parameters
@@ -242,7 +244,8 @@ class Release:
         rectangles : (n, 4) x0, y0, x1, y1
             In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
             has none. Cells that are cut through count by area; what lies outside the grid is 0.
-            Of several places (n, 4 k): x0, y0, x1, y1 of each place in turn.
+            Of several places (n, k, 4) or (n, 4 k), NaN for anywhere; or a mapping from places to
+            frames of boxes, such as {"from": gdf, "to": gdf}.
 
         Returns
         -------
@@ -321,7 +324,7 @@ class Release:
         InputError
             For anything else.
         """
-        here = {"uniform": True, "interpolated": isinstance(self.domain, Grid)}
+        here = {"uniform": True, "interpolated": len(self.domain.shape) == 2}
         here["maps"] = self.maps is not None
         possible = [each for each, can in here.items() if can]
         if inside not in possible:
@@ -330,7 +333,7 @@ class Release:
             )
         return replace(self, inside=inside)
 
-    def touched(self, rectangles: ArrayLike) -> NDArray[np.int64]:
+    def touched(self, rectangles: Boxes) -> NDArray[np.int64]:
         """Number of leaves that each rectangle touches, (n,)."""
         return self.tree.integrate(self.domain.to_cells(rectangles))[2]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bokeh.models import CustomJSTickFormatter
+
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
+from explorer.errors import InputError
 from explorer.mechanisms import all_mechanisms
 
 #: The stock box has two buttons without a name; the arrow keys do the same.
@@ -49,6 +53,39 @@ class Controls(Tied):
         return self.tie(
             kind(label=label, value=value, size="small", sx=NUMBER, **field(width)), name
         )
+
+    def steps(self, name: str, width: int = 230) -> Any:
+        """A slider over the values that a choice declares, one step each whatever their distance.
+
+        Its place is the number of the value; on screen and to a reader it says the value.
+        """
+        declared = self._state.param[name]
+        values = list(declared.objects)
+        said = json.dumps(
+            [f"{value:,}" if isinstance(value, int) else f"{value:g}" for value in values]
+        )
+        slider = ui.IntSlider(
+            label=declared.label,
+            start=0,
+            end=len(values) - 1,
+            value=values.index(self._value(name)),
+            format=CustomJSTickFormatter(code=f"return {said}[Math.round(tick)]"),
+            size="small",
+            **field(width),
+        )
+
+        def follow(event: Any) -> None:
+            place = values.index(event.new)
+            if slider.value != place:
+                slider.value = place
+
+        def apply(place: int) -> None:
+            if not 0 <= place < len(values):
+                raise InputError(f"{declared.label}: choose a value of the slider.")
+            self._state.put(**{name: values[place]})
+
+        self._state.param.watch(follow, name)
+        return ui.bind(slider, apply, self._refused)
 
     def flag(self, name: str) -> Any:
         """On or off."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import param
 
 from explorer.mechanisms import all_mechanisms
-from explorer.mechanisms.limits import MAX_EPSILON, Epsilon
+from explorer.mechanisms.limits import Epsilon
 from explorer.teaching.journeys import SIDES
 from explorer.teaching.postprocessing import treatable
 from explorer.teaching.settings import BoxSetting, NamesSetting, PlaceSetting, Settings
 
 _ALL = list(all_mechanisms())
 RUNS = [100, 200, 400, 1000]
-#: Of sliders, as far as they are allowed.
-_EPSILONS = [each for each in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10) if each <= MAX_EPSILON]
 
 
 class Neighbours(Settings):
@@ -85,14 +83,14 @@ class Emptiness(Settings):
 
     places = param.Selector(default=2, objects=[1, 2, 3], label="Places of a trip")
     cells = param.Selector(default=64, objects=SIDES, label="Cells to a side")
-    epsilon = param.Selector(default=0.1, objects=_EPSILONS, label="Epsilon")
+    epsilon = Epsilon(0.1)
     wide = param.Selector(default=8, objects=[1, 2, *SIDES], label="Box, cells to a side")
 
 
 class Lottery(Settings):
     """What a private choice of cuts can see."""
 
-    epsilon = param.Selector(default=0.1, objects=_EPSILONS, label="Epsilon")
+    epsilon = Epsilon(0.1)
     q = param.Selector(
         default=0.3, objects=[0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9], label="Share for cuts (q)"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bokeh.models import CustomJSTickFormatter
@@ -12,7 +12,10 @@ from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
 from explorer.errors import InputError
 from explorer.mechanisms import all_mechanisms
+from explorer.mechanisms.limits import MAX_EPSILON
 
+#: Where a slider of epsilon stops, as far as epsilon may go.
+EPSILONS = [e for e in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if e <= MAX_EPSILON]
 #: The stock box has two buttons without a name; the arrow keys do the same.
 NUMBER: dict[str, Any] = {
     "& .MuiInputAdornment-root": {"display": "none"},
@@ -54,35 +57,39 @@ class Controls(Tied):
             kind(label=label, value=value, size="small", sx=NUMBER, **field(width)), name
         )
 
-    def steps(self, name: str, width: int = 230) -> Any:
-        """A slider over the values that a choice declares, one step each whatever their distance.
+    def steps(self, name: str, values: Sequence[float] = (), width: int = 230) -> Any:
+        """A slider over some values, those that are declared if none are given.
 
-        Its place is the number of the value; on screen and to a reader it says the value.
+        Each is one step, whatever their distance. The slider's place is the number of the value;
+        on screen and to a reader it says the value. One that is none of them stands at the nearest.
         """
-        declared = self._state.param[name]
-        values = list(declared.objects)
-        said = json.dumps(
-            [f"{value:,}" if isinstance(value, int) else f"{value:g}" for value in values]
-        )
+        declared, now = self._state.param[name], self._value(name)
+        steps = sorted({*(values or declared.objects), now})
+        said = json.dumps([f"{step:,}" if isinstance(step, int) else f"{step:g}" for step in steps])
         slider = ui.IntSlider(
             label=declared.label,
             start=0,
-            end=len(values) - 1,
-            value=values.index(self._value(name)),
+            end=len(steps) - 1,
+            value=steps.index(now),
             format=CustomJSTickFormatter(code=f"return {said}[Math.round(tick)]"),
             size="small",
             **field(width),
         )
+        followed = now
 
         def follow(event: Any) -> None:
-            place = values.index(event.new)
+            nonlocal followed
+            followed = event.new
+            place = min(range(len(steps)), key=lambda i: abs(steps[i] - followed))
             if slider.value != place:
                 slider.value = place
 
         def apply(place: int) -> None:
-            if not 0 <= place < len(values):
+            if not 0 <= place < len(steps):
                 raise InputError(f"{declared.label}: choose a value of the slider.")
-            self._state.put(**{name: values[place]})
+            # Standing at the nearest is no choice.
+            if min(range(len(steps)), key=lambda i: abs(steps[i] - followed)) != place:
+                self._state.put(**{name: steps[place]})
 
         self._state.param.watch(follow, name)
         return ui.bind(slider, apply, self._refused)

@@ -10,6 +10,7 @@ import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.curator.data import CityData
+from explorer.app.curator.setting_fields import EPSILONS
 from explorer.app.kit.html import put
 from explorer.app.kit.prose import chart_pane, column, pane
 from explorer.app.kit.words import words
@@ -122,7 +123,7 @@ class EmptinessExperiment(Experiment):
                 [
                     controls.select("places", PLACES, 250),
                     controls.steps("cells"),
-                    controls.steps("epsilon"),
+                    controls.steps("epsilon", EPSILONS),
                 ],
                 [
                     controls.steps("wide"),
@@ -257,13 +258,14 @@ def sentence(found: Looked) -> str:
     """Cells, those with trips, and how high noise reaches, in words."""
     occupancy, epsilon = found.occupancy, found.settings.epsilon
     highest = occupancy.highest_false(epsilon)
+    above = occupancy.standing_above(highest)
     return words("learn")["Empty cells"].format(
         cells=big(occupancy.cells),
         occupied=big(occupancy.occupied),
         one_in=big(occupancy.cells / max(occupancy.occupied, 1)),
         epsilon=f"{epsilon:g}",
         highest=f"{highest:,}",
-        above=big(occupancy.standing_above(highest)),
+        above=big(above) if above else "None",
     )
 
 
@@ -293,7 +295,7 @@ def _figures(found: Looked) -> str:
             ("Cells", big(occupancy.cells)),
             ("With trips", big(occupancy.occupied)),
             ("Highest empty cell", f"{highest:,}"),
-            ("in 95 of 100 draws", f"{low:,} to {high:,}"),
+            ("95 times in 100", f"{low:,} to {high:,}"),
             ("ln(n) / epsilon", f"{np.log(max(occupancy.empty, 1)) / epsilon:,.0f}"),
             ("Fullest true cell", f"{occupancy.largest:,}"),
             ("True cells above", big(occupancy.standing_above(highest))),

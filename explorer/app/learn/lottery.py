@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.data import CityData
+from explorer.app.curator.setting_fields import EPSILONS
 from explorer.app.kit import ui
 from explorer.app.kit.html import put
 from explorer.app.kit.prose import chart_pane, column, pane
@@ -26,7 +27,12 @@ from explorer.views.teaching.lots import LEAST, CostsChart, LevelsChart, WinsCha
 
 #: Trips with an origin and a destination, on as many cells to a side.
 PLACES, CELLS = 2, 64
-_AXES = ("rows of the origin", "columns of the origin", "rows of the goal", "columns of the goal")
+_AXES = (
+    "rows of the origin",
+    "columns of the origin",
+    "rows of the destination",
+    "columns of the destination",
+)
 
 Floats = NDArray[np.float64]
 #: Parts of the possible gain by cut, for the paper's choice and noisy-min.
@@ -125,9 +131,9 @@ class LotteryExperiment(Experiment):
         self.lay_out(
             None,
             [
-                [controls.steps("epsilon"), controls.steps("q"), controls.steps("p")],
+                [controls.steps("epsilon", EPSILONS), controls.steps("q"), controls.steps("p")],
                 [
-                    controls.select("cut", cuts, 250),
+                    controls.select("cut", cuts, 270),
                     self.button("Another box", self.another, strong=True),
                     self.button("New noise", self.again),
                 ],
@@ -240,10 +246,10 @@ def times(noise: float, span: float) -> str:
     """How many times the range the noise is.
 
     >>> times(4000, 10), times(30, 20), times(1, 0)
-    ('400', '1.5', 'any number of')
+    ('400', '1.5', '∞')
     """
     if span <= 0:
-        return "any number of"
+        return "∞"
     ratio = noise / span
     return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
 
@@ -272,7 +278,7 @@ def _figures(found: Played) -> str:
             ("Candidates", f"{len(found.true)}"),
             ("Their true costs differ by", number(span)),
             ("Noise on each", f"{level.noise:,.0f}"),
-            ("Noise is so many times more", times(level.noise, span)),
+            ("Noise over difference", f"{times(level.noise, span)} ×"),
             ("Noise of noisy-min", f"{level.noise_of_least:,.0f}"),
             ("Epsilon of this choice", f"{level.epsilon:.2g}"),
         ]

@@ -108,7 +108,7 @@ class EmptinessExperiment(Experiment):
             for each in self.pair.figures
         ]
         about = '<p class="quiet">Ring: one trip. Pink: a box about it. Dark: 0 or less.</p>'
-        left = column(
+        self._maps = column(
             self._titles[0],
             maps[0],
             self._titles[1],
@@ -117,8 +117,26 @@ class EmptinessExperiment(Experiment):
             margin=(0, 20, 8, 0),
             styles={"flex": "1 1 260px", "max-width": "300px"},
         )
+        counts = _explained(
+            [
+                (SECOND, "line", "empty cells that show so much, expected"),
+                (FIRST, "line", "cells with trips"),
+                (TRUTH, "dash", "the highest empty cell"),
+            ],
+            self.kept.figure,
+        )
+        sums = _explained(
+            [
+                (SECOND, "line", "noise in the box (standard deviation)"),
+                (FIRST, "line", "trips in the box"),
+                (TRUTH, "dash", "the pink box"),
+            ],
+            self.boxes.figure,
+        )
+        self._pictures = self._maps, counts, sums
+        self._look(visible=False)
         self.lay_out(
-            left,
+            self._maps,
             [
                 [
                     controls.select("places", PLACES, 250),
@@ -135,27 +153,9 @@ class EmptinessExperiment(Experiment):
                 self.notes,
                 self.said,
                 self.figures,
-                pane(
-                    legend(
-                        [
-                            (SECOND, "line", "empty cells that show so much, expected"),
-                            (FIRST, "line", "cells with trips"),
-                            (TRUTH, "dash", "the highest empty cell"),
-                        ]
-                    )
-                ),
-                chart_pane(self.kept.figure),
+                counts,
                 self.box,
-                pane(
-                    legend(
-                        [
-                            (SECOND, "line", "noise in the box (standard deviation)"),
-                            (FIRST, "line", "trips in the box"),
-                            (TRUTH, "dash", "the pink box"),
-                        ]
-                    )
-                ),
-                chart_pane(self.boxes.figure),
+                sums,
                 self.twin,
                 self.alone,
             ],
@@ -198,6 +198,7 @@ class EmptinessExperiment(Experiment):
         for shown, text in zip(self._titles, _FROM[found.places], strict=True):
             part = "" if found.slice.whole else ", part of the map"
             put(shown, f'<p class="quiet">{text}{part}</p>')
+        self._look(visible=True)
         self._show_maps(found)
         self._show_charts(found, said, box)
         put(self.twin, thresholds(found))
@@ -205,6 +206,11 @@ class EmptinessExperiment(Experiment):
         words_ = words("learn")["Noise on occupied cells alone"]
         told = words_.format(occupied=big(occupancy.occupied), single=big(occupancy.single))
         put(self.alone, f"<p>{told}</p>")
+
+    def _look(self, *, visible: bool) -> None:
+        """Nothing is drawn before there is something to be seen."""
+        for each in self._pictures:
+            each.visible = visible
 
     def _show_maps(self, found: Looked) -> None:
         true, corner = found.slice.true, np.array(found.slice.corner)
@@ -239,6 +245,11 @@ class EmptinessExperiment(Experiment):
         )
         boxes = found.boxes
         self.boxes.show(boxes.sides, boxes.trips, boxes.noise(epsilon), found.side, box)
+
+
+def _explained(entries: list[tuple[str, str, str]], figure: Any) -> Any:
+    """A chart below what its colours stand for."""
+    return column(pane(legend(entries)), chart_pane(figure))
 
 
 def big(number: float) -> str:

@@ -128,6 +128,21 @@ class LotteryExperiment(Experiment):
             ),
             gap="8px 24px",
         )
+        self._rest = column(
+            pane(
+                legend(
+                    [
+                        (FIRST, "dot", "range of the true costs: median, and middle half of boxes"),
+                        (SECOND, "line", "noise on each cost, the paper"),
+                        (LEAST, "line", "noise of noisy-min"),
+                    ]
+                ),
+                margin=(10, 0, 0, 0),
+            ),
+            chart_pane(self.levels.figure),
+        )
+        # Nothing is drawn before there is something to be seen.
+        self._pair.visible = self._rest.visible = False
         self.lay_out(
             None,
             [
@@ -144,17 +159,7 @@ class LotteryExperiment(Experiment):
                 self.figures,
                 self._pair,
                 self.gain,
-                pane(
-                    legend(
-                        [
-                            (FIRST, "dot", "range of the true costs: median box, and nine tenths"),
-                            (SECOND, "line", "noise on each cost, the paper"),
-                            (LEAST, "line", "noise of noisy-min"),
-                        ]
-                    ),
-                    margin=(10, 0, 0, 0),
-                ),
-                chart_pane(self.levels.figure),
+                self._rest,
                 self.by_cut,
                 self.twin,
             ],
@@ -199,9 +204,10 @@ class LotteryExperiment(Experiment):
         if chosen:
             self.costs.show(found.true, found.noisy, f"True and noisy costs. {said}")
             self.wins.show(found.paper, found.least, f"Who wins how often. {said}")
+        self._rest.visible = True
         at = [i for i, each in enumerate(found.seen.levels) if each is not None]
         there = [each for each in found.seen.levels if each is not None]
-        ranges = np.array([np.quantile(each.ranges, [0.05, 0.5, 0.95]) for each in there])
+        ranges = np.array([np.quantile(each.ranges, [0.25, 0.5, 0.75]) for each in there])
         self.levels.show(
             [i + 1 for i in at],
             ranges.reshape(-1, 3).T,
@@ -220,7 +226,7 @@ def sentence(found: Played) -> str:
     span = float(found.true[-1] - found.true[0])
     return words("learn")["What a choice can see"].format(
         cut=settings.cut,
-        nodes=f"{len(level):,}",
+        nodes=f"one of {len(level):,} boxes" if len(level) > 1 else "the only box",
         p=len(found.true),
         range=number(span),
         noise=f"{level.noise:,.0f}",

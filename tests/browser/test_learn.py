@@ -76,7 +76,7 @@ def open_lesson(page: Page, title: str) -> None:
 def test_one_person_more_or_less(page, matrix) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Learn with experiments")
     expect(page.get_by_text("Everything here is a preview")).to_be_visible()
-    expect(page.locator(".kicker")).to_have_text("Lesson 1 of 6 · 10 minutes")
+    expect(page.locator(".kicker")).to_have_text("Lesson 1 of 8 · 10 minutes")
     expect(page.get_by_text("factor of at most eepsilon = 1.65")).to_be_visible()
     ratio = page.locator("dl.figures div", has_text="Largest log-ratio").locator("dd")
     expect(ratio).to_have_text("0.5")
@@ -226,8 +226,8 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
     size = {"viewport": {"width": width, "height": height}}
     page, watch = visit(browser, server, "/learn", **size, **(PHONE if width < 500 else {}))
     try:
-        for lesson in range(1, 7):
-            expect(page.locator(".kicker")).to_contain_text(f"Lesson {lesson} of 6")
+        for lesson in range(1, 9):
+            expect(page.locator(".kicker")).to_contain_text(f"Lesson {lesson} of 8")
             assert steady(page, lambda: page.evaluate(WIDTH)) <= width
             # In one call: a button may go while the page is being looked at.
             over = page.locator("main button:visible").evaluate_all(
@@ -236,9 +236,9 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
                 width,
             )
             assert not over
-            if lesson < 6:
+            if lesson < 8:
                 page.get_by_role("button", name="Next lesson").click()
-        expect(page.locator(".kicker")).to_have_text("Lesson 6 of 6 · 12 minutes")
+        expect(page.locator(".kicker")).to_have_text("Lesson 8 of 8 · 12 minutes")
         assert not watch.found
     finally:
         leave(page)

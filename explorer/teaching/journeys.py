@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from explorer.cities import madeup
 from explorer.cities.catalogue import cities
+from explorer.cities.madeup_trips import made_up_trips
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
-from explorer.trips.madeup import made_up_trips
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips, read_trips
 

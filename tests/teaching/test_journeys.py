@@ -6,9 +6,9 @@ import pytest
 
 from explorer import TripDomain
 from explorer.cities import madeup
+from explorer.cities.madeup_trips import made_up_trips
 from explorer.teaching.emptiness import Occupancy
 from explorer.teaching.journeys import journeys
-from explorer.trips.madeup import made_up_trips
 
 
 def test_coarser_cells_are_those_of_a_coarser_grid() -> None:

@@ -291,7 +291,7 @@ class TripMatrix:
                 part = np.clip(np.minimum(at + 1, high) - np.maximum(at, low), 0.0, 1.0)
                 weight *= part[self.cells[:, axis]]
         flat = self.cells[:, 2 * place] * cols + self.cells[:, 2 * place + 1]
-        found: Floats = np.bincount(flat, weight, rows * cols).astype(np.float64)
+        found: Floats = np.bincount(flat, weight, rows * cols) / self.lattice
         return found.reshape(rows, cols)
 
     def _refuse_place(self, place: int) -> None:

@@ -10,8 +10,6 @@ import numpy as np
 import panel as pn
 
 from explorer.app.boxes.rectangles import was_dragged
-from explorer.app.boxes.table import LEAVES
-from explorer.app.curator.answers import COLUMNS
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.explain import Explain, Panel
 from explorer.app.curator.map_page import MapPage
@@ -23,6 +21,8 @@ from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
+from explorer.app.trips.columns import COUNTS, SHARES
+from explorer.app.trips.compared import ComparedPanel
 from explorer.app.trips.data import TripData, is_loaded, load_trips, own_trips, same_places
 from explorer.app.trips.drawer import TripsDrawer
 from explorer.app.trips.flows import FlowPanel
@@ -58,8 +58,7 @@ class Trips(MapPage):
     TITLE = "Private trips explorer"
     State = TripsState
     PLACE = ("city", "side", "bound", "places")
-    # A row of three places needs the room; how many leaves there are stands below the maps.
-    columns = tuple(column for column in COLUMNS if column is not LEAVES)
+    columns = COUNTS
     LOOKS = ("shows", "focus", "spread", "scale", "scale_from", "partition")
     STYLES = ("palette", "drag")
     # As many as a trip may have; a page takes those of its trips when they have been read.
@@ -95,6 +94,7 @@ class Trips(MapPage):
             "Flows": partial(
                 FlowPanel, self.state, parts.shown_maps, parts.refuse, self._setting_taken
             ),
+            "Compared": partial(ComparedPanel, parts.shown_maps, parts.refuse),
         }
         text = words("trips")
         self.explain = Explain(panels, text, parts.refuse, title="More about these trips")
@@ -264,6 +264,7 @@ class Trips(MapPage):
         if elsewhere:
             self.rectangles.places = data.names
         self.place_boxes(data, elsewhere)
+        self.table.reset(COUNTS if data.matrix.unit == "point" else SHARES)
         if elsewhere:
             self.explain.close()
             # The maps are about the first row, and it stands out.

@@ -102,7 +102,7 @@ def test_a_choice_of_cuts_is_played_and_compared(trips) -> None:
 
 
 def test_a_tiny_epsilon_leaves_nothing_to_choose() -> None:
-    _page, bench = opened("lottery")
+    page, bench = opened("lottery")
     bench.settings.put(epsilon=0.001, cut=1)
     assert "no box is cut at this step" in bench.said.object
     assert not press.shows(bench, bench.wins.figure)
@@ -110,7 +110,7 @@ def test_a_tiny_epsilon_leaves_nothing_to_choose() -> None:
 
 
 def test_a_slider_stands_at_the_nearest_value_and_takes_only_its_own() -> None:
-    _page, bench = opened("lottery")
+    page, bench = opened("lottery")
     slider = press.find(page, "Epsilon")
     bench.settings.put(epsilon=0.45)
     assert bench.settings.epsilon == 0.45

@@ -32,6 +32,10 @@ FLOOR = 1e-4
 """Share of a place's chances that is spread evenly, so that none is 0."""
 
 
+MOST_RECORDS = 1e18
+"""Beyond all data and its noise; sums of maps stay finite."""
+
+
 @dataclass(frozen=True, eq=False)
 class PlaceMap:
     """A private map of one place: m leaves of a partition with their counts.
@@ -67,6 +71,8 @@ class PlaceMap:
             raise ValueError("the leaves of a map do not tile its place")
         if counts.dtype != np.float64 or not np.isfinite(counts).all() or np.any(counts < 0):
             raise ValueError("a count of a map is negative or no number")
+        if counts.max(initial=0.0) > MOST_RECORDS:
+            raise ValueError("a leaf of a map holds more records than there are")
 
     @property
     def _owners(self) -> NDArray[np.int32]:

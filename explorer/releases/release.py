@@ -26,7 +26,7 @@ from explorer.releases.in_words import sentence
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
 from explorer.releases.marginal import chosen_axes, marginal_density
-from explorer.releases.place_maps import PlaceMaps
+from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
 from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
@@ -257,10 +257,9 @@ class Release:
             For rectangles that are not (n, 4), not finite, or inside out.
         """
         boxes = self.domain.to_cells(rectangles)
-        value, variance, _ = self.tree.integrate(boxes)
-        if self.inside == "maps":
-            value = map_answers.integrate(self.tree, self._maps, boxes)
-        elif not self.is_uniform:
+        maps = self._chances if self.inside == "maps" else NO_MAPS
+        value, variance, _ = self.tree.integrate(boxes, maps)
+        if self.inside == "interpolated":
             value = rectangle_sums(self._sums, boxes)
         if self.haar_variance is not None:
             variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
@@ -379,6 +378,10 @@ class Release:
         if self.maps is None:
             raise InputError("This release has no maps of its places: spread it uniform.")
         return self.maps
+
+    @cached_property
+    def _chances(self) -> Chances:
+        return self._maps.over(self.tree.lower, self.tree.upper)
 
     @cached_property
     def _density(self) -> Floats:

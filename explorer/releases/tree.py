@@ -17,6 +17,7 @@ from explorer.errors import InputError
 from explorer.releases.inference import Estimate, add_down
 from explorer.releases.nodes import depths, span
 from explorer.releases.painting import paint
+from explorer.releases.place_maps import NO_MAPS, Chances, parts_by_maps
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -130,16 +131,18 @@ class Tree:
         _smooth(self.parent, alone, below, final)
         return np.sqrt(np.maximum(final, 0.0))
 
-    def integrate(self, boxes: Floats) -> tuple[Floats, Floats, Ints]:
+    def integrate(self, boxes: Floats, maps: Chances = NO_MAPS) -> tuple[Floats, Floats, Ints]:
         """Counts in m boxes, the variance of their noise, and the leaves each touches.
 
         Parameters
         ----------
         boxes : (m, 2, d) lower and upper in cells, fractions allowed
+        maps : of all nodes, where inside leaves counts lie; evenly without
 
         Notes
         -----
-        A leaf's count is spread evenly over its cells. The variance of a weighted sum of
+        A leaf that a box cuts gives its count times the part of its cells, or the product over
+        places of A(box and leaf) / A(leaf), see `place_maps`. The variance of a weighted sum of
         least-squares estimates follows the tree upwards: with q, c and B the variance of the
         sought part, its covariance with the node's total and that total's variance, all from the
         children alone, a draw of variance s of the node itself turns them into
@@ -160,6 +163,7 @@ class Tree:
             alone,
             below,
             count,
+            maps,
             values,
             variances,
             touched,
@@ -291,6 +295,7 @@ def _integrate(  # type: ignore[no-untyped-def]
     alone,
     below,
     count,
+    maps,
     values,
     variances,
     touched,
@@ -301,8 +306,12 @@ def _integrate(  # type: ignore[no-untyped-def]
     above = np.empty(len(parent), dtype=np.int64)
     part = np.empty(len(parent))
     shared = np.empty(len(parent))
+    # Leaves that it cuts through, where maps are to say which part of them lies inside.
+    mapped = len(maps[1]) > 0
+    cut = np.empty(len(parent) if mapped else 0, dtype=np.int64)
+    of = np.empty_like(cut)
     for m in range(len(boxes)):
-        ends = 0
+        ends, cuts = 0, 0
         answer = 0.0
         leaves = 0
         root_part = 0.0
@@ -316,8 +325,12 @@ def _integrate(  # type: ignore[no-untyped-def]
                     queue[ends], above[ends], part[ends], shared[ends] = i, owner, 0.0, 0.0
                     ends += 1
                     continue
-                answer += weight * value[i]
                 leaves += count[i]
+                if mapped and not whole:
+                    cut[cuts], of[cuts] = i, owner
+                    cuts += 1
+                    continue
+                answer += weight * value[i]
                 if owner >= 0:
                     part[owner] += weight * weight * alone[i]
                     shared[owner] += weight * alone[i]
@@ -329,6 +342,16 @@ def _integrate(  # type: ignore[no-untyped-def]
             begin = first_child[queue[done]]
             stop = begin + fan_out[queue[done]]
             done += 1
+        if cuts > 0:
+            weights = parts_by_maps(boxes, m, lower, upper, cut[:cuts], maps)
+            for k in range(cuts):
+                i, owner, weight = cut[k], of[k], weights[k]
+                answer += weight * value[i]
+                if owner >= 0:
+                    part[owner] += weight * weight * alone[i]
+                    shared[owner] += weight * alone[i]
+                else:
+                    root_part = weight * weight * alone[i]
         for k in range(ends - 1, -1, -1):
             i = queue[k]
             q, c = part[k], shared[k]

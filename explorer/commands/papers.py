@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--claim", action="append", metavar="NAME", help="only this one, in detail; can be repeated"
     )
     parser.add_argument("--list", action="store_true", help="list the claims and stop")
-    parser.add_argument("--quick", action="store_true", help="coarse maps, few seeds")
+    parser.add_argument("--quick", action="store_true", help="coarse maps, less data, few seeds")
     parser.add_argument("--seeds", metavar="N", help="repetitions (default 10, quick 3)")
     parser.add_argument(
         "--jobs", metavar="N", help="processes (default one for each processor; quick 1)"

@@ -153,8 +153,8 @@ class Mechanism(param.Parameterized):
         counts = as_counts(matrix)
         d = len(counts.domain.shape)
         self._check_dimensions(d)
-        self._check_size(counts.domain.shape)
         source = noise_source(rng)
+        self._check_size(counts.domain.shape, not is_release_grade(source))
         curator = Curator(counts, to_units(self.epsilon), source, progress)
         if ledger is None or not is_release_grade(source):
             estimate = self.plan(curator)
@@ -260,7 +260,7 @@ class Mechanism(param.Parameterized):
                 "another mechanism."
             )
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
+    def _check_size(self, shape: tuple[int, ...], preview: bool = True) -> None:
         """Refuse a domain on which the present settings make too many numbers, in one sentence."""
 
     @classmethod

@@ -233,7 +233,7 @@ class Gravity(Mechanism):
         """What part of their rest nodes spend on the draws below, from released figures alone."""
         return portion(worth, jump, due, nodes.lower.shape[1] // 2, ratio)
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
+    def _check_size(self, shape: tuple[int, ...], preview: bool = True) -> None:
         if self.zones is None or self.partition != "adaptive" or len(shape) <= 2:
             return
         flows = math.prod(int(part) for part in zone_parts(shape, self.zones))

@@ -59,27 +59,26 @@ def check_settings() -> None:
 
 
 MOST_PARTS = 2**24
-"""Parts of a domain that a mechanism publishes whatever lies in them."""
+"""Parts of a domain that a preview may publish whatever lies in them."""
+MOST_RELEASED = 2**22
+"""As many in a release, whose noise takes a hundred times as long as that of a preview."""
 
 
-def require_parts(title: str, parts: int) -> None:
+def require_parts(title: str, parts: int, preview: bool = True) -> None:
     """Refuse a mechanism whose parts, of which no data decides, are too many.
 
     Raises
     ------
     InputError
-        Above `MOST_PARTS`.
+        Above `MOST_PARTS` in a preview, `MOST_RELEASED` in a release.
     """
-    if parts > MOST_PARTS:
+    most, kind = (MOST_PARTS, "preview") if preview else (MOST_RELEASED, "release")
+    if parts > most:
         raise InputError(
             f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
-            f"{MOST_PARTS:,} are possible: choose a coarser grid, or a mechanism that looks where "
-            "records are."
+            f"{most:,} are possible in a {kind}: choose a coarser grid, or a mechanism that looks "
+            "where records are."
         )
-
-
-MOST_RELEASED = 2**22
-"""As many in a release, whose noise takes a hundred times as long as that of a preview."""
 
 
 def require_drawn_parts(title: str, parts: int, preview: bool, spent: int) -> None:

@@ -199,7 +199,7 @@ def _read(path: str | Path, keys: Sequence[str]) -> dict[str, Any]:
     try:
         rows: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["rows"]
         missing = [key for key in keys if not {"runs", "truth", "d"} <= set(rows.get(key, ()))]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} could not be read as reference figures of trips.") from error
     if missing:
         raise InputError(f"The reference has no {', '.join(missing)}; it has {', '.join(rows)}.")

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--claim", action="append", metavar="NAME", help="only this one, in detail; can be repeated"
     )
     parser.add_argument("--list", action="store_true", help="list the claims and stop")
-    parser.add_argument("--quick", action="store_true", help="coarse maps, few seeds")
+    parser.add_argument("--quick", action="store_true", help="coarse maps, less data, few seeds")
     parser.add_argument("--seeds", metavar="N", help="repetitions (default 10, quick 3)")
     parser.add_argument(
         "--jobs", metavar="N", help="processes (default one for each processor; quick 1)"
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.set and not arguments.reference:
         raise InputError("--set names sets of a reference; give it with --reference PATH.")
     if trips:
-        from explorer.trips.paper import CLAIMS, TripBench, ask, tables
+        from explorer.evaluate.papers.trips import CLAIMS, TripBench, ask, tables
 
         chosen = claims(arguments.claim, CLAIMS)
     else:
@@ -120,7 +120,7 @@ def _compare(
     arguments: argparse.Namespace, seeds: int | None, jobs: int | None, path: Path | None
 ) -> None:
     """Errors beside those of the reference, by set, mechanism and epsilon."""
-    from explorer.trips.paper.reference import SETS, compare, lines, save, summary
+    from explorer.evaluate.papers.trips.reference import SETS, compare, lines, save, summary
 
     keys = tuple(arguments.set or SETS)
     with progress("Reference") as tell:

@@ -245,7 +245,7 @@ def test_from_claims_to_a_report_and_back(tmp_path):
     assert row.verdict == "holds"
     assert row.value > 1.2
     assert re.fullmatch(r"[\d.]+ ± [\d.]+ \(6 for, 0 against, 0 open\)", row.figure)
-    assert "3 claims checked quick, on coarse maps, 3 seeds each" in report.summary()
+    assert "3 claims checked quick, on less data, 3 seeds each" in report.summary()
     report.save(tmp_path / "report.json")
     assert Report.load(tmp_path / "report.json") == report
     with pytest.raises(InputError, match="no claim 'alpha'"):

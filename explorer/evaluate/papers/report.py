@@ -92,7 +92,7 @@ class Report:
         """One sentence on what was checked and how it came out."""
         verdicts = [row.verdict for row in self.rows]
         counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
-        kind = "quick, on coarse maps" if self.quick else "in full"
+        kind = "quick, on less data" if self.quick else "in full"
         return f"{len(self.rows)} claims checked {kind}, {self.seeds} seeds each: {counts}."
 
     def table(self) -> pd.DataFrame:

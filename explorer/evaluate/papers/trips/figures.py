@@ -6,12 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.verdicts import Outcome
-from explorer.evaluate.ranking import standard_error
-from explorer.evaluate.results import figure
-from explorer.mechanisms import Gravity
-from explorer.mechanisms.base import Mechanism
-from explorer.trips.paper.chosen import (
+from explorer.evaluate.papers.trips.chosen import (
     FIRST,
     GAUSSIANS,
     PAPER,
@@ -24,6 +19,11 @@ from explorer.trips.paper.chosen import (
     errors,
     some,
 )
+from explorer.evaluate.papers.verdicts import Outcome
+from explorer.evaluate.ranking import standard_error
+from explorer.evaluate.results import figure
+from explorer.mechanisms import Gravity
+from explorer.mechanisms.base import Mechanism
 
 SIZES = ("random", "cov1", "cov5", "cov10", "near10")
 

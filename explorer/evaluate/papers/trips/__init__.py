@@ -7,9 +7,9 @@ trips, `bench` draws releases of them, `figures` shows Figures 4, 5, 7, 8 and Ta
 `reference` compares with figures of another program.
 """
 
-from explorer.trips.paper.bench import TripBench
-from explorer.trips.paper.claims import CLAIMS
-from explorer.trips.paper.figures import FIGURES, ask, tables
-from explorer.trips.paper.reference import compare
+from explorer.evaluate.papers.trips.bench import TripBench
+from explorer.evaluate.papers.trips.claims import CLAIMS
+from explorer.evaluate.papers.trips.figures import FIGURES, ask, tables
+from explorer.evaluate.papers.trips.reference import compare
 
 __all__ = ["CLAIMS", "FIGURES", "TripBench", "ask", "compare", "tables"]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from explorer.evaluate.papers.bench import Bench
 from explorer.evaluate.papers.claim import Claim
+from explorer.evaluate.papers.trips import judges
 from explorer.evaluate.papers.verdicts import Outcome
-from explorer.trips.paper import judges
 
 
 def _claim(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.evaluate.metrics import measure
 from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.trips.data import TripSet, TripSets, present
+from explorer.evaluate.papers.trips.law import grid_answers
 from explorer.evaluate.results import Run
 from explorer.evaluate.runs import processors
 from explorer.evaluate.store import Store
@@ -32,8 +34,6 @@ from explorer.mechanisms.trip_grids import TripGrid
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.release import Release
 from explorer.releases.units import share, to_epsilon, to_units
-from explorer.trips.paper.data import TripSet, TripSets, present
-from explorer.trips.paper.law import grid_answers
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]

@@ -12,6 +12,18 @@ from itertools import pairwise
 import numpy as np
 
 from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.trips.chosen import (
+    FIRST,
+    GAUSSIANS,
+    PAPER,
+    PLACES,
+    PROPOSED,
+    TRIPS,
+    ZIPFS,
+    cells,
+    errors,
+    some,
+)
 from explorer.evaluate.papers.verdicts import (
     Comparison,
     Floats,
@@ -25,18 +37,6 @@ from explorer.evaluate.papers.verdicts import (
 from explorer.evaluate.results import figure
 from explorer.mechanisms import EBP, EUG, MKM, DAFEntropy, DAFHomogeneity, Gravity, Identity
 from explorer.mechanisms.base import Mechanism
-from explorer.trips.paper.chosen import (
-    FIRST,
-    GAUSSIANS,
-    PAPER,
-    PLACES,
-    PROPOSED,
-    TRIPS,
-    ZIPFS,
-    cells,
-    errors,
-    some,
-)
 
 TENTH = 0.1  # "an order of magnitude"
 SIMILAR = 2.0  # our reading of "similar"

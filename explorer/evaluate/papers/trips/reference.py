@@ -16,6 +16,7 @@ import numpy as np
 
 from explorer.errors import InputError
 from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.trips.bench import TripBench
 from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.ranking import standard_error
 from explorer.evaluate.results import figure
@@ -31,7 +32,6 @@ from explorer.mechanisms import (
     Uniform,
 )
 from explorer.mechanisms.base import Mechanism
-from explorer.trips.paper.bench import TripBench
 
 STANDARD_ERRORS, FLOOR = 3.0, 0.03
 METRICS = ("mre20", "mreRho", "mae")
@@ -199,7 +199,7 @@ def _read(path: str | Path, keys: Sequence[str]) -> dict[str, Any]:
     try:
         rows: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["rows"]
         missing = [key for key in keys if not {"runs", "truth", "d"} <= set(rows.get(key, ()))]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} could not be read as reference figures of trips.") from error
     if missing:
         raise InputError(f"The reference has no {', '.join(missing)}; it has {', '.join(rows)}.")

@@ -285,9 +285,10 @@ def box_sentence(found: Looked) -> str:
     at = int(np.searchsorted(found.boxes.sides, found.side))
     noise = float(found.boxes.noise(found.settings.epsilon)[at])
     trips = int(found.boxes.trips[at])
-    verdict = "the noise drowns them" if noise > trips else "the trips show through"
-    if trips > 10 * noise:
-        verdict = "a sum that means something"
+    # Three standard deviations are rarely passed by noise alone.
+    verdict = "the noise drowns them" if noise > trips else "they hardly show"
+    if trips > 3 * noise:
+        verdict = "the trips show through"
     return words("learn")["A box about one trip"].format(
         side=found.side,
         cells=big(float(found.boxes.cells[at])),

@@ -32,7 +32,7 @@ def trips():
 
 
 def test_empty_cells_follow_places_cells_epsilon_and_box(trips) -> None:
-    page, bench = opened("emptiness")
+    _page, bench = opened("emptiness")
     # Counts of one's own have no trips.
     assert "Port Amber" in bench.notes.object
     for settings in ({}, {"places": 1}, {"cells": 256, "epsilon": 1.0}, {"places": 3}):
@@ -76,7 +76,7 @@ def test_a_box_about_a_trip_is_counted_and_grows() -> None:
 
 
 def test_a_choice_of_cuts_is_played_and_compared(trips) -> None:
-    page, bench = opened("lottery")
+    _page, bench = opened("lottery")
     assert press.shows(bench, bench.wins.figure)
     for settings in ({}, {"cut": 2, "epsilon": 2.0}, {"p": 2}, {"q": 0.7}):
         bench.settings.put(**settings)

@@ -64,14 +64,14 @@ class Looked:
 
 def look(data: CityData, settings: Any, trip: int, seed: int) -> Looked:
     """Count the cells, choose a trip, grow boxes about it, put noise on its slice."""
-    matrix = counts_of(data, settings.places, settings.cells)
+    matrix = counts_of(data.city[0], settings.places, settings.cells)
     cell = some_trip(matrix, trip)
     part, side = slice_of(matrix, cell), min(settings.wide, settings.cells)
     lower, upper = box_about(matrix, cell, side)
     return Looked(
         data,
         settings,
-        notes_of(journeys_of(data), settings.places),
+        notes_of(journeys_of(data.city[0]), settings.places),
         len(cell) // 2,
         Occupancy.of(matrix),
         cell,

@@ -307,7 +307,7 @@ def _figures(found: Looked) -> str:
             ("Cells", big(occupancy.cells)),
             ("With trips", big(occupancy.occupied)),
             ("Highest empty cell", f"{highest:,}"),
-            ("95 times in 100", f"{low:,} to {high:,}"),
+            ("Highest, 95 in 100 draws", f"{low:,} to {high:,}"),
             ("ln(n) / epsilon", f"{np.log(max(occupancy.empty, 1)) / epsilon:,.0f}"),
             ("Fullest true cell", f"{occupancy.largest:,}"),
             ("True cells above", big(occupancy.standing_above(highest))),

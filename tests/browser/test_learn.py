@@ -12,8 +12,11 @@ from explorer import UG, exact
 from explorer.cities.catalogue import cities
 from explorer.scenario import Scenario
 from explorer.teaching import thresholds
+from explorer.teaching.emptiness import Occupancy
+from explorer.teaching.journeys import journeys
+from explorer.teaching.lottery import seen
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles
-from tests.browser.visit import figure, number, pick, steady
+from tests.browser.visit import figure, number, pick, serious, steady
 
 pytestmark = pytest.mark.browser
 PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
@@ -242,3 +245,58 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
         assert not watch.found
     finally:
         leave(page)
+
+
+def slide(page: Page, name: str, keys: str, times: int = 1) -> None:
+    """Move a slider by its keys."""
+    slider = page.get_by_role("slider", name=name, exact=True)
+    slider.focus()
+    for _ in range(times):
+        slider.press(keys)
+
+
+def test_cells_that_nobody_is_in(page) -> None:
+    page.get_by_role("button", name=re.compile("^7. Cells that")).click()
+    expect(page.get_by_text("16,777,216 cells, and trips lie in")).to_be_visible()
+    trips = journeys("madeup")
+    expect(
+        page.get_by_role("img", name=re.compile("^Where trips from one cell go:"))
+    ).to_be_visible()
+    pick(page, "Places of a trip", "from, via, to")
+    found = Occupancy.of(trips.on(3, 64))
+    expect(
+        page.get_by_text(f"6.9 × 10¹⁰ cells, and trips lie in {found.occupied:,}")
+    ).to_be_visible()
+    assert number(figure(page, "Highest empty cell")) == found.highest_false(0.1)
+    slide(page, "Cells to a side", "End")
+    expect(page.get_by_text("1.2 × 10¹⁸ cells, and trips lie in")).to_be_visible()
+    expect(page.get_by_text("the same with noise on every cell, part of the map")).to_be_visible()
+    # The whole box holds all trips, and noise that hides them.
+    slide(page, "Box, cells to a side", "End")
+    expect(page.get_by_text(f"It holds {found.trips:,} trips")).to_be_visible()
+    expect(page.get_by_text("the noise drowns them")).to_be_visible()
+    pick(page, "Places of a trip", "one place")
+    expect(page.get_by_text("1,048,576 cells, and trips lie in")).to_be_visible()
+    expect(page.get_by_text("the trips show through")).to_be_visible()
+    assert not serious(page)
+    answer_after_asking(page, "Only sums mean anything.")
+
+
+def test_a_choice_that_cannot_see(page) -> None:
+    page.get_by_role("button", name=re.compile("^8. A choice that")).click()
+    expect(page.get_by_text("a lottery gives it 10.")).to_be_visible()
+    level = seen(journeys("madeup").on(2, 64), 0.1, 0.3, 10).levels[2]
+    assert number(figure(page, "Noise on each")) == round(level.noise)
+    expect(page.get_by_role("img", name=re.compile("^Who wins how often"))).to_be_visible()
+    ring = page.get_by_role("img", name=re.compile("^True and noisy costs"))
+    expect(ring).to_be_visible()
+    slide(page, "Candidates (p)", "Home")
+    expect(page.get_by_text("its 2 candidates")).to_be_visible()
+    expect(page.get_by_text("a lottery gives it 50.")).to_be_visible()
+    slide(page, "Epsilon", "End")
+    pick(page, "Which cut", "2: columns of the origin")
+    expect(page.get_by_text("Cut 2, one of")).to_be_visible()
+    page.get_by_text("Numbers of the candidates").click()
+    expect(page.locator("table.numbers", has_text="true cost").locator("tbody tr")).to_have_count(2)
+    assert not serious(page)
+    answer_after_asking(page, "less to choose, while noise does not")

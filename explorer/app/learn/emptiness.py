@@ -64,14 +64,14 @@ class Looked:
 
 def look(data: CityData, settings: Any, trip: int, seed: int) -> Looked:
     """Count the cells, choose a trip, grow boxes about it, put noise on its slice."""
-    matrix = counts_of(data, settings.places, settings.cells)
+    matrix = counts_of(data.city[0], settings.places, settings.cells)
     cell = some_trip(matrix, trip)
     part, side = slice_of(matrix, cell), min(settings.wide, settings.cells)
     lower, upper = box_about(matrix, cell, side)
     return Looked(
         data,
         settings,
-        notes_of(journeys_of(data), settings.places),
+        notes_of(journeys_of(data.city[0]), settings.places),
         len(cell) // 2,
         Occupancy.of(matrix),
         cell,
@@ -285,9 +285,10 @@ def box_sentence(found: Looked) -> str:
     at = int(np.searchsorted(found.boxes.sides, found.side))
     noise = float(found.boxes.noise(found.settings.epsilon)[at])
     trips = int(found.boxes.trips[at])
-    verdict = "the noise drowns them" if noise > trips else "the trips show through"
-    if trips > 10 * noise:
-        verdict = "a sum that means something"
+    # Three standard deviations are rarely passed by noise alone.
+    verdict = "the noise drowns them" if noise > trips else "they hardly show"
+    if trips > 3 * noise:
+        verdict = "the trips show through"
     return words("learn")["A box about one trip"].format(
         side=found.side,
         cells=big(float(found.boxes.cells[at])),
@@ -306,7 +307,7 @@ def _figures(found: Looked) -> str:
             ("Cells", big(occupancy.cells)),
             ("With trips", big(occupancy.occupied)),
             ("Highest empty cell", f"{highest:,}"),
-            ("95 times in 100", f"{low:,} to {high:,}"),
+            ("Highest, 95 in 100 draws", f"{low:,} to {high:,}"),
             ("ln(n) / epsilon", f"{np.log(max(occupancy.empty, 1)) / epsilon:,.0f}"),
             ("Fullest true cell", f"{occupancy.largest:,}"),
             ("True cells above", big(occupancy.standing_above(highest))),

@@ -68,7 +68,7 @@ class Played:
 def play(data: CityData, settings: Any, node: int, seed: int) -> Played:
     """Run the mechanism, look at its candidates, and play one node's choice many times."""
     asked = settings.epsilon, settings.q, settings.p
-    found, gained = _SEEN.get((data.city[0], *asked), lambda: _seen(data, *asked))
+    found, gained = seen_in(data.city[0], *asked)
     rng = np.random.default_rng([0x107, seed])
     level = found.levels[settings.cut - 1]
     true = noisy = paper = least = np.zeros(0)
@@ -79,13 +79,17 @@ def play(data: CityData, settings: Any, node: int, seed: int) -> Played:
         noisy = true + rng.laplace(0.0, level.noise, len(true))
         paper = level.wins(at, "noised costs", rng)[order]
         least = level.wins(at, "noisy-min", rng)[order]
-    notes = notes_of(journeys_of(data), PLACES)
+    notes = notes_of(journeys_of(data.city[0]), PLACES)
     return Played(data, settings, notes, found, gained, level, true, noisy, paper, least)
 
 
-def _seen(data: CityData, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
-    """One run, and what the choices of each cut gain."""
-    found = seen(counts_of(data, PLACES, CELLS), epsilon, q, p)
+def seen_in(city: str, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
+    """One run on the trips of a city, and what the choices of each cut gain; kept."""
+    return _SEEN.get((city, epsilon, q, p), lambda: _seen(city, epsilon, q, p))
+
+
+def _seen(city: str, epsilon: float, q: float, p: int) -> tuple[Seen, Gains]:
+    found = seen(counts_of(city, PLACES, CELLS), epsilon, q, p)
     rng = np.random.default_rng(0x107)
     return found, tuple(None if each is None else each.gained(rng) for each in found.levels)
 

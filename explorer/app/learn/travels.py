@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from explorer.app.curator.data import CityData
 from explorer.app.kit.words import words
 from explorer.app.work.cache import Shelf
 from explorer.teaching.journeys import Journeys, journeys
@@ -12,16 +11,16 @@ _JOURNEYS: Shelf[Journeys] = Shelf(3)
 _COUNTS: Shelf[TripMatrix] = Shelf(8)
 
 
-def journeys_of(data: CityData) -> Journeys:
-    """Trips of the page's city, or those that stand in for them."""
-    return _JOURNEYS.get(data.city[0], lambda: journeys(data.city[0]))
+def journeys_of(city: str) -> Journeys:
+    """Trips of a city by its key, or those that stand in for them."""
+    return _JOURNEYS.get(city, lambda: journeys(city))
 
 
-def counts_of(data: CityData, places: int, cells: int) -> TripMatrix:
+def counts_of(city: str, places: int, cells: int) -> TripMatrix:
     """Those trips counted on as many cells to a side, in as many places as they have."""
-    found = journeys_of(data)
+    found = journeys_of(city)
     places = min(places, found.most)
-    return _COUNTS.get((data.city[0], places, cells), lambda: found.on(places, cells))
+    return _COUNTS.get((city, places, cells), lambda: found.on(places, cells))
 
 
 def notes_of(found: Journeys, places: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -12,15 +12,18 @@ import panel as pn
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.curator.answers import COLUMNS
 from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.explain import Explain, Panel
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
+from explorer.app.trips.built import Built
 from explorer.app.trips.data import TripData, is_loaded, load_trips, own_trips, same_places
 from explorer.app.trips.drawer import TripsDrawer
 from explorer.app.trips.maps import TripMaps
@@ -87,6 +90,12 @@ class Trips(MapPage):
         self.drawing = Drawing(parts, self._publish, self._slow, compute, TripLook.of)
         self.drawer = TripsDrawer(parts, self.drawing, self.settings_changed, self._again)
         self.readout = TripReadout(parts, self.table, self.TITLE)
+        panel = (parts.rectangles, parts.shown_maps, parts.refuse)
+        panels: dict[str, Panel | Callable[[], Panel]] = {
+            "Built": partial(Built, *panel),
+            "Runs": partial(Runs, *panel),
+        }
+        self.explain = Explain(panels, words("explain"), parts.refuse, self.make_room)
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
         text, read = words("trips"), self.readout
         self.body = pn.Column(
@@ -95,6 +104,7 @@ class Trips(MapPage):
             read.answer,
             self._map_holder,
             read.about,
+            self.explain.view,
             section("Boxes", text["Boxes"]),
             self.exchange.view,
             self.table.widget,
@@ -148,6 +158,7 @@ class Trips(MapPage):
         if self.maps is None:
             return
         super().highlight()
+        self.explain.selected()
         self.readout.said()
         screen = self.screen
         if screen is not None and TripLook.of(self.parts).row != screen.look.row:
@@ -184,6 +195,7 @@ class Trips(MapPage):
         self._caption(self.screen)
         self.drawer.mechanisms[0].settings.show_facts(self.screen.release.facts)
         self.readout.show(self.screen)
+        self.explain.show(self.screen)
         self.scenarios.follow()
 
     def _caption(self, screen: TripScreen, busy: bool = False) -> None:
@@ -248,6 +260,7 @@ class Trips(MapPage):
         if elsewhere:
             # The maps are about the first row, and it stands out.
             self.rectangles.select([0])
+            self.explain.close()
             self.parts.maps = TripMaps(self.state, data, self.drawing.viewed, self._dragged)
             self._map_holder.objects = [self.maps.view]
         else:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism
 from explorer.privacy.counts import Counts
+from explorer.releases.release import Release
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,19 @@ def seed_of(run: int) -> int:
     return int(np.random.default_rng([_OWN_SEEDS, run]).integers(2**32, 2**62))
 
 
-def repeats(counts: Counts, made: Mechanism, rectangles: ArrayLike, runs: int) -> Iterator[Floats]:
+def one_run(counts: Counts, made: Mechanism, run: int, inside: str | None = None) -> Release:
+    """The ``run``-th repetition, from 0, with counts spread ``inside`` leaves in another way."""
+    release = made.release(counts, rng=seed_of(run))
+    return release if inside in (None, release.inside) else release.spread(str(inside))
+
+
+def repeats(
+    counts: Counts,
+    made: Mechanism,
+    rectangles: ArrayLike,
+    runs: int,
+    inside: str | None = None,
+) -> Iterator[Floats]:
     """Draw previews one after the other and ask each the same questions.
 
     Parameters
@@ -36,6 +49,7 @@ def repeats(counts: Counts, made: Mechanism, rectangles: ArrayLike, runs: int) -
     made : the mechanism with its settings
     rectangles : boxes as in `Release.answer`, (n, 4) x0, y0, x1, y1 of a map
     runs : 1 to 10,000
+    inside : how counts are spread inside leaves, see `Release.spread`; the mechanism's way without
 
     Yields
     ------
@@ -49,7 +63,7 @@ def repeats(counts: Counts, made: Mechanism, rectangles: ArrayLike, runs: int) -
     if not 1 <= runs <= MOST_RUNS:
         raise InputError(f"The number of runs is {runs}: give 1 to {MOST_RUNS:,}.")
     for run in range(runs):
-        yield made.release(counts, rng=seed_of(run)).answer(rectangles).value
+        yield one_run(counts, made, run, inside).answer(rectangles).value
 
 
 @dataclass(frozen=True, eq=False)

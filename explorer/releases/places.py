@@ -105,16 +105,24 @@ class Branch:
     ----------
     boxes : k arrays (m, 2, 2) int64, lower and upper in the cells of each place
     cut : k arrays (m,) int64: made by the first cut of this place (0), by its second (1), ..
-    leaf : the leaf that the branch ends at
-    count : its private count
-    depth : how many cuts lead there
+    path : (depth + 1,) int64, the nodes of the branch from the whole domain on
+    count : private count of the last one, a leaf unless the branch was stopped before
     """
 
     boxes: tuple[Ints, ...]
     cut: tuple[Ints, ...]
-    leaf: int
+    path: Ints
     count: float
-    depth: int
+
+    @property
+    def leaf(self) -> int:
+        """The node that the branch ends at."""
+        return int(self.path[-1])
+
+    @property
+    def depth(self) -> int:
+        """How many cuts lead there."""
+        return len(self.path) - 1
 
 
 def branch(tree: Tree, cell: Ints, most: int | None = None) -> Branch:
@@ -134,10 +142,10 @@ def branch(tree: Tree, cell: Ints, most: int | None = None) -> Branch:
     k = tree.lower.shape[1] // 2
     if np.any(cell < tree.lower[0]) or np.any(cell >= tree.upper[0]):
         raise InputError("This place lies outside the map: choose one inside.")
-    node, levels = 0, 0
+    node, path = 0, [0]
     boxes: list[list[Ints]] = [[] for _ in range(k)]
     cut: list[list[Ints]] = [[] for _ in range(k)]
-    while tree.fan_out[node] > 0 and (most is None or levels < most):
+    while tree.fan_out[node] > 0 and (most is None or len(path) <= most):
         first, number = int(tree.first_child[node]), int(tree.fan_out[node])
         low, high = tree.lower[first : first + number], tree.upper[first : first + number]
         for place in range(k):
@@ -147,13 +155,13 @@ def branch(tree: Tree, cell: Ints, most: int | None = None) -> Branch:
                 boxes[place].append(found)
                 cut[place].append(np.full(len(found), len(cut[place])))
         inside = np.all((low <= cell) & (cell < high), axis=1)
-        node, levels = first + int(np.argmax(inside)), levels + 1
+        node = first + int(np.argmax(inside))
+        path.append(node)
     return Branch(
         tuple(np.concatenate([np.zeros((0, 2, 2), np.int64), *each]) for each in boxes),
         tuple(np.concatenate([np.zeros(0, np.int64), *each]) for each in cut),
-        node,
+        np.array(path, dtype=np.int64),
         float(tree.value[node]),
-        levels,
     )
 
 

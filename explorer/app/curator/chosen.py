@@ -17,7 +17,7 @@ class Chosen:
     Attributes
     ----------
     names : of the boxes
-    boxes : (n, 4) x0, y0, x1, y1 in grid units
+    boxes : (n, 4) x0, y0, x1, y1 in grid units; of k places (n, k, 4) with gaps NaN
     sentence : which they are, where that is not all
     """
 

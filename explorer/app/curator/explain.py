@@ -8,7 +8,6 @@ from typing import Any
 import panel as pn
 
 from explorer.app.curator.panel import ExplainPanel, choice
-from explorer.app.curator.screen import Screen
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.theme import CSS
@@ -50,7 +49,8 @@ class Explain:
     ) -> None:
         self._opened = opened
         self._panels, self._words = dict(panels), words
-        self._screen: Screen | None = None
+        # Of the page's own kind, as the panels know it.
+        self._screen: Any = None
         self.open: Panel | None = None
         titles = {TITLES.get(key, key): key for key in panels}
         self.choice = choice(title, {"Off": OFF, **titles})
@@ -64,7 +64,7 @@ class Explain:
             margin=(4, 0, 6, 0),
         )
 
-    def show(self, screen: Screen) -> None:
+    def show(self, screen: Any) -> None:
         """A new picture is on the maps."""
         self._screen = screen
         if self.open is not None:

@@ -120,6 +120,11 @@ class MapPage(CuratorPage):
             chosen = self.rectangles
             self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
 
+    def make_room(self, room: bool) -> None:
+        """Let a panel below the maps stand in the window too."""
+        if self.maps is not None:
+            self.maps.make_room(room)
+
     def _add_box(self) -> None:
         if self.maps is not None:
             self.rectangles.add_middle(self.maps.ranges.bounds)

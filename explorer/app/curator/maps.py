@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.covered import CoveredMaps
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
-from explorer.app.kit.maps import Box, Maps, MapSpec
+from explorer.app.kit.maps import Box, MapSpec
 from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
 from explorer.views import palette
@@ -22,7 +23,7 @@ from explorer.views.viewport import Viewport
 _TOLD = "the table of boxes gives its numbers"
 
 
-class MapPair(Maps):
+class MapPair(CoveredMaps):
     """Two linked maps over one grid.
 
     Parameters
@@ -47,15 +48,12 @@ class MapPair(Maps):
             specs, viewed, lambda _place, box: drawn(box), lambda _place, x, y: tapped(x, y)
         )
         self._state = state
-        self._shown: Screen | None = None
-        # What is said of the picture that stands in place of the screen's, if one does.
-        self._cover = ""
         self.left, self.right = self.views
         self.restyle()
 
     def show(self, screen: Screen) -> None:
         """Put a computed screen on the maps; what did not change is not sent again."""
-        old = self._shown
+        old: Screen | None = self._shown
         if old is None or old.left_bytes is not screen.left_bytes:
             self.left.show_image(screen.left_bytes, screen.view)
         if old is None or old.look.right != screen.look.right:
@@ -71,24 +69,12 @@ class MapPair(Maps):
         self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, said: str
     ) -> None:
         """Show another picture and partition until `uncover`; ``said`` stands above the map."""
-        self._cover = said
+        self._cover_by(said, picture, drawn, view)
+
+    def draw(self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport) -> None:
+        """Put a picture on the right map, and a partition on both."""
         self.right.show_image(picture, view)
         self.show_partition(0, drawn, view)
-        if self._shown is not None:
-            self.caption(self._shown)
-        self.push()
-
-    def uncover(self) -> None:
-        """Show the screen again after `cover`."""
-        if not self._cover:
-            return
-        self._cover = ""
-        if self._shown is not None:
-            shown = self._shown
-            self.right.show_image(shown.right_bytes, shown.view)
-            self.show_partition(0, shown.partition, shown.view)
-            self.caption(shown)
-        self.push()
 
     def restyle(self) -> None:
         """Apply palette, overlays and what a drag does; no picture is computed."""

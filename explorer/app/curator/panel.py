@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from explorer.app.curator.maps import MapPair
-from explorer.app.curator.screen import Screen
 from explorer.app.kit import ui
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.app.work.job import Job
@@ -20,12 +18,14 @@ Found = TypeVar("Found")
 class ExplainPanel(ABC, Generic[Found]):
     """One panel: it asks about the screen on the maps, and shows what its job finds.
 
+    Screens and maps are of the page's own kind.
+
     Everything public is called with the document's lock held.
 
     Parameters
     ----------
     find : from a question to what is shown, in a thread; what it finds has a ``screen``
-    maps : returns the maps on the page
+    maps : returns the maps on the page, `CoveredMaps` as a rule; None before there are some
     refused : shows a sentence
     """
 
@@ -34,17 +34,17 @@ class ExplainPanel(ABC, Generic[Found]):
     def __init__(
         self,
         find: Callable[[Any], Found],
-        maps: Callable[[], MapPair | None],
+        maps: Callable[[], Any],
         refused: Callable[[str], None],
     ) -> None:
         self._maps, self._refused = maps, refused
-        self._screen: Screen | None = None
+        self._screen: Any = None
         # Whether something has been asked that is not shown yet.
         self._drawing = False
         self.job = Job(find, self._publish, self._failed, take=self._take)
 
     @abstractmethod
-    def show(self, screen: Screen) -> None:
+    def show(self, screen: Any) -> None:
         """Look at ``screen``: called when the panel is opened, and after each new picture."""
 
     def selected(self) -> None:
@@ -57,7 +57,7 @@ class ExplainPanel(ABC, Generic[Found]):
         """Another panel is opened, or none: take everything off the maps again and stop work."""
 
     @abstractmethod
-    def _question(self, screen: Screen) -> Any:
+    def _question(self, screen: Any) -> Any:
         """What the job is to find now."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class ExplainPanel(ABC, Generic[Found]):
 
 
 class PlayedPanel(ExplainPanel[Found]):
-    """A panel that shows one thing after the other on the right map.
+    """A panel that shows one thing after the other on the maps.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class PlayedPanel(ExplainPanel[Found]):
     def __init__(
         self,
         find: Callable[[Any], Found],
-        maps: Callable[[], MapPair | None],
+        maps: Callable[[], Any],
         refused: Callable[[str], None],
         label: str,
     ) -> None:
@@ -111,7 +111,7 @@ class PlayedPanel(ExplainPanel[Found]):
         ui.bind(self.pace, self._hurry, refused)
 
     def hide(self) -> None:
-        """Stop, and give the map back."""
+        """Stop, and give the maps back."""
         self.player.stop()
         self._screen = None
         maps = self._maps()

@@ -11,11 +11,9 @@ import panel as pn
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator import runs_sentences as say
 from explorer.app.curator.chosen import chosen
-from explorer.app.curator.maps import MapPair
 from explorer.app.curator.panel import PlayedPanel, panel_button
 from explorer.app.curator.runs_view import RunsView, ViewJob, compute_view, key_of
 from explorer.app.curator.runs_work import Order, RunsWork
-from explorer.app.curator.screen import Screen
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.errors import InputError
@@ -41,7 +39,7 @@ class Runs(PlayedPanel[RunsView]):
     def __init__(
         self,
         rectangles: Rectangles,
-        maps: Callable[[], MapPair | None],
+        maps: Callable[[], Any],
         refused: Callable[[str], None],
     ) -> None:
         super().__init__(compute_view, maps, refused, "Play the runs on the map")
@@ -103,7 +101,7 @@ class Runs(PlayedPanel[RunsView]):
 
     # What the strip asks for.
 
-    def show(self, screen: Screen) -> None:
+    def show(self, screen: Any) -> None:
         """Look at another screen; runs of other settings stop and are marked as old."""
         self._screen = screen
         if self.work.order is not None and self.work.order.key != key_of(screen):
@@ -140,6 +138,7 @@ class Runs(PlayedPanel[RunsView]):
                 boxes,
                 exact(screen.data.matrix, boxes),
                 int(self.number.value),
+                screen.release.inside,
             )
         )
 
@@ -179,7 +178,7 @@ class Runs(PlayedPanel[RunsView]):
         if self._screen is not None:
             self._draw()
 
-    def _question(self, screen: Screen) -> ViewJob:
+    def _question(self, screen: Any) -> ViewJob:
         return ViewJob(
             screen,
             self.work.order,
@@ -220,4 +219,4 @@ class Runs(PlayedPanel[RunsView]):
             runs = 0 if view.order is None else view.order.runs
             run = f"Run {picture.run + 1} of {runs}"
             said = f"{run}: a preview with other random noise, not private"
-            maps.cover(picture.bytes, picture.partition, view.screen.view, said)
+            maps.cover(*picture.painted, said)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.chosen import Chosen
 from explorer.app.curator.runs_work import Order
-from explorer.app.curator.screen import Screen
-from explorer.evaluate.repeats import Spread, seed_of
+from explorer.evaluate.repeats import Spread, one_run
 from explorer.releases.release import Release
 from explorer.views.dots import Dots
-from explorer.views.partition import Leaves, Partition, partition
-from explorer.views.pictures import colour, private_map
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -22,9 +20,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ViewJob:
-    """One request: the chosen boxes in the runs there are, and a run for the map or None."""
+    """One request: the chosen boxes in the runs there are, and a run for the maps or None.
 
-    screen: Screen
+    Its screen is of the page's own kind, with a ``release`` and `paint`.
+    """
+
+    screen: Any
     order: Order | None
     answers: Floats
     chosen: Chosen
@@ -34,14 +35,13 @@ class ViewJob:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A run as it stands on the map."""
+    """A run as it stands on the maps: ``painted`` is what the screen's `paint` made of it."""
 
-    screen: Screen
+    screen: Any
     order: Order
     run: int
     release: Release
-    bytes: NDArray[np.uint8]
-    partition: Partition
+    painted: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class RunsView:
     missing : names of chosen boxes that they were not asked about
     """
 
-    screen: Screen
+    screen: Any
     order: Order | None
     stale: bool
     runs: int
@@ -68,9 +68,9 @@ class RunsView:
     spread: Spread | None = None
 
 
-def key_of(screen: Screen) -> tuple[object, ...]:
+def key_of(screen: Any) -> tuple[object, ...]:
     """What runs of this screen depend on: data and settings, and not the seed."""
-    return screen.key[:2]
+    return *screen.key[:2], screen.release.inside
 
 
 def compute_view(job: ViewJob) -> RunsView:
@@ -108,11 +108,14 @@ def compute_view(job: ViewJob) -> RunsView:
 
 
 def _found(job: ViewJob) -> tuple[Rows, NDArray[np.bool_]]:
-    """Rows of the order for the chosen boxes, and which of these it has: the same four edges."""
+    """Rows of the order for the chosen boxes, and which of these it has: the same edges."""
     n = len(job.chosen)
-    if job.order is None or not len(job.order.boxes):
+    if job.order is None or not n or not len(job.order.boxes):
         return np.zeros(0, dtype=np.int64), np.zeros(n, dtype=bool)
-    same = (job.chosen.boxes[:, None] == job.order.boxes[None]).all(axis=2)
+    chosen = job.chosen.boxes.reshape(n, 1, -1)
+    asked = job.order.boxes.reshape(1, len(job.order.boxes), -1)
+    # NaN stands for anywhere, which is the same as anywhere.
+    same = ((chosen == asked) | (np.isnan(chosen) & np.isnan(asked))).all(axis=2)
     found = same.any(axis=1)
     return same.argmax(axis=1)[found], found
 
@@ -126,15 +129,5 @@ def _picture(job: ViewJob, order: Order, run: int) -> Picture:
             return old
         release = old.release
     else:
-        release = order.mechanism.release(order.data.matrix, rng=seed_of(run))
-    leaves = Leaves.of(release)
-    values = private_map(release, leaves, screen.view)
-    strength = 0.25 if screen.look.right == "difference" else 0.5
-    return Picture(
-        screen,
-        order,
-        run,
-        release,
-        colour(values, screen.truth, screen.scale, screen.look.right),
-        partition(leaves, screen.view, order.data.grid, strength),
-    )
+        release = one_run(order.data.matrix, order.mechanism, run, order.inside)
+    return Picture(screen, order, run, release, screen.paint(release))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator.data import CityData
 from explorer.app.work.job import Job, Run, patient
 from explorer.evaluate.repeats import repeats
 from explorer.mechanisms import Mechanism
@@ -27,17 +26,20 @@ class Order:
 
     Attributes
     ----------
+    data : with a ``title`` and a ``matrix``, of the page's own kind
     key : what the runs depend on; equal keys mean equal data and settings
-    boxes : (n, 4) all boxes there were, in grid units
+    boxes : (n, 4) all boxes there were, in grid units; of k places (n, k, 4) with gaps NaN
     true : (n,) their true answers
+    inside : how counts are spread inside leaves; the mechanism's way without
     """
 
-    data: CityData
+    data: Any
     mechanism: Mechanism
     key: tuple[Any, ...]
     boxes: Floats
     true: Floats
     runs: int
+    inside: str | None = None
 
 
 class RunsWork:
@@ -77,7 +79,7 @@ class RunsWork:
 def _draw(asked: tuple[Order, list[Floats]], run: Run) -> None:
     """Draw run after run. In a thread: touches no widget."""
     order, answers = asked
-    every = repeats(order.data.matrix, order.mechanism, order.boxes, order.runs)
+    every = repeats(order.data.matrix, order.mechanism, order.boxes, order.runs, order.inside)
     while True:
         with _TURN:
             one = next(every, None)

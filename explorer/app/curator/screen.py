@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,11 @@ class Look:
         """How the visitor has chosen it to be drawn."""
         state = parts.state
         return cls(state.right, state.scale, state.scale_from, state.truth == "points")
+
+    @property
+    def strength(self) -> float:
+        """Opacity of the partition's lines: less over a difference, whose colours are dark."""
+        return 0.25 if self.right == "difference" else 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +77,14 @@ class Job:
         return id(self.data), repr(self.mechanism), self.seed, self.draw
 
 
+class Painted(NamedTuple):
+    """What `MapPair.cover` shows: bytes (height, width), row 0 south, and a partition."""
+
+    bytes: NDArray[np.uint8]
+    partition: Partition
+    view: Viewport
+
+
 @dataclass(frozen=True, eq=False)
 class Screen:
     """Everything the page shows; arrays of bytes are (height, width), row 0 south."""
@@ -97,6 +110,31 @@ class Screen:
         """The viewport that the pictures belong to."""
         return self.truth.view
 
+    @property
+    def painted(self) -> Painted:
+        """What is on the right map."""
+        return Painted(self.right_bytes, self.partition, self.view)
+
+    def paint(
+        self, release: Release, strength: float | NDArray[np.float64] | None = None
+    ) -> Painted:
+        """Another release of these data on the right map, in the same colours.
+
+        Parameters
+        ----------
+        release : over the same grid
+        strength : opacity of the partition's lines, of all or of each leaf; as usual without
+        """
+        leaves, look = Leaves.of(release), self.look
+        private = private_map(release, leaves, self.view)
+        return Painted(
+            colour(private, self.truth, self.scale, look.right),
+            partition(
+                leaves, self.view, self.data.grid, look.strength if strength is None else strength
+            ),
+            self.view,
+        )
+
 
 def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen:
     """Release (unless the last one still holds), resample, colour, answer.
@@ -120,7 +158,6 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen
     grid = job.data.grid
     same_left = old is not None and old.truth is truth and old.scale == scale
     left = old.left_bytes if same_left and old is not None else scale.encode(truth.shown)
-    strength = 0.25 if job.look.right == "difference" else 0.5
     return Screen(
         data=job.data,
         key=job.key,
@@ -133,7 +170,7 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen
         truth=truth,
         left_bytes=left,
         right_bytes=colour(private_map(release, leaves, job.view), truth, scale, job.look.right),
-        partition=partition(leaves, job.view, grid, strength),
+        partition=partition(leaves, job.view, grid, job.look.strength),
         boxes=job.boxes,
         answers=answer_boxes(release, job.data.matrix, job.boxes),
         error=error,

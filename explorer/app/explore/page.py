@@ -90,7 +90,7 @@ class Explore(MapPage):
             "Replay": partial(Replay, *panel),
             "Runs": partial(Runs, *panel),
         }
-        self.explain = Explain(panels, words("explain"), parts.refuse, self._make_room)
+        self.explain = Explain(panels, words("explain"), parts.refuse, self.make_room)
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
         text, read = words("explore"), self.readout
         self.body = pn.Column(
@@ -174,10 +174,6 @@ class Explore(MapPage):
     def _slow(self, busy: bool) -> None:
         if self.maps is not None and self.screen is not None:
             self.maps.caption(self.screen, busy=busy)
-
-    def _make_room(self, room: bool) -> None:
-        if self.maps is not None:
-            self.maps.make_room(room)
 
     def _again(self) -> None:
         """Show the kept release with the city and the settings that it was drawn from."""

@@ -11,13 +11,13 @@ import panel as pn
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.chosen import chosen
 from explorer.app.curator.maps import MapPair
-from explorer.app.curator.panel import PlayedPanel, choice, panel_button
+from explorer.app.curator.panel import choice
 from explorer.app.curator.screen import Screen
+from explorer.app.curator.stepped import SteppedPanel, follow
 from explorer.app.explore.replay_frame import Frame, FrameJob, Place, compute_frame
 from explorer.app.explore.replay_sentences import about_step, answer_table, caption
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
-from explorer.errors import InputError
 from explorer.views.budget import budget_bar
 
 #: At most so many boxes in the table of answers.
@@ -26,7 +26,7 @@ MOST_BOXES = 8
 PER_LEVEL = 24
 
 
-class Replay(PlayedPanel[Frame]):
+class Replay(SteppedPanel[Frame]):
     """The panel; the right map shows its step while it is open and not at the end.
 
     Parameters
@@ -42,27 +42,15 @@ class Replay(PlayedPanel[Frame]):
         maps: Callable[[], MapPair | None],
         refused: Callable[[str], None],
     ) -> None:
-        super().__init__(compute_frame, maps, refused, "Play")
+        super().__init__(compute_frame, maps, refused)
         self._rectangles = rectangles
         self.frame: Frame | None = None
         self._place = Place()
         self._by = "level"
-        self.buttons = {
-            "To the start": panel_button("To the start", lambda _e: self._to(Place("step", 0))),
-            "Step back": panel_button("Step back", lambda _event: self._step(-1)),
-            "Play": self.play,
-            "Step forward": panel_button("Step forward", lambda _event: self._step(1)),
-            "To the end": panel_button("To the end", lambda _event: self._to(Place())),
-        }
         self.by = choice("A step is", {"Levels": "level", "Splits": "split"})
         ui.bind(self.by, self._choose, refused)
-        slider: dict[str, Any] = {"start": 0, "end": 1, "value": 0, "size": "small"}
-        slider |= {"margin": (0, 12), "styles": {"flex": "1 1 240px"}}
-        slider |= {"sizing_mode": "stretch_width"}
-        self.height = ui.IntSlider(label="Show the tree up to level", **slider)
-        self.split = ui.IntSlider(label="Number of splits shown", **slider)
-        ui.bind(self.height, self._slid_height, refused)
-        ui.bind(self.split, self._slid_split, refused)
+        self.height = self._slider("Show the tree up to level", self._slid_height)
+        self.split = self._slider("Number of splits shown", self._slid_split)
         self._said, self._budget, self._table = (html_pane(margin=(4, 0)) for _ in range(3))
         self.view = pn.Column(
             ui.wrapping(*self.buttons.values(), self.by, self.pace, gap="6px 8px"),
@@ -105,18 +93,22 @@ class Replay(PlayedPanel[Frame]):
     def _slid_height(self, height: int) -> None:
         if self.frame is None or height == self.frame.growth.level(self._wanted(self.frame)):
             return
-        _within(height, self.height)
         self._to(_at_height(height, self.frame.growth.level_ends))
 
     def _slid_split(self, step: int) -> None:
         if self.frame is None or step == self._wanted(self.frame):
             return
-        _within(step, self.split)
         self._to(Place("step", step))
 
     def _wanted(self, frame: Frame) -> int:
         """The step asked for last; the frame on the map may be an earlier one."""
         return self._place.step(frame.growth)
+
+    def _to_start(self) -> None:
+        self._to(Place("step", 0))
+
+    def _to_end(self) -> None:
+        self._to(Place())
 
     def _step(self, direction: int) -> None:
         if self.frame is None:
@@ -163,19 +155,15 @@ class Replay(PlayedPanel[Frame]):
         old, self.frame = self.frame, frame
         growth, step, maps = frame.growth, frame.step, self._maps()
         if maps is not None:
-            if frame.picture is None or frame.partition is None:
+            if frame.picture is None:
                 maps.uncover()
             elif old is None or old.picture is not frame.picture:
-                says = caption(growth, step)
-                maps.cover(frame.picture, frame.partition, frame.screen.view, says)
+                maps.cover(*frame.picture, caption(growth, step))
         if frame.place == self._place:
             # An earlier frame would pull a slider back that a visitor still moves.
-            _move(self.height, growth.level(step), growth.levels)
-            _move(self.split, step, growth.n_splits)
-        self.buttons["To the start"].disabled = self.buttons["Step back"].disabled = step == 0
-        self.buttons["To the end"].disabled = frame.at_end
-        self.buttons["Step forward"].disabled = frame.at_end
-        self.buttons["Play"].disabled = growth.n_splits == 0
+            follow(self.height, growth.level(step), growth.levels)
+            follow(self.split, step, growth.n_splits)
+        self._offer(step == 0, frame.at_end)
         sentence = html.escape(about_step(growth, step))
         put(self._said, f'<p class="summary" role="status">{sentence}</p>')
         put(self._budget, budget_bar(growth.spent(step), growth.release.epsilon))
@@ -185,14 +173,3 @@ class Replay(PlayedPanel[Frame]):
 def _at_height(height: int, level_ends: Any) -> Place:
     """The cut at a height; what its last level brought stands out."""
     return Place("height", height, int(level_ends[max(height - 1, 0)]))
-
-
-def _within(value: int, slider: Any) -> None:
-    """Bounds that Panel does not enforce on the server."""
-    if not slider.start <= value <= slider.end:
-        raise InputError(f"{slider.label}: choose from {slider.start:,} to {slider.end:,}.")
-
-
-def _move(slider: Any, value: int, end: int) -> None:
-    """Let a slider follow; one without a choice cannot be moved."""
-    slider.param.update(end=max(end, 1), value=value, disabled=end == 0)

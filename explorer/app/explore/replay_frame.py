@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.chosen import Chosen
-from explorer.app.curator.screen import Screen
+from explorer.app.curator.screen import Painted, Screen
 from explorer.inspection.growth import Growth
 from explorer.points.truth import exact
 from explorer.releases.release import Release
-from explorer.views.partition import Leaves, Partition, partition
-from explorer.views.pictures import colour
-from explorer.views.raster import leaf_means, mean_per_cell
 
 Floats = NDArray[np.float64]
 #: Opacity of the lines: of pieces that are new, and of the others over a map or a difference.
@@ -62,7 +59,7 @@ class Frame:
 
     Attributes
     ----------
-    picture, partition : of the right map, None at the end, where the screen's own are right
+    picture : the right map with its partition, None at the end, where the screen's own is right
     private : (n,) answers of the cut to the chosen boxes
     final, true : (n,) answers of the release, and true ones
     """
@@ -72,8 +69,7 @@ class Frame:
     place: Place
     step: int
     cut: Release | None
-    picture: NDArray[np.uint8] | None
-    partition: Partition | None
+    picture: Painted | None
     boxes: Chosen
     private: Floats
     final: Floats
@@ -95,34 +91,17 @@ def compute_frame(job: FrameJob) -> Frame:
     final = release.answer(job.boxes.boxes).value
     true = exact(screen.data.matrix, job.boxes.boxes)
     if step == growth.n_splits:
-        return Frame(
-            screen, growth, job.place, step, None, None, None, job.boxes, final, final, true
-        )
+        return Frame(screen, growth, job.place, step, None, None, job.boxes, final, final, true)
     same = kept and old is not None and old.step == step and old.place.since == job.place.since
     if same and old is not None and old.cut is not None:
         cut = old.cut
     else:
         cut = growth.at(step)
     if same and old is not None and old.screen is screen:
-        picture, drawn = old.picture, old.partition
+        picture = old.picture
     else:
-        picture, drawn = _draw(cut, screen, growth.new(step, job.place.since))
+        others = FAINT if screen.look.right == "difference" else OLD
+        new = growth.new(step, job.place.since)
+        picture = screen.paint(cut, np.where(new, NEW, others))
     private = cut.answer(job.boxes.boxes).value
-    return Frame(
-        screen, growth, job.place, step, cut, picture, drawn, job.boxes, private, final, true
-    )
-
-
-def _draw(
-    cut: Release, screen: Screen, new: NDArray[np.bool_]
-) -> tuple[NDArray[np.uint8], Partition]:
-    grid, view, look = cut.grid, screen.view, screen.look
-    leaves = Leaves.of(cut)
-    cells, size = view.cells(grid), (view.height, view.width)
-    if cut.is_uniform:
-        values = leaf_means(leaves.lower, leaves.upper, leaves.density, *cells, *size)
-    else:
-        values = mean_per_cell(cut.density(), *cells, *size)
-    old = FAINT if look.right == "difference" else OLD
-    lines = partition(leaves, view, grid, np.where(new, NEW, old))
-    return colour(values, screen.truth, screen.scale, look.right), lines
+    return Frame(screen, growth, job.place, step, cut, picture, job.boxes, private, final, true)

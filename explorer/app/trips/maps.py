@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.covered import CoveredMaps
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
-from explorer.app.kit.maps import Box, Maps, MapSpec
+from explorer.app.kit.maps import Box, MapSpec
 from explorer.app.state.trips import TripsState
 from explorer.app.trips.data import TripData
-from explorer.app.trips.screen import TripScreen
+from explorer.app.trips.screen import PlacePicture, TripScreen
 from explorer.views import palette
 from explorer.views.branch import BranchLines
 from explorer.views.markup import count_bar, difference_bar
@@ -25,7 +26,7 @@ _DO = {"from": "begin", "to": "end"}
 _TOLD = "the table of boxes gives its numbers"
 
 
-class TripMaps(Maps):
+class TripMaps(CoveredMaps):
     """A map for each place, with one scale; those over the same ground move together.
 
     Parameters
@@ -50,7 +51,7 @@ class TripMaps(Maps):
         ]
         super().__init__(specs, viewed, drawn, taken=_TAKEN)
         self._state = state
-        self._shown: TripScreen | None = None
+        self._row = ""
         self._lines = [BranchLines(view.figure) for view in self.views]
         for view in self.views:
             view.show_partition(False)
@@ -62,14 +63,28 @@ class TripMaps(Maps):
 
     def show(self, screen: TripScreen) -> None:
         """Put a computed screen on the maps."""
-        old = self._shown
+        old: TripScreen | None = self._shown
         if old is None or old.look.shows != screen.look.shows:
             self.restyle()
-        for view, lines, picture in zip(self.views, self._lines, screen.pictures, strict=True):
-            view.show_image(picture.bytes, picture.view)
-            lines.show(picture.branch if screen.look.partition else None)
         self._shown = screen
+        if not self._cover:
+            self.draw(screen.pictures)
         self.push()
+
+    def draw(self, pictures: tuple[PlacePicture, ...]) -> None:
+        """Put a picture on every map."""
+        for view, lines, picture in zip(self.views, self._lines, pictures, strict=True):
+            view.show_image(picture.bytes, picture.view)
+            lines.show(picture.branch)
+
+    def cover(self, pictures: tuple[PlacePicture, ...], said: str) -> None:
+        """Show other pictures until `uncover`; ``said`` stands below the maps."""
+        self._cover_by(said, pictures)
+
+    def enclose(self, boxes: Sequence[Box | None]) -> None:
+        """Outline a box on each map, or none."""
+        for place, box in enumerate(boxes):
+            self.outline(box, place)
 
     def restyle(self) -> None:
         """Apply palette and what a drag does; no picture is computed."""
@@ -80,19 +95,22 @@ class TripMaps(Maps):
             view.drag(self._state.drag)
         self.push()
 
-    def caption(self, screen: TripScreen, row: str = "", busy: bool = False) -> None:
-        """Titles, colour bar and the spoken names of the maps; ``row`` is the name of theirs."""
+    def caption(self, screen: TripScreen, row: str | None = None, busy: bool = False) -> None:
+        """Titles, colour bar and spoken names; ``row`` is the name of theirs, else as before."""
+        self._row = row = self._row if row is None else row
         look, data = screen.look, screen.data
-        kind = PREVIEW if screen.release.preview else DRAWN
-        if look.shows != "private":
-            kind = CURATOR.capitalize()
+        kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
+        shows = "private" if self._cover and look.shows == "true" else look.shows
+        if shows != "private":
+            kind = f"{self._cover}; {CURATOR}" if self._cover else CURATOR.capitalize()
+        covered = f"; {self._cover}" if self._cover else ""
         asked = np.zeros(len(data.names), dtype=bool)
         if look.row is not None and look.row < len(screen.boxes):
             asked = ~np.isnan(screen.boxes[look.row]).all(axis=1)
         for place, name in enumerate(data.names):
             where = which_trips(data.names, asked, place, row)
             self.title(place, f"{name.capitalize()} <small>where {where}</small>", "")
-            spoken = f"{look.shows.capitalize()} map of {data.title}: where {where}; {_TOLD}"
+            spoken = f"{shows.capitalize()} map of {data.title}: where {where}{covered}; {_TOLD}"
             self.views[place].describe(spoken)
         said = "Computing …" if busy else kind
         put(self.bar, f"<p>{said}</p>{_bar(screen, self._state.palette)}")

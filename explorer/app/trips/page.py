@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 import panel as pn
@@ -15,12 +15,14 @@ from explorer.app.curator.explain import Explain, Panel
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
+from explorer.app.trips.built import Built
 from explorer.app.trips.columns import COUNTS, SHARES
 from explorer.app.trips.compared import ComparedPanel
 from explorer.app.trips.data import TripData, is_loaded, load_trips, own_trips, same_places
@@ -90,14 +92,20 @@ class Trips(MapPage):
         self.drawing = Drawing(parts, self._publish, self._slow, compute, TripLook.of)
         self.drawer = TripsDrawer(parts, self.drawing, self.settings_changed, self._again)
         self.readout = TripReadout(parts, self.table, self.TITLE)
+        panel = (parts.rectangles, parts.shown_maps, parts.refuse)
         panels: dict[str, Panel | Callable[[], Panel]] = {
             "Flows": partial(
                 FlowPanel, self.state, parts.shown_maps, parts.refuse, self._setting_taken
             ),
+            "Built": partial(Built, *panel),
+            "Runs": partial(Runs, *panel),
             "Compared": partial(ComparedPanel, parts.shown_maps, parts.refuse),
         }
         text = words("trips")
-        self.explain = Explain(panels, text, parts.refuse, title="More about these trips")
+        said = {**words("explain"), **text}
+        self.explain = Explain(
+            panels, said, parts.refuse, self.make_room, title="More about these trips"
+        )
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
         read = self.readout
         self.body = pn.Column(
@@ -197,7 +205,7 @@ class Trips(MapPage):
         self._caption(self.screen)
         self.drawer.mechanisms[0].settings.show_facts(self.screen.release.facts)
         self.readout.show(self.screen)
-        self.explain.show(cast(Any, self.screen))
+        self.explain.show(self.screen)
         self.scenarios.follow()
 
     def _setting_taken(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from explorer.views.scale import ColourScale, Kind, top_value, top_value_of_leav
 from explorer.views.viewport import Viewport
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Shows = Literal["private", "true", "difference"]
 
 
@@ -53,14 +55,21 @@ class TripLook:
         row = chosen[0] if len(rectangles) and state.focus == "row" else None
         return cls(state.shows, row, state.spread, state.scale, state.scale_from, state.partition)
 
+    def within(self, data: TripData, boxes: Floats) -> Floats | None:
+        """(2, 2 k) in cells: where the trips that the maps count lie, of rows (n, k, 4); or all."""
+        if self.row is None or self.row >= len(boxes):
+            return None
+        found: Floats = data.matrix.domain.to_cells(boxes[self.row][np.newaxis])[0]
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class PlacePicture:
-    """One map: bytes (height, width) with row 0 south, and the parts of the branch."""
+    """One map: bytes (height, width) with row 0 south, and the parts of a branch, if drawn."""
 
     view: Viewport
     bytes: NDArray[np.uint8]
-    branch: PlaceBranch
+    branch: PlaceBranch | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +97,38 @@ class TripScreen:
     boxes: Floats
     answers: BoxAnswers
 
+    @property
+    def painted(self) -> tuple[tuple[PlacePicture, ...]]:
+        """What is on the maps."""
+        return (self.pictures,)
+
+    @property
+    def cell(self) -> Ints:
+        """(2 k,) a cell of every place that together lie in the leaf at the end of the branch."""
+        return self.drawn.tree.lower[self.branch.leaf]
+
+    def paint(self, release: Release, cell: Ints | None = None) -> tuple[tuple[PlacePicture, ...]]:
+        """Another release of these trips on the maps, in the same colours.
+
+        Parameters
+        ----------
+        release : over the same places
+        cell : (2 k,) where the branch to be drawn leads, whether or not branches are drawn; without
+            it, where they are, the one that a screen of this release would have
+        """
+        if release.inside != self.release.inside:
+            release = release.spread(self.release.inside)
+        within = self.look.within(self.data, self.boxes)
+        private = _private(release, within)
+        drawn = self.look.partition or cell is not None
+        # The true maps would be the same for every release.
+        shows = "private" if self.look.shows == "true" else self.look.shows
+        true = private if shows == "private" else _true(self.data, within)
+        found = branch(release.tree, _cell(private, within) if cell is None else cell)
+        views = [picture.view for picture in self.pictures]
+        colour = partial(_coloured, shows, data=self.data, scale=self.scale)
+        return (_pictures(private, true, views, self.data, found if drawn else None, colour),)
+
 
 def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripScreen:
     """Release (unless the last one still holds), count what the maps show, colour, answer.
@@ -109,13 +150,11 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
     inside = "uniform" if drawn.maps is None else look.spread
     if release.inside != inside:
         release = drawn if drawn.inside == inside else drawn.spread(inside)
-    within = None
-    if look.row is not None and look.row < len(job.boxes):
-        within = data.matrix.domain.to_cells(job.boxes[look.row][np.newaxis])[0]
-    private = [place_counts(release, place, within) for place in range(len(data.grids))]
-    true = [data.counts(place, within) for place in range(len(data.grids))]
+    within = look.within(data, job.boxes)
+    private, true = _private(release, within), _true(data, within)
     scale = _scale(look, private, true)
     found = branch(drawn.tree, _cell(private, within))
+    colour = partial(_coloured, look.shows, data=data, scale=scale)
     return TripScreen(
         data=data,
         key=job.key,
@@ -125,13 +164,8 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
         seconds=seconds,
         look=look,
         scale=scale,
-        pictures=tuple(
-            PlacePicture(
-                view,
-                _coloured(look.shows, private[place], true[place], view, data, place, scale),
-                _branch(found, data, place, view),
-            )
-            for place, view in enumerate(job.view)
+        pictures=_pictures(
+            private, true, job.view, data, found if look.partition else None, colour
         ),
         branch=found,
         boxes=job.boxes,
@@ -185,13 +219,42 @@ def _cell(private: Sequence[Floats], within: Floats | None) -> NDArray[np.int64]
     return np.concatenate(found).astype(np.int64)
 
 
+def _private(release: Release, within: Floats | None) -> list[Floats]:
+    places = range(len(release.domain.shape) // 2)
+    return [place_counts(release, place, within) for place in places]
+
+
+def _true(data: TripData, within: Floats | None) -> list[Floats]:
+    return [data.counts(place, within) for place in range(len(data.grids))]
+
+
+def _pictures(
+    private: Sequence[Floats],
+    true: Sequence[Floats],
+    views: Sequence[Viewport],
+    data: TripData,
+    drawn: Branch | None,
+    colour: Callable[..., NDArray[np.uint8]],
+) -> tuple[PlacePicture, ...]:
+    """All maps, with a branch or none; ``colour`` is `_coloured` with the rest of it known."""
+    return tuple(
+        PlacePicture(
+            view,
+            colour(private[place], true[place], view, place),
+            None if drawn is None else _branch(drawn, data, place, view),
+        )
+        for place, view in enumerate(views)
+    )
+
+
 def _coloured(
     shows: Shows,
     private: Floats,
     true: Floats,
     view: Viewport,
-    data: TripData,
     place: int,
+    *,
+    data: TripData,
     scale: ColourScale,
 ) -> NDArray[np.uint8]:
     where = *view.cells(data.grids[place]), view.height, view.width

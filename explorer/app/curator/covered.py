@@ -1,0 +1,42 @@
+"""Maps of a screen, where a panel below them can show other pictures for a while."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from explorer.app.kit.maps import Maps
+
+
+class CoveredMaps(Maps):
+    """Maps with a screen on them, which a panel may cover with a release that its `paint` painted.
+
+    Those of a page add `draw`, `caption` and `cover`, which takes what `paint` returns, in its
+    order, and what is to be read beside the pictures.
+    """
+
+    # The last screen, and what is said of the pictures that stand in place of its own.
+    _shown: Any = None
+    _cover: str = ""
+
+    @abstractmethod
+    def draw(self, *painted: Any) -> None:
+        """Put pictures on the maps."""
+
+    @abstractmethod
+    def caption(self, screen: Any) -> None:
+        """Titles, colour bar and the spoken names of the maps."""
+
+    def uncover(self) -> None:
+        """Show the screen again after `cover`."""
+        if self._cover:
+            painted = () if self._shown is None else self._shown.painted
+            self._cover_by("", *painted)
+
+    def _cover_by(self, said: str, *painted: Any) -> None:
+        self._cover = said
+        if painted:
+            self.draw(*painted)
+        if self._shown is not None:
+            self.caption(self._shown)
+        self.push()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -100,13 +101,11 @@ class Row:
     {'name': 'From here', 'edges': [[0, 0, 500, 500], 'anywhere']}
     """
 
-    boxes: tuple[Box | None, ...]
+    boxes: Sequence[Any]
     name: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.boxes, list | tuple) or not 2 <= len(self.boxes) <= MOST_PLACES:
-            raise InputError(_ROW)
-        boxes = tuple(_place(each) for each in self.boxes)
+        boxes = _places(self.boxes)
         if not any(boxes):
             raise InputError("A row of the scenario needs a box for one of its places at least.")
         object.__setattr__(self, "boxes", boxes)
@@ -137,9 +136,8 @@ class Row:
 def row_of(edges: NDArray[np.float64], name: str) -> Box | Row:
     """A row of the table of a page: (4,) a box, (k, 4) a row with NaN for anywhere."""
     if edges.ndim == 1:
-        return Box(*edges.tolist(), name=name)
-    boxes = (None if np.isnan(box).all() else Box(*box.tolist()) for box in edges)
-    return Row(tuple(boxes), name)
+        return Box.read({"name": name, "edges": edges.tolist()})
+    return Row([None if np.isnan(box).all() else box.tolist() for box in edges], name)
 
 
 def example_boxes(*grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
@@ -148,6 +146,13 @@ def example_boxes(*grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
     if len(grids) > 1:
         return tuple(Row(row, name) for row, name in rows)
     return tuple(Box.read({"name": name, "edges": box}) for (box,), name in rows)
+
+
+def _places(given: Any) -> tuple[Box | None, ...]:
+    """The boxes of a row."""
+    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MOST_PLACES:
+        raise InputError(_ROW)
+    return tuple(_place(each) for each in given)
 
 
 def _place(given: Any) -> Box | None:

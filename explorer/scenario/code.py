@@ -84,8 +84,9 @@ def draw(scenario: Scenario) -> str:
     lines = [why]
     for name, choice in zip(releases(scenario), scenario.mechanisms, strict=True):
         lines.append(f"{name} = {_call(choice, scenario.epsilon)}.release(matrix, {how})")
-        if scenario.places and scenario.look.spread != TripLooks.spread:
-            lines.append(f"{name} = {name}.spread({literal(scenario.look.spread)})")
+        look = scenario.look
+        if isinstance(look, TripLooks) and look.spread != TripLooks.spread:
+            lines.append(f"{name} = {name}.spread({literal(look.spread)})  # the same draws")
     return "\n".join(lines)
 
 

@@ -116,16 +116,14 @@ class Scenario:
             "title": checks.text(self.title, 80, "title"),
             "about": checks.text(self.about, 300, "sentence 'about'"),
             "places": _places(kind, self.places),
-            "side": kind.side
-            if self.side is None
-            else checks.one_of(self.side, kind.sides, "grid side"),
+            "side": _side(kind, self.side),
             "contribution_bound": checks.one_of(
                 self.contribution_bound, BOUNDS, "contribution bound"
             ),
-            "epsilon": kind.epsilon if self.epsilon is None else _epsilon(self.epsilon),
+            "epsilon": _epsilon(kind, self.epsilon),
             "mechanisms": _mechanisms(self.page, kind, self.mechanisms),
             "boxes": _boxes(kind, self.boxes),
-            "look": kind.look() if self.look is None else kind.look.read(self.look),
+            "look": _look(kind, self.look),
             "sweep": Sweep.read(self.sweep),
         }
         if not clean["city"]:
@@ -232,7 +230,19 @@ class Scenario:
         return cls.from_dict(read(text))
 
 
-def _epsilon(value: Any) -> float:
+def _side(kind: Kind, value: Any) -> int:
+    if value is None:
+        return kind.side
+    return int(checks.one_of(value, kind.sides, "grid side"))
+
+
+def _look(kind: Kind, given: Any) -> Looks | TripLooks:
+    return kind.look() if given is None else kind.look.read(given)
+
+
+def _epsilon(kind: Kind, value: Any) -> float:
+    if value is None:
+        return kind.epsilon
     checks.number(value, 1e18, "epsilon")
     if not MIN_EPSILON <= value <= MAX_EPSILON:
         raise InputError(

@@ -93,10 +93,17 @@ class CuratorPage(AppPage):
             self._use(at_hand or self.read(self.state.place))
 
     @classmethod
-    def served(cls, links: Sequence[Link], scenario: Scenario | None = None, **begin: Any) -> Self:
+    def served(
+        cls,
+        links: Sequence[Link],
+        *,
+        city: Any = None,
+        scenario: Scenario | None = None,
+        **begin: Any,
+    ) -> Self:
         """The page of one visitor; a scenario about other data begins other pages only."""
         fits = scenario is not None and scenario.kind is kind_of(cls.KEY)
-        return cls(links=links, scenario=scenario if fits else None, **begin)
+        return cls(city=city, scenario=scenario if fits else None, links=links, **begin)
 
     # What a page says about itself.
 

@@ -67,10 +67,10 @@ class Trips(MapPage):
 
     @classmethod
     def served(
-        cls, links: Sequence[Link], scenario: Scenario | None = None, city: Any = None, **_: Any
+        cls, links: Sequence[Link], *, city: Any = None, scenario: Scenario | None = None, **_: Any
     ) -> Self:
         """The page of one visitor; what the server was told about maps of a city is not for it."""
-        return super().served(links, scenario, city=city if city in trip_sets() else None)
+        return super().served(links, city=city if city in trip_sets() else None, scenario=scenario)
 
     @classmethod
     def warm(cls, **begin: Any) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.app.state.trips import TripPlace
 from explorer.app.work.cache import Shelf
-from explorer.cities.trip_sets import find
+from explorer.cities.trip_sets import find, known_bound
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
@@ -95,8 +95,7 @@ def load_trips(place: TripPlace) -> TripData:
         notes = tuple(safe_text(note, 300) for note in trips.notes)
         return TripData(safe_text(known.title), matrix, notes, place, known.has_users)
 
-    if bound and not known.has_users:
-        raise InputError(f"{known.title} does not say whose trips they are: protect each trip.")
+    known_bound(known, bound)
     return _COUNTED.get(place, load)
 
 

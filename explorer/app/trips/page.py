@@ -35,6 +35,7 @@ from explorer.app.work.document import held, soon
 from explorer.cities.trip_sets import find, trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.scenario import Scenario
 from explorer.trips.matrix import TripMatrix
 
 
@@ -45,6 +46,8 @@ class Trips(MapPage):
     ----------
     city : str, TripMatrix or None
         A key of `explorer.cities.trip_sets.trip_sets()`, or counts of your own trips.
+    scenario : Scenario, optional
+        What to begin with, in place of trips and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
     **choices
@@ -68,11 +71,11 @@ class Trips(MapPage):
     drawer: TripsDrawer
 
     @classmethod
-    def served(cls, links: Sequence[Link], **begin: Any) -> Self:
+    def served(
+        cls, links: Sequence[Link], *, city: Any = None, scenario: Scenario | None = None, **_: Any
+    ) -> Self:
         """The page of one visitor; what the server was told about maps of a city is not for it."""
-        known = trip_sets()
-        city = begin.get("city")
-        return cls(city if city in known else None, links=links)
+        return super().served(links, city=city if city in trip_sets() else None, scenario=scenario)
 
     @classmethod
     def warm(cls, **begin: Any) -> None:

@@ -159,16 +159,17 @@ class Release:
 
     @property
     def grid(self) -> Grid:
-        """The grid of a map of two axes.
+        """The grid of a map of two axes, or of trips of a single place.
 
         Raises
         ------
         InputError
             For a release over anything else.
         """
-        if not isinstance(self.domain, Grid):
+        grids: Sequence[Grid] = getattr(self.domain, "grids", ())
+        if not isinstance(self.domain, Grid) and len(grids) != 1:
             raise no_map(len(self.domain.shape))
-        return self.domain
+        return self.domain if isinstance(self.domain, Grid) else grids[0]
 
     @property
     def is_uniform(self) -> bool:
@@ -321,7 +322,8 @@ class Release:
         InputError
             For anything else.
         """
-        here = {"uniform": True, "interpolated": isinstance(self.domain, Grid)}
+        is_map = isinstance(self.domain, Grid) or len(getattr(self.domain, "grids", ())) == 1
+        here = {"uniform": True, "interpolated": is_map}
         here["maps"] = self.maps is not None
         possible = [each for each, can in here.items() if can]
         if inside not in possible:

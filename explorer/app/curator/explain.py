@@ -54,6 +54,8 @@ class Explain:
         self.open: Panel | None = None
         titles = {TITLES.get(key, key): key for key in panels}
         self.choice = choice(title, {"Off": OFF, **titles})
+        # One line where there is room: five buttons would share the width of two.
+        self.choice.styles = {"min-width": f"min(100%, {150 * len(titles)}px)"}
         ui.bind(self.choice, self._choose, refused)
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
         head = pn.pane.HTML(f"<h2>{title}</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))

@@ -214,3 +214,17 @@ def test_the_look_follows_the_selected_row(page) -> None:
     assert TripLook.of(page.parts).row is None
     page.boxes_changed()
     assert words(page.readout.answer) == "No row asks anything: drag a box on a map."
+
+
+def test_other_places_bring_other_maps_and_rows() -> None:
+    page = Trips("madeup", side=16)
+    page.rectangles.select([1])
+    page.state.put(places="o,s1,d")
+    assert page.rectangles.places == ("from", "via", "to")
+    assert page.screen.boxes.shape == (2, 3, 4)
+    assert "via anywhere" in words(page.readout.answer)
+    page.state.put(places="o,d")
+    assert page.screen.boxes.shape == (2, 2, 4)
+    page.state.put(places="o,s2,d")
+    assert "has no place 's2'" in page.message.sentence
+    assert page.state.places == "o,d"

@@ -259,8 +259,7 @@ class Release:
             For rectangles that are not (n, 4), not finite, or inside out.
         """
         boxes = self.domain.to_cells(rectangles)
-        maps = self._chances if self.inside == "maps" else NO_MAPS
-        value, variance, _ = self.tree.integrate(boxes, maps)
+        value, variance, _ = self.tree.integrate(boxes, self._chances)
         if self.inside == "interpolated":
             value = rectangle_sums(self._sums, boxes)
         if self.haar_variance is not None:
@@ -362,7 +361,8 @@ class Release:
 
     @cached_property
     def _chances(self) -> Chances:
-        return self._maps.over(self.tree.lower, self.tree.upper)
+        tree = self.tree
+        return self._maps.over(tree.lower, tree.upper) if self.inside == "maps" else NO_MAPS
 
     @cached_property
     def _density(self) -> Floats:
@@ -386,16 +386,14 @@ class Release:
         kind = "Preview (reproducible noise, not private)" if self.preview else "Private release"
         sides = self.domain.shape
         typical = float(np.median(self.sd))
-        by_maps = (
-            ", spread inside leaves by the maps of the places" if self.inside == "maps" else ""
-        )
+        spread = ", spread inside leaves by the maps of the places"
         return (
             f"{kind} by {self.mechanism} with epsilon {self.epsilon:g} per {self.unit}: "
             f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over "
             f"{' x '.join(map(str, sides))} {'cell' if math.prod(sides) == 1 else 'cells'}, "
             f"about {self.total:,.0f} records in all, "
             f"noise of a leaf's count typically {typical:,.1f} (standard deviation)"
-            f"{by_maps}."
+            f"{spread if self.inside == 'maps' else ''}."
         )
 
     def to_geodataframe(self) -> geopandas.GeoDataFrame:

@@ -257,8 +257,7 @@ class Release:
             For rectangles that are not (n, 4), not finite, or inside out.
         """
         boxes = self.domain.to_cells(rectangles)
-        maps = self._chances if self.inside == "maps" else NO_MAPS
-        value, variance, _ = self.tree.integrate(boxes, maps)
+        value, variance, _ = self.tree.integrate(boxes, self._chances)
         if self.inside == "interpolated":
             value = rectangle_sums(self._sums, boxes)
         if self.haar_variance is not None:
@@ -381,7 +380,8 @@ class Release:
 
     @cached_property
     def _chances(self) -> Chances:
-        return self._maps.over(self.tree.lower, self.tree.upper)
+        tree = self.tree
+        return self._maps.over(tree.lower, tree.upper) if self.inside == "maps" else NO_MAPS
 
     @cached_property
     def _density(self) -> Floats:

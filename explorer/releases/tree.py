@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
 from explorer.releases.inference import Estimate, add_down
 from explorer.releases.nodes import depths, span
 from explorer.releases.painting import paint
@@ -148,6 +149,9 @@ class Tree:
         children alone, a draw of variance s of the node itself turns them into
         q - c^2/(B + s), c s/(B + s) and B s/(B + s).
         """
+        many = len(boxes) >= MANY_BOXES and len(maps.start) == 0
+        if many and self._grid_table is not None:
+            return self._grid_table.integrate(boxes)
         values, variances = np.zeros((2, len(boxes)))
         touched = np.zeros(len(boxes), dtype=np.int64)
         alone, below, count = self.variances
@@ -169,6 +173,15 @@ class Tree:
             touched,
         )
         return values, variances, touched
+
+    @cached_property
+    def _grid_table(self) -> GridTable | None:
+        """For leaves that are a large even grid, measured alone."""
+        leaves = self.leaves
+        if len(leaves) < FEWEST or np.count_nonzero(self.precision) > len(leaves):
+            return None
+        boxes = self.lower[leaves], self.upper[leaves]
+        return GridTable.of(*boxes, self.value[leaves], self.precision[leaves])
 
     def paint(self, shape: tuple[int, int]) -> Floats:
         """Density per cell, (rows, cols): every leaf's count spread over its cells.

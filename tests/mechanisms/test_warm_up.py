@@ -46,8 +46,7 @@ def left_of_trips(made):
     counts = TripMatrix.from_coordinates(cells, [16, 16])
     made.warm_up(counts)
     before = signatures()
-    release = made.release(counts, rng=1)
-    release.summary(), release.answer(release.boxes()[:1] / 2)
+    made.release(counts, rng=1).summary()
     after = signatures()
     return sorted(".".join(name) for name in after if after[name] > before.get(name, 0))
 

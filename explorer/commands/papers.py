@@ -132,7 +132,7 @@ def _compare(
     print(
         paragraph(
             "Within: the means differ by at most 3 sqrt(se^2 + se'^2), or 3 % of the reference. Of "
-            "grids of very many parts the answers are drawn from the law of one box."
+            "grids of very many parts the answers are drawn from the exact distribution of one box."
         )
     )
     if path is not None:

@@ -17,6 +17,7 @@ from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
+from explorer.app.curator.upload import OwnPoints
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
@@ -25,18 +26,28 @@ from explorer.app.state.trips import TripsState
 from explorer.app.trips.built import Built
 from explorer.app.trips.columns import COUNTS, SHARES
 from explorer.app.trips.compared import ComparedPanel
-from explorer.app.trips.data import TripData, is_loaded, load_trips, own_trips, same_places
+from explorer.app.trips.data import (
+    TripData,
+    counted,
+    is_loaded,
+    load_trips,
+    own_trips,
+    same_places,
+)
 from explorer.app.trips.drawer import TripsDrawer
 from explorer.app.trips.flows import FlowPanel
 from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.readout import TripReadout
 from explorer.app.trips.screen import TripLook, TripScreen, compute
+from explorer.app.trips.upload import TripUploadForm
 from explorer.app.work.document import held, soon
 from explorer.cities.trip_sets import find, trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.scenario import Scenario
 from explorer.trips.matrix import TripMatrix
+from explorer.trips.trips import Trips as ReadTrips
+from explorer.views.markup import safe_text
 
 
 class Trips(MapPage):
@@ -69,6 +80,7 @@ class Trips(MapPage):
     # As many as a trip may have; a page takes those of its trips when they have been read.
     places = ("from", "to")
     drawer: TripsDrawer
+    _own: OwnPoints[ReadTrips] | None = None
 
     @classmethod
     def served(
@@ -93,7 +105,10 @@ class Trips(MapPage):
     def compose(self, parts: PageParts) -> None:
         """Make drawer, maps and text."""
         self.drawing = Drawing(parts, self._publish, self._slow, compute, TripLook.of)
-        self.drawer = TripsDrawer(parts, self.drawing, self.settings_changed, self._again)
+        self.upload = TripUploadForm(self._reading.run, self._use_own, parts.refuse)
+        self.drawer = TripsDrawer(
+            parts, self.drawing, self.settings_changed, self._again, self.upload.view
+        )
         self.readout = TripReadout(parts, self.table, self.TITLE)
         panel = (parts.rectangles, parts.shown_maps, parts.refuse)
         panels: dict[str, Panel | Callable[[], Panel]] = {
@@ -256,12 +271,30 @@ class Trips(MapPage):
     def at_hand(self, place: Place) -> Any:
         """The trips if they are there at once."""
         if place[0] == OWN:
-            return self._brought
+            return self._brought if self._own is None else None
         return load_trips(place) if is_loaded(place) else None
 
     def read(self, place: Place) -> Any:
-        """The trips, however long that takes."""
-        return load_trips(place)
+        """The trips, or the visitor's own ones counted anew, however long that takes."""
+        own, (key, side, bound, _) = self._own, place
+        if key != OWN:
+            return load_trips(place)
+        if own is None:
+            raise InputError("There are no trips of your own yet: load a file first.")
+        return counted(own, (OWN, side, bound, ",".join(own.points.places)))
+
+    def _use_own(self, own: OwnPoints[ReadTrips]) -> None:
+        """Show trips that were uploaded; they exist in this session only."""
+        self._own = own
+        if own.points.notes:
+            self.message.inform(safe_text(" ".join(own.points.notes), 600))
+        self.parts.catalogue[own.title] = OWN
+        self.drawer.city.options = dict(self.parts.catalogue)
+        self.state.put(places=",".join(own.points.places))
+        if self.state.city == OWN:
+            self.look_for_city()
+        else:
+            self.drawer.city.value = OWN
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
         """The grid of each place."""

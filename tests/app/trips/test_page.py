@@ -4,6 +4,7 @@ import html
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from explorer import TripDomain, TripMatrix, exact
@@ -228,3 +229,28 @@ def test_other_places_bring_other_maps_and_rows() -> None:
     page.state.put(places="o,s2,d")
     assert "has no place 's2'" in page.message.sentence
     assert page.state.places == "o,d"
+
+
+def test_own_trips_are_read_on_a_declared_extent_and_counted_anew(page) -> None:
+    rng = np.random.default_rng(3)
+    table = {
+        f"{place}_{axis}": rng.normal(middle, 0.01, 400)
+        for place in ("o", "s1", "d")
+        for axis, middle in (("lon", 2.35), ("lat", 48.85))
+    }
+    page.upload.places.value = "o,s1,d"
+    page.upload.file.param.update(
+        value=pd.DataFrame(table).to_csv(index=False).encode(), filename="trips.csv"
+    )
+    page.upload.lon.value, page.upload.lat.value, page.upload.width.value = 2.35, 48.85, 8.0
+    press.press(page, "Load these trips")
+    assert page.rectangles.places == ("from", "via", "to")
+    assert page.parts.data.matrix.total == 400
+    assert page.parts.data.matrix.shape == (64,) * 6
+    page.state.put(side=16)
+    assert page.parts.data.matrix.shape == (16,) * 6
+    page.upload.places.value = "o"
+    page.upload.file.param.update(value=b"x", filename="trips.csv")
+    press.press(page, "Load these trips")
+    assert "A trip has two places or more here" in page.message.sentence
+    assert page.parts.data.matrix.total == 400

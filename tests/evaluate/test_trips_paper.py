@@ -82,11 +82,11 @@ def test_the_law_stands_in_for_the_grid_that_would_be_drawn(
 ) -> None:
     trips = tiny()
     for made in (EUG(epsilon=0.7), MKM(epsilon=0.7), Identity(epsilon=0.7)):
-        parts, _ = parts_of(made, trips, 3)
+        parts, _ = parts_of(made, trips.matrix, 3)
         drawn = made.release(trips.matrix, rng=3)
         assert drawn.n_leaves == np.prod(parts)
         assert drawn.n_leaves == next(runs_on(trips, [Task.of(made, 3)])).leaves
-    assert parts_of(DAFEntropy(), trips, 3) is None
+    assert parts_of(DAFEntropy(), trips.matrix, 3) is None
     # With large budgets both answer what even parts hold.
     task = Task.of(MKM(epsilon=10), 1)
     drawn = next(runs_on(trips, [task])).figures

@@ -34,6 +34,7 @@ from explorer.mechanisms.trip_grids import TripGrid
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.release import Release
 from explorer.releases.units import share, to_epsilon, to_units
+from explorer.trips.matrix import TripMatrix
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
@@ -87,7 +88,7 @@ def runs_on(trips: TripSet, tasks: list[Task], store: Store | None = None) -> It
         kept = None if store is None else store.find(key)
         if kept is None:
             made = task.build()
-            if task.mechanism not in warm and _by_law(made, trips, task.seed) is None:
+            if task.mechanism not in warm and by_law(made, trips.matrix, task.seed) is None:
                 # What is compiled at the first call is nobody's time.
                 _answers(made, trips, task.seed)
                 warm.add(task.mechanism)
@@ -108,7 +109,7 @@ def _answers(made: Mechanism, trips: TripSet, seed: int) -> tuple[list[Floats], 
     """Answers to every workload, the leaves, and the processor time of the release."""
     matrix, boxes = trips.matrix, [each.boxes for each in trips.workloads]
     start = time.thread_time()
-    found = _by_law(made, trips, seed)
+    found = by_law(made, trips.matrix, seed)
     if found is not None:
         parts, epsilon = found
         rng = np.random.default_rng([seed, 2022, int(1000 * made.epsilon)])
@@ -124,15 +125,15 @@ def _answers(made: Mechanism, trips: TripSet, seed: int) -> tuple[list[Floats], 
     return np.split(answers, ends), leaves, seconds
 
 
-def _by_law(made: Any, trips: TripSet, seed: int) -> tuple[tuple[int, ...], float] | None:
-    """The parts of a grid of too many, and the epsilon of each."""
-    found = parts_of(made, trips, seed) if len(trips.matrix.shape) > 2 else None
+def by_law(made: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
+    """The parts of a grid of too many to be drawn one by one, and the epsilon of each."""
+    found = parts_of(made, matrix, seed) if len(matrix.shape) > 2 else None
     return found if found is not None and math.prod(found[0]) > LAW_ABOVE else None
 
 
-def parts_of(made: Any, trips: TripSet, seed: int) -> tuple[tuple[int, ...], float] | None:
+def parts_of(made: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
     """Parts along every axis of a plain grid and the epsilon of each; None for what is no grid."""
-    shape = trips.matrix.shape
+    shape = matrix.shape
     if isinstance(made, Identity):
         return shape, made.epsilon
     if not isinstance(made, TripGrid):
@@ -140,7 +141,7 @@ def parts_of(made: Any, trips: TripSet, seed: int) -> tuple[tuple[int, ...], flo
     units = to_units(made.epsilon)
     first = share(units, made.total_share)
     ids, paid = np.zeros(1, dtype=np.uint64), np.array([first])
-    exact = np.array([trips.matrix.total])
+    exact = np.array([matrix.total])
     noisy = int(PreviewNoise(seed).laplace(exact, 1, paid, ids, "total")[0])
     rest = to_epsilon(units - first)
     size = made.parts(max(noisy, 0), rest, len(shape))

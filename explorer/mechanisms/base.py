@@ -265,6 +265,10 @@ class Mechanism(param.Parameterized):
                 "another mechanism."
             )
 
+    def require_release(self, shape: tuple[int, ...]) -> None:
+        """Raise `InputError` where a release over a domain of that shape would publish too much."""
+        self._check_size(shape, preview=False)
+
     def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
         """Refuse a domain on which the present settings make too many numbers, in one sentence."""
 

@@ -244,8 +244,7 @@ class Release:
         rectangles : (n, 4) x0, y0, x1, y1
             In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
             has none. Cells that are cut through count by area; what lies outside the grid is 0.
-            Of several places (n, k, 4) or (n, 4 k), NaN for anywhere; or a mapping from places to
-            frames of boxes, such as {"from": gdf, "to": gdf}.
+            Of several places (n, k, 4), NaN for anywhere, or a mapping from places to frames.
 
         Returns
         -------

@@ -131,6 +131,7 @@ def _answering(made: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floa
     """
     law = by_law(made, matrix, seed)
     if law is None:
+        made.require_release(matrix.shape)
         release = made.release(matrix, rng=seed)
         return lambda boxes: release.answer(boxes).value
     parts, epsilon = law

@@ -8,7 +8,7 @@ import pytest
 from explorer import exact
 from explorer.app.curator.explain import OFF
 from explorer.evaluate.repeats import one_run, repeats
-from explorer.mechanisms import Gravity
+from explorer.mechanisms import DAFEntropy, Gravity
 from tests.app.acts import words
 from tests.app.press import press, put
 from tests.app.trips.town import page, pictures, same
@@ -32,7 +32,7 @@ def test_dots_are_the_answers_of_other_previews_to_rows_with_gaps(places) -> Non
     press(found, "Draw previews")
     boxes, matrix = found.rectangles.boxes, found.screen.data.matrix
     assert np.isnan(boxes).any()
-    answers = np.array(list(repeats(matrix, Gravity(epsilon=1.0), boxes, 10)))
+    answers = np.array(list(repeats(matrix, DAFEntropy(epsilon=1.0), boxes, 10)))
     assert re.findall("<h3>(.*?)</h3>", said(found)) == ["Q1", "Q2"]
     for i, figure in enumerate(found.explain.open.figures[:2]):
         np.testing.assert_allclose(figure.dots.data["answer"], answers[:, i])
@@ -62,7 +62,7 @@ def test_a_run_is_on_all_maps_and_the_maps_are_given_back() -> None:
     own = pictures(found)
     put(found, "Run on the map", 4)
     screen = found.screen
-    release = one_run(screen.data.matrix, Gravity(epsilon=1.0), 3)
+    release = one_run(screen.data.matrix, DAFEntropy(epsilon=1.0), 3)
     assert same(pictures(found), [each.bytes for each in screen.paint(release)[0]])
     assert not any(np.array_equal(a, b) for a, b in zip(pictures(found), own, strict=True))
     run = "Run 4 of 10: a preview with other random noise, not private"
@@ -78,7 +78,7 @@ def test_a_run_is_on_all_maps_and_the_maps_are_given_back() -> None:
 
 
 def test_runs_lie_inside_leaves_as_the_page_does() -> None:
-    found = opened()
+    found = opened(mechanism="gravity")
     press(found, "Draw previews")
     found.state.put(spread="uniform")
     assert "old settings" in said(found)

@@ -26,8 +26,11 @@ def trips(places: int = 2, people: int = 4000) -> TripMatrix:
 
 
 def page(places: int = 2, **choices: Any) -> Trips:
-    """The page of them, with two rows: one of a box on each map, one with a gap."""
-    page = Trips(trips(places), **{"epsilon": 1.0, **choices})
+    """The page of them, with two rows: one of a box on each map, one with a gap.
+
+    By DAF-Entropy, whose error bars need no simulation.
+    """
+    page = Trips(trips(places), **{"mechanism": "daf-entropy", "epsilon": 1.0, **choices})
     first = [(-3000.0, -3000.0, 1000.0, 500.0)] * places
     page.rectangles.replace([first, [first[0], *[[np.nan] * 4] * (places - 1)]], ["Q1", "Q2"])
     page.rectangles.select([0])

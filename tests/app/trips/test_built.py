@@ -12,8 +12,9 @@ from explorer.inspection.growth import Growth
 from explorer.mechanisms import trip_mechanisms
 from explorer.releases.places import branch
 from tests.app.acts import words
-from tests.app.press import press, put
+from tests.app.press import press, put, text
 from tests.app.trips.town import page, pictures, same
+from tests.plain_words import UNWANTED
 
 
 @pytest.fixture
@@ -180,3 +181,13 @@ def test_cuts_that_do_not_exist_are_refused(opened) -> None:
     opened.explain.open.level.value = 10**6
     assert "Number of cuts shown: choose from 0 to" in words(opened.message.view)
     assert opened.explain.open.cut.at_end
+
+
+def test_the_panels_speak_no_idioms(opened) -> None:
+    for name in ("To the start", "Step forward", "To the end"):
+        press(opened, name)
+        assert not UNWANTED.search(text(opened.explain))
+    opened.explain.choice.value = "Runs"
+    press(opened, "Draw previews")
+    assert "each with other random noise" in text(opened.explain)
+    assert not UNWANTED.search(text(opened.explain))

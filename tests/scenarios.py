@@ -8,16 +8,25 @@ import numpy as np
 import param
 from hypothesis import strategies as st
 
-from explorer.mechanisms import all_mechanisms, mechanism
-from explorer.scenario import BOUNDS, GRID_SIDES, MAX_SEED, Looks, Scenario, Sweep
+from explorer.mechanisms import all_mechanisms, mechanism, trip_mechanisms
+from explorer.scenario import (
+    BOUNDS,
+    GRID_SIDES,
+    MAX_SEED,
+    TRIP_SIDES,
+    Looks,
+    Scenario,
+    Sweep,
+    TripLooks,
+)
 
 KEYS = list(all_mechanisms())
 
 
 @st.composite
-def choices(draw: Any) -> dict[str, dict[str, Any]]:
+def choices(draw: Any, keys: list[str] = KEYS) -> dict[str, dict[str, Any]]:
     """A mechanism with any of its settings."""
-    key = draw(st.sampled_from(KEYS))
+    key = draw(st.sampled_from(keys))
     made = mechanism(key)
     names = draw(st.lists(st.sampled_from(made.tunables()), unique=True)) if made.tunables() else []
     return {key: {name: draw(_values(made.param[name])) for name in names}}
@@ -48,7 +57,7 @@ def _lines(longest: int) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def parts(draw: Any, part: type[Looks] | type[Sweep]) -> dict[str, Any]:
+def parts(draw: Any, part: type[Looks] | type[Sweep] | type[TripLooks]) -> dict[str, Any]:
     """Looks, or a sweep, with any of its fields."""
     return {
         name: draw(st.sampled_from(values)) for name, values in part.choices.items() if draw(_BOOL)
@@ -78,6 +87,36 @@ def scenarios(draw: Any) -> Scenario:
         title=draw(_lines(80)),
         about=draw(_lines(80)),
     )
+
+
+@st.composite
+def trip_scenarios(draw: Any) -> Scenario:
+    """Any scenario of trips."""
+    places = draw(st.sampled_from(("o,d", "d,o", "o,s1,d", "s12,s2", "d,s3,o")))
+    count = len(places.split(","))
+    return Scenario(
+        page="trips",
+        city=draw(_lines(20).filter(str.strip)),
+        places=places,
+        side=draw(st.sampled_from(TRIP_SIDES)),
+        contribution_bound=draw(st.sampled_from(BOUNDS)),
+        mechanisms=(draw(choices(list(trip_mechanisms()))),),
+        epsilon=draw(st.floats(1e-6, 10)),
+        seed=draw(st.none() | st.integers(0, MAX_SEED)),
+        boxes=draw(st.none() | st.lists(rows(count), max_size=5)),
+        look=draw(parts(TripLooks)),
+        title=draw(_lines(80)),
+        about=draw(_lines(80)),
+    )
+
+
+@st.composite
+def rows(draw: Any, count: int) -> dict[str, Any]:
+    """A row of ``count`` places, a box or anywhere for each of them, one box at least."""
+    edges = boxes().map(lambda box: box["edges"])
+    found = [draw(edges | st.just("anywhere")) for _ in range(count)]
+    found[draw(st.integers(0, count - 1))] = draw(edges)
+    return {"name": draw(_lines(40)), "edges": found}
 
 
 def runnable(rng: np.random.Generator, page: str, *keys: str) -> Scenario:

@@ -70,7 +70,8 @@ def serve(
     if scenario is not None:
         known_city(scenario)
         known_lesson(scenario)
-        city, choices = scenario.city, {"side": scenario.side, **choices}
+        if not scenario.places:
+            city, choices = scenario.city, {"side": scenario.side, **choices}
     key = city or next(iter(cities()))
     where = _checked(port, origins)
     if warm:

@@ -115,6 +115,12 @@ def known_places(trips: TripSet, places: Sequence[str]) -> None:
         raise InputError(f"Name one to {MOST_PLACES} different places of a trip, in order.")
 
 
+def known_bound(trips: TripSet, bound: int) -> None:
+    """Refuse a bound on a person's trips where they do not know their person, in one sentence."""
+    if bound and not trips.has_users:
+        raise InputError(f"{trips.title} does not say whose trips they are: protect each trip.")
+
+
 def said_places(places: Sequence[str]) -> str:
     """A list of places as a choice of a menu.
 

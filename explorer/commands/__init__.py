@@ -14,6 +14,7 @@ from typing import Protocol, cast
 COMMANDS = (
     "serve",
     "release",
+    "trips",
     "answer",
     "evaluate",
     "papers",

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from explorer.commands import trip_answers
 from explorer.commands.files import output_path, write_whole
 from explorer.commands.terminal import note, table
 from explorer.errors import InputError
@@ -13,6 +14,8 @@ from explorer.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+    from explorer.grid.places import TripDomain
+    from explorer.releases.answers import Answers
     from explorer.releases.release import Release
 
 HELP = "answer rectangles from a release file"
@@ -23,19 +26,22 @@ _SUFFIXES = {".csv": "csv", ".geojson": "geojson", ".json": "geojson", ".txt": "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the release, the rectangles and the form of the answers."""
     parser.usage = (
-        "dp-explorer answer MAP [--rectangles FILE] [--rectangle X0 Y0 X1 Y1 ...] [--lonlat] "
+        "dp-explorer answer MAP [--rectangles FILE] [--rectangle X0 Y0 X1 Y1 ...] [--from X0 Y0 X1 "
+        "Y1 --to X0 Y0 X1 Y1] [--place NAME FILE ...] [--lonlat] "
         "[--format table|csv|geojson] [-o FILE] [--overwrite]"
     )
     parser.description = (
         "Answer rectangles from a release file: the private count, the standard deviation of its "
         "noise, the 95 percent interval of the noise, and how many leaves are touched. It costs no "
-        "budget, and the points are not needed."
+        "budget, and the points are not needed. Of trips, a question is a box for each place; "
+        "what is left out is anywhere."
     )
     parser.add_argument("map", metavar="MAP", help="a file that `release` wrote")
     parser.add_argument(
         "--rectangles",
         metavar="FILE",
-        help="GeoJSON in longitude and latitude, or CSV with name,x0,y0,x1,y1 in the map's unit",
+        help="GeoJSON in longitude and latitude, or CSV with name,x0,y0,x1,y1 in the map's unit; "
+        "of trips CSV with columns for each place such as o_x0",
     )
     parser.add_argument(
         "--rectangle",
@@ -52,29 +58,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("table", "csv", "geojson"), help="default table")
     parser.add_argument("-o", "--output", metavar="FILE", help="write here (.csv, .geojson, .txt)")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    trip_answers.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, answer, print or write."""
-    from explorer.queries.files import write_rectangles
+    from explorer.grid.places import TripDomain
     from explorer.releases.release import Release
 
     form, path = _form(arguments)
     release = Release.load(arguments.map)
-    boxes, names = _rectangles(arguments, release)
-    answers = release.answer(boxes)
-    low, high = answers.interval()
-    columns = {
-        "value": answers.value,
-        "noise_sd": answers.sd,
-        "low": low,
-        "high": high,
-        "leaves": release.touched(boxes),
-    }
-    if form == "table":
-        text = _table(boxes, names, columns, release.grid.unit) + "\n"
+    if isinstance(release.domain, TripDomain):
+        answers, names, text = _of_trips(arguments, release, release.domain, form)
     else:
-        text = write_rectangles(boxes, names, release.grid, form, columns)
+        answers, names, text = _of_map(arguments, release, form)
     if path is None:
         print(text, end="" if text.endswith("\n") else "\n")
     else:
@@ -89,7 +86,51 @@ def run(arguments: argparse.Namespace) -> None:
         )
     if not answers.sd_exact:
         note("The standard deviations are estimates: this mechanism's inference is not linear.")
+
+
+def _of_map(
+    arguments: argparse.Namespace, release: Release, form: str
+) -> tuple[Answers, list[str], str]:
+    from explorer.queries.files import write_rectangles
+
+    if trip_answers.asked(arguments):
+        raise InputError(
+            "This release is a map of one place; ask it with --rectangle or --rectangles."
+        )
+    boxes, names = _rectangles(arguments, release)
+    answers = release.answer(boxes)
+    columns = _figures(answers, release.touched(boxes))
     _note_outside(boxes, release)
+    if form == "table":
+        return answers, names, _table(boxes, names, columns, release.grid.unit) + "\n"
+    return answers, names, write_rectangles(boxes, names, release.grid, form, columns)
+
+
+def _of_trips(
+    arguments: argparse.Namespace, release: Release, domain: TripDomain, form: str
+) -> tuple[Answers, list[str], str]:
+    from explorer.queries.trip_files import write_trip_boxes
+
+    if form == "geojson":
+        raise InputError("Answers of trips are about several places; write them as CSV.")
+    boxes, names = trip_answers.questions(arguments, domain)
+    answers = release.answer(boxes)
+    columns = _figures(answers, release.touched(boxes))
+    trip_answers.note_outside(boxes, domain)
+    if form == "table":
+        return answers, names, trip_answers.lines(boxes, names, columns, domain) + "\n"
+    return answers, names, write_trip_boxes(boxes, names, domain, columns)
+
+
+def _figures(answers: Answers, leaves: np.ndarray) -> dict[str, np.ndarray]:
+    low, high = answers.interval()
+    return {
+        "value": answers.value,
+        "noise_sd": answers.sd,
+        "low": low,
+        "high": high,
+        "leaves": leaves,
+    }
 
 
 def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
@@ -102,7 +143,7 @@ def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
             f"The format of {arguments.output} is not recognised by its ending; name it .csv, "
             ".geojson or .txt, or give --format."
         )
-    read = (arguments.map, arguments.rectangles)
+    read = (arguments.map, arguments.rectangles, *(file for _, file in arguments.place))
     return form, output_path(arguments.output, arguments.overwrite, read)
 
 

@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Run mechanisms on pairs of neighbouring data sets with the same noisy figures on both: "
         "the releases must be the same, and the figures at most e^epsilon times likelier on one. "
-        "Noise and a black box are tested too. Ends in exit code 1 if a claim does not hold."
+        "Mechanisms of trips alone run on trips of two places. Noise and a black box are tested "
+        "too. Ends in exit code 1 if a claim does not hold."
     )
     parser.add_argument(
         "--mechanism", default="all", metavar="NAME", help="one of them, or all (default)"
@@ -56,9 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Audit, print what was found, and exit with code 1 for a breach."""
-    from explorer.mechanisms import all_mechanisms, mechanism
+    from explorer.mechanisms import all_mechanisms, mechanism, trip_mechanisms
 
-    every = list(all_mechanisms())
+    every = list({**all_mechanisms(), **trip_mechanisms()})
     keys = every if arguments.mechanism == "all" else [mechanism(arguments.mechanism).key]
     seconds, pairs = arguments.seconds, arguments.pairs
     if pairs is not None and pairs < 1:
@@ -174,6 +175,7 @@ def _work(what: str, details: tuple[Any, ...]) -> tuple[str, Any]:
     """Do a task, in a process of its own."""
     from explorer.mechanisms import mechanism
     from explorer.privacy.audit import audit
+    from explorer.testing.wide import by_kind
 
     name = details[0]
     if what == "noise":
@@ -181,8 +183,10 @@ def _work(what: str, details: tuple[Any, ...]) -> tuple[str, Any]:
             details[1]
         )
     if what == "black box":
-        return name, audit.black_box(mechanism(name), *details[1:])
-    return name, audit.replay_cases(mechanism(name), *details[1:])
+        runs, seed = details[1:]
+        return name, audit.black_box(mechanism(name), runs, seed, by_kind)
+    numbers, seed = details[1:]
+    return name, audit.replay_cases(mechanism(name), numbers, seed, by_kind)
 
 
 def _ignore_interrupts() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import param
 
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
+
+Kinds = Mapping[str, type[Mechanism]]
 
 _PREFIX = "parameter "
 _SIZE = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?)\s*(km|m)", re.IGNORECASE)
@@ -24,10 +27,10 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def owners() -> dict[str, list[type[Mechanism]]]:
-    """The mechanisms that have a parameter, by its name, in the order of declaration."""
+def owners(kinds: Kinds | None = None) -> dict[str, list[type[Mechanism]]]:
+    """The mechanisms (of maps, or these) that have a parameter, by its name, as declared."""
     found: dict[str, list[type[Mechanism]]] = {}
-    for each in all_mechanisms().values():
+    for each in (all_mechanisms() if kinds is None else kinds).values():
         for name in each.tunables():
             found.setdefault(name, []).append(each)
     return found
@@ -79,11 +82,11 @@ def _default(declared: param.Parameter) -> str:
     return _typed(default) if isinstance(declared, param.Selector) else f"{default:,.12g}"
 
 
-def add_parameters(parser: argparse.ArgumentParser) -> None:
-    """Add one flag for each parameter of every mechanism, grouped by mechanism."""
-    by_name = owners()
+def add_parameters(parser: argparse.ArgumentParser, kinds: Kinds | None = None) -> None:
+    """Add one flag for each parameter of the mechanisms of maps, or of these, by mechanism."""
+    by_name = owners(kinds)
     shared = [name for name, who in by_name.items() if len(who) > 1]
-    for each in all_mechanisms().values():
+    for each in (all_mechanisms() if kinds is None else kinds).values():
         own = [name for name in each.tunables() if name not in shared]
         if own:
             group = parser.add_argument_group(f"parameters of {each.title} only")
@@ -100,8 +103,12 @@ def _add(group: argparse._ArgumentGroup, name: str, text: str) -> None:
     )
 
 
-def build(arguments: argparse.Namespace, chosen: type[Mechanism]) -> tuple[Mechanism, list[str]]:
+def build(
+    arguments: argparse.Namespace, chosen: type[Mechanism], kinds: Kinds | None = None
+) -> tuple[Mechanism, list[str]]:
     """The chosen mechanism with what was typed, and the flags that do nothing in this setting.
+
+    `kinds` are the mechanisms whose flags there are, by default those of maps.
 
     Raises
     ------
@@ -113,7 +120,7 @@ def build(arguments: argparse.Namespace, chosen: type[Mechanism]) -> tuple[Mecha
         for name, text in vars(arguments).items()
         if name.startswith(_PREFIX) and text is not None
     }
-    by_name = owners()
+    by_name = owners(kinds)
     for name in typed:
         if name not in chosen.tunables():
             keys = " or ".join(each.key for each in by_name[name])

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from explorer.commands.terminal import paragraph
+
+if TYPE_CHECKING:
+    from explorer.mechanisms import Mechanism
 
 HELP = "list the mechanisms, or the parameters of one"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the name of a mechanism."""
-    parser.description = "List the mechanisms, or show the parameters of one as flags of `release`."
+    parser.description = (
+        "List the mechanisms, or show the parameters of one as flags of `release` and `trips`."
+    )
     parser.add_argument("name", nargs="?", metavar="MECHANISM", help="such as htf")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print one line each, or everything about one."""
     from explorer.commands.flags import described, flag
-    from explorer.mechanisms import all_mechanisms, mechanism
+    from explorer.mechanisms import all_mechanisms, mechanism, trip_mechanisms
 
     if arguments.name is None:
-        width = max(map(len, all_mechanisms()))
-        for key, each in all_mechanisms().items():
-            print(f"{key:<{width}}  {each.summary} {each.paper}")
+        every = {**all_mechanisms(), **trip_mechanisms()}
+        width = max(map(len, every))
+        for key, each in every.items():
+            print(f"{key:<{width}}  {each.summary} {each.paper}{_only(each)}")
         return
     chosen = mechanism(arguments.name)
-    print(f"{chosen.title}: {chosen.summary}\n{chosen.paper}")
+    print(f"{chosen.title}: {chosen.summary}\n{chosen.paper}{_only(chosen)}")
     for name in ("epsilon", *chosen.tunables()):
         print(f"\n{flag(name)}")
         print(paragraph(described(chosen.param[name]), 4))
+
+
+def _only(kind: type[Mechanism]) -> str:
+    return "" if kind.for_maps else " (trips only)"

@@ -1,13 +1,15 @@
-"""dp-explorer papers: the claims of two papers, checked on the data at hand."""
+"""dp-explorer papers: the claims of three papers, checked on the data at hand."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.commands.evaluate import whole
 from explorer.commands.files import output_path, write_whole
 from explorer.commands.terminal import paragraph, progress, table
+from explorer.errors import InputError
 
 if TYPE_CHECKING:
     from explorer.evaluate.papers import Report
@@ -21,21 +23,40 @@ _SAYS = {1: "for", -1: "against", 0: "open"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare which claims, how thoroughly, and where the report goes."""
     parser.description = (
-        "Check the claims of the papers on HTF (2022) and on grids (2013) on the data at hand: the "
-        "cities of the catalogue, check-ins, Gaussian clusters made here. In full on 1024 x 1024 "
-        "cells it takes minutes; --quick takes one minute, on 256 x 256."
+        "Check the claims of the papers on HTF (2022) and on grids (2013), or of the one on "
+        "origin-destination matrices (2022) with the word trips, on the data at hand: the cities "
+        "of the catalogue, check-ins, real trips, what is made here. In full it takes minutes (of "
+        "trips up to an hour); --quick takes about one minute, on less data."
+    )
+    parser.add_argument(
+        "paper",
+        nargs="?",
+        choices=("maps", "trips"),
+        default="maps",
+        help="maps (default) or trips, which shows Figures 4, 5, 7, 8 and Table 3 in form, too",
     )
     parser.add_argument(
         "--claim", action="append", metavar="NAME", help="only this one, in detail; can be repeated"
     )
     parser.add_argument("--list", action="store_true", help="list the claims and stop")
-    parser.add_argument("--quick", action="store_true", help="coarse maps, few seeds")
+    parser.add_argument("--quick", action="store_true", help="coarse maps, less data, few seeds")
     parser.add_argument("--seeds", metavar="N", help="repetitions (default 10, quick 3)")
     parser.add_argument(
         "--jobs", metavar="N", help="processes (default one for each processor; quick 1)"
     )
     parser.add_argument(
         "--runs", metavar="FOLDER", help="keep finished runs here, and take them from here"
+    )
+    parser.add_argument(
+        "--reference",
+        metavar="PATH",
+        help="trips: compare errors with those of another program in this file, and nothing else",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        metavar="NAME",
+        help="of the reference, such as sf:o,d:64; can be repeated (default that and san:o,d:64)",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report here, as JSON")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
@@ -45,28 +66,78 @@ def run(arguments: argparse.Namespace) -> None:
     """Check and print."""
     from explorer.evaluate.papers import check, claims
 
-    chosen = claims(arguments.claim)
+    trips = arguments.paper == "trips"
+    if not trips and (arguments.reference or arguments.set):
+        raise InputError("--reference and --set are about trips; write: papers trips --reference.")
+    if arguments.set and not arguments.reference:
+        raise InputError("--set names sets of a reference; give it with --reference PATH.")
+    if trips:
+        from explorer.evaluate.papers.trips import CLAIMS, TripBench, ask, tables
+
+        chosen = claims(arguments.claim, CLAIMS)
+    else:
+        chosen = claims(arguments.claim)
     if arguments.list:
         for claim in chosen:
             print(f"{claim.key} ({claim.paper}, {claim.where})\n{paragraph(claim.sentence, 4)}")
         return
     path = None
     if arguments.output is not None:
-        path = output_path(arguments.output, arguments.overwrite)
+        path = output_path(arguments.output, arguments.overwrite, [arguments.reference])
     seeds, jobs = (
         None if text is None else whole(text, name)
         for text, name in ((arguments.seeds, "--seeds"), (arguments.jobs, "--jobs"))
     )
+    if arguments.reference:
+        _compare(arguments, seeds, jobs, path)
+        return
+    bench = TripBench(arguments.quick, seeds) if trips else None
+    shows_figures = bench is not None and not arguments.claim
     with progress(f"{len(chosen)} claims") as tell:
+        if bench is not None and shows_figures:
+            bench.plan([ask])
         report = check(
-            chosen, arguments.quick, seeds, jobs=jobs, folder=arguments.runs, progress=tell
+            chosen,
+            arguments.quick,
+            seeds,
+            jobs=jobs,
+            folder=arguments.runs,
+            progress=tell,
+            bench=bench,
         )
     for row in report.rows:
         _print_row(row, in_detail=bool(arguments.claim))
+    if bench is not None and shows_figures:
+        for shown in tables(bench):
+            print(f"\n{shown.name}: {shown.about}\n{table(shown.header, shown.rows)}")
     _print_end(report)
     if path is not None:
         write_whole(path, report.save)
         print(f"The report is in {path}.")
+
+
+def _compare(
+    arguments: argparse.Namespace, seeds: int | None, jobs: int | None, path: Path | None
+) -> None:
+    """Errors beside those of the reference, by set, mechanism and epsilon."""
+    from explorer.evaluate.papers.trips.reference import SETS, compare, lines, save, summary
+
+    keys = tuple(arguments.set or SETS)
+    with progress("Reference") as tell:
+        pairs = compare(arguments.reference, keys, seeds, jobs, arguments.runs, tell)
+    header, rows = lines(pairs)
+    print(table(header, rows, left=2) + "\n")
+    header, rows = summary(pairs)
+    print(table(header, rows))
+    print(
+        paragraph(
+            "Within: the means differ by at most 3 sqrt(se^2 + se'^2), or 3 % of the reference. Of "
+            "grids of very many parts the answers are drawn from the exact distribution of one box."
+        )
+    )
+    if path is not None:
+        write_whole(path, lambda part: save(pairs, part))
+        print(f"All pairs are in {path}.")
 
 
 def _print_row(row: Row, in_detail: bool) -> None:

@@ -6,6 +6,8 @@ answers is read off. Only released numbers go in, so this costs no privacy.
 
 What it cannot see is roughness inside leaves: the released density is smooth there, and trips lie
 there as the maps of their places say. For boxes much larger than the leaves that part is small.
+Intervals of 95 % were measured to hold the truth of 91 to 95 % of small flows (5 to 50 trips), 93
+to 96 % of larger ones and 81 to 91 % of boxes of trips (notebooks/design, trip error bars).
 """
 
 from __future__ import annotations

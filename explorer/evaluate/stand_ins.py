@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
 from explorer.grid.sums import rectangle_sums, summed
@@ -53,10 +54,8 @@ def stand_in(release: Release) -> StandIn:
     InputError
         For a release over anything else than a grid or trips.
     """
-    if isinstance(release.domain, Grid):
-        return MapStandIn(release)
-    if isinstance(release.domain, TripDomain):
-        return TripStandIn(release)
+    if isinstance(release.domain, Grid | TripDomain):
+        return MapStandIn(release) if len(release.domain.shape) == 2 else TripStandIn(release)
     raise InputError(
         f"Records of a release of kind {release.kind!r} cannot be simulated: take one of a map or "
         "of trips."
@@ -67,16 +66,16 @@ def stand_in(release: Release) -> StandIn:
 class _Density:
     """A density that answers boxes."""
 
-    grid: Grid
+    domain: Domain
     sums: Floats
 
     def answer(self, rectangles: ArrayLike) -> Answers:
-        value = rectangle_sums(self.sums, self.grid.to_cells(rectangles))
+        value = rectangle_sums(self.sums, self.domain.to_cells(rectangles))
         return Answers(value, np.zeros(len(value)))
 
 
 class MapStandIn:
-    """Of a map: its density, rounded leaf by leaf, the same every time."""
+    """Of a map, or of trips of one place: its density, rounded leaf by leaf, always the same."""
 
     def __init__(self, release: Release) -> None:
         self._release = release
@@ -85,16 +84,19 @@ class MapStandIn:
     @cached_property
     def truth(self) -> Answering:
         """The density without negative cells."""
-        return _Density(self._release.grid, summed(self._smooth))
+        return _Density(self._release.domain, summed(self._smooth))
 
     @cached_property
-    def _matrix(self) -> FrequencyMatrix:
+    def _matrix(self) -> Counts:
         release = self._release
         leaves = release.tree.owners(release.grid.shape)
         whole = whole_counts(self._smooth, leaves)
-        return FrequencyMatrix(whole, release.grid, release.contribution_bound, release.unit)
+        whose = release.contribution_bound, release.unit
+        if isinstance(release.domain, Grid):
+            return FrequencyMatrix(whole, release.domain, *whose)
+        return TripMatrix(np.argwhere(whole), whole[whole > 0], release.domain, *whose)
 
-    def counts(self, rng: np.random.Generator) -> FrequencyMatrix:
+    def counts(self, rng: np.random.Generator) -> Counts:
         """The rounded density, whatever ``rng``."""
         return self._matrix
 
@@ -127,10 +129,8 @@ class TripStandIn:
             table = summed(np.ones(shape))
             if release.inside == "maps" and release.maps is not None:
                 table = release.maps.places[place].table
-            axes = slice(2 * place, 2 * place + 2)
-            low, high = tree.lower[chosen, axes], tree.upper[chosen, axes]
             key = np.uint64(rng.integers(2**63))
-            _draw(low, high, table, key, cells[:, axes])
+            _draw(tree.lower, tree.upper, chosen, 2 * place, table, key, cells)
         each = np.ones(len(cells), dtype=np.int64)
         bound, unit = release.contribution_bound, release.unit
         return TripMatrix(cells, each, release.domain, bound, unit)
@@ -221,13 +221,14 @@ def _uniform(key):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _draw(lower, upper, table, key, cells):  # type: ignore[no-untyped-def]
-    """One cell inside each box (n, 2) of a place, by its chances: the row first, then the column.
+def _draw(lower, upper, chosen, axis, table, key, cells):  # type: ignore[no-untyped-def]
+    """A cell of one place in each chosen node, by its chances: the row first, then the column.
 
     A sum that is passed is looked for by halving; no chance is 0, so there is one.
     """
-    for i in range(len(lower)):
-        r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
+    for k in range(len(chosen)):
+        i = chosen[k]
+        r0, c0, r1, c1 = lower[i, axis], lower[i, axis + 1], upper[i, axis], upper[i, axis + 1]
         key += _GOLDEN
         above = table[r0, c1] - table[r0, c0]
         sought = above + _uniform(key) * (table[r1, c1] - table[r1, c0] - above)
@@ -249,4 +250,4 @@ def _draw(lower, upper, table, key, cells):  # type: ignore[no-untyped-def]
                 high = middle
             else:
                 low = middle + 1
-        cells[i, 0], cells[i, 1] = row, low
+        cells[k, axis], cells[k, axis + 1] = row, low

@@ -7,13 +7,18 @@
     total             the whole map
 
 "htf" stands for the first four, "ag" for q1 to q6. A name and a seed give the same boxes every
-time, whatever else is asked for.
+time, whatever else is asked for. On trips, of any number of axes, they are others:
+
+    random              per axis two different edges, uniform ("random shape and size", trips-2022)
+    cov1, cov5, cov10   cubes of 1, 5, 10 % of every side, uniform inside; of 4 axes mostly empty
+    near10, near25      cubes of 10, 25 % of every side around a random trip: the curator's alone
+    place               a random box on one place, anywhere elsewhere
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -32,6 +37,8 @@ SQUARES = {"sq2": 0.02, "sq6": 0.06, "sq10": 0.10}
 AG_SIZES = tuple(f"q{i}" for i in range(1, 7))
 GROUPS = {"htf": ("random", *SQUARES), "ag": AG_SIZES}
 NAMES = ("random", *SQUARES, *AG_SIZES, "cells", "total")
+TRIP_QUERIES = 1000  # trips-2022, section 6.1
+TRIP_NAMES = ("random", "cov1", "cov5", "cov10", "near10", "near25", "place")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +130,62 @@ def workloads(
     asked = [wanted] if isinstance(wanted, str) else wanted
     expanded = [name for each in asked for name in GROUPS.get(each, (each,))]
     return [workload(name, shape, n, seed) for name in dict.fromkeys(expanded)]
+
+
+def trip_workload(
+    name: str,
+    shape: Sequence[int],
+    cells: NDArray[np.int64] | None = None,
+    multiplicities: NDArray[np.int64] | None = None,
+    n: int = TRIP_QUERIES,
+    seed: int = 0,
+) -> Workload:
+    """One workload on trips by name; of boxes (n, 2, d) of whole cells.
+
+    Parameters
+    ----------
+    name : one of `TRIP_NAMES`
+    shape : d sides in cells, two for each place; of an odd number the last place has one
+    cells, multiplicities : (m, d) and (m,) of occupied cells, for "near10" and "near25" alone
+    n : number of boxes
+    seed : of the boxes
+
+    Raises
+    ------
+    InputError
+        For another name, or boxes near trips where there are none.
+    """
+    if name not in TRIP_NAMES:
+        raise InputError(f"There is no workload {name!r}: choose some of {', '.join(TRIP_NAMES)}.")
+    rng = np.random.default_rng([seed, TRIP_NAMES.index(name)])
+    sides = np.asarray(shape, dtype=np.int64)
+    d = len(sides)
+    if name in ("random", "place"):
+        # Drawn and not used: the boxes of the reference figures come after these.
+        rng.integers(0, np.broadcast_to(sides + 1, (8, n, d)))
+        rng.integers(0, np.broadcast_to(sides, (n, d)))
+        one = rng.integers(0, np.broadcast_to(sides + 1, (n, d)))
+        other = rng.integers(0, np.broadcast_to(sides, (n, d)))
+        other = other + (other >= one)
+        lower, upper = np.minimum(one, other), np.maximum(one, other)
+        if name == "place":
+            places = max(1, d // 2)
+            chosen = rng.integers(0, places, n)
+            # A last axis without a partner belongs to the last place.
+            of_axis = np.minimum(np.arange(d) // 2, places - 1)
+            elsewhere = chosen[:, None] != of_axis
+            lower, upper = np.where(elsewhere, 0, lower), np.where(elsewhere, sides, upper)
+        return Workload(name, np.stack([lower, upper], axis=1))
+    part = float(name.removeprefix("cov").removeprefix("near")) / 100
+    extent = np.maximum(1, np.rint(part * sides)).astype(np.int64)
+    if name.startswith("cov"):
+        lower = rng.integers(0, np.broadcast_to(sides - extent + 1, (n, d)))
+    elif cells is None or multiplicities is None or not len(cells):
+        raise InputError(f"Boxes of {name!r} lie around trips, and there are none.")
+    else:
+        at = rng.choice(len(cells), n, p=multiplicities / multiplicities.sum())
+        lower = np.clip(cells[at] - extent // 2, 0, sides - extent)
+    return Workload(name, np.stack([lower, lower + extent], axis=1).astype(np.int64))
 
 
 def _placed(

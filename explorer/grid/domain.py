@@ -37,7 +37,7 @@ class Domain(Protocol):
     def unit(self) -> str:
         """What edges are measured in, such as "m" or "cells"."""
 
-    def to_cells(self, boxes: ArrayLike) -> Floats:
+    def to_cells(self, boxes: Any) -> Floats:
         """Boxes as people write them, as (n, 2, d) in cells.
 
         Raises

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid.frames import by_place
 from explorer.grid.grid import Grid, Progress
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,8 @@ Counted_co = TypeVar("Counted_co", covariant=True)
 MOST_CELLS = 2**60
 #: Trips of more places are not counted.
 MOST_PLACES = 3
+#: Trips of each user that a bound is best begun with: how many there are decides, this hardly.
+CONTRIBUTION_BOUND = 10
 _NAMES = {1: ("place",), 2: ("from", "to"), 3: ("from", "via", "to")}
 
 
@@ -27,7 +30,11 @@ class Countable(Protocol[Counted_co]):
     """What a domain of trips can count: trips that put themselves into its cells."""
 
     def count_on(
-        self, domain: TripDomain, contribution_bound: int | None, progress: Progress | None
+        self,
+        domain: TripDomain,
+        contribution_bound: int | None,
+        progress: Progress | None,
+        weights: bool,
     ) -> Counted_co:
         """Return the counts on ``domain``."""
 
@@ -113,6 +120,7 @@ class TripDomain:
         trips: Countable[Counted_co],
         contribution_bound: int | None = None,
         progress: Progress | None = None,
+        weights: bool = True,
     ) -> Counted_co:
         """Count trips into combinations of cells.
 
@@ -126,11 +134,14 @@ class TripDomain:
         trips : Trips
             With as many places as this domain, in its order, see `read_trips`.
         contribution_bound : int, optional
-            At most this many trips of each user: the first ones inside, in the order of the file,
-            so that what is kept of one user depends on that user alone. Needs ``trips.user``; the
-            matrix then protects users, not single trips.
+            At most this many trips of each user, such as `CONTRIBUTION_BOUND`. Needs
+            ``trips.user``; the matrix then protects users, not single trips.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
+        weights : bool
+            How the bound k is kept. True: all trips of a user who has n count, each with a weight
+            of min(1, k / n), see `points.weights`. False: the first k inside, in the order of the
+            file. Either way what is kept of one user depends on that user alone.
 
         Returns
         -------
@@ -145,16 +156,17 @@ class TripDomain:
         """
         if not hasattr(trips, "places"):
             raise InputError("These are no trips; read them with read_trips to count them here.")
-        return trips.count_on(self, contribution_bound, progress)
+        return trips.count_on(self, contribution_bound, progress, weights)
 
-    def to_cells(self, boxes: ArrayLike) -> Floats:
+    def to_cells(self, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
         """Return boxes in cells, (n, 2, 2k): lower and upper, axes in order.
 
         Parameters
         ----------
-        boxes : (n, k, 4) or (n, 4k)
+        boxes : (n, k, 4) or (n, 4k), or a mapping from places to boxes
             x0, y0, x1, y1 of every place in turn, each in the unit and CRS of its grid. Four NaN
-            mean anywhere: the whole grid of that place.
+            mean anywhere: the whole grid of that place. A mapping names places and has frames of
+            polygons or (n, 4) for each, rows matched by position, see `grid.frames`.
 
         Raises
         ------
@@ -162,6 +174,8 @@ class TripDomain:
             For boxes of another shape, not finite, or inside out.
         """
         wide = 4 * len(self.grids)
+        if isinstance(boxes, Mapping):
+            boxes = by_place(boxes, self.names, self.grids)
         try:
             array = np.asarray(boxes, dtype=np.float64)
         except (TypeError, ValueError) as error:

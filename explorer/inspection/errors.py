@@ -11,6 +11,7 @@ from explorer.errors import InputError
 from explorer.grid.kinds import alike
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import Countable, exact
+from explorer.points.weights import lattice_of
 from explorer.releases.overlap import spread_exactly
 from explorer.releases.release import Release
 
@@ -56,8 +57,8 @@ def error_split(counts: Countable, release: Release, rectangles: ArrayLike) -> E
     else:
         of_nodes = counts.count(tree.lower, tree.upper)
         if release.is_uniform:
-            spread = spread_exactly(tree, of_nodes, boxes)[0]
+            spread = spread_exactly(tree, of_nodes, boxes)[0] / lattice_of(counts)
         else:
-            counted = replace(release, tree=replace(tree, value=of_nodes.astype(np.float64)))
+            counted = replace(release, tree=replace(tree, value=of_nodes / lattice_of(counts)))
             spread = counted.answer(rectangles).value
     return ErrorSplit(private - spread, spread - truth)

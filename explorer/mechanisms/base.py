@@ -26,6 +26,7 @@ from explorer.releases.inference import Estimate
 from explorer.releases.release import Release
 from explorer.releases.transcript import Transcript
 from explorer.releases.units import UNITS_PER_EPSILON, to_units
+from explorer.releases.weighted import in_records
 
 _WARM: set[tuple[type, str]] = set()
 
@@ -155,8 +156,8 @@ class Mechanism(param.Parameterized):
         counts = as_counts(matrix)
         d = len(counts.domain.shape)
         self._check_dimensions(d)
-        self._check_size(counts.domain.shape)
         source = noise_source(rng)
+        self._check_size(counts.domain.shape, not is_release_grade(source))
         curator = Curator(counts, to_units(self.epsilon), source, progress)
         if ledger is None or not is_release_grade(source):
             estimate = self.plan(curator)
@@ -169,10 +170,11 @@ class Mechanism(param.Parameterized):
                 try:
                     estimate = self.plan(curator)
                 except InputError:
-                    # A plan that noisy figures have made impossible draws no more than it has.
-                    ledger.lower(booked, curator.spent)
+                    # Impossible by noisy figures. Closed, or a plan that kept its curator could
+                    # go on and draw what is given back here.
+                    ledger.lower(booked, curator.close())
                     raise
-        return Release.from_estimate(
+        drawn = Release.from_estimate(
             estimate,
             inside=getattr(self, "inside", "uniform") if d in INTERPOLATED else "uniform",
             mechanism=self.key,
@@ -184,6 +186,7 @@ class Mechanism(param.Parameterized):
             contribution_bound=counts.contribution_bound,
             ledger=tuple(curator.ledger),
         )
+        return in_records(drawn, curator.lattice)
 
     def warm_up(self, counts: Counts | None = None) -> None:
         """Compile and load whatever a release with these settings needs, on made-up counts.
@@ -262,7 +265,7 @@ class Mechanism(param.Parameterized):
                 "another mechanism."
             )
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
+    def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
         """Refuse a domain on which the present settings make too many numbers, in one sentence."""
 
     @classmethod

@@ -32,8 +32,8 @@ class Identity(Mechanism):
     marker: ClassVar[str] = "hex"
     dash: ClassVar[str] = "dashed"
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
-        require_parts(self.title, math.prod(shape))
+    def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
+        require_parts(self.title, math.prod(shape), len(shape), preview)
 
     def plan(self, curator: Curator) -> Estimate:
         """One count for every cell, each with the whole budget."""

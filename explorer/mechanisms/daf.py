@@ -12,7 +12,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, reached
 from explorer.mechanisms.figures import Figures, amount
-from explorer.mechanisms.limits import require_drawn_parts
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import TRIPS, inference_option
 from explorer.privacy.curator import Curator
 from explorer.privacy.regions import Regions
@@ -91,19 +91,21 @@ class DAF(Mechanism):
             choice = share(budget, self.cut_share)
             noisy = curator.count(nodes, budget - choice, "levels")
             if depth > 0 and self.stop_count is not None:
-                leaves = nodes.select(noisy <= self.stop_count)
+                leaves = nodes.select(noisy <= self.stop_count * curator.lattice)
                 if len(leaves):
                     curator.count(leaves, curator.remaining(leaves), "leaves")
-                nodes, noisy = nodes.select(noisy > self.stop_count), noisy[noisy > self.stop_count]
+                going = noisy > self.stop_count * curator.lattice
+                nodes, noisy = nodes.select(going), noisy[going]
                 if len(nodes) == 0:
                     break
             rest = (curator.remaining(nodes) - choice) / UNITS_PER_EPSILON
-            wanted = fan_out(noisy, rest, d - depth)
+            wanted = fan_out(noisy / curator.contribution_bound, rest, d - depth)
             if depth == 0:
                 first_parts = max(1.0, float(wanted[0]))
                 budgets = level_budgets(curator.units - budget, first_parts, d)
             parts = np.clip(np.rint(wanted), 1, nodes.shape[:, axis]).astype(np.int64)
-            require_drawn_parts(self.title, sum(parts.tolist()), curator.preview, curator.spent)
+            number = sum(parts.tolist())
+            require_parts(self.title, number, d, curator.preview, curator.spent)
             nodes = self.divide(curator, nodes, axis, parts, choice)
             budget = budgets[depth]
         else:
@@ -134,9 +136,10 @@ class DAF(Mechanism):
         own = node.own_epsilon("levels") / (1 - self.cut_share)
         rest = node.release.epsilon - before - own
         left = d - node.depth
-        worth = float(fan_out(np.array([counted]), np.array([rest]), left)[0])
+        each = counted / node.release.contribution_bound
+        worth = float(fan_out(np.array([each]), np.array([rest]), left)[0])
         reason = (
-            f"({amount(max(counted, 0.0))} × {rest:.3g} / √2)^(2/{3 * left}) = {worth:.2f}, to the "
+            f"({amount(max(each, 0.0))} × {rest:.3g} / √2)^(2/{3 * left}) = {worth:.2f}, to the "
             "nearest whole number, at least 1 and at most the cells of the side."
         )
         what = "1 part" if node.fan_out == 1 else f"{node.fan_out} parts"
@@ -146,8 +149,9 @@ class DAF(Mechanism):
         record = curator.transcript()
         if self.stop_count is None:
             return self.infer(record, ["leaves"])
+        stop = float(self.stop_count * curator.lattice)
         # As HTF: a draw that decided about a leaf must weigh the same whichever way it fell.
-        near = inference.in_doubt(record, "levels", np.full(len(record), float(self.stop_count)))
+        near = inference.in_doubt(record, "levels", np.full(len(record), stop))
         shares = inference.balanced_shares(record, curator.units, "levels", "cuts", near)
         return self.infer(record, ["leaves"], None, shares)
 

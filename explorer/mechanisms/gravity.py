@@ -34,6 +34,7 @@ ROOT_SHARE = 0.03  # of the tree's budget, for the noisy total
 ENOUGH = 10.0  # a node is worth cutting while its count times its budget exceeds this
 RATIO = 1.19  # of the shares of successive cuts, for each place
 STRUCTURE_SHARE = 0.5  # of the tree's budget, where PrivTree chooses it
+STEPS = 2**8  # of the tree's budget, in whole numbers of which its draws are paid
 MOST_ZONES = 2**22  # flows between zones in a release
 
 _WARM: set[tuple[int, str]] = set()
@@ -48,10 +49,10 @@ class Gravity(Mechanism):
 
     Maps: `Mosaic` on each place's two axes, one pass each. Tree: places are cut in turn, each in
     the middle of its longer side; a node is worth cutting while its count times the budget left
-    exceeds 10. Inference: least squares upwards, then shares that cannot be negative and that
-    expect of each half what the maps hold in it; the total is its own draw, which makes it
-    unbiased. One place is Mosaic with all of the budget. All shares compose in sequence: the maps'
-    passes, then what a path of the tree spends.
+    exceeds 10 times the contribution bound. Inference: least squares upwards, then shares that
+    cannot be negative and that expect of each half what the maps hold in it; the total is its own
+    draw, which makes it unbiased. One place is Mosaic with all of the budget. All shares compose
+    in sequence: the maps' passes, then what a path of the tree spends.
 
     The paper is this project's own (notebooks/design); figures for its choices stand there.
     """
@@ -146,8 +147,9 @@ class Gravity(Mechanism):
         # What the leaf's second draw cost was still there when the first one decided.
         elsewhere = sum(part for _, part in node.release.elsewhere)
         rest = node.release.epsilon - elsewhere - node.path_epsilon + node.own_epsilon("leaves")
-        worth = counted * rest / ENOUGH
-        figures = f"{amount(counted)} × {rest:.3g} / {ENOUGH:g} = {amount(worth)}"
+        enough = ENOUGH * node.release.contribution_bound
+        worth = counted * rest / enough
+        figures = f"{amount(counted)} × {rest:.3g} / {enough:g} = {amount(worth)}"
         if node.is_leaf:
             reason = "Too few trips for the budget left: a cut would only add noise."
             return Decision("stopped", f"stopped: {figures} < 1", reason)
@@ -195,20 +197,22 @@ class Gravity(Mechanism):
         zones = None if self.zones is None else zone_parts(curator.shape, self.zones)
         base = k if zones is None else max(1, round(math.log2(np.prod(zones))))
         ratio = RATIO**k if zones is None else 1.0
-        nodes, t, turn = root, 0, np.zeros(1, dtype=np.int64)
+        # A release takes most of its time to set up noise of another scale: whole steps of budget
+        # and one count of all leaves leave few scales.
+        step = max(1, int(curator.remaining(root)[0]) // STEPS)
+        nodes, t, turn, leaves = root, 0, np.zeros(1, dtype=np.int64), list[Regions]()
         while len(nodes):
             rest = curator.remaining(nodes)
-            worth = counted * (rest / UNITS_PER_EPSILON) / ENOUGH
+            worth = counted * (rest / UNITS_PER_EPSILON) / (ENOUGH * curator.contribution_bound)
             ends = self._ends(nodes, worth, max(base - t, 0))
-            leaves = nodes.select(ends)
-            if len(leaves):
-                curator.count(leaves, rest[ends], "leaves")
+            leaves.append(nodes.select(ends))
             nodes, rest, worth, turn = nodes.select(~ends), rest[~ends], worth[~ends], turn[~ends]
             if len(nodes) == 0:
-                return
+                break
             jump = base - t if t < base else k
             part = self._portion(nodes, worth, jump, max(base - t, 0), ratio)
-            paid = np.where(part > 0.97, rest, np.floor(part * rest).astype(np.int64))
+            steps = np.maximum(np.rint(part * rest / step).astype(np.int64), 1)
+            paid = np.where(part > 0.97, rest, np.minimum(steps * step, rest))
             if zones is not None and t == 0:
                 children = nodes.grid(zones)
             else:
@@ -217,11 +221,12 @@ class Gravity(Mechanism):
             owner = np.searchsorted(nodes.ids, children.parent)
             # Children that take all that is left are leaves already: one draw, no decision.
             final = (paid == rest)[owner]
-            if final.any():
-                curator.count(children.select(final), paid[owner][final], "leaves")
+            leaves.append(children.select(final))
             nodes, turn, t = children.select(~final), turn[owner][~final], t + jump
             if len(nodes):
                 counted = curator.count(nodes, paid[owner][~final], "levels")
+        ended = Regions.join(leaves)
+        curator.count(ended, curator.remaining(ended), "leaves")
 
     @staticmethod
     def _ends(nodes: Regions, worth: Floats, due: int) -> NDArray[np.bool_]:
@@ -234,7 +239,7 @@ class Gravity(Mechanism):
         """What part of their rest nodes spend on the draws below, from released figures alone."""
         return portion(worth, jump, due, nodes.lower.shape[1] // 2, ratio)
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
+    def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
         if self.zones is None or self.partition != "adaptive" or len(shape) <= 2:
             return
         flows = math.prod(int(part) for part in zone_parts(shape, self.zones))

@@ -61,48 +61,37 @@ def check_settings() -> None:
 MOST_PARTS = 2**24
 """Parts of a domain that a mechanism publishes whatever lies in them."""
 
-
-def require_parts(title: str, parts: int) -> None:
-    """Refuse a mechanism whose parts, of which no data decides, are too many.
-
-    Raises
-    ------
-    InputError
-        Above `MOST_PARTS`.
-    """
-    if parts > MOST_PARTS:
-        raise InputError(
-            f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
-            f"{MOST_PARTS:,} are possible: choose a coarser grid, or a mechanism that looks where "
-            "records are."
-        )
-
-
 MOST_RELEASED = 2**22
-"""As many in a release, whose noise takes a hundred times as long as that of a preview."""
+"""As many in a release of trips: its noise takes a hundred times as long as that of a preview."""
 
 
-def require_drawn_parts(title: str, parts: int, preview: bool, spent: int) -> None:
-    """Refuse parts of which a noisy count has decided, where they are too many.
+def require_parts(title: str, parts: int, dimensions: int, preview: bool, spent: int = 0) -> None:
+    """Refuse a mechanism that would publish too many parts, most of them empty.
 
     Parameters
     ----------
     parts : their number, a Python integer of any size
+    dimensions : of the domain; of a map a release may have as many parts as a preview
     preview : whether up to `MOST_PARTS` are possible, else `MOST_RELEASED`
-    spent : what has been drawn already, in units of 10^-12 epsilon; it cannot be given back
+    spent : what has been drawn to find out, in units of 10^-12 epsilon; it cannot be given back
 
     Raises
     ------
     InputError
         Above that.
     """
-    most, kind = (MOST_PARTS, "preview") if preview else (MOST_RELEASED, "release")
+    most, kind = MOST_PARTS, "" if dimensions <= 2 else " in a preview"
+    if dimensions > 2 and not preview:
+        most, kind = MOST_RELEASED, " in a release"
     if parts > most:
+        cost = (
+            f"; the noisy count that decided this has cost epsilon {to_epsilon(spent):.6g}, which "
+            "stays spent"
+        )
         raise InputError(
             f"{title} would publish {parts:,} numbers here, nearly all of them noise, and at most "
-            f"{most:,} are possible in a {kind}: choose coarser grids, or a mechanism that looks "
-            "where records are; the noisy count that decided this has cost epsilon "
-            f"{to_epsilon(spent):.6g}, which stays spent."
+            f"{most:,} are possible{kind}: choose a coarser grid, or a mechanism that looks where "
+            f"records are{cost if spent else ''}."
         )
 
 

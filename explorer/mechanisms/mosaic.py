@@ -78,8 +78,9 @@ class Mosaic(Mechanism):
         # What the leaf's second draw cost was still there when the first one decided.
         rest = node.release.epsilon - node.path_epsilon + node.own_epsilon("leaves")
         d = node.tree.lower.shape[1]
-        worth, base = counted * rest / enough(d), base_levels(d)
-        figures = f"{amount(counted)} × {rest:.3g} / {enough(d):g} = {amount(worth)}"
+        needed, base = enough(d) * node.release.contribution_bound, base_levels(d)
+        worth = counted * rest / needed
+        figures = f"{amount(counted)} × {rest:.3g} / {needed:g} = {amount(worth)}"
         if node.is_leaf:
             reason = "Too few points for the budget left: a split would only add noise."
             return Decision("stopped", f"stopped: {figures} < 1", reason)
@@ -110,13 +111,13 @@ def measured(
     levels, leaves = f"{name}levels", f"{name}leaves"
     cut, d = list(axes), len(axes)
     deepest = int(np.ceil(np.log2(max(curator.shape[axis] for axis in cut))))
-    base = base_levels(d)
+    base, needed = base_levels(d), enough(d) * curator.contribution_bound
     first = curator.count(root, share(limit, FIRST_SHARE), levels)
     pending: dict[int, list[tuple[Regions, Ints]]] = {0: [(root, first)]}
     for level in range(deepest + 1):
         for nodes, noisy in pending.pop(level, []):
             rest = curator.remaining(nodes)
-            worth = noisy * (rest / UNITS_PER_EPSILON) / enough(d)
+            worth = noisy * (rest / UNITS_PER_EPSILON) / needed
             ends = _whole(nodes, cut) | ((worth < 1) & (level >= base))
             ending = nodes.select(ends)
             if len(ending):
@@ -130,7 +131,7 @@ def measured(
     noisy_counts, precision = transcript.counts([levels])
     path = np.zeros(len(transcript), dtype=np.int64)
     inference.add_down(transcript.parent, transcript.spent.sum(axis=1), path)
-    worth = noisy_counts * (limit - path) / (enough(d) * UNITS_PER_EPSILON)
+    worth = noisy_counts * (limit - path) / (needed * UNITS_PER_EPSILON)
     near = (precision > 0) & (worth < DOUBT) & (transcript.depth >= base)
     return transcript, inference.balanced_shares(transcript, limit, levels, "", near)
 

@@ -54,9 +54,10 @@ class QuadTree(Mechanism):
     inference = inference_option("least squares")
     inside = inside_option()
 
-    def _check_size(self, shape: tuple[int, ...]) -> None:
+    def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
         halvings = max(shape).bit_length() if self.height is None else self.height
-        require_parts(self.title, math.prod(min(side, 2**halvings) for side in shape))
+        parts = math.prod(min(side, 2**halvings) for side in shape)
+        require_parts(self.title, parts, len(shape), preview)
 
     def plan(self, curator: Curator) -> Estimate:
         """Count a level, quarter it, go on; the last level takes what is left."""

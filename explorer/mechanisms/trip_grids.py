@@ -13,7 +13,7 @@ import param
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, public
 from explorer.mechanisms.figures import Figures, amount
-from explorer.mechanisms.limits import require_drawn_parts
+from explorer.mechanisms.limits import require_parts
 from explorer.mechanisms.options import TRIPS, total_share_option
 from explorer.privacy.curator import Curator
 from explorer.releases import inference
@@ -82,7 +82,7 @@ class TripGrid(Mechanism):
 
     @abstractmethod
     def parts(self, total: float, epsilon: float, d: int) -> float:
-        """Parts a side for a noisy total, 0 or more, and the budget of each part."""
+        """Parts a side for a noisy total over the bound, 0 or more, and the budget of a part."""
 
     def plan(self, curator: Curator) -> Estimate:
         """Noisy N, parts a side, one count a part with all that is left.
@@ -93,10 +93,13 @@ class TripGrid(Mechanism):
         nodes = curator.open()
         total = int(curator.count(nodes, share(curator.units, self.total_share), "total")[0])
         rest = to_epsilon(int(curator.remaining(nodes)[0]))
-        size = self.parts(max(total, 0), rest, len(curator.shape))
+        # Counts in units of the bound: noise is of that size, too.
+        worth = max(total, 0) / curator.contribution_bound
+        size = self.parts(worth, rest, len(curator.shape))
         wanted = [min(max(int(np.rint(size)), 1), side) for side in curator.shape]
         # In Python's whole numbers: the product of six sides passes 64 bits.
-        require_drawn_parts(self.title, math.prod(wanted), curator.preview, curator.spent)
+        parts = math.prod(wanted)
+        require_parts(self.title, parts, len(wanted), curator.preview, curator.spent)
         for axis, number in enumerate(wanted):
             if number > 1:
                 each = np.ones(len(wanted), dtype=np.int64)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.grid.domain import Domain
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.weights import lattice_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,7 +29,7 @@ class Countable(Protocol):
         """Exact counts of n boxes, `lower`, `upper` (n, d) half open, (n,)."""
 
 
-def exact(counts: Countable, boxes: ArrayLike) -> Floats:
+def exact(counts: Countable, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
     """True counts of boxes; needs the counts, so it exists only where the curator works.
 
     Parameters
@@ -35,11 +37,12 @@ def exact(counts: Countable, boxes: ArrayLike) -> Floats:
     counts : FrequencyMatrix, or counts of any number of dimensions
     boxes : as people write boxes of the domain
         Of a grid (n, 4) x0, y0, x1, y1 in metres of its CRS, or cells without one. Cells cut
-        through count by the part of them that lies inside.
+        through count by the part of them that lies inside. Of several places (n, k, 4), or a
+        mapping from places to frames of boxes, see `TripDomain.to_cells`.
 
     Returns
     -------
-    (n,) float64
+    (n,) float64; of weighted records the sums of their weights
 
     Raises
     ------
@@ -50,7 +53,7 @@ def exact(counts: Countable, boxes: ArrayLike) -> Floats:
     if isinstance(counts, FrequencyMatrix):
         found = rectangle_sums(counts.sums, cells)
     else:
-        found = _by_pieces(counts, cells)
+        found = _by_pieces(counts, cells) / lattice_of(counts)
     # Four corners of large sums cancel but for their last bits: no count is below 0.
     return np.maximum(found, 0.0)
 

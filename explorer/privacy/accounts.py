@@ -129,6 +129,8 @@ class Accounts:
 
     def dearest(self, ids: Ints, paid: Ints) -> int:
         """The largest account that there would be if some nodes paid (n,) units more."""
+        if np.shape(paid) != np.shape(ids):
+            raise ValueError("every region pays one number of units")
         fault, most = _dearest(ids, paid, self._spent[: self._number])
         _refuse(fault)
         return int(most)

@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 
 from explorer.errors import InputError
 from explorer.points import split_costs as homogeneity
+from explorer.points.weights import lattice_of
 from explorer.privacy import cuts, partitions
 from explorer.privacy.accounts import mix, shown
 from explorer.privacy.counts import Counts, Dense, sliced
 from explorer.privacy.noise import Keys, NoiseSource, is_release_grade
 from explorer.privacy.passes import BudgetExceeded, Passes
-from explorer.privacy.regions import Regions
+from explorer.privacy.regions import Regions, each_axis, each_of, one_axis
 from explorer.releases import haar
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Candidates, LedgerRow, Measurement
@@ -63,6 +64,20 @@ class Curator(Passes):
     def preview(self) -> bool:
         """Whether what is drawn is no release."""
         return not is_release_grade(self._noise)
+
+    @property
+    def contribution_bound(self) -> int:
+        """The most that one unit of privacy moves any count, in the unit of counts: public.
+
+        What a count is worth to a plan is count x budget / bound, the budget being measured in
+        noise of scale bound / epsilon.
+        """
+        return self.__counts.contribution_bound
+
+    @property
+    def lattice(self) -> int:
+        """How many units of a count make one record: public, 1 but for weighted records."""
+        return lattice_of(self.__counts)
 
     def within(self, region: Regions, counts: Counts) -> Curator:
         """A curator of one region's own finer data, limited by what its path has left.
@@ -170,7 +185,7 @@ class Curator(Passes):
         if rounds != int(rounds) or rounds < 0:
             raise ValueError("a search takes a whole number of rounds, 0 or more")
         rounds = int(rounds)
-        rows = np.arange(len(regions))
+        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
         start = regions.lower[rows, axis]
         length = regions.shape[rows, axis]
         if rule == "middle":
@@ -240,7 +255,18 @@ class Curator(Passes):
         BudgetExceeded
             If any region cannot pay; nothing is drawn then.
         """
-        chosen, number, budget = _those(np.nonzero(parts > 1)[0], self._own(regions), parts, units)
+        regions = self._own(regions)
+        axis, parts = (
+            one_axis(axis, len(self.shape)),
+            each_of(parts, len(regions), "number of parts"),
+        )
+        # Slabs beyond a region would be measured, too.
+        if np.any(parts < 1) or np.any(parts > regions.shape[:, axis]):
+            raise ValueError("a region has 1 slab to as many as its side has cells")
+        if candidates != int(candidates) or candidates < 1:
+            raise ValueError("there is a whole number of candidates, 1 or more")
+        candidates = int(candidates)
+        chosen, number, budget = _those(np.flatnonzero(parts > 1), regions, parts, units)
         low, high = chosen.lower[:, axis], chosen.upper[:, axis]
         offers = partitions.Offers.of(chosen.keys, low, high, number, candidates)
         if candidates == 1 or len(chosen) == 0:
@@ -275,7 +301,7 @@ class Curator(Passes):
             If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
-        rows = np.arange(len(regions))
+        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
         position = regions.lower[rows, axis] + 1
         choosing = np.flatnonzero(regions.shape[rows, axis] > 2)
         if len(choosing) == 0:
@@ -334,7 +360,7 @@ class Curator(Passes):
             leaves.append(nodes.select(~goes_on))
             nodes = nodes.select(goes_on).halves()
             depth += 1
-        factor = (2 * b - 1) / (b - 1)
+        factor = (2 * b - 1) / (b - 1) * self.__counts.contribution_bound
         self._notes.enter(LedgerRow(stage, to_epsilon(units), tests, factor, "PrivTree's proof"))
         return Regions.join(leaves)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from fractions import Fraction
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -206,22 +207,26 @@ def _opendp_laplace(sensitivity: int, units: int):  # type: ignore[no-untyped-de
     # Imported here: loading OpenDP takes a second that previews need not wait for.
     import opendp.prelude as dp
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    return dp.m.make_laplace(*space, scale=_safe_scale(sensitivity, units))
+    domain, l1, _, _ = _opendp_spaces()
+    return dp.m.make_laplace(domain, l1, scale=_safe_scale(sensitivity, units))
 
 
 def _opendp_lowest(sensitivity: int, units: int):  # type: ignore[no-untyped-def]
     import opendp.prelude as dp
 
+    domain, _, linf, divergence = _opendp_spaces()
+    scale = _safe_scale(2 * sensitivity, units)
+    return dp.m.make_noisy_max(domain, linf, divergence, scale=scale, negate=True)
+
+
+@cache
+def _opendp_spaces():  # type: ignore[no-untyped-def]
+    """Domain of whole numbers, its two distances, and what bounds a loss: made once."""
+    import opendp.prelude as dp
+
     dp.enable_features("contrib")
-    return dp.m.make_noisy_max(
-        dp.vector_domain(dp.atom_domain(T="i64")),
-        dp.linf_distance(T="i64"),
-        dp.max_divergence(),
-        scale=_safe_scale(2 * sensitivity, units),
-        negate=True,
-    )
+    whole = dp.vector_domain(dp.atom_domain(T="i64"))
+    return whole, dp.l1_distance(T="i64"), dp.linf_distance(T="i64"), dp.max_divergence()
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -34,6 +34,7 @@ class Passes:
         self._shape, self._units = shape, int(units)
         self._books: list[Boxes] = []
         self._notes = Notes()
+        self._closed = False
         # The curator that this one works inside, and the region that is its own.
         self._around: tuple[Passes, Regions] | None = None
 
@@ -59,7 +60,8 @@ class Passes:
         claimed yet), and the limits together stay within the budget.
         """
         unclaimed = self.units - sum(book.limit for book in self._books)
-        limit = unclaimed if units is None else units
+        # An exact whole number: what is compared is what is kept.
+        limit = unclaimed if units is None else int(units)
         if limit < 0 or limit > unclaimed:
             raise BudgetExceeded(f"a pass asks for {limit} units, {unclaimed} are unclaimed")
         under = None if self._around is None else self._around[1].keys[0]
@@ -70,6 +72,11 @@ class Passes:
         """What each region's path may still spend, (n,), in units of 10^-12 epsilon."""
         left: Ints = regions.book.limit - regions.book.spent[span(regions.ids)]
         return left
+
+    def close(self) -> int:
+        """Measure nothing from now on, here or inside; returns what all has cost in the end."""
+        self._closed = True
+        return self.spent
 
     def transcript(self, regions: Regions | None = None) -> Transcript:
         """All that was learnt in one pass (the one of `regions`, else the last)."""
@@ -109,9 +116,17 @@ class Passes:
 
         before = self.spent
         book.pay(regions.ids, paid, agree)
+        # Asked after paying: whoever measures while another thread closes is in its sum, or here.
+        if self._is_closed:
+            raise BudgetExceeded(f"{stage}: this curator is closed; nothing was drawn")
         self._notes.charges.append((book, stage, regions.ids, paid))
         self._pay_around(self.spent - before, stage)
         return paid
+
+    @property
+    def _is_closed(self) -> bool:
+        """Whether this curator, or one that it works inside, measures nothing any more."""
+        return self._closed or (self._around is not None and self._around[0]._is_closed)
 
     def _settle_in(self, outer: Passes, region: Regions) -> None:
         """Become an inner curator's books: of one region, which is closed for the outer's plan."""

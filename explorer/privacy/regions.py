@@ -215,7 +215,8 @@ class Boxes(Accounts):
         """Cut boxes in two, see `Regions.split`."""
         own = self.named(ids)
         # Copies, one for each region: kernels look at no bounds, and a plan may go on writing.
-        axes, cuts = _each(axis, len(own), "axis"), _each(position, len(own), "position")
+        axes = each_axis(axis, len(own), self._lower.shape[1])
+        cuts = each_of(position, len(own), "position")
         first, last = self._lower[own, axes], self._upper[own, axes]
         if np.any(cuts <= first) or np.any(cuts >= last):
             raise ValueError("a cut must lie strictly inside its region")
@@ -237,9 +238,10 @@ class Boxes(Accounts):
     def slice(self, ids: Ints, axis: int, parts: Ints, position: Ints) -> Regions:
         """Cut boxes into slabs, see `Regions.slice`."""
         own = self.named(ids)
+        axis = one_axis(axis, self._lower.shape[1])
         fan_out, cuts = np.array(parts, np.int64), np.array(position, np.int64)
-        more = int(fan_out.sum())
-        if fan_out.shape != own.shape or np.any(fan_out < 1) or len(cuts) != more - len(own):
+        more = _added_up(fan_out)
+        if fan_out.shape != own.shape or np.any(fan_out < 1) or cuts.shape != (more - len(own),):
             raise ValueError("every region needs one cut less than it has slabs")
         _require_room(len(self) + more)
         owner = np.repeat(own, fan_out)
@@ -257,7 +259,7 @@ class Boxes(Accounts):
         """Cut boxes into given ones, see `Regions.divide`."""
         own = self.named(ids)
         children, low, high = (np.array(each, np.int64) for each in (fan_out, lower, upper))
-        dimensions, more = self._lower.shape[1], int(children.sum())
+        dimensions, more = self._lower.shape[1], _added_up(children)
         fits = children.shape == own.shape and low.shape == high.shape == (more, dimensions)
         owner = np.repeat(np.arange(len(own)), children) if fits else children
         if not fits or not tile(low, high, owner, self._lower[own], self._upper[own]):
@@ -276,12 +278,34 @@ class Boxes(Accounts):
         return *super()._columns(), "_lower", "_upper"
 
 
-def _each(values: ArrayLike, number: int, name: str) -> Ints:
+def each_of(values: ArrayLike, number: int, name: str) -> Ints:
     """A whole number for each of some regions, (number,), copied; one number stands for all."""
     given = np.asarray(values)
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
         raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")
     return np.array(np.broadcast_to(given, number), dtype=np.int64)
+
+
+def each_axis(axis: ArrayLike, number: int, dimensions: int) -> Ints:
+    """An axis for each of some regions, (number,), copied; 0 to dimensions - 1."""
+    axes = each_of(axis, number, "axis")
+    if axes.min(initial=0) < 0 or axes.max(initial=0) >= dimensions:
+        raise ValueError(f"the axes are 0 to {dimensions - 1}")
+    return axes
+
+
+def one_axis(axis: int, dimensions: int) -> int:
+    """One axis for all regions; a list of them would cut each region its own way."""
+    if np.ndim(axis) != 0:
+        raise ValueError("give one axis for all regions")
+    return int(each_axis(axis, 1, dimensions)[0])
+
+
+def _added_up(fan_out: Ints) -> int:
+    """How many children there are in all; in Python's whole numbers, which do not wrap round."""
+    most = int(fan_out.max(initial=0))
+    _require_room(most)
+    return sum(fan_out.tolist()) if most * len(fan_out) > MOST_NODES else int(fan_out.sum())
 
 
 def _kept(values: NDArray[Any]) -> NDArray[Any]:

@@ -65,12 +65,12 @@ def read_rectangles(
         For a file that is missing, larger than `MAX_BYTES`, of another format, or holds something
         else than rectangles; for GeoJSON when the grid has no CRS.
     """
-    content, label = _content(source, name)
+    content, label = content_of(source, name)
     if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         boxes, names = rectangle_geojson.read(content, grid, label, MAX_RECTANGLES, note)
     else:
         boxes, names = _read_csv(content, grid, label)
-    names = [_clean_name(name, number) for number, name in enumerate(names)]
+    names = [clean_name(name, number) for number, name in enumerate(names)]
     for box, called in zip(boxes, names, strict=True):
         if box[0] > box[2] or box[1] > box[3]:
             raise InputError(
@@ -116,7 +116,8 @@ def write_rectangles(
     raise InputError(f"{format!r} is not a format of rectangles; choose {' or '.join(FORMATS)}.")
 
 
-def _content(source: str | Path | bytes, name: str) -> tuple[bytes, str]:
+def content_of(source: str | Path | bytes, name: str = "") -> tuple[bytes, str]:
+    """What a file of rectangles holds, and what to call it; see `read_rectangles`."""
     if isinstance(source, bytes | bytearray | memoryview):
         content, label = bytes(source), name[:_NAME_LENGTH] or "the file"
     else:
@@ -139,6 +140,36 @@ def _content(source: str | Path | bytes, name: str) -> tuple[bytes, str]:
 
 
 def _read_csv(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[Any]]:
+    header, rows, point = csv_rows(content)
+    places = next((edges for edges in _HEADERS if set(edges) <= set(header)), None)
+    if places is None:
+        raise InputError(
+            f"{label} is neither GeoJSON nor CSV with the columns name,x0,y0,x1,y1; give one of "
+            "them."
+        )
+    check_number(rows, label)
+    at = [header.index(edge) for edge in places]
+    boxes, names = np.empty((len(rows), 4)), []
+    named = header.index("name") if "name" in header else -1
+    for number, row in enumerate(rows):
+        try:
+            boxes[number] = [float(row[column].translate(point)) for column in at]
+        except (ValueError, IndexError):
+            boxes[number] = np.nan
+        if not np.isfinite(boxes[number]).all():
+            raise InputError(
+                f"Row {number + 1} of {label} lacks a number in {', '.join(places)}; mend it."
+            )
+        names.append(row[named] if 0 <= named < len(row) else None)
+    refuse_degrees(boxes, grid, label)
+    return boxes, names
+
+
+def csv_rows(content: bytes) -> tuple[list[str], list[list[str]], dict[int, int]]:
+    """Header in small letters, the rows below it, and what makes decimal points of commas.
+
+    Without a header, such as of what is no text, all are empty.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -151,36 +182,20 @@ def _read_csv(content: bytes, grid: Grid, label: str) -> tuple[Floats, list[Any]
         rows = []
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     header = [cell.strip().lower() for cell in rows[0]] if rows and "\0" not in text else []
-    places = next((edges for edges in _HEADERS if set(edges) <= set(header)), None)
-    if places is None:
-        raise InputError(
-            f"{label} is neither GeoJSON nor CSV with the columns name,x0,y0,x1,y1; give one of "
-            "them."
-        )
-    if len(rows) == 1:
-        raise InputError(f"{label} holds no rectangle; add one, or leave the file out.")
-    if len(rows) - 1 > MAX_RECTANGLES:
-        raise rectangle_geojson.too_many(label, MAX_RECTANGLES)
-    at = [header.index(edge) for edge in places]
     # Where semicolons delimit, numbers may have decimal commas.
-    point = str.maketrans(",", ".") if delimiter == ";" else {}
-    boxes, names = np.empty((len(rows) - 1, 4)), []
-    named = header.index("name") if "name" in header else -1
-    for number, row in enumerate(rows[1:]):
-        try:
-            boxes[number] = [float(row[column].translate(point)) for column in at]
-        except (ValueError, IndexError):
-            boxes[number] = np.nan
-        if not np.isfinite(boxes[number]).all():
-            raise InputError(
-                f"Row {number + 1} of {label} lacks a number in {', '.join(places)}; mend it."
-            )
-        names.append(row[named] if 0 <= named < len(row) else None)
-    _refuse_degrees(boxes, grid, label)
-    return boxes, names
+    point: dict[int, int] = str.maketrans(",", ".") if delimiter == ";" else {}
+    return header, rows[1:], point
 
 
-def _refuse_degrees(boxes: Floats, grid: Grid, label: str) -> None:
+def check_number(rows: Sequence[Any], label: str) -> None:
+    """Refuse a file of no rectangle, or of more than `MAX_RECTANGLES`."""
+    if not rows:
+        raise InputError(f"{label} holds no rectangle; add one, or leave the file out.")
+    if len(rows) > MAX_RECTANGLES:
+        raise rectangle_geojson.too_many(label, MAX_RECTANGLES)
+
+
+def refuse_degrees(boxes: Floats, grid: Grid, label: str) -> None:
     """Degrees taken for metres would be a speck in the middle of the map: refuse them."""
     if grid.crs is None or np.any(np.abs(boxes) > (360, 90, 360, 90)):
         return
@@ -196,13 +211,13 @@ def _refuse_degrees(boxes: Floats, grid: Grid, label: str) -> None:
 def _as_csv(boxes: Floats, names: Sequence[str], labels: tuple[str, ...], cells: list[Any]) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["name", *EDGES, *map(_no_formula, labels)])
+    writer.writerow(["name", *EDGES, *map(no_formula, labels)])
     for box, name, row in zip(boxes.tolist(), names, cells, strict=True):
-        writer.writerow([_no_formula(str(name)), *box, *map(_no_formula, map(finite, row))])
+        writer.writerow([no_formula(str(name)), *box, *map(no_formula, map(finite, row))])
     return text.getvalue()
 
 
-def _no_formula(cell: Any) -> Any:
+def no_formula(cell: Any) -> Any:
     """A cell as it is, but text in one line and never one that a spreadsheet would run."""
     if not isinstance(cell, str):
         return cell
@@ -214,7 +229,7 @@ def _one_line(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text).strip()
 
 
-def _clean_name(name: Any, number: int) -> str:
+def clean_name(name: Any, number: int) -> str:
     """One short line of a name from a file, or Q and its number."""
     text = str(name) if isinstance(name, str | int | float) else ""
     if text.startswith("'") and _FORMULA.match(text):

@@ -35,6 +35,28 @@ def by_stage(
     return tuple(rows)
 
 
+def described(release: Any) -> dict[str, Any]:
+    """The facts of a `Release` as JSON can hold them: what `checked` reads again."""
+    return {
+        "software": release.version,
+        "mechanism": release.mechanism,
+        "parameters": dict(release.parameters),
+        "epsilon": release.epsilon,
+        "units": release.units,
+        "preview": release.preview,
+        "unit_of_privacy": release.unit,
+        "contribution_bound": release.contribution_bound,
+        "ledger": [vars(row) for row in release.ledger],
+        "facts": dict(release.facts),
+        "elsewhere": release.elsewhere,
+        "inside": release.inside,
+        "linear": release.linear,
+        "haar_variance": release.haar_variance,
+        # Files without it are of whole records.
+        **({"weighted": True} if release.weighted else {}),
+    }
+
+
 def checked(about: dict[str, Any], has_maps: bool = False) -> dict[str, Any]:
     """The facts of a release file in their own types; raises where one is impossible.
 
@@ -61,6 +83,7 @@ def checked(about: dict[str, Any], has_maps: bool = False) -> dict[str, Any]:
         and about["inside"] in ("uniform", "maps" if has_maps else "interpolated")
         and about["unit_of_privacy"] in UNITS_OF_PRIVACY
         and all(isinstance(about[name], bool) for name in ("preview", "linear"))
+        and isinstance(about.get("weighted", False), bool)
         and (variance is None or (isinstance(variance, float) and 0 < variance < np.inf))
         and np.isfinite([*facts.values(), *(part for _, part in elsewhere)]).all()
     )
@@ -79,5 +102,6 @@ def checked(about: dict[str, Any], has_maps: bool = False) -> dict[str, Any]:
         "inside": about["inside"],
         "linear": about["linear"],
         "haar_variance": variance,
+        "weighted": about.get("weighted", False),
         "version": str(about["software"]),
     }

@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -30,6 +30,10 @@ Floats = NDArray[np.float64]
 
 FLOOR = 1e-4
 """Share of a place's chances that is spread evenly, so that none is 0."""
+
+
+MOST_RECORDS = 1e18
+"""Beyond all data and its noise; sums of maps stay finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,8 @@ class PlaceMap:
             raise ValueError("the leaves of a map do not tile its place")
         if counts.dtype != np.float64 or not np.isfinite(counts).all() or np.any(counts < 0):
             raise ValueError("a count of a map is negative or no number")
+        if counts.max(initial=0.0) > MOST_RECORDS:
+            raise ValueError("a leaf of a map holds more records than there are")
 
     @property
     def _owners(self) -> NDArray[np.int32]:
@@ -102,6 +108,27 @@ class PlaceMap:
         return summed(self.density)
 
 
+class Chances(NamedTuple):
+    """Chances of k places as numba reads them.
+
+    Attributes
+    ----------
+    flat : the tables of all places behind each other
+    start : (k,) where each begins in `flat`
+    shapes : (k, 2) of the tables
+    whole : (n, k) chances of n boxes at each place
+    """
+
+    flat: Floats
+    start: Ints
+    shapes: Ints
+    whole: Floats
+
+
+NO_MAPS = Chances(np.zeros(0), np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 0)))
+"""Of no places: counts lie evenly."""
+
+
 @dataclass(frozen=True, eq=False)
 class PlaceMaps:
     """The maps of all k places, in the order of the axes: place p has axes 2 p and 2 p + 1."""
@@ -110,23 +137,23 @@ class PlaceMaps:
 
     def masses(self, lower: Ints, upper: Ints) -> Floats:
         """A_1 A_2 .. A_k of n boxes of whole cells, `lower`, `upper` (n, 2k), (n,)."""
-        product = np.ones(len(lower))
-        for number, place in enumerate(self.places):
-            own = slice(2 * number, 2 * number + 2)
-            product *= box_sums(place.table, lower[:, own], upper[:, own])
+        product: Floats = self.over(lower, upper).whole.prod(axis=1)
         return product
 
     def answer(self, number: int, boxes: Floats) -> Floats:
         """What the map of one place says itself of n boxes (n, 2, 2) in its cells, (n,)."""
         return rectangle_sums(self.places[number].count_table, boxes)
 
-    @cached_property
-    def flat(self) -> tuple[Floats, Ints, Ints]:
-        """The tables of chances behind each other, where each begins, their shapes (k, 2)."""
+    def over(self, lower: Ints, upper: Ints) -> Chances:
+        """The chances as answers need them, for boxes of whole cells (n, 2k)."""
         tables = [place.table for place in self.places]
         start = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
         shapes = np.array([table.shape for table in tables], dtype=np.int64)
-        return np.concatenate([table.ravel() for table in tables]), start, shapes
+        whole = np.empty((len(lower), len(tables)))
+        for number, table in enumerate(tables):
+            own = slice(2 * number, 2 * number + 2)
+            whole[:, number] = box_sums(table, lower[:, own], upper[:, own])
+        return Chances(np.concatenate([table.ravel() for table in tables]), start, shapes, whole)
 
     @cached_property
     def key(self) -> str:
@@ -175,19 +202,44 @@ def _corner(flat, start, rows, cols, row, col):  # type: ignore[no-untyped-def]
     i, j = min(int(row), rows - 2), min(int(col), cols - 2)
     up, along = row - i, col - j
     at = start + i * cols + j
-    low = flat[at] * (1.0 - along) + flat[at + 1] * along
+    # Corners of leaves are whole numbers, and most corners that are asked for.
+    low = flat[at] if along == 0.0 else flat[at] * (1.0 - along) + flat[at + 1] * along
     if up == 0.0:
         return low
-    high = flat[at + cols] * (1.0 - along) + flat[at + cols + 1] * along
+    at += cols
+    high = flat[at] if along == 0.0 else flat[at] * (1.0 - along) + flat[at + 1] * along
     return low * (1.0 - up) + high * up
 
 
 @njit(cache=True, nogil=True)
 def mass(flat, start, rows, cols, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
-    """Chance of a rectangle of one place, fractions of cells by area; see `PlaceMaps.flat`."""
+    """Chance of a rectangle of one place, fractions of cells by area; see `Chances`."""
     return (
         _corner(flat, start, rows, cols, r1, c1)
         - _corner(flat, start, rows, cols, r0, c1)
         - _corner(flat, start, rows, cols, r1, c0)
         + _corner(flat, start, rows, cols, r0, c0)
     )
+
+
+@njit(cache=True, nogil=True)
+def parts_by_maps(boxes, m, lower, upper, leaves, chances):  # type: ignore[no-untyped-def]
+    """The parts of the chances of leaves that lie in box m, which touches them; see `Chances`."""
+    flat, start, shapes, whole = chances
+    parts = np.ones(len(leaves))
+    for place in range(len(start)):
+        row, col = 2 * place, 2 * place + 1
+        begin, rows, cols = start[place], shapes[place, 0], shapes[place, 1]
+        top, bottom = boxes[m, 0, row], boxes[m, 1, row]
+        left, right = boxes[m, 0, col], boxes[m, 1, col]
+        for k in range(len(leaves)):
+            i = leaves[k]
+            r0, r1 = float(lower[i, row]), float(upper[i, row])
+            c0, c1 = float(lower[i, col]), float(upper[i, col])
+            if top <= r0 and bottom >= r1 and left <= c0 and right >= c1:
+                continue
+            r0, r1, c0, c1 = max(top, r0), min(bottom, r1), max(left, c0), min(right, c1)
+            inside = mass(flat, begin, rows, cols, r0, c0, r1, c1)
+            # Differences of sums: for a thin slice of a cell they may miss 0 by a last bit.
+            parts[k] *= max(inside, 0.0) / whole[i, place]
+    return parts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,18 +21,19 @@ from explorer.releases import file as release_file
 from explorer.releases import haar, map_answers
 from explorer.releases.answers import Answers
 from explorer.releases.checks import check_made
-from explorer.releases.facts import by_stage, checked
+from explorer.releases.facts import by_stage, checked, described
+from explorer.releases.in_words import sentence
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
 from explorer.releases.marginal import chosen_axes, marginal_density
-from explorer.releases.nodes import span
-from explorer.releases.place_maps import PlaceMaps
+from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
 from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
+Boxes = ArrayLike | Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,7 @@ class Release:
     haar_variance : variance of every Haar coefficient, for Privlet
     candidates : cuts that HTF's search looked at, with their noisy costs; no file keeps them
     maps : private maps of all places, drawn beside the tree; None for most mechanisms
+    weighted : whether counts are sums of weights of a user's records, see `share`
     version : of the software that drew it
     """
 
@@ -80,36 +81,22 @@ class Release:
     haar_variance: float | None = None
     candidates: tuple[Candidates, ...] = ()
     maps: PlaceMaps | None = None
+    weighted: bool = False
     version: str = __version__
 
     @classmethod
     def from_estimate(cls, estimate: Estimate, **about: Any) -> Release:
         """Build a release from what a plan inferred; everything in it has been released."""
-        record = estimate.transcript
-        draws = np.full((len(record), len(record.stages)), np.nan)
-        for measured in record.measurements:
-            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
-        tree = Tree(
-            record.lower,
-            record.upper,
-            record.parent,
-            estimate.value,
-            estimate.precision,
-            record.stages,
-            record.spent,
-            draws,
-            estimate.tested,
-        )
         if estimate.maps is not None:
             about["inside"] = "maps"
         release = cls(
-            tree=tree,
+            tree=Tree.of(estimate),
             maps=estimate.maps,
             facts=dict(estimate.facts),
-            elsewhere=record.elsewhere,
+            elsewhere=estimate.transcript.elsewhere,
             linear=estimate.linear,
             haar_variance=estimate.haar_variance,
-            candidates=record.candidates,
+            candidates=estimate.transcript.candidates,
             **about,
         )
         return replace(release, ledger=by_stage(release.stages(), release.ledger))
@@ -173,16 +160,17 @@ class Release:
 
     @property
     def grid(self) -> Grid:
-        """The grid of a map of two axes.
+        """The grid of a map of two axes, also of trips of one place.
 
         Raises
         ------
         InputError
             For a release over anything else.
         """
-        if not isinstance(self.domain, Grid):
-            raise no_map(len(self.domain.shape))
-        return self.domain
+        grids: Sequence[Grid] = getattr(self.domain, "grids", [self.domain])
+        if len(grids) == 1 and isinstance(grids[0], Grid):
+            return grids[0]
+        raise no_map(len(self.domain.shape))
 
     @property
     def is_uniform(self) -> bool:
@@ -235,11 +223,20 @@ class Release:
         """Private number of records in the whole domain."""
         return float(self.tree.value[0])
 
+    @property
+    def people(self) -> float:
+        """Private N_eff = total / k: how many users who give all k records they may; 0 or more.
+
+        Of n_u records of each user u it is about the sum of min(n_u, k) / k, k the contribution
+        bound. How many there are decides what a release is worth, k hardly.
+        """
+        return max(self.total, 0.0) / self.contribution_bound
+
     def boxes(self) -> Floats:
         """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4)."""
         return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
 
-    def answer(self, rectangles: ArrayLike) -> Answers:
+    def answer(self, rectangles: Boxes) -> Answers:
         """Private counts of rectangles, or of the boxes of another domain.
 
         Parameters
@@ -247,7 +244,8 @@ class Release:
         rectangles : (n, 4) x0, y0, x1, y1
             In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
             has none. Cells that are cut through count by area; what lies outside the grid is 0.
-            Of several places (n, 4 k): x0, y0, x1, y1 of each place in turn.
+            Of several places (n, k, 4) or (n, 4 k), NaN for anywhere; or a mapping from places to
+            frames of boxes, such as {"from": gdf, "to": gdf}.
 
         Returns
         -------
@@ -259,14 +257,33 @@ class Release:
             For rectangles that are not (n, 4), not finite, or inside out.
         """
         boxes = self.domain.to_cells(rectangles)
-        value, variance, _ = self.tree.integrate(boxes)
-        if self.inside == "maps":
-            value = map_answers.integrate(self.tree, self._maps, boxes)
-        elif not self.is_uniform:
+        value, variance, _ = self.tree.integrate(boxes, self._chances)
+        if self.inside == "interpolated":
             value = rectangle_sums(self._sums, boxes)
         if self.haar_variance is not None:
             variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
         return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact)
+
+    def share(self, rectangles: ArrayLike) -> Answers:
+        """Shares of all records that lie in boxes, 0 to 1 but for noise.
+
+        What answers say where users are protected: a user's records are bounded, so that counts
+        are none of trips or visits, and how many there are has no bounded sensitivity. `people`
+        says how many users stand behind it.
+
+        Parameters
+        ----------
+        rectangles : as in `answer`
+
+        Raises
+        ------
+        InputError
+            See `answer`, or for a release in which nobody is found.
+        """
+        if self.total <= 0:
+            raise InputError("This release finds no records at all, so there are no shares of it.")
+        found = self.answer(rectangles)
+        return Answers(found.value / self.total, found.sd / self.total, False)
 
     def map_answer(self, place: int, rectangles: ArrayLike) -> Floats:
         """What the map of one place says itself, beside the tree's own `answer`.
@@ -305,7 +322,7 @@ class Release:
         InputError
             For anything else.
         """
-        here = {"uniform": True, "interpolated": isinstance(self.domain, Grid)}
+        here = {"uniform": True, "interpolated": len(self.domain.shape) == 2}
         here["maps"] = self.maps is not None
         possible = [each for each, can in here.items() if can]
         if inside not in possible:
@@ -314,7 +331,7 @@ class Release:
             )
         return replace(self, inside=inside)
 
-    def touched(self, rectangles: ArrayLike) -> NDArray[np.int64]:
+    def touched(self, rectangles: Boxes) -> NDArray[np.int64]:
         """Number of leaves that each rectangle touches, (n,)."""
         return self.tree.integrate(self.domain.to_cells(rectangles))[2]
 
@@ -362,6 +379,11 @@ class Release:
         return self.maps
 
     @cached_property
+    def _chances(self) -> Chances:
+        tree = self.tree
+        return self._maps.over(tree.lower, tree.upper) if self.inside == "maps" else NO_MAPS
+
+    @cached_property
     def _density(self) -> Floats:
         even = self.tree.paint(self.grid.shape)
         if self.is_uniform:
@@ -380,19 +402,18 @@ class Release:
 
     def summary(self) -> str:
         """One sentence that says what this is and how good."""
-        kind = "Preview (reproducible noise, not private)" if self.preview else "Private release"
-        sides = self.domain.shape
-        typical = float(np.median(self.sd))
-        by_maps = (
-            ", spread inside leaves by the maps of the places" if self.inside == "maps" else ""
-        )
-        return (
-            f"{kind} by {self.mechanism} with epsilon {self.epsilon:g} per {self.unit}: "
-            f"{self.n_leaves:,} {'leaf' if self.n_leaves == 1 else 'leaves'} over "
-            f"{' x '.join(map(str, sides))} {'cell' if math.prod(sides) == 1 else 'cells'}, "
-            f"about {self.total:,.0f} records in all, "
-            f"noise of a leaf's count typically {typical:,.1f} (standard deviation)"
-            f"{by_maps}."
+        return sentence(
+            preview=self.preview,
+            mechanism=self.mechanism,
+            epsilon=self.epsilon,
+            unit=self.unit,
+            bound=self.contribution_bound,
+            weighted=self.weighted,
+            leaves=self.n_leaves,
+            sides=self.domain.shape,
+            total=self.total,
+            noise=float(np.median(self.sd)),
+            inside=self.inside,
         )
 
     def to_geodataframe(self) -> geopandas.GeoDataFrame:
@@ -409,23 +430,7 @@ class Release:
 
         A file of that name is replaced without a question.
         """
-        about = {
-            "software": self.version,
-            "mechanism": self.mechanism,
-            "parameters": dict(self.parameters),
-            "epsilon": self.epsilon,
-            "units": self.units,
-            "preview": self.preview,
-            "unit_of_privacy": self.unit,
-            "contribution_bound": self.contribution_bound,
-            "ledger": [vars(row) for row in self.ledger],
-            "facts": dict(self.facts),
-            "elsewhere": self.elsewhere,
-            "inside": self.inside,
-            "linear": self.linear,
-            "haar_variance": self.haar_variance,
-        }
-        release_file.write(path, self.tree, self.domain, about, self.maps)
+        release_file.write(path, self.tree, self.domain, described(self), self.maps)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:

@@ -14,9 +14,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.releases.inference import add_down
-from explorer.releases.nodes import depths
+from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
+from explorer.releases.inference import Estimate, add_down
+from explorer.releases.nodes import depths, span
 from explorer.releases.painting import paint
+from explorer.releases.place_maps import NO_MAPS, Chances, parts_by_maps
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,6 +50,25 @@ class Tree:
     spent: Ints
     draws: Floats
     tested: Floats | None = None
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Tree:
+        """The tree of what a plan inferred."""
+        record = estimate.transcript
+        draws = np.full((len(record), len(record.stages)), np.nan)
+        for measured in record.measurements:
+            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
+        return cls(
+            record.lower,
+            record.upper,
+            record.parent,
+            estimate.value,
+            estimate.precision,
+            record.stages,
+            record.spent,
+            draws,
+            estimate.tested,
+        )
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -111,21 +132,26 @@ class Tree:
         _smooth(self.parent, alone, below, final)
         return np.sqrt(np.maximum(final, 0.0))
 
-    def integrate(self, boxes: Floats) -> tuple[Floats, Floats, Ints]:
+    def integrate(self, boxes: Floats, maps: Chances = NO_MAPS) -> tuple[Floats, Floats, Ints]:
         """Counts in m boxes, the variance of their noise, and the leaves each touches.
 
         Parameters
         ----------
         boxes : (m, 2, d) lower and upper in cells, fractions allowed
+        maps : of all nodes, where inside leaves counts lie; evenly without
 
         Notes
         -----
-        A leaf's count is spread evenly over its cells. The variance of a weighted sum of
+        A leaf that a box cuts gives its count times the part of its cells, or the product over
+        places of A(box and leaf) / A(leaf), see `place_maps`. The variance of a weighted sum of
         least-squares estimates follows the tree upwards: with q, c and B the variance of the
         sought part, its covariance with the node's total and that total's variance, all from the
         children alone, a draw of variance s of the node itself turns them into
         q - c^2/(B + s), c s/(B + s) and B s/(B + s).
         """
+        many = len(boxes) >= MANY_BOXES and len(maps.start) == 0
+        if many and self._grid_table is not None:
+            return self._grid_table.integrate(boxes)
         values, variances = np.zeros((2, len(boxes)))
         touched = np.zeros(len(boxes), dtype=np.int64)
         alone, below, count = self.variances
@@ -141,11 +167,21 @@ class Tree:
             alone,
             below,
             count,
+            maps,
             values,
             variances,
             touched,
         )
         return values, variances, touched
+
+    @cached_property
+    def _grid_table(self) -> GridTable | None:
+        """For leaves that are a large even grid, measured alone."""
+        leaves = self.leaves
+        if len(leaves) < FEWEST or np.count_nonzero(self.precision) > len(leaves):
+            return None
+        boxes = self.lower[leaves], self.upper[leaves]
+        return GridTable.of(*boxes, self.value[leaves], self.precision[leaves])
 
     def paint(self, shape: tuple[int, int]) -> Floats:
         """Density per cell, (rows, cols): every leaf's count spread over its cells.
@@ -272,6 +308,7 @@ def _integrate(  # type: ignore[no-untyped-def]
     alone,
     below,
     count,
+    maps,
     values,
     variances,
     touched,
@@ -282,8 +319,12 @@ def _integrate(  # type: ignore[no-untyped-def]
     above = np.empty(len(parent), dtype=np.int64)
     part = np.empty(len(parent))
     shared = np.empty(len(parent))
+    # Leaves that it cuts through, where maps are to say which part of them lies inside.
+    mapped = len(maps[1]) > 0
+    cut = np.empty(len(parent) if mapped else 0, dtype=np.int64)
+    of = np.empty_like(cut)
     for m in range(len(boxes)):
-        ends = 0
+        ends, cuts = 0, 0
         answer = 0.0
         leaves = 0
         root_part = 0.0
@@ -297,8 +338,12 @@ def _integrate(  # type: ignore[no-untyped-def]
                     queue[ends], above[ends], part[ends], shared[ends] = i, owner, 0.0, 0.0
                     ends += 1
                     continue
-                answer += weight * value[i]
                 leaves += count[i]
+                if mapped and not whole:
+                    cut[cuts], of[cuts] = i, owner
+                    cuts += 1
+                    continue
+                answer += weight * value[i]
                 if owner >= 0:
                     part[owner] += weight * weight * alone[i]
                     shared[owner] += weight * alone[i]
@@ -310,6 +355,16 @@ def _integrate(  # type: ignore[no-untyped-def]
             begin = first_child[queue[done]]
             stop = begin + fan_out[queue[done]]
             done += 1
+        if cuts > 0:
+            weights = parts_by_maps(boxes, m, lower, upper, cut[:cuts], maps)
+            for k in range(cuts):
+                i, owner, weight = cut[k], of[k], weights[k]
+                answer += weight * value[i]
+                if owner >= 0:
+                    part[owner] += weight * weight * alone[i]
+                    shared[owner] += weight * alone[i]
+                else:
+                    root_part = weight * weight * alone[i]
         for k in range(ends - 1, -1, -1):
             i = queue[k]
             q, c = part[k], shared[k]

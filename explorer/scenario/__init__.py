@@ -1,16 +1,12 @@
 """Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
 
-from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED
+from explorer.scenario.boxes import Box, Row, example_boxes, row_of
+from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED, TRIP_SIDES
 from explorer.scenario.code import to_python
+from explorer.scenario.kinds import kind_of
 from explorer.scenario.model import PAGES, VERSION, Scenario
 from explorer.scenario.notebook import to_notebook
-from explorer.scenario.parts import (
-    Box,
-    Choice,
-    Looks,
-    Sweep,
-    example_boxes,
-)
+from explorer.scenario.parts import Choice, Looks, Sweep, TripLooks
 from explorer.scenario.presets import presets, read_scenario
 
 __all__ = [
@@ -18,15 +14,20 @@ __all__ = [
     "GRID_SIDES",
     "MAX_SEED",
     "PAGES",
+    "TRIP_SIDES",
     "VERSION",
     "Box",
     "Choice",
     "Looks",
+    "Row",
     "Scenario",
     "Sweep",
+    "TripLooks",
     "example_boxes",
+    "kind_of",
     "presets",
     "read_scenario",
+    "row_of",
     "to_notebook",
     "to_python",
 ]

@@ -5,8 +5,13 @@ An option's title is for people; its value stands in files and links.
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import param
 
+from explorer.errors import InputError
+from explorer.grid.values import shown
 from explorer.mechanisms import first_compared
 from explorer.mechanisms.limits import MAX_EPSILON
 
@@ -16,6 +21,7 @@ BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
 #: Cells along each side of every place of trips.
 TRIP_SIDES = (16, 32, 64, 128, 256, 512, 1024)
 MAX_SEED = 2**31 - 1
+_PLACES = re.compile(r"(o|d|s[0-9]{1,2})(,(o|d|s[0-9]{1,2})){1,2}")
 
 #: Title of each workload of a sweep; the last one is made of the visitor's own boxes.
 WORKLOADS = {
@@ -43,6 +49,15 @@ def _record(bound: int) -> str:
 
 def _trip_record(bound: int) -> str:
     return f"each person, at most {bound} trip{'s' * (bound > 1)}" if bound else "each trip"
+
+
+def checked_places(value: Any) -> str:
+    """A list of places of trips, "o,d" or "o,s1,d", if it is one; raises `InputError` if not."""
+    if not (isinstance(value, str) and _PLACES.fullmatch(value)):
+        raise InputError(f"The places are {shown(value)}: give two or three such as o,d or o,s1,d.")
+    if len(set(value.split(","))) < len(value.split(",")):
+        raise InputError(f"The places are {shown(value)}: name each of them once.")
+    return value
 
 
 def _turned(names: dict[str, str]) -> dict[str, str]:

@@ -6,9 +6,12 @@ import json
 from typing import Any
 
 from explorer.cities.catalogue import find
+from explorer.cities.trip_sets import find as find_trips
+from explorer.grid.grid import Grid
 from explorer.mechanisms import mechanism
+from explorer.scenario.boxes import ANYWHERE
 from explorer.scenario.model import Scenario
-from explorer.scenario.parts import Choice
+from explorer.scenario.parts import Choice, TripLooks
 
 _LINE = 88
 #: The variables that hold releases and answers, for one mechanism and for two.
@@ -22,7 +25,7 @@ def to_python(scenario: Scenario) -> str:
     Raises
     ------
     InputError
-        For a city that is not in the catalogue here.
+        For a city or trips that are not in the catalogue here.
     """
     first = f"# {heading(scenario)}\n{imports(scenario)}"
     return "\n\n".join([first, load(scenario), draw(scenario), ask(scenario), _report(scenario)])
@@ -31,16 +34,18 @@ def to_python(scenario: Scenario) -> str:
 def heading(scenario: Scenario) -> str:
     """One line on what is shown; nothing in it ends a comment."""
     titles = " and ".join(mechanism(each.key).title for each in scenario.mechanisms)
-    said = f"{titles} on {find(scenario.city).title} with epsilon {scenario.epsilon:g}"
+    found = find_trips(scenario.city) if scenario.places else find(scenario.city)
+    said = f"{titles} on {found.title} with epsilon {scenario.epsilon:g}"
     return " ".join((f"{scenario.title}: {said}" if scenario.title else said).split())
 
 
 def imports(scenario: Scenario) -> str:
     """Import lines."""
     names = sorted({type(made).__name__ for made in scenario.made()})
+    catalogue = "cities.trip_sets import trip_sets" if scenario.places else "cities import cities"
     lines = [
         f"from explorer import {', '.join([*names, 'exact'])}",
-        "from explorer.cities import cities",
+        f"from explorer.{catalogue}",
     ]
     if scenario.seed is None:
         lines.append("from explorer.privacy.ledger import Ledger")
@@ -48,7 +53,16 @@ def imports(scenario: Scenario) -> str:
 
 
 def load(scenario: Scenario) -> str:
-    """Lines that count the city on the grid of the screen."""
+    """Lines that count the city, or the trips, on the grids of the screen."""
+    if scenario.places:
+        bound = scenario.contribution_bound
+        limited = f", contribution_bound={bound}" if bound else ""
+        return (
+            f"trips = trip_sets()[{literal(scenario.city)}]\n"
+            f"places = {literal(scenario.places.split(','))}\n"
+            f"domain = trips.domain(places, {scenario.side})\n"
+            f"matrix = domain.count(trips.read(places){limited})  # exact counts: the curator's"
+        )
     # A matrix has the cells it has.
     city = find(scenario.city)
     given = [] if city.is_matrix else [str(scenario.side)]
@@ -70,22 +84,37 @@ def draw(scenario: Scenario) -> str:
     lines = [why]
     for name, choice in zip(releases(scenario), scenario.mechanisms, strict=True):
         lines.append(f"{name} = {_call(choice, scenario.epsilon)}.release(matrix, {how})")
+        look = scenario.look
+        if isinstance(look, TripLooks) and look.spread != TripLooks.spread:
+            lines.append(f"{name} = {name}.spread({literal(look.spread)})  # the same draws")
     return "\n".join(lines)
 
 
 def ask(scenario: Scenario) -> str:
     """Lines that list the boxes and ask each release and the exact counts about them."""
-    city = find(scenario.city)
-    boxes = scenario.boxes_on(city.grid(None if city.is_matrix else scenario.side))
+    boxes = scenario.boxes_on(*_grids(scenario))
     rows = [literal(box.plain()["edges"]) for box in boxes]
+    what = ["# West, south, east, north in the unit of the grid."]
+    if scenario.places:
+        what = ["# West, south, east, north of each place.", f'{ANYWHERE} = [float("nan")] * 4']
+        rows = [row.replace(literal(ANYWHERE), ANYWHERE) for row in rows]
     lines = [
-        "# West, south, east, north in the unit of the grid.",
+        *what,
         _list("boxes", rows),
         _list("names", [literal(box.name) for box in boxes]),
     ]
     for name, release in zip(answers(scenario), releases(scenario), strict=True):
         lines.append(f"{name} = {release}.answer(boxes)")
     return "\n".join([*lines, "true = exact(matrix, boxes)"])
+
+
+def _grids(scenario: Scenario) -> tuple[Grid, ...]:
+    """The grid of the city, or of every place of the trips."""
+    if scenario.places:
+        trips = find_trips(scenario.city)
+        return tuple(trips.domain(scenario.places.split(","), scenario.side).grids)
+    city = find(scenario.city)
+    return (city.grid(None if city.is_matrix else scenario.side),)
 
 
 def _report(scenario: Scenario) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.mechanisms import Mechanism
+from explorer.mechanisms import Mechanism, mechanism
 from explorer.mechanisms.limits import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
-from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED, PlaceChoices
-from explorer.scenario.parts import Box, Choice, Looks, Sweep, example_boxes
+from explorer.scenario.boxes import Box, Row, example_boxes
+from explorer.scenario.choices import BOUNDS, MAX_SEED, PlaceChoices, checked_places
+from explorer.scenario.kinds import Kind, kind_of
+from explorer.scenario.parts import Choice, Looks, Sweep, TripLooks
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
-PAGES = ("explore", "compare", "learn")
+PAGES = ("explore", "compare", "learn", "trips")
 _ENTRIES = (
     "scenario",
     "title",
@@ -25,6 +27,7 @@ _ENTRIES = (
     "page",
     "lesson",
     "city",
+    "places",
     "side",
     "contribution_bound",
     "mechanisms",
@@ -43,26 +46,32 @@ class Scenario:
 
     Parameters
     ----------
-    page : "explore", "compare" or "learn"
+    page : "explore", "compare", "learn" or "trips"
     lesson : str
         Key of the lesson, on the Learn page only.
     city : str
-        Key of a city of the catalogue, see `explorer.cities.catalogue.cities`.
-    side : 256, 512, 1024 or 2048
-        Cells along each side of the grid; a city that is a matrix keeps the cells it has.
+        Key of a city of the catalogue, see `explorer.cities.catalogue.cities`; of the page trips
+        that of a set of trips, see `explorer.cities.trip_sets.trip_sets`.
+    places : str
+        Places of the trips in order, such as "o,d" or "o,s1,d"; on the page trips only.
+    side : one of `GRID_SIDES`, for trips one of `TRIP_SIDES`
+        Cells along each side of the grid (for trips of every place); a city that is a matrix keeps
+        the cells it has.
     contribution_bound : one of `BOUNDS`
         With k above 0 a record is a user, of whom at most k points count; 0 where the city has no
         users.
     mechanisms : sequence
-        One for Explore, two for Compare (A and B), one or two for Learn: keys, instances,
-        ``{"htf": {"T": 5}}`` or `Choice`. Without any the page's own: HTF, and Mosaic as B.
+        One for Explore and Trips, two for Compare (A and B), one or two for Learn: keys, instances,
+        ``{"htf": {"T": 5}}`` or `Choice`. Without any the page's own: HTF, and Mosaic as B; for
+        trips Gravity.
     epsilon : float
-        Of each of them.
+        Of each of them; 0.1, for trips 1.
     seed : int or None
         The random noise of a preview. None stands for a release: its noise is in no scenario.
     boxes : sequence or None
-        Rectangles (at most 200) in the grid's unit; None is the two examples of the page.
-    look : Looks
+        Rectangles (at most 200) in the grid's unit, for trips a `Row` with one for each place;
+        None is the two examples of the page.
+    look : Looks, for trips TripLooks
     sweep : Sweep
         The error curves of Compare.
     title, about : str
@@ -85,32 +94,36 @@ class Scenario:
     page: str = "explore"
     lesson: str = ""
     city: str = PlaceChoices.city
-    side: int = PlaceChoices.side
+    # What depends on the page is filled in below.
+    places: str = ""
+    side: int = None  # type: ignore[assignment]
     contribution_bound: int = PlaceChoices.bound
     mechanisms: tuple[Choice, ...] = ()
-    epsilon: float = 0.1
+    epsilon: float = None  # type: ignore[assignment]
     seed: int | None = 1
-    boxes: tuple[Box, ...] | None = None
-    look: Looks = field(default_factory=Looks)
+    boxes: tuple[Box, ...] | tuple[Row, ...] | None = None
+    look: Looks | TripLooks = None  # type: ignore[assignment]
     sweep: Sweep = field(default_factory=Sweep)
     title: str = ""
     about: str = ""
 
     def __post_init__(self) -> None:
         checks.one_of(self.page, PAGES, "page")
+        kind = self.kind
         clean: dict[str, Any] = {
             "lesson": checks.text(self.lesson, 60, "lesson"),
             "city": checks.text(self.city, 80, "city"),
             "title": checks.text(self.title, 80, "title"),
             "about": checks.text(self.about, 300, "sentence 'about'"),
-            "side": checks.one_of(self.side, GRID_SIDES, "grid side"),
+            "places": _places(kind, self.places),
+            "side": _side(kind, self.side),
             "contribution_bound": checks.one_of(
                 self.contribution_bound, BOUNDS, "contribution bound"
             ),
-            "epsilon": _epsilon(self.epsilon),
-            "mechanisms": _mechanisms(self.page, self.mechanisms),
-            "boxes": _boxes(self.boxes),
-            "look": Looks.read(self.look),
+            "epsilon": _epsilon(kind, self.epsilon),
+            "mechanisms": _mechanisms(self.page, kind, self.mechanisms),
+            "boxes": _boxes(kind, self.boxes),
+            "look": _look(kind, self.look),
             "sweep": Sweep.read(self.sweep),
         }
         if not clean["city"]:
@@ -119,18 +132,27 @@ class Scenario:
             raise InputError(
                 "Only a scenario of the page learn has a lesson: leave the lesson out."
             )
+        if kind.places:
+            _fit(clean["boxes"] or (), clean["places"])
+            if clean["sweep"] != Sweep():
+                raise InputError("The page trips has no error curves: leave the sweep out.")
         if self.seed is not None:
             checks.whole(self.seed, 0, MAX_SEED, "seed")
         for name, value in clean.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def kind(self) -> Kind:
+        """What its page is about: maps or trips."""
+        return kind_of(self.page)
+
     def made(self) -> tuple[Mechanism, ...]:
         """The mechanisms, ready to release."""
         return tuple(each.made(self.epsilon) for each in self.mechanisms)
 
-    def boxes_on(self, grid: Grid) -> tuple[Box, ...]:
-        """The boxes, or the two examples of the page on ``grid`` where the scenario has none."""
-        return example_boxes(grid) if self.boxes is None else self.boxes
+    def boxes_on(self, *grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
+        """The boxes, or the page's two examples where it has none, on the grid of every place."""
+        return example_boxes(*grids) if self.boxes is None else self.boxes
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values as a YAML file has them; what is the default is left out."""
@@ -141,7 +163,10 @@ class Scenario:
         said["page"] = self.page
         if self.lesson:
             said["lesson"] = self.lesson
-        said |= {"city": self.city, "side": self.side}
+        said["city"] = self.city
+        if self.places:
+            said["places"] = self.places
+        said["side"] = self.side
         if self.contribution_bound:
             said["contribution_bound"] = self.contribution_bound
         said["mechanisms"] = [each.plain() for each in self.mechanisms]
@@ -173,6 +198,9 @@ class Scenario:
             said["seed"] = None
         elif "seed" in said and said["seed"] is None:
             raise InputError("The seed of the scenario is empty: give a whole number.")
+        for name in ("side", "epsilon", "look"):
+            if name in said and said[name] is None:
+                raise InputError(f"The {name} of the scenario is empty: give one or leave it out.")
         return cls(**said)
 
     def to_yaml(self) -> str:
@@ -202,7 +230,19 @@ class Scenario:
         return cls.from_dict(read(text))
 
 
-def _epsilon(value: Any) -> float:
+def _side(kind: Kind, value: Any) -> int:
+    if value is None:
+        return kind.side
+    return int(checks.one_of(value, kind.sides, "grid side"))
+
+
+def _look(kind: Kind, given: Any) -> Looks | TripLooks:
+    return kind.look() if given is None else kind.look.read(given)
+
+
+def _epsilon(kind: Kind, value: Any) -> float:
+    if value is None:
+        return kind.epsilon
     checks.number(value, 1e18, "epsilon")
     if not MIN_EPSILON <= value <= MAX_EPSILON:
         raise InputError(
@@ -211,18 +251,44 @@ def _epsilon(value: Any) -> float:
     return float(value)
 
 
-def _mechanisms(page: str, given: Any) -> tuple[Choice, ...]:
+def _mechanisms(page: str, kind: Kind, given: Any) -> tuple[Choice, ...]:
     found = tuple(Choice.read(each) for each in checks.listed(given, 2, "mechanisms"))
+    known = kind.known()
+    for each in found:
+        if each.key not in known:
+            raise InputError(
+                f"{mechanism(each.key).title} is not for {kind.about}: choose one of "
+                f"{', '.join(known)} for the page {page}."
+            )
     if page == "compare":
         if len(found) == 1:
             raise InputError("A scenario of the page compare has two mechanisms: give A and B.")
-        return found or (Choice("htf"), Choice("mosaic"))
-    if page == "explore" and len(found) > 1:
-        raise InputError("A scenario of the page explore has one mechanism: give one.")
-    return found or (Choice("htf"),)
+        return found or tuple(map(Choice, kind.mechanisms))
+    if page in ("explore", "trips") and len(found) > 1:
+        raise InputError(f"A scenario of the page {page} has one mechanism: give one.")
+    return found or (Choice(kind.mechanisms[0]),)
 
 
-def _boxes(given: Any) -> tuple[Box, ...] | None:
+def _places(kind: Kind, given: Any) -> str:
+    if kind.places:
+        return kind.places if given == "" else checked_places(given)
+    if given != "":
+        raise InputError("Only a scenario of the page trips has places: leave the places out.")
+    return ""
+
+
+def _boxes(kind: Kind, given: Any) -> tuple[Any, ...] | None:
     if given is None:
         return None
-    return tuple(Box.read(each) for each in checks.listed(given, MOST_BOXES, "boxes"))
+    return tuple(kind.box.read(each) for each in checks.listed(given, MOST_BOXES, "boxes"))
+
+
+def _fit(rows: Sequence[Row], places: str) -> None:
+    """Refuse a row about another number of places."""
+    count = len(places.split(","))
+    for number, row in enumerate(rows, 1):
+        if len(row.boxes) != count:
+            raise InputError(
+                f"Row {number} of the scenario has {len(row.boxes)} boxes and its trips have "
+                f"{count} places, {places}: give a box, or anywhere, for each place."
+            )

@@ -1,80 +1,19 @@
-"""The parts of a scenario: mechanisms with their settings, boxes, looks, a sweep."""
+"""The parts of a scenario besides its boxes: mechanisms with their settings, looks, a sweep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import param
 
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
-from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
+from explorer.mechanisms import Mechanism, all_mechanisms, mechanism, trip_mechanisms
 from explorer.mechanisms.limits import MAX_EPSILON
-from explorer.queries.boxes import NAME_LENGTH, examples, rounded
+from explorer.queries.boxes import NAME_LENGTH
 from explorer.scenario import checks
-from explorer.scenario.choices import LookChoices, SweepChoices
-
-#: No projected coordinate on the Earth is larger.
-_FARTHEST = 1e8
-
-
-@dataclass(frozen=True)
-class Box:
-    """A named rectangle in the grid's unit (metres or cells), edges rounded to a thousandth.
-
-    Raises
-    ------
-    InputError
-        For edges that are not finite numbers or have no area, or a name above 40 characters.
-    """
-
-    west: float
-    south: float
-    east: float
-    north: float
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        for side in ("west", "south", "east", "north"):
-            edge = checks.number(getattr(self, side), _FARTHEST, f"{side}ern edge of a box")
-            object.__setattr__(self, side, rounded(edge))
-        if self.west >= self.east or self.south >= self.north:
-            raise InputError(
-                "A box of the scenario has no area: give west, south, east, north with west "
-                "below east and south below north."
-            )
-        object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a box"))
-
-    @classmethod
-    def read(cls, given: Any) -> Self:
-        """A box of a file: {"name": ..., "edges": [west, south, east, north]}, or the edges."""
-        if isinstance(given, cls):
-            return given
-        edges, name = given, ""
-        if not isinstance(given, list | tuple):
-            said = checks.entries(given, ("name", "edges"), "box of a scenario")
-            edges, name = said.get("edges"), said.get("name", "")
-        if not isinstance(edges, list | tuple) or len(edges) != 4:
-            raise InputError("A box of the scenario has four edges: west, south, east, north.")
-        west, south, east, north = edges
-        return cls(west, south, east, north, name)
-
-    @property
-    def edges(self) -> tuple[float, float, float, float]:
-        """West, south, east, north."""
-        return self.west, self.south, self.east, self.north
-
-    def plain(self) -> dict[str, Any]:
-        """For YAML and JSON; whole numbers without a point."""
-        named = {"name": self.name} if self.name else {}
-        return {**named, "edges": [int(e) if e.is_integer() else e for e in self.edges]}
-
-
-def example_boxes(grid: Grid) -> tuple[Box, ...]:
-    """The two boxes that a page begins with, on ``grid``."""
-    return tuple(Box(*edges, name=f"Q{n}") for n, edges in enumerate(examples(grid), 1))
+from explorer.scenario.choices import LookChoices, SweepChoices, TripChoices
 
 
 @dataclass(frozen=True)
@@ -83,7 +22,7 @@ class Choice:
 
     Parameters
     ----------
-    key : a key of `explorer.mechanisms.all_mechanisms()`
+    key : a key of `explorer.mechanisms.all_mechanisms()` or `trip_mechanisms()`
     settings : mapping, or pairs of name and value
 
     Raises
@@ -140,7 +79,7 @@ def shown_key(given: Any) -> str:
 
 
 def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
-    one = checks.one_of(key, list(all_mechanisms()), "mechanism")
+    one = checks.one_of(key, [*(all_mechanisms() | trip_mechanisms())], "mechanism")
     for name in settings:
         if checks.text(name, NAME_LENGTH, "name of a setting") == "epsilon":
             raise InputError("Epsilon belongs to the whole scenario: write it beside the city.")
@@ -172,13 +111,27 @@ class _Part:
         return cls(**checks.entries(given, known, f"{cls.what} of a scenario"))
 
 
-def _options(declared: type[param.Parameterized]) -> dict[str, tuple[Any, ...]]:
-    kinds = ((name, declared.param[name]) for name in declared.param)
+def _options(
+    declared: type[param.Parameterized], besides: Collection[str] = ()
+) -> dict[str, tuple[Any, ...]]:
+    kinds = ((name, declared.param[name]) for name in declared.param if name not in besides)
     return {name: tuple(p.objects) for name, p in kinds if isinstance(p, param.Selector)}
 
 
+class _Look(_Part):
+    """How maps are drawn."""
+
+    partition: bool
+    what: ClassVar[str] = "look"
+
+    def __post_init__(self) -> None:
+        for name, choices in self.choices.items():
+            checks.one_of(getattr(self, name), choices, f"look '{name}'")
+        checks.flag(self.partition, "look 'partition'")
+
+
 @dataclass(frozen=True)
-class Looks(_Part):
+class Looks(_Look):
     """How the maps are drawn, see `LookChoices`; nothing in it touches an answer."""
 
     right: str = LookChoices.right
@@ -190,12 +143,24 @@ class Looks(_Part):
     partition_over: str = LookChoices.partition_over
 
     choices = _options(LookChoices)
-    what: ClassVar[str] = "look"
 
-    def __post_init__(self) -> None:
-        for name, choices in self.choices.items():
-            checks.one_of(getattr(self, name), choices, f"look '{name}'")
-        checks.flag(self.partition, "look 'partition'")
+
+@dataclass(frozen=True)
+class TripLooks(_Look):
+    """How the maps of trips are drawn, see `TripChoices`.
+
+    Of answers ``spread`` alone is a part: how a leaf's count lies inside it.
+    """
+
+    shows: str = TripChoices.shows
+    focus: str = TripChoices.focus
+    spread: str = TripChoices.spread
+    scale: str = TripChoices.scale
+    scale_from: str = TripChoices.scale_from
+    palette: str = TripChoices.palette
+    partition: bool = TripChoices.partition
+
+    choices = _options(TripChoices, besides=("side", "bound"))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The six experiments that a lesson can hold, by key, with the settings that it can begin with."""
+"""The experiments that a lesson can hold, by key, with the settings that it can begin with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import param
 
 from explorer.mechanisms import all_mechanisms
 from explorer.mechanisms.limits import Epsilon
+from explorer.teaching.journeys import SIDES
 from explorer.teaching.postprocessing import treatable
 from explorer.teaching.settings import BoxSetting, NamesSetting, PlaceSetting, Settings
 
@@ -77,6 +78,26 @@ class Postprocessing(Settings):
     rounded = param.Boolean(default=False, label="Whole numbers")
 
 
+class Emptiness(Settings):
+    """Cells that nobody is in, and the noise in them."""
+
+    places = param.Selector(default=2, objects=[1, 2, 3], label="Places of a trip")
+    cells = param.Selector(default=64, objects=SIDES, label="Cells to a side")
+    epsilon = Epsilon(0.1)
+    wide = param.Selector(default=8, objects=[1, 2, *SIDES], label="Box, cells to a side")
+
+
+class Lottery(Settings):
+    """What a private choice of cuts can see."""
+
+    epsilon = Epsilon(0.1)
+    q = param.Selector(
+        default=0.3, objects=[0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9], label="Share for cuts (q)"
+    )
+    p = param.Selector(default=10, objects=[2, 3, 5, 10, 20, 30], label="Candidates (p)")
+    cut = param.Selector(default=3, objects=[1, 2, 3, 4], label="Which cut")
+
+
 EXPERIMENTS: dict[str, type[Settings]] = {
     "neighbours": Neighbours,
     "averaging": Averaging,
@@ -84,4 +105,6 @@ EXPERIMENTS: dict[str, type[Settings]] = {
     "threshold": Threshold,
     "ranking": Ranking,
     "postprocessing": Postprocessing,
+    "emptiness": Emptiness,
+    "lottery": Lottery,
 }

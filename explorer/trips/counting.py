@@ -13,6 +13,7 @@ from explorer.grid.grid import Grid, Progress
 from explorer.grid.places import TripDomain
 from explorer.grid.projection import CHUNK, transformer
 from explorer.points.cropping import EVERYWHERE, NO_LATTICE, crop, crop_box, lattice_over
+from explorer.points.weights import weights
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -71,8 +72,11 @@ def count_trips(
     domain: TripDomain,
     contribution_bound: int | None = None,
     progress: Progress | None = None,
-) -> Ints:
-    """Return the row-major number of the cell of each trip that counts, (m,), in file order.
+    weighted: bool = False,
+) -> tuple[Ints, Ints]:
+    """Return the row-major number of the cell of each trip that counts, and its weight, (m,) each.
+
+    They stand in the order of the file. Weights are 1, or units of `weights.LATTICE`.
 
     Parameters
     ----------
@@ -81,9 +85,11 @@ def count_trips(
     domain : TripDomain
         All edges of its grids belong to them. Its at most 2^60 cells have numbers in int64.
     contribution_bound : int, optional
-        Keep the first this many trips inside of each code in ``trips.user``.
+        Keep the first this many trips inside of each code in ``trips.user``, or all by weight.
     progress : callable, optional
         Called with the fraction done after each chunk.
+    weighted : bool
+        Whether the bound is kept by weights.
     """
     size = min(CHUNK, len(trips))
     locators = [_Locator(grid, trips.crs, size) for grid in domain.grids]
@@ -91,7 +97,7 @@ def count_trips(
     if contribution_bound and trips.user is not None:
         users = np.unique(trips.user, return_inverse=True)[1].astype(np.int64)
     taken = np.zeros(0 if users is None else int(users.max(initial=-1)) + 1, np.int64)
-    kept = [np.empty(0, np.int64)]
+    kept, whose = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for start in range(0, len(trips), CHUNK):
         stop = min(start + CHUNK, len(trips))
         rows = np.arange(start, stop)
@@ -103,12 +109,17 @@ def count_trips(
             which, cell = locator.inside(x[here], y[here])
             rows = rows[which]
             flat = flat[which] * (grid.shape[0] * grid.shape[1]) + cell
-        if users is not None:
+        if users is not None and weighted:
+            whose.append(users[rows])
+        elif users is not None:
             flat = flat[_first_ones(users[rows], taken, contribution_bound)]
         kept.append(flat)
         if progress is not None:
             progress(stop / len(trips))
-    return np.concatenate(kept)
+    cells = np.concatenate(kept)
+    if users is None or not weighted or contribution_bound is None:
+        return cells, np.ones(len(cells), dtype=np.int64)
+    return cells, weights(np.concatenate(whose), contribution_bound)
 
 
 @njit(cache=True, nogil=True)

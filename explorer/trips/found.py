@@ -23,7 +23,10 @@ Floats = NDArray[np.float64]
 def exact_flows(
     matrix: TripMatrix, origins: Zones, destinations: Zones, pair: Sequence[int]
 ) -> Floats:
-    """True counts between the zones of two places, (n, m), whatever the other places are."""
+    """True counts between the zones of two places, (n, m), whatever the other places are.
+
+    Of weighted trips the sums of their weights.
+    """
     k = len(matrix.shape) // 2
     ends = []
     for zones, place in zip((origins, destinations), pair, strict=True):
@@ -35,7 +38,7 @@ def exact_flows(
         ends.append(row * zones.columns + column)
     flat = ends[0] * len(destinations) + ends[1]
     size = len(origins) * len(destinations)
-    number: Floats = np.bincount(flat, matrix.multiplicities, size).astype(np.float64)
+    number: Floats = np.bincount(flat, matrix.multiplicities, size) / matrix.lattice
     return number.reshape(len(origins), len(destinations))
 
 

@@ -2,7 +2,7 @@
 
 Cells are sorted by their keys (see `order`), so that cells which follow one another lie near one
 another. A box of repeated halves is a run of them, found by binary search. For others every
-`_BLOCK` cells are a block, and blocks are put together two by two up to one: a box takes or leaves
+`BLOCK` cells are a block, and blocks are put together two by two up to one: a box takes or leaves
 a block as a whole where it can, and looks inside where it cuts through.
 """
 
@@ -19,8 +19,8 @@ from explorer.trips.order import Order
 
 Ints = NDArray[np.int64]
 
-_BLOCK = 8  # cells that are looked at one by one
-_DEEPEST = 64  # levels of a binary tree whose cells fit into memory
+BLOCK = 8  # cells that are looked at one by one
+DEEPEST = 64  # levels of a binary tree whose cells fit into memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Index:
         cells, number = np.ascontiguousarray(cells[rank]), number[rank]
         sums = np.concatenate([[0], np.cumsum(number)]).astype(np.int64)
         lowest = 1
-        while lowest * _BLOCK < len(cells):
+        while lowest * BLOCK < len(cells):
             lowest *= 2
         corners = np.empty((2 * lowest, 2, len(shape)), dtype=np.int64)
         figures = np.empty((2 * lowest, 4), dtype=np.int64)
@@ -110,7 +110,7 @@ def _fill(cells, number, corners, figures):  # type: ignore[no-untyped-def]
     figures[:, :] = 0
     figures[:, 2] = most
     for i in range(len(cells)):
-        block = lowest + i // _BLOCK
+        block = lowest + i // BLOCK
         for axis in range(cells.shape[1]):
             corners[block, 0, axis] = min(corners[block, 0, axis], cells[i, axis])
             corners[block, 1, axis] = max(corners[block, 1, axis], cells[i, axis])
@@ -199,8 +199,8 @@ def _beyond(cells, number, corners, figures, lower, upper, i, t, waiting):  # ty
             waiting[left], waiting[left + 1] = 2 * block, 2 * block + 1
             left += 2
         else:
-            begin = (block - lowest) * _BLOCK
-            for k in range(begin, min(begin + _BLOCK, len(cells))):
+            begin = (block - lowest) * BLOCK
+            for k in range(begin, min(begin + BLOCK, len(cells))):
                 inside = number[k] > t
                 for axis in range(lower.shape[1]):
                     if cells[k, axis] < lower[i, axis] or cells[k, axis] >= upper[i, axis]:
@@ -225,7 +225,7 @@ def _within(runs, blocks, lower, upper, i, waiting):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def _count(runs, blocks, lower, upper, found):  # type: ignore[no-untyped-def]
-    waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
+    waiting = np.empty(2 * DEEPEST, dtype=np.int64)
     for i in range(len(found)):
         found[i] = _within(runs, blocks, lower, upper, i, waiting)[0]
 
@@ -236,7 +236,7 @@ def _spread(runs, blocks, lower, upper, found):  # type: ignore[no-untyped-def]
     # 2 P_t - 2 r k / n with r = total - t n < n. No product overflows: n is at most 2^60 (of the
     # domain), total at most 10^11, r k at most 2^61 (`TripMatrix`), t n at most total.
     cells, number, corners, figures = blocks
-    waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
+    waiting = np.empty(2 * DEEPEST, dtype=np.int64)
     for i in range(len(found)):
         n = np.int64(1)
         for axis in range(lower.shape[1]):

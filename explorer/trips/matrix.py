@@ -52,6 +52,9 @@ class TripMatrix:
         The most records that one unit of privacy contributes.
     unit : {"point", "user", "client"}
         What adding or removing one of makes two data sets neighbours.
+    lattice : int, 1 or more
+        How many units of multiplicity make one record: above 1 records are weighted (see
+        `points.weights`), and all numbers here are in those units, the contribution bound too.
 
     Up to 2^60 cells (1024 a side for three places): what is kept grows with the records alone.
 
@@ -80,6 +83,7 @@ class TripMatrix:
         domain: Domain,
         contribution_bound: int = 1,
         unit: str = "point",
+        lattice: int = 1,
     ) -> None:
         shape = tuple(domain.shape)
         if isinstance(domain, TripDomain):
@@ -111,9 +115,15 @@ class TripMatrix:
                 f"The unit of privacy is {unit!r} with {contribution_bound} records: a point gives "
                 "1 record, a user or client any number."
             )
+        if lattice < 1 or contribution_bound % lattice:
+            raise InputError(
+                f"The lattice is {lattice!r} units a record and the bound {contribution_bound}: "
+                "give a bound of whole records, in those units."
+            )
         self.domain = domain
         self.contribution_bound = int(contribution_bound)
         self.unit = unit
+        self.lattice = int(lattice)
         self._grids: tuple[Grid, ...] = ()
         if isinstance(domain, TripDomain | Grid):
             self._grids = (domain,) if isinstance(domain, Grid) else tuple(domain.grids)
@@ -160,8 +170,17 @@ class TripMatrix:
 
     @cached_property
     def total(self) -> int:
-        """The exact number of records (curator only: it is not private)."""
+        """The exact number of records, in units of the lattice (curator only: not private)."""
         return int(self.multiplicities.sum())
+
+    @property
+    def people(self) -> float:
+        """N_eff = sum of min(n_u, k) / k over users u of n_u records each, k the bound.
+
+        How many users who give all they may would weigh as much; for single records their number.
+        Exact, for the curator alone.
+        """
+        return self.total / self.contribution_bound
 
     @cached_property
     def key(self) -> str:
@@ -272,7 +291,7 @@ class TripMatrix:
                 part = np.clip(np.minimum(at + 1, high) - np.maximum(at, low), 0.0, 1.0)
                 weight *= part[self.cells[:, axis]]
         flat = self.cells[:, 2 * place] * cols + self.cells[:, 2 * place + 1]
-        found: Floats = np.bincount(flat, weight, rows * cols).astype(np.float64)
+        found: Floats = np.bincount(flat, weight, rows * cols) / self.lattice
         return found.reshape(rows, cols)
 
     def _refuse_place(self, place: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from explorer.points.split_costs import LATTICE_BITS
-from explorer.trips.index import _BLOCK, _DEEPEST, Index, Ints
+from explorer.trips.index import BLOCK, DEEPEST, Index, Ints
 from explorer.trips.routing import grouped
 
 
@@ -124,7 +124,7 @@ def _lattice(total, t, over, many, n):  # type: ignore[no-untyped-def]
 def _inside(cells, corners, lower, upper, found):  # type: ignore[no-untyped-def]
     """Put the positions of the cells of one box into `found`; returns how many there are."""
     lowest, many = len(corners) // 2, 0
-    waiting = np.empty(2 * _DEEPEST, dtype=np.int64)
+    waiting = np.empty(2 * DEEPEST, dtype=np.int64)
     waiting[0], left = 1, 1
     while left > 0:
         left -= 1
@@ -140,8 +140,8 @@ def _inside(cells, corners, lower, upper, found):  # type: ignore[no-untyped-def
             waiting[left], waiting[left + 1] = 2 * block, 2 * block + 1
             left += 2
             continue
-        begin = (block - lowest) * _BLOCK
-        for k in range(begin, min(begin + _BLOCK, len(cells))):
+        begin = (block - lowest) * BLOCK
+        for k in range(begin, min(begin + BLOCK, len(cells))):
             within = True
             for axis in range(len(lower)):
                 if cells[k, axis] < lower[axis] or cells[k, axis] >= upper[axis]:

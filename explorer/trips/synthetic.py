@@ -13,6 +13,7 @@ Rng = int | np.random.Generator
 #: Cells along every axis by their number: about as many cells as trips, a million (section 6.2).
 SIDES = {2: 1000, 3: 100, 4: 32, 5: 16, 6: 10}
 DRAWS = 10**6
+_NAMED = 20220329  # the day of the paper's conference: what names seed
 
 
 def gaussian(axes: int = 4, share: float = 0.2, draws: int = DRAWS, rng: Rng = 0) -> TripMatrix:
@@ -63,6 +64,45 @@ def zipf(axes: int = 4, exponent: float = 1.5, draws: int = DRAWS, rng: Rng = 0)
     if not 1 < exponent < np.inf:
         raise InputError(f"The exponent is {exponent!r}; a Zipf distribution takes one above 1.")
     return _matrix(np.random.default_rng(rng).zipf(exponent, (draws, axes)), side)
+
+
+def named(name: str, draws: int = DRAWS, rng: Rng | None = None) -> TripMatrix:
+    """Made-up trips by a name such as "gauss:4:0.2" or "zipf:4:1.5".
+
+    Parameters
+    ----------
+    name : str
+        Kind, axes (2 to 6), and the share of `gaussian` or the exponent of `zipf`.
+    draws : int, 1 or more
+    rng : int or Generator, optional
+        By default each name has one set of its own, the same every time.
+
+    Raises
+    ------
+    InputError
+        For another name.
+
+    Examples
+    --------
+    >>> named("zipf:6:2", draws=100).shape
+    (10, 10, 10, 10, 10, 10)
+    """
+    kind, _, rest = name.strip().partition(":")
+    axes, _, number = rest.partition(":")
+    make = {"gauss": gaussian, "zipf": zipf}.get(kind)
+    try:
+        if make is None:
+            raise ValueError(kind)
+        d, value = int(axes), float(number)
+        own = [_NAMED, d, int(1000 * value), int(make is zipf)]
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{name!r} is no set of made-up trips; give one such as gauss:4:0.2 (axes, spread as a "
+            "share of the side) or zipf:4:1.5 (axes, exponent)."
+        ) from None
+    if value <= 0:
+        return make(d, value, draws, 0)  # refuses it
+    return make(d, value, draws, np.random.default_rng(own) if rng is None else rng)
 
 
 def _side(axes: int, draws: int) -> int:

@@ -17,6 +17,7 @@ from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
 from explorer.points.columns import Place, listed
 from explorer.points.sources import MAX_ROWS, codes, open_source
+from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
 from explorer.trips.counting import count_trips
 from explorer.trips.matrix import TripMatrix, merged
@@ -85,15 +86,18 @@ class Trips:
         domain: TripDomain,
         contribution_bound: int | None = None,
         progress: Progress | None = None,
+        weights: bool = True,
     ) -> TripMatrix:
         """Count these trips into the cells of a domain; see `TripDomain.count`."""
         bound = self._checked(domain, contribution_bound)
-        flat = count_trips(self, domain, bound, progress)
-        where, number = merged(flat, np.ones(len(flat), dtype=np.int64))
+        weighted = weights and bound is not None
+        flat, units = count_trips(self, domain, bound, progress, weighted)
+        where, number = merged(flat, units)
         cells = np.stack(np.unravel_index(where, domain.shape), axis=1)
         if bound is None:
             return TripMatrix(cells, number, domain)
-        return TripMatrix(cells, number, domain, contribution_bound=bound, unit="user")
+        lattice = LATTICE if weighted else 1
+        return TripMatrix(cells, number, domain, bound * lattice, "user", lattice)
 
     def _checked(self, domain: TripDomain, bound: Any) -> int | None:
         """The bound, once these trips can be counted on the domain with it."""

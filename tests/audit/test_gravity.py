@@ -16,6 +16,7 @@ from explorer.mechanisms.turns import portion
 from explorer.privacy.audit.audit import replay_cases
 from explorer.privacy.curator import Curator
 from explorer.privacy.regions import Boxes, Regions
+from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.release import Release
 from explorer.releases.units import UNITS_PER_EPSILON, to_units
 from explorer.testing.counts import counted, folded
@@ -101,6 +102,14 @@ class LeavesTakeAll(Cooked):
         return super().count(regions, whole, stage)
 
 
+class EveryMapTakesAll(Cooked):
+    """Each map has the share of all of them."""
+
+    def count(self, regions, units, stage):
+        more = 2 if stage.startswith("map") else 1
+        return super().count(regions, more * np.asarray(units), stage)
+
+
 class Peeking(Plain):
     """Has the curator's exact counts at hand."""
 
@@ -126,6 +135,18 @@ class StopsByTruth(Peeking):
 
     def _ends(self, nodes, worth, due):
         return super()._ends(nodes, self.true_worth(nodes), due)
+
+
+class MassesOfTheTruth(Peeking):
+    """Counts are shared out among halves as the trips themselves lie."""
+
+    def plan(self, curator):
+        right = PlaceMaps.masses
+        PlaceMaps.masses = lambda _, low, high: np.maximum(curator.matrix.count(low, high), 1e-3)
+        try:
+            return super().plan(curator)
+        finally:
+            PlaceMaps.masses = right
 
 
 @contextmanager
@@ -170,6 +191,8 @@ def median(desk: Exact, low: np.ndarray, high: np.ndarray, axis: int) -> int:
 
 BUGS = {
     "share of the maps not taken off": (Plain, MapsForNothing, "loss|books", nullcontext),
+    "every map has the share of all": (Plain, EveryMapTakesAll, "loss", nullcontext),
+    "halves expect the truth": (MassesOfTheTruth, Exact, "differs", nullcontext),
     "child keeps its parent's budget": (Plain, KeepsTheParents, "loss", nullcontext),
     "leaf takes the whole budget again": (Plain, LeavesTakeAll, "loss", nullcontext),
     "shares by the true count": (SharesByTruth, Exact, QUESTION, nullcontext),

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from explorer.mechanisms import DAFEntropy, DAFHomogeneity, Mechanism
+from explorer.mechanisms import EUG, DAFEntropy, DAFHomogeneity, Mechanism
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.split_costs import LATTICE_BITS
+from explorer.points.split_costs import LATTICE_BITS, SENSITIVITY
 from explorer.privacy import curator as curators
 from explorer.privacy import partitions
 from explorer.privacy.audit.replay import Publish
@@ -21,6 +21,8 @@ from explorer.privacy.curator import Curator
 from explorer.releases.release import Release
 from explorer.releases.units import to_units
 from explorer.testing.counts import counted, folded
+from explorer.trips import matrix as matrices
+from explorer.trips.index import Index
 from explorer.trips.matrix import TripMatrix
 from tests.audit.mutants import QUESTION, Cooked, EmptyLeavesDropped, Exact, Mutant
 
@@ -125,7 +127,7 @@ class CutsWhereDataLies(Exact):
 @contextmanager
 def instead(owner: Any, name: str, wrong: Any) -> Iterator[None]:
     """Put something wrong in a place for a while."""
-    right = getattr(owner, name)
+    right = vars(owner)[name]
     setattr(owner, name, wrong)
     try:
         yield
@@ -153,6 +155,58 @@ def occupied_only(self, lower, upper, axis, owner, start, stop):
     return costs
 
 
+@contextmanager
+def closed_above() -> Iterator[None]:
+    """Boxes hold their last edges, too: a trip between two of them lies in both."""
+    right = TripMatrix.count
+
+    def wrong(self, lower, upper):
+        return right(self, lower, np.minimum(np.asarray(upper) + 1, self.shape))
+
+    with instead(TripMatrix, "count", wrong):
+        yield
+
+
+@contextmanager
+def index_kept() -> Iterator[None]:
+    """The index of a domain is kept, and answers for all other data of that domain."""
+    kept: dict[tuple[int, ...], Index] = {}
+    right = TripMatrix.index.func  # type: ignore[attr-defined]
+    with (
+        instead(TripMatrix, "index", property(lambda m: kept.setdefault(m.shape, right(m)))),
+        instead(matrices, "count_parts", lambda *_: None),
+        instead(matrices, "only_place", lambda low, *_: np.full(len(low), -1)),
+    ):
+        yield
+
+
+def bound_of_one(mechanism: Mechanism) -> Publish:
+    """Noise as for one trip of a person who may have given several."""
+    return lambda matrix, source: mechanism.release(
+        counted(folded(matrix.counts, DIMENSIONS)), rng=source
+    )
+
+
+def cuts_of_one(noise, rule, costs, _sensitivity, units, keys, stage):
+    """Costs of candidates move as far as one trip of a person moves them."""
+    return _least(noise, rule, costs, SENSITIVITY, units, keys, stage)
+
+
+class DrawsLargeOnesAgain(Cooked):
+    """Draws counts that stand out a second time, to be sure of them."""
+
+    def count(self, regions, units, stage):
+        noisy = super().count(regions, units, stage)
+        large = noisy > np.median(noisy)
+        if stage == "levels" and large.any():
+            again = np.broadcast_to(np.asarray(units), len(regions))[large]
+            self._noise.laplace(
+                self.truth(regions)[large], self.matrix.contribution_bound, again,
+                regions.keys[large], "again",
+            )  # fmt: skip
+        return noisy
+
+
 H, E = DAFHomogeneity, DAFEntropy
 TRIP_MUTANTS = [
     Mutant(
@@ -170,4 +224,13 @@ TRIP_MUTANTS = [
     Mutant("stops by the true count", E, behind(TrueStops), QUESTION),
     Mutant("leaf takes the whole budget again", E, behind(LeavesTakeAllAgain), "loss"),
     Mutant("the same in the other", H, behind(LeavesTakeAllAgain), "loss"),
+    Mutant("closed upper edges", EUG, front_door, "loss", closed_above),
+    Mutant("closed upper edges in a tree", E, front_door, "loss", closed_above),
+    Mutant("several trips a person at bound 1", E, bound_of_one, "moves by|loss"),
+    Mutant("index kept for other data", E, front_door, "no figure moves", index_kept, 40),
+    Mutant(
+        "costs of cuts forget the bound", H, front_door, "moves by|loss",
+        lambda: instead(curators.partitions, "least", cuts_of_one),
+    ),
+    Mutant("large counts drawn again", E, behind(DrawsLargeOnesAgain), "loss"),
 ]  # fmt: skip

@@ -16,6 +16,7 @@ PHONE = {
 #: Pages, each with what stands on it once it has been drawn.
 PAGES = {
     "explore": ".tabulator-row",
+    "trips": ".tabulator-row",
     "compare": ".tabulator-row",
     "learn": "h2.lesson",
     "class": "button:has-text('Create a class')",

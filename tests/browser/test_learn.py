@@ -12,8 +12,11 @@ from explorer import UG, exact
 from explorer.cities.catalogue import cities
 from explorer.scenario import Scenario
 from explorer.teaching import thresholds
+from explorer.teaching.emptiness import Occupancy
+from explorer.teaching.journeys import journeys
+from explorer.teaching.lottery import seen
 from tests.browser.conftest import Server, Watch, leave, new_page, troubles
-from tests.browser.visit import figure, number, pick, steady
+from tests.browser.visit import figure, number, pick, serious, steady
 
 pytestmark = pytest.mark.browser
 PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
@@ -76,7 +79,7 @@ def open_lesson(page: Page, title: str) -> None:
 def test_one_person_more_or_less(page, matrix) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Learn with experiments")
     expect(page.get_by_text("Everything here is a preview")).to_be_visible()
-    expect(page.locator(".kicker")).to_have_text("Lesson 1 of 6 · 10 minutes")
+    expect(page.locator(".kicker")).to_have_text("Lesson 1 of 8 · 10 minutes")
     expect(page.get_by_text("factor of at most eepsilon = 1.65")).to_be_visible()
     ratio = page.locator("dl.figures div", has_text="Largest log-ratio").locator("dd")
     expect(ratio).to_have_text("0.5")
@@ -226,8 +229,8 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
     size = {"viewport": {"width": width, "height": height}}
     page, watch = visit(browser, server, "/learn", **size, **(PHONE if width < 500 else {}))
     try:
-        for lesson in range(1, 7):
-            expect(page.locator(".kicker")).to_contain_text(f"Lesson {lesson} of 6")
+        for lesson in range(1, 9):
+            expect(page.locator(".kicker")).to_contain_text(f"Lesson {lesson} of 8")
             assert steady(page, lambda: page.evaluate(WIDTH)) <= width
             # In one call: a button may go while the page is being looked at.
             over = page.locator("main button:visible").evaluate_all(
@@ -236,9 +239,64 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
                 width,
             )
             assert not over
-            if lesson < 6:
+            if lesson < 8:
                 page.get_by_role("button", name="Next lesson").click()
-        expect(page.locator(".kicker")).to_have_text("Lesson 6 of 6 · 12 minutes")
+        expect(page.locator(".kicker")).to_have_text("Lesson 8 of 8 · 12 minutes")
         assert not watch.found
     finally:
         leave(page)
+
+
+def slide(page: Page, name: str, keys: str, times: int = 1) -> None:
+    """Move a slider by its keys."""
+    slider = page.get_by_role("slider", name=name, exact=True)
+    slider.focus()
+    for _ in range(times):
+        slider.press(keys)
+
+
+def test_cells_that_nobody_is_in(page) -> None:
+    page.get_by_role("button", name=re.compile("^7. Cells that")).click()
+    expect(page.get_by_text("16,777,216 cells, and trips lie in")).to_be_visible()
+    trips = journeys("madeup")
+    expect(
+        page.get_by_role("img", name=re.compile("^Where trips from one cell go:"))
+    ).to_be_visible()
+    pick(page, "Places of a trip", "from, via, to")
+    found = Occupancy.of(trips.on(3, 64))
+    expect(
+        page.get_by_text(f"6.9 × 10¹⁰ cells, and trips lie in {found.occupied:,}")
+    ).to_be_visible()
+    assert number(figure(page, "Highest empty cell")) == found.highest_false(0.1)
+    slide(page, "Cells to a side", "End")
+    expect(page.get_by_text("1.2 × 10¹⁸ cells, and trips lie in")).to_be_visible()
+    expect(page.get_by_text("the same with noise on every cell, part of the map")).to_be_visible()
+    # The whole box holds all trips, and noise that hides them.
+    slide(page, "Box, cells to a side", "End")
+    expect(page.get_by_text(f"It holds {found.trips:,} trips")).to_be_visible()
+    expect(page.get_by_text("the noise drowns them")).to_be_visible()
+    pick(page, "Places of a trip", "one place")
+    expect(page.get_by_text("1,048,576 cells, and trips lie in")).to_be_visible()
+    expect(page.get_by_text("the trips show through")).to_be_visible()
+    assert not serious(page)
+    answer_after_asking(page, "Only sums mean anything.")
+
+
+def test_a_choice_that_cannot_see(page) -> None:
+    page.get_by_role("button", name=re.compile("^8. A choice that")).click()
+    expect(page.get_by_text("a lottery gives it 10.")).to_be_visible()
+    level = seen(journeys("madeup").on(2, 64), 0.1, 0.3, 10).levels[2]
+    assert number(figure(page, "Noise on each")) == round(level.noise)
+    expect(page.get_by_role("img", name=re.compile("^Who wins how often"))).to_be_visible()
+    ring = page.get_by_role("img", name=re.compile("^True and noisy costs"))
+    expect(ring).to_be_visible()
+    slide(page, "Candidates (p)", "Home")
+    expect(page.get_by_text("its 2 candidates")).to_be_visible()
+    expect(page.get_by_text("a lottery gives it 50.")).to_be_visible()
+    slide(page, "Epsilon", "End")
+    pick(page, "Which cut", "2: columns of the origin")
+    expect(page.get_by_text("Cut 2, one of")).to_be_visible()
+    page.get_by_text("Numbers of the candidates").click()
+    expect(page.locator("table.numbers", has_text="true cost").locator("tbody tr")).to_have_count(2)
+    assert not serious(page)
+    answer_after_asking(page, "less to choose, while noise does not")

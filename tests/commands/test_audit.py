@@ -23,6 +23,12 @@ def test_an_audit_prints_a_table_and_ends_well(capsys: pytest.CaptureFixture[str
     assert len(re.findall(r"^release .* holds$", out, re.MULTILINE)) == 5
 
 
+def test_mechanisms_of_trips_are_audited_too(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--mechanism", "ebp", "--pairs", "20", "--seconds", "1"]
+    assert main(["audit", *arguments]) == 0
+    assert re.search(r"^ebp +20 .* holds$", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_a_breach_ends_in_code_1_and_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from explorer.cli import main
 from explorer.commands import flags
 from explorer.commands.terminal import table
 from explorer.grid.grid import Grid
-from explorer.mechanisms import HTF, UG, all_mechanisms
+from explorer.mechanisms import HTF, UG, all_mechanisms, trip_mechanisms
 from explorer.points.matrix import FrequencyMatrix
 from explorer.queries.files import read_rectangles
 from explorer.releases.release import Release
@@ -216,10 +216,12 @@ def test_files_that_are_no_release_are_refused(
 def test_mechanisms_are_listed_with_their_papers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mechanisms"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(all_mechanisms())
-    for line, each in zip(lines, all_mechanisms().values(), strict=True):
+    every = {**all_mechanisms(), **trip_mechanisms()}
+    assert [line.split()[0] for line in lines] == list(every)
+    for line, each in zip(lines, every.values(), strict=True):
         assert each.summary in line
         assert each.paper in line
+        assert line.endswith(" (trips only)") == (not each.for_maps)
     assert main(["mechanisms", "htf"]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if line.startswith("--")] == [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 
 import pytest
@@ -11,7 +10,6 @@ from explorer.commands.paying import Payment, saved_first
 from explorer.privacy.ledger import Ledger
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("while_writing", [1, 2])
 def test_an_interrupt_that_comes_while_the_ledger_writes(
     tmp_path, monkeypatch, while_writing: int
@@ -40,7 +38,6 @@ def test_an_interrupt_that_comes_while_the_ledger_writes(
     assert len(payment.rows()) == 1
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_second_interrupt_while_the_first_is_answered(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.db"))
     said = []

@@ -93,7 +93,8 @@ def finding(*says, value=2.0, sense=0):
         ((1, 1, 1, -1), "mixed"),
         ((1, -1), "does not hold"),
         ((-1, 0), "does not hold"),
-        ((0, 0), "mixed"),
+        ((0, 0), "cannot be told"),
+        ((), "cannot be told"),
     ],
 )
 def test_verdicts(says, verdict):
@@ -104,7 +105,7 @@ def test_all_cells_together_speak_where_each_alone_is_open():
     assert finding(0, 0, value=0.8, sense=-1).verdict == "holds"
     assert finding(0, 0, value=1.2, sense=-1).verdict == "does not hold"
     assert finding(0, 0, value=1.2, sense=1).verdict == "holds"
-    assert finding(0, 0, value=1.001, sense=-1).verdict == "mixed"
+    assert finding(0, 0, value=1.001, sense=-1).verdict == "cannot be told"
     # They never outvote a cell that speaks.
     assert finding(1, 0, 0, value=1.2, sense=-1).verdict == "mixed"
     assert finding(-1, 0, 0, value=0.8, sense=-1).verdict == "mixed"
@@ -244,7 +245,7 @@ def test_from_claims_to_a_report_and_back(tmp_path):
     assert row.verdict == "holds"
     assert row.value > 1.2
     assert re.fullmatch(r"[\d.]+ ± [\d.]+ \(6 for, 0 against, 0 open\)", row.figure)
-    assert "3 claims checked quick, on coarse maps, 3 seeds each" in report.summary()
+    assert "3 claims checked quick, on less data, 3 seeds each" in report.summary()
     report.save(tmp_path / "report.json")
     assert Report.load(tmp_path / "report.json") == report
     with pytest.raises(InputError, match="no claim 'alpha'"):

@@ -12,10 +12,12 @@ from explorer import (
     DAFEntropy,
     FrequencyMatrix,
     Gravity,
+    Grid,
     Identity,
     InputError,
     Mosaic,
     Release,
+    TripDomain,
     Uniform,
     exact,
 )
@@ -257,3 +259,20 @@ def test_what_has_no_records_cannot_be_simulated() -> None:
         stand_in(Areas())
     release = Gravity(epsilon=1).release(trips(0), rng=1)
     assert simulated_sd(release, [[[0, 0, 3, 3], [2, 2, 9, 5]]], 3).error.min() > 0
+
+
+@pytest.mark.parametrize("mechanism", [Gravity(epsilon=1), EUG(epsilon=1)])
+def test_trips_of_one_place_are_a_map(mechanism) -> None:
+    release = mechanism.release(trips_of_one_place(), rng=1)
+    boxes = [[[0, 0, 4, 4]], [[2, 1, 7, 8]], [[np.nan] * 4]]
+    cells = release.density()
+    asked = [cells[:4, :4].sum(), cells[1:8, 2:7].sum(), release.total]
+    assert release.answer(boxes).value == pytest.approx(asked)
+    found = simulated_sd(release, boxes, 3)
+    assert found.error.min() > 0
+    assert stand_in(release).truth.answer(boxes).value[2] == pytest.approx(max(release.total, 0))
+
+
+def trips_of_one_place() -> TripMatrix:
+    where = np.random.default_rng(1).integers(0, 8, (900, 2))
+    return TripMatrix(where, np.ones(900, dtype=int), TripDomain([Grid.cells(8)]))

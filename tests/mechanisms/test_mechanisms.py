@@ -179,3 +179,15 @@ def test_too_many_parts_are_one_sentence_before_anything_is_booked(mechanism, tm
     assert ledger.spent(trips.key) == 0
     small = QuadTree(height=3).release(trips, rng=1)
     assert small.n_leaves == 8**4
+
+
+@pytest.mark.parametrize("mechanism", [Identity(), QuadTree(), QuadTree(height=6)])
+def test_a_release_of_trips_has_fewer_parts_than_a_preview(mechanism, tmp_path) -> None:
+    # 2^24 parts, as many as a preview may have.
+    trips, ledger = TripMatrix.from_coordinates([[1, 2, 3, 4]], [64, 64]), Ledger(tmp_path / "l")
+    with pytest.raises(InputError, match=r"16,777,216 numbers .* 4,194,304 .* in a release"):
+        mechanism.release(trips, ledger=ledger)
+    assert ledger.spent(trips.key) == 0
+    mechanism._check_size(trips.shape, preview=True)
+    # Maps keep their limit.
+    mechanism._check_size((4096, 4096), preview=False)

@@ -167,9 +167,9 @@ def test_numbers_of_parts_pass_64_bits() -> None:
     crowd = TripMatrix([[0] * 4], [10**11], domain)
     with pytest.raises(InputError, match=r"would publish 1,099,511,627,776 numbers"):
         MKM(epsilon=1.0).release(crowd, rng=1)
-    limits.require_drawn_parts("M", 2**24, True, 1)
+    limits.require_parts("M", 2**24, 4, True, 1)
     with pytest.raises(InputError, match="18,446,744,073,709,551,616 numbers"):
-        limits.require_drawn_parts("M", 2**64, False, 1)
+        limits.require_parts("M", 2**64, 4, False, 1)
 
 
 def test_menus_of_maps_keep_their_mechanisms() -> None:

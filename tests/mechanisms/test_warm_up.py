@@ -22,7 +22,7 @@ import numpy as np
 import param
 from numba.core.dispatcher import Dispatcher
 from explorer import FrequencyMatrix
-from explorer.mechanisms import DAFHomogeneity, EUG, Mosaic, PrivTree, QuadTree, all_mechanisms
+from explorer.mechanisms import QuadTree, all_mechanisms, trip_mechanisms
 from explorer.trips.matrix import TripMatrix
 
 def signatures():
@@ -50,14 +50,17 @@ def left_of_trips(made):
     after = signatures()
     return sorted(".".join(name) for name in after if after[name] > before.get(name, 0))
 
-made = []
-for cls in all_mechanisms().values():
+def of_both_kinds(cls):
     declared = {name: cls.param[name] for name in cls.tunables()}
     chosen = {n: d.objects[-1] for n, d in declared.items() if isinstance(d, param.Selector)}
-    made += [cls(epsilon=2), cls(epsilon=2, **chosen)] if chosen else [cls(epsilon=2)]
+    # Two levels say as much as eight, of which trips would have millions of nodes.
+    small = {"height": 2} if cls is QuadTree else {}
+    few = [cls(epsilon=2, **small)]
+    return few + [cls(epsilon=2, **small, **chosen)] if chosen else few
+
+made = [each for cls in all_mechanisms().values() for each in of_both_kinds(cls)]
 cells = np.random.default_rng(1).integers(0, 16, (3000, 4)) // 2
-trips = [QuadTree(epsilon=2, height=2), Mosaic(epsilon=2), PrivTree(epsilon=2), EUG(epsilon=2)]
-trips += [DAFHomogeneity(epsilon=2, rule=each) for each in ("noised costs", "noisy-min")]
+trips = [each for cls in trip_mechanisms().values() for each in of_both_kinds(cls)]
 found = {}
 for each in made + trips:
     read, write = os.pipe()

@@ -208,3 +208,117 @@ def test_a_tree_too_large_for_any_memory_is_one_sentence() -> None:
     curator = Curator(trips, EPSILON, NoNoise())
     with pytest.raises(InputError, match=r"a tree of 1,000,000,000,001 nodes"):
         curator.open().grid(100)
+
+
+class Unequal(int):
+    """A number that is larger than nothing and smaller than nothing."""
+
+    def __gt__(self, _other):
+        return False
+
+    def __lt__(self, _other):
+        return False
+
+
+def test_a_pass_whose_limit_compares_as_it_likes(desk: Curator) -> None:
+    with pytest.raises(BudgetExceeded):
+        desk.open(Unequal(16 * EPSILON))
+    assert desk.open(Unequal(5)).book.limit == 5
+
+
+@pytest.mark.parametrize(
+    ("axis", "position"),
+    [
+        # A list of axes would cut each slab its own way: the first and the last would overlap.
+        (np.array([0, 1]), [4, 4]),
+        (2, [3, 6]),
+        (-1, [3, 6]),
+        (0.0, [3, 6]),
+        (0, [6, 3]),
+        (0, [3, 3]),
+        (0, [0, 4]),
+        (0, [4, 8]),
+        (0, [4]),
+        (0, [[3], [6]]),
+        (0, [3, 2**63 - 1]),
+    ],
+)
+def test_slabs_that_would_not_tile_their_region(desk: Curator, axis, position) -> None:
+    root = desk.open()
+    with pytest.raises(ValueError, match=r"axis|axes|cut"):
+        root.slice(axis, np.array([3]), np.array(position))
+    assert int(root.slice(1, np.array([3]), np.array([3, 6])).cells.sum()) == 64
+
+
+@pytest.mark.parametrize("more", [8, 2**62])
+def test_numbers_of_children_whose_sum_wraps_round(desk: Curator, more: int) -> None:
+    quarters = desk.open().grid(2)
+    children = np.array([2**62, 2**62, 2**62, 2**62 - 1 + more])
+    with pytest.raises((InputError, ValueError)):
+        quarters.slice(0, children, np.ones(3, dtype=np.int64))
+    with pytest.raises((InputError, ValueError)):
+        quarters.divide(children, np.zeros((7, 2), np.int64), np.ones((7, 2), np.int64))
+    whole_map_of_each(desk, quarters.grid(2))
+
+
+@pytest.mark.parametrize(
+    ("parts", "about"),
+    [
+        ([9], {}),  # slabs beyond the region, whose figures would be those of other memory
+        ([20], {}),
+        ([0], {}),
+        ([-3], {}),
+        ([2.5], {}),
+        ([np.nan], {}),
+        ([3, 3], {}),
+        ([3], {"axis": -1}),
+        ([3], {"axis": 2}),
+        ([3], {"axis": [0, 1]}),
+        ([3], {"candidates": 0}),
+        ([3], {"candidates": -3}),
+        ([3], {"candidates": 2.5}),
+    ],
+)
+def test_cuts_of_parts_that_a_region_has_not(desk: Curator, parts, about) -> None:
+    root = desk.open()
+    asked = {"axis": 0, **about}
+    with pytest.raises(ValueError, match=r"slab|axis|axes|one whole|candidates"):
+        desk.partition(root, parts=np.array(parts), units=1000, **asked)
+    assert desk.spent == 0
+
+
+class TwoFaced(np.ndarray):
+    """Axes that are others when they are looked up one by one."""
+
+    def __getitem__(self, _which):
+        return np.array([1])
+
+
+def test_axes_that_change_between_two_looks(desk: Curator) -> None:
+    part = desk.open().split(0, np.array([3])).select(np.array([True, False]))
+    axis = np.array([0]).view(TwoFaced)
+    assert desk.cut(part, axis, 1000, "all cuts")[0] in (1, 2)
+    assert desk.median(part, axis, 1000)[0] in (1, 2)
+    for wrong in (np.array([-1]), np.array([2]), np.array([0.0])):
+        with pytest.raises(ValueError, match=r"axis|axes"):
+            desk.cut(part, wrong, 1000)
+        with pytest.raises(ValueError, match=r"axis|axes"):
+            desk.median(part, wrong, 1000)
+
+
+def test_a_price_list_of_another_length(desk: Curator) -> None:
+    cells = sixteenths(desk)
+    for price in (cells.book.dearest, cells.book.pay):
+        with pytest.raises(ValueError, match="every region pays one"):
+            price(cells.ids, np.ones(1, dtype=np.int64))
+
+
+def test_a_closed_curator_measures_nothing_inside_or_out(desk: Curator) -> None:
+    halves = desk.open().split(0, np.array([4]))
+    lower, upper = (halves.select(np.array([end])) for end in (0, 1))
+    inner = desk.within(lower, city((4, 8), 100))
+    assert desk.count(upper, 7, "count").shape == (1,)
+    assert desk.close() == 7
+    for curator, region in ((desk, upper), (inner, inner.open())):
+        with pytest.raises(BudgetExceeded, match="closed"):
+            curator.count(region, 1, "attack")

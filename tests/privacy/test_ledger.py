@@ -16,7 +16,7 @@ import pytest
 from explorer.errors import InputError
 from explorer.mechanisms import HTF, Uniform
 from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy.curator import Curator
+from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.ledger import Ledger, default_path
 from explorer.releases.inference import Estimate
 from explorer.releases.units import to_units
@@ -162,6 +162,7 @@ def test_a_fork_may_go_on_with_the_ledger(tmp_path: Path) -> None:
     )
     child.start()
     child.join(30)
+    assert child.exitcode == 0
     ledger.book(KEY, 1, "htf")
     assert ledger.spent(KEY) == 3
 
@@ -173,6 +174,29 @@ class Stops(Uniform):
         if curator.shape != matrix().shape:
             return super().plan(curator)
         raise RuntimeError("stopped")
+
+
+class Keeps(Uniform):
+    """Is refused with next to nothing spent, and keeps its curator."""
+
+    def plan(self, curator: Curator) -> Estimate:
+        if curator.shape != matrix().shape:
+            return super().plan(curator)
+        type(self).kept = curator, curator.open()
+        curator.count(self.kept[1], 5, "first")
+        raise InputError("Nobody could make a map of these.")
+
+
+def test_a_refused_plan_cannot_go_on_with_what_is_given_back(tmp_path: Path) -> None:
+    ledger, data = Ledger(tmp_path / "l"), matrix()
+    with pytest.raises(InputError, match="Nobody"):
+        Keeps(epsilon=0.25).release(data, ledger=ledger)
+    assert ledger.spent(data.key) == 5
+    curator, root = Keeps.kept
+    with pytest.raises(BudgetExceeded, match="closed"):
+        curator.count(root, 1, "rest")
+    with pytest.raises(BudgetExceeded, match="closed"):
+        curator.privtree(root, 1)
 
 
 def matrix(seed: int = 0) -> FrequencyMatrix:

@@ -34,7 +34,7 @@ def changed(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
-def test_the_six_lessons_that_come_along_are_one_of_each_kind(monkeypatch) -> None:
+def test_the_lessons_that_come_along_are_one_of_each_kind(monkeypatch) -> None:
     monkeypatch.delenv("EXPLORER_LESSONS", raising=False)
     found, sentences = lessons()
     assert not sentences
@@ -99,7 +99,7 @@ def test_a_bad_file_is_one_sentence_that_names_file_and_field(text, says) -> Non
 
 
 def test_a_teachers_folder_adds_replaces_and_complains(tmp_path, monkeypatch) -> None:
-    (tmp_path / "07_two_grids.md").write_text(GOOD)
+    (tmp_path / "11_two_grids.md").write_text(GOOD)
     (tmp_path / "02_averaging.md").write_text(changed("Two grids", "My own averaging"))
     (tmp_path / "08_bad.md").write_text(changed("minutes: 5", "minutes: x"))
     (tmp_path / "09_latin.md").write_bytes(b"---\ntitle: caf\xe9\n---\n")
@@ -107,7 +107,7 @@ def test_a_teachers_folder_adds_replaces_and_complains(tmp_path, monkeypatch) ->
     monkeypatch.setenv("EXPLORER_LESSONS", str(tmp_path))
     found, sentences = lessons()
     titles = [each.title for each in found]
-    assert len(found) == 7
+    assert len(found) == 9
     assert titles[1] == "My own averaging"
     assert titles[-1] == "Two grids"
     named = ("08_bad.md", "09_latin.md", "10_long.md")
@@ -118,7 +118,7 @@ def test_a_teachers_folder_adds_replaces_and_complains(tmp_path, monkeypatch) ->
 def test_an_empty_or_missing_folder_is_said(tmp_path) -> None:
     for folder in (tmp_path, tmp_path / "no such"):
         found, sentences = lessons(folder)
-        assert len(found) == 6
+        assert len(found) == 8
         assert "has no lessons" in sentences[0]
     with pytest.raises(InputError, match=r"x\.md could not be read"):
         lesson(tmp_path / "x.md")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from explorer import Grid, InputError, TripDomain, Trips, exact, read_points, read_trips
+from explorer.points.weights import LATTICE
 from explorer.trips.matrix import TripMatrix
 
 HERE = Grid.around(2.35, 48.85, 10_000, shape=(20, 31), name="here")
@@ -83,14 +84,15 @@ def test_a_user_gives_the_first_trips_inside(bound: int) -> None:
     grids = {"o": HERE, "d": THERE}
     domain = TripDomain(list(grids.values()))
     told: list[float] = []
-    matrix = domain.count(read_trips(frame, user="who"), bound, progress=told.append)
+    matrix = domain.count(read_trips(frame, user="who"), bound, progress=told.append, weights=False)
     cells, rows = by_hand(frame, grids)
     nth = pd.Series(frame["who"][rows]).groupby(frame["who"][rows]).cumcount().to_numpy()
     kept = cells[nth < bound]
     wanted = TripMatrix(kept, np.ones(len(kept), dtype=int), domain, bound, "user")
     assert (matrix.key, matrix.unit, matrix.contribution_bound) == (wanted.key, "user", bound)
     assert told == [1.0]
-    same = domain.count(read_trips(frame, user=[str(each) for each in frame["who"]]), bound)
+    again = read_trips(frame, user=[str(each) for each in frame["who"]])
+    same = domain.count(again, bound, weights=False)
     assert same.key == matrix.key
 
 
@@ -253,7 +255,10 @@ def test_real_trips_are_counted_as_elsewhere(
 def test_the_cabs_of_a_city_give_at_most_ten_trips_each(real_data) -> None:
     trips = read_trips(real_data("sf_cabspotting_trips.parquet"), user="cab")
     grid = Grid.around(*CABS, shape=64)
-    matrix = TripDomain([grid, grid]).count(trips, contribution_bound=10)
     cabs = len(np.unique(trips.user))
-    assert matrix.total <= 10 * cabs
-    assert matrix.total > 9 * cabs
+    for weights in (True, False):
+        matrix = TripDomain([grid, grid]).count(trips, contribution_bound=10, weights=weights)
+        assert matrix.lattice == (LATTICE if weights else 1)
+        assert matrix.total <= 10 * cabs * matrix.lattice
+        # The sum over cabs of min(n, 10) / 10.
+        assert matrix.people == pytest.approx(534.2)

@@ -9,9 +9,13 @@ from explorer.views.teaching.average import AverageChart
 from explorer.views.teaching.biases import BiasChart
 from explorer.views.teaching.distributions import DistributionsChart
 from explorer.views.teaching.frame import legend
+from explorer.views.teaching.growing import GrowingChart
+from explorer.views.teaching.kept import KeptChart
+from explorer.views.teaching.lots import CostsChart, LevelsChart, WinsChart
 from explorer.views.teaching.place_map import PlaceMap
 from explorer.views.teaching.prose import prose
 from explorer.views.teaching.shares import SharesChart
+from explorer.views.teaching.slices import SlicePair
 from explorer.views.teaching.slopes import Slope, SlopeChart
 
 
@@ -104,3 +108,59 @@ def test_a_legend_says_what_colours_stand_for() -> None:
     text = legend([("#123456", "dash", "a < b")])
     assert "a &lt; b" in text
     assert "stroke-dasharray" in text
+
+
+def test_what_is_kept_ends_where_it_is_less_than_a_cell() -> None:
+    chart = KeptChart()
+    k = np.array([1.0, 10, 100])
+    chart.show(k, np.array([1e6, 1e3, 0.01]), np.array([90.0, 5, 1]), 40, "words")
+    assert chart.false.data["x"].tolist() == [1, 10]
+    assert chart.true.data["y"].tolist() == [90, 5, 1]
+    assert chart.figure.select_one({"type": Span}).location == 40
+    assert chart.figure.y_range.end > 1e6
+    assert spoken(chart.figure) == "words"
+
+
+def test_growing_boxes_stay_inside_the_picture() -> None:
+    chart = GrowingChart()
+    sides, noise = np.array([1, 2, 4]), np.array([14.0, 56, 226])
+    chart.show(sides, np.array([0, 3, 900]), noise, 2, "words")
+    assert chart.source.data["noise"].tolist() == noise.tolist()
+    # A logarithmic axis has no 0.
+    assert chart.source.data["trips"].min() > 0
+    assert chart.figure.y_range.start <= 0.5 < 900 < chart.figure.y_range.end
+    assert chart.figure.select_one({"type": Span}).location == 2
+    assert spoken(chart.figure) == "words"
+
+
+def test_a_pair_of_slices_has_one_scale_and_leaves_out_what_is_below_one() -> None:
+    pair = SlicePair()
+    true, noisy = np.array([[0, 3], [0, 0]]), np.array([[-9, 40], [1, 0]])
+    pair.show(true, noisy, (0.75, 0.25), (0.5, 0.0, 1.0, 0.5), ("true words", "noisy words"))
+    first, second = (each.image.data["image"][0] for each in (pair.true, pair.noisy))
+    assert (first > 0).tolist() == [[False, True], [False, False]]
+    assert (second > 0).tolist() == [[False, True], [True, False]]
+    assert second.max() == 255 > first.max() > second[1, 0]
+    assert [spoken(each) for each in pair.figures] == ["true words", "noisy words"]
+    assert pair.box.data["x1"] == [1.0]
+
+
+def test_candidates_wins_and_levels_are_drawn_as_given() -> None:
+    costs, wins, levels = CostsChart(), WinsChart(), LevelsChart(4)
+    true, noisy = np.array([5.0, 6, 7]), np.array([50.0, -20, 9])
+    costs.show(true, noisy, "words")
+    assert (costs.winner.data["x"], costs.winner.data["y"]) == ([2], [-20])
+    assert costs.figure.y_range.start < -20 < 50 < costs.figure.y_range.end
+    wins.show(np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.1, 0.0]), "words")
+    assert wins.source.data["paper"].tolist() == [50, 30, 20]
+    assert wins.figure.select_one({"type": Span}).location == 100 / 3
+    assert wins.figure.y_range.end > 90
+    ranges = np.array([[1.0, 0.0], [2, 1], [4, 3]])
+    levels.show([1, 3], ranges, np.array([900.0, 80]), np.array([200.0, 20]), "words")
+    assert levels.ranges.data["high"].tolist() == [4, 3]
+    assert levels.ranges.data["low"].min() > 0
+    assert levels.figure.y_range.end > 900
+    levels.show([], np.zeros((3, 0)), np.zeros(0), np.zeros(0), "nothing")
+    assert not len(levels.noises.data["x"])
+    assert {spoken(each.figure) for each in (costs, wins)} == {"words"}
+    assert spoken(levels.figure) == "nothing"

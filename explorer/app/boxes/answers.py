@@ -28,6 +28,7 @@ class PrivateAnswers:
     exact : whether ``sd`` is a closed form
     half_width : half the width of a simulated 95 % interval, where ``sd`` is no closed form; None
         until it has been simulated
+    scale : what counts were multiplied by: 100 / total where answers are shares in percent
     """
 
     private: Floats
@@ -36,6 +37,7 @@ class PrivateAnswers:
     leaves: int = 0
     exact: bool = True
     half_width: Floats | None = None
+    scale: float = 1.0
 
     def __len__(self) -> int:
         return len(self.private)

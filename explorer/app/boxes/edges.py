@@ -40,7 +40,7 @@ class EdgeColumns:
             self._by_edge = {f"{edge} {self._units[0][0]}": edge for edge in EDGES}
         else:
             self._by_place = {
-                f"{place}: W, S … E, N ({unit})": number
+                f"{place}: W, S … E, N {unit}": number
                 for number, (place, (unit, _)) in enumerate(
                     zip(rectangles.places, self._units, strict=True)
                 )
@@ -57,7 +57,7 @@ class EdgeColumns:
     @property
     def widths(self) -> list[int]:
         """Least pixels of each column."""
-        return [58, 60, 58, 58] if self._by_edge else [150] * len(self._by_place)
+        return [58, 60, 58, 58] if self._by_edge else [146] * len(self._by_place)
 
     def editors(self) -> dict[str, Any]:
         """How each column is edited."""
@@ -100,6 +100,9 @@ class EdgeColumns:
         place = self._by_place[name]
         unit, size = self._units[place]
         text = "" if value is None else str(value).strip()[:200]
+        if text == self.values()[name][row]:
+            # Left as it stood: what is shown has fewer digits than the box.
+            return
         if text.lower() in ("", "-", "–", ANYWHERE):
             self._rectangles.clear(row, place)
             return
@@ -116,9 +119,9 @@ def _said(box: NDArray[np.float64]) -> str:
     """A box in the unit of its column; a gap asks about anywhere.
 
     >>> _said(np.array([-1.5, 2, 3, 4.25])), _said(np.full(4, np.nan))
-    ('-1.50, 2.00 … 3.00, 4.25', 'anywhere')
+    ('-1.5, 2.0 … 3.0, 4.2', 'anywhere')
     """
     if np.isnan(box).all():
         return ANYWHERE
-    west, south, east, north = (f"{edge:.2f}" for edge in box)
+    west, south, east, north = (f"{edge:.1f}" for edge in box)
     return f"{west}, {south} … {east}, {north}"

@@ -157,8 +157,9 @@ class BoxTable:
         self.widget.on_click(self._clicked)
         self.widget.param.watch(self._selected, "selection")
 
-    def reset(self) -> None:
-        """Show the rectangles of another grid, whose unit may differ."""
+    def reset(self, columns: Sequence[Column] | None = None) -> None:
+        """Show the rectangles of another grid, whose unit may differ, or other answers."""
+        self._columns = self._columns if columns is None else columns
         self._edges = EdgeColumns(self._rectangles)
         self.widget.param.update(**self._looks())
 

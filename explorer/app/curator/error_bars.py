@@ -57,8 +57,8 @@ class ErrorBars:
         bars = self.of(screen)
         if bars is None:
             return screen
-        low, high = bars.interval(screen.answers.private)
-        return replace(screen, answers=replace(screen.answers, half_width=(high - low) / 2))
+        half_width = bars.half_width() * screen.answers.scale
+        return replace(screen, answers=replace(screen.answers, half_width=half_width))
 
     def of(self, screen: Any) -> Simulated | None:
         """The simulation for these boxes of this release, if it has been done."""

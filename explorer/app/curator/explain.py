@@ -18,8 +18,10 @@ OFF = "off"
 TITLES = {
     "Leaf": "One area",
     "Replay": "How it was built",
-    "Built": "How it was cut",
     "Runs": "Other possible results",
+    "Flows": "Flows",
+    "Compared": "All mechanisms",
+    "Built": "How it was cut",
 }
 
 
@@ -34,6 +36,7 @@ class Explain:
     words : key to the line of words above a panel
     refused : shows a sentence about a choice that does not exist
     opened : called with whether a panel is open, when that changes
+    title : of the strip
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class Explain:
         words: Mapping[str, str],
         refused: Callable[[str], None],
         opened: Callable[[bool], None] = lambda _open: None,
+        title: str = "Explain this map",
     ) -> None:
         self._opened = opened
         self._panels, self._words = dict(panels), words
@@ -49,10 +53,12 @@ class Explain:
         self._screen: Any = None
         self.open: Panel | None = None
         titles = {TITLES.get(key, key): key for key in panels}
-        self.choice = choice("Explain this map", {"Off": OFF, **titles})
+        self.choice = choice(title, {"Off": OFF, **titles})
+        # One line where there is room: five buttons would share the width of two.
+        self.choice.styles = {"min-width": f"min(100%, {150 * len(titles)}px)"}
         ui.bind(self.choice, self._choose, refused)
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        head = pn.pane.HTML("<h2>Explain this map</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))
+        head = pn.pane.HTML(f"<h2>{title}</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))
         self.view = pn.Column(
             ui.wrapping(head, self.choice, gap="4px 0"),
             self._holder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import panel as pn
 
@@ -21,7 +21,7 @@ from explorer.app.work.background import Background
 from explorer.cities import catalogue as cities
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
-from explorer.scenario import Scenario
+from explorer.scenario import Scenario, kind_of
 
 Place = tuple[Any, ...]
 
@@ -62,7 +62,7 @@ class CuratorPage(AppPage):
         **choices: Any,
     ) -> None:
         super().__init__(links)
-        opening = Opening.of(scenario)
+        opening = Opening.of(scenario, self.KEY)
         city = opening.city(city)
         catalogue = self.catalogue()
         self._brought = self.bring(city)
@@ -91,6 +91,19 @@ class CuratorPage(AppPage):
             pn.state.onload(self.look_for_city)
         else:
             self._use(at_hand or self.read(self.state.place))
+
+    @classmethod
+    def served(
+        cls,
+        links: Sequence[Link],
+        *,
+        city: Any = None,
+        scenario: Scenario | None = None,
+        **begin: Any,
+    ) -> Self:
+        """The page of one visitor; a scenario about other data begins other pages only."""
+        fits = scenario is not None and scenario.kind is kind_of(cls.KEY)
+        return cls(city=city, scenario=scenario if fits else None, links=links, **begin)
 
     # What a page says about itself.
 

@@ -12,10 +12,16 @@ from urllib.parse import quote
 
 import panel as pn
 
-from explorer.app.curator.data import CityData
 from explorer.app.curator.parameters import help_pane
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.start import ARGUMENT, known_city, known_lesson, present, take
+from explorer.app.curator.start import (
+    ARGUMENT,
+    known_city,
+    known_lesson,
+    not_here,
+    present,
+    take,
+)
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
@@ -97,23 +103,24 @@ class Scenarios:
             self.place(self._parts.data)
         self._taken()
 
-    def place(self, data: CityData) -> None:
+    def place(self, data: Any) -> None:
         """Put the boxes of a scenario that was opened on ``data``, if that is its city."""
         waiting, self._waiting = self._waiting, None
         if not self._possible:
             return
         if waiting is not None and waiting.city == data.city[0]:
-            if data.heat is not None and waiting.side != data.city[1]:
+            _, side, _, *places = data.city
+            if (waiting.side, waiting.places) != (side, "".join(places)):
                 # A grid that was asked for before has arrived; this one is still being counted.
                 self._waiting = waiting
             else:
-                self._put(waiting, data)
+                self._put(waiting)
         if self._address is None:
             # What a page begins with needs no link; the first change does.
             self._address = self._link()
 
-    def _put(self, scenario: Scenario, data: CityData) -> None:
-        boxes = scenario.boxes_on(data.grid)
+    def _put(self, scenario: Scenario) -> None:
+        boxes = scenario.boxes_on(*self._rectangles.grids)
         edges, names = [box.edges for box in boxes], [box.name for box in boxes]
         outside = len(boxes) - self._rectangles.replace(edges, names)
         self._greet(scenario)
@@ -134,10 +141,7 @@ class Scenarios:
     def _leave(self, scenario: Scenario) -> None:
         found = [each.address for each in self._parts.links if each.key == scenario.page]
         if not self._served or not found:
-            raise InputError(
-                f"This scenario is of the page {scenario.page}: open it there, or start with "
-                "dp-explorer serve --scenario."
-            )
+            raise InputError(not_here(scenario))
         what = f"{ARGUMENT}={scenario.to_link()}"
         if scenario.lesson:
             known_lesson(scenario)
@@ -148,8 +152,17 @@ class Scenarios:
     # The address.
 
     def serve(self) -> None:
-        """The page has an address of its own, which follows it."""
+        """The page has an address of its own, which follows it; a link of other data leads on."""
         self._served = self._possible
+        elsewhere = self._parts.opening.elsewhere
+        if elsewhere is not None:
+            pn.state.onload(partial(self._lead, elsewhere))
+
+    def _lead(self, scenario: Scenario) -> None:
+        try:
+            self._leave(scenario)
+        except InputError as error:
+            self._message.refuse(str(error))
 
     def follow(self) -> None:
         """Something may have changed: the address follows when that was all for a while."""
@@ -161,6 +174,8 @@ class Scenarios:
 
     def _quiet(self, doc: Any) -> None:
         left = QUIET - round(1000 * (time.monotonic() - self._changed_at))
+        # Boxes belong to what is on screen, not to what is being read.
+        left = QUIET if self._parts.reading else left
         if left > 10:
             doc.add_timeout_callback(partial(self._quiet, doc), left)
             return
@@ -183,8 +198,10 @@ class Scenarios:
         Raises
         ------
         InputError
-            For a city that exists in this session only.
+            For a city that exists in this session only, or is still being read.
         """
+        if self._parts.reading:
+            raise InputError("The city is still being read: wait a moment.")
         return present(self._page, self._state, self._rectangles, self._released())
 
     # The section.

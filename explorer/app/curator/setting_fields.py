@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from bokeh.models import CustomJSTickFormatter
 
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
+from explorer.errors import InputError
 from explorer.mechanisms import all_mechanisms
+from explorer.mechanisms.limits import MAX_EPSILON
 
+#: Where a slider of epsilon stops, as far as epsilon may go.
+EPSILONS = [e for e in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if e <= MAX_EPSILON]
 #: The stock box has two buttons without a name; the arrow keys do the same.
 NUMBER: dict[str, Any] = {
     "& .MuiInputAdornment-root": {"display": "none"},
@@ -49,6 +56,43 @@ class Controls(Tied):
         return self.tie(
             kind(label=label, value=value, size="small", sx=NUMBER, **field(width)), name
         )
+
+    def steps(self, name: str, values: Sequence[float] = (), width: int = 230) -> Any:
+        """A slider over some values, those that are declared if none are given.
+
+        Each is one step, whatever their distance. The slider's place is the number of the value;
+        on screen and to a reader it says the value. One that is none of them stands at the nearest.
+        """
+        declared, now = self._state.param[name], self._value(name)
+        steps = sorted({*(values or declared.objects), now})
+        said = json.dumps([f"{step:,}" if isinstance(step, int) else f"{step:g}" for step in steps])
+        slider = ui.IntSlider(
+            label=declared.label,
+            start=0,
+            end=len(steps) - 1,
+            value=steps.index(now),
+            format=CustomJSTickFormatter(code=f"return {said}[Math.round(tick)]"),
+            size="small",
+            **field(width),
+        )
+        followed = now
+
+        def follow(event: Any) -> None:
+            nonlocal followed
+            followed = event.new
+            place = min(range(len(steps)), key=lambda i: abs(steps[i] - followed))
+            if slider.value != place:
+                slider.value = place
+
+        def apply(place: int) -> None:
+            if not 0 <= place < len(steps):
+                raise InputError(f"{declared.label}: choose a value of the slider.")
+            # Standing at the nearest is no choice.
+            if min(range(len(steps)), key=lambda i: abs(steps[i] - followed)) != place:
+                self._state.put(**{name: steps[place]})
+
+        self._state.param.watch(follow, name)
+        return ui.bind(slider, apply, self._refused)
 
     def flag(self, name: str) -> Any:
         """On or off."""

@@ -8,10 +8,10 @@ from typing import Any
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.state.explore import ExploreState
 from explorer.cities.catalogue import cities
+from explorer.cities.trip_sets import known_bound, known_places, trip_sets
 from explorer.errors import InputError
-from explorer.scenario import Box, Choice, Looks, Scenario, Sweep, example_boxes
+from explorer.scenario import Choice, Scenario, Sweep, example_boxes, kind_of, row_of
 from explorer.scenario.checks import shown
 from explorer.scenario.choices import SweepChoices
 from explorer.teaching import lessons
@@ -20,6 +20,12 @@ from explorer.teaching import lessons
 ARGUMENT = "s"
 #: The city key of what a visitor or a notebook brought along.
 OWN = "yours"
+_OWN = {
+    "maps": "Points of your own are in no scenario: put the file into the data folder, where it "
+    "becomes a city of the menu.",
+    "trips": "Trips of your own are in no scenario, which names trips of the menu: save the boxes "
+    "and the release instead.",
+}
 #: Field of a sweep to its name in the state; the others are called alike.
 _SWEEP = {"mechanisms": "chosen"}
 
@@ -29,23 +35,27 @@ class Opening:
     """What a page begins with: the scenario of its address, else the one that it was given.
 
     ``damaged`` is the sentence about a link that could not be opened; the page then begins as it
-    would without the link.
+    would without the link. ``elsewhere`` is the scenario of a link about other data than the
+    page's: one about trips in the address of a page about a city.
     """
 
     scenario: Scenario | None = None
     damaged: str = ""
+    elsewhere: Scenario | None = None
 
     @classmethod
-    def of(cls, given: Scenario | None = None) -> Opening:
+    def of(cls, given: Scenario | None = None, page: str = "explore") -> Opening:
         """Look at the address of this session.
 
         Raises
         ------
         InputError
-            Where ``given`` names a city that is not here.
+            Where ``given`` names a city that is not here, or is about other data than ``page``.
         """
         if given is not None:
             known_city(given)
+            if given.kind is not kind_of(page):
+                raise InputError(not_here(given))
         sent = pn.state.session_args.get(ARGUMENT) or [b""]
         if not sent[0]:
             return cls(given)
@@ -54,6 +64,8 @@ class Opening:
             known_city(found)
         except InputError as error:
             return cls(given, str(error))
+        if found.kind is not kind_of(page):
+            return cls(given, not_here(found), found)
         return cls(found)
 
     def city(self, otherwise: Any) -> Any:
@@ -62,13 +74,36 @@ class Opening:
 
 
 def known_city(scenario: Scenario) -> None:
-    """Refuse a scenario of a city that is not here, in one sentence."""
+    """Refuse a scenario of a city, or of trips, that are not here, in one sentence."""
+    if scenario.places:
+        _known_trips(scenario)
+        return
     known = cities()
     if scenario.city not in known:
         raise InputError(
             f"The scenario is about the city {shown(scenario.city)}, which is not here: put its "
             f"file into the data folder, or choose one of {', '.join(known)}."
         )
+
+
+def _known_trips(scenario: Scenario) -> None:
+    """Refuse trips that are not here, or have no such places or no users."""
+    known = trip_sets()
+    if scenario.city not in known:
+        raise InputError(
+            f"The scenario is about the trips {shown(scenario.city)}, which are not here: put "
+            f"their file into the data folder, or choose some of {', '.join(known)}."
+        )
+    known_places(known[scenario.city], scenario.places.split(","))
+    known_bound(known[scenario.city], scenario.contribution_bound)
+
+
+def not_here(scenario: Scenario) -> str:
+    """The sentence about a scenario that this page cannot show."""
+    return (
+        f"This scenario is of the page {scenario.page}: open it there, or start with "
+        "dp-explorer serve --scenario."
+    )
 
 
 def known_lesson(scenario: Scenario) -> None:
@@ -81,8 +116,14 @@ def known_lesson(scenario: Scenario) -> None:
         )
 
 
-def take(state: ExploreState, scenario: Scenario) -> None:
-    """Choose everything that ``scenario`` says; boxes and page apart."""
+def take(state: Any, scenario: Scenario) -> None:
+    """Choose everything that ``scenario`` says; boxes and page apart.
+
+    Parameters
+    ----------
+    state : the choices of a page of the scenario's kind
+    scenario : Scenario
+    """
     # One mechanism leaves B as it is, and of two a page for one takes the first.
     for side, made in zip(state.sides, scenario.made(), strict=False):
         side.take(made)
@@ -90,14 +131,14 @@ def take(state: ExploreState, scenario: Scenario) -> None:
     state.put(city=scenario.city, **_plain(state, scenario))
 
 
-def present(
-    page: str, state: ExploreState, rectangles: Rectangles, released: bool = False
-) -> Scenario:
+def present(page: str, state: Any, rectangles: Rectangles, released: bool = False) -> Scenario:
     """The scenario of what is on the page now.
 
     Parameters
     ----------
     page : one of `explorer.scenario.PAGES`
+    state : the choices of the page
+    rectangles : the boxes on it
     released : whether a drawn release is on the screen, whose noise no scenario holds
 
     Raises
@@ -105,16 +146,13 @@ def present(
     InputError
         For a city that exists in this session only.
     """
+    kind = kind_of(page)
     if state.city == OWN:
-        raise InputError(
-            "Points of your own are in no scenario: put the file into the data folder, where it "
-            "becomes a city of the menu."
-        )
-    boxes: tuple[Box, ...] | None = tuple(
-        Box.read({"name": name, "edges": edges})
-        for edges, name in zip(rectangles.boxes.tolist(), rectangles.names, strict=True)
+        raise InputError(_OWN[kind.about])
+    boxes: tuple[Any, ...] | None = tuple(
+        row_of(edges, name) for edges, name in zip(rectangles.boxes, rectangles.names, strict=True)
     )
-    if boxes == example_boxes(rectangles.grid):
+    if boxes == example_boxes(*rectangles.grids):
         boxes = None
     sweep = Sweep()
     if _sweeps(state):
@@ -122,21 +160,24 @@ def present(
     return Scenario(
         page=page,
         city=state.city,
+        places=state.places if kind.places else "",
         side=state.side,
         contribution_bound=state.bound,
         mechanisms=tuple(Choice.read(side.instance()) for side in state.sides),
         epsilon=state.epsilon,
         seed=None if released else state.seed,
         boxes=boxes,
-        look=Looks(**{name: getattr(state, name) for name in _names(Looks)}),
+        look=kind.look(**{name: getattr(state, name) for name in _names(kind.look)}),
         sweep=sweep,
     )
 
 
-def _plain(state: ExploreState, scenario: Scenario) -> dict[str, Any]:
+def _plain(state: Any, scenario: Scenario) -> dict[str, Any]:
     """Choices besides city, mechanisms and epsilon by their names in the state."""
     found: dict[str, Any] = {"side": scenario.side, "bound": scenario.contribution_bound}
-    found |= {name: getattr(scenario.look, name) for name in _names(Looks)}
+    found |= {name: getattr(scenario.look, name) for name in _names(scenario.kind.look)}
+    if scenario.places:
+        found["places"] = scenario.places
     if _sweeps(state) and scenario.page == "compare":
         found |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in _names(Sweep)}
         found["chosen"] = list(found["chosen"])
@@ -145,7 +186,7 @@ def _plain(state: ExploreState, scenario: Scenario) -> dict[str, Any]:
     return found
 
 
-def _sweeps(state: ExploreState) -> bool:
+def _sweeps(state: Any) -> bool:
     """Whether the page has error curves, so that a scenario tells what they are asked for."""
     return isinstance(state, SweepChoices)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import panel as pn
 
@@ -23,14 +24,17 @@ MOST_ROWS = 20_000_000
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json", ".gpkg")
 
 
+Read = TypeVar("Read")
+
+
 @dataclass(frozen=True, eq=False)
-class OwnPoints:
-    """Points of a visitor with the extent that was declared for them.
+class OwnPoints(Generic[Read]):
+    """Points (or trips) of a visitor with the extent that was declared for them.
 
     ``lon``, ``lat`` in degrees, ``width`` in metres: typed by a person, never taken from points.
     """
 
-    points: Points
+    points: Read
     title: str
     lon: float
     lat: float
@@ -42,14 +46,21 @@ class OwnPoints:
 
 
 def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "", user: str = "") -> Points:
-    """Read uploaded bytes; the uploaded name decides the format and names nothing on disk.
+    """Read uploaded bytes as points, see `read_bytes`.
 
     ``lon``, ``lat`` and ``user`` name columns; empty ones are guessed, and no user is.
+    """
+    columns = {"lon": lon or None, "lat": lat or None, "user": user or None}
+    return read_bytes(data, filename, partial(read_points, max_rows=MOST_ROWS, **columns))
+
+
+def read_bytes(data: bytes, filename: str, read: Callable[[Path], Read]) -> Read:
+    """Read uploaded bytes; the uploaded name decides the format and names nothing on disk.
 
     Raises
     ------
     InputError
-        For an unknown ending, more than `MOST_ROWS` rows, and all that `read_points` refuses.
+        For an unknown ending, and all that ``read`` refuses, such as more than `MOST_ROWS` rows.
     """
     ending = Path(str(filename)).suffix.lower()
     if ending not in ENDINGS:
@@ -60,13 +71,11 @@ def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "", user: 
     with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
         path = Path(folder) / f"upload{ending}"
         path.write_bytes(data)
-        return read_points(
-            path, lon=lon or None, lat=lat or None, user=user or None, max_rows=MOST_ROWS
-        )
+        return read(path)
 
 
 class UploadForm:
-    """The form for a visitor's own points.
+    """The form for a visitor's own points; of other data a subclass says how they are read.
 
     Parameters
     ----------
@@ -80,7 +89,7 @@ class UploadForm:
     def __init__(
         self,
         run: Callable[[Callable[[], Any], Callable[[Any], None]], None],
-        use: Callable[[OwnPoints], None],
+        use: Callable[[OwnPoints[Any]], None],
         refused: Callable[[str], None],
     ) -> None:
         self._run, self._use, self._refused = run, use, refused
@@ -98,13 +107,11 @@ class UploadForm:
         self.lat = ui.FloatInput(label="Centre latitude (degrees)", value=None, **wide)
         self.width = ui.FloatInput(label="Width (km)", value=20.0, **wide)
         self.user_column = ui.TextInput(label="User column (if records have one)", **wide)
-        self.lon_column = ui.TextInput(label="Longitude column", visible=False, **wide)
-        self.lat_column = ui.TextInput(label="Latitude column", visible=False, **wide)
-        typed = (self.lon, self.lat, self.width, self.user_column, self.lon_column, self.lat_column)
+        typed = (self.lon, self.lat, self.width, self.user_column, *self.columns(wide))
         for widget in typed:
             widget.refused = refused
         button = ui.Button(
-            label="Load these points", variant="contained", on_click=self._load, **wide
+            label=f"Load these {self.WHAT}", variant="contained", on_click=self._load, **wide
         )
         self.view = pn.Column(
             self.file,
@@ -113,6 +120,25 @@ class UploadForm:
             margin=0,
             sizing_mode="stretch_width",
         )
+
+    #: What is loaded.
+    WHAT: ClassVar[str] = "points"
+
+    def columns(self, wide: dict[str, Any]) -> list[Any]:
+        """The controls that name columns, besides that of the user."""
+        self.lon_column = ui.TextInput(label="Longitude column", visible=False, **wide)
+        self.lat_column = ui.TextInput(label="Latitude column", visible=False, **wide)
+        return [self.lon_column, self.lat_column]
+
+    def reader(self) -> Callable[[bytes, str], Any]:
+        """What reads the file with the columns that are named now, in a thread."""
+        named = (self.lon_column, self.lat_column, self.user_column)
+        columns = [each.value.strip() for each in named]
+        return lambda data, name: read_upload(data, name, *columns)
+
+    def ask_for_columns(self) -> None:
+        """A file could not be read: its columns may have to be named."""
+        self.lon_column.visible = self.lat_column.visible = True
 
     def _load(self, _event: Any) -> None:
         data, name = self.file.value, self.file.filename
@@ -123,27 +149,26 @@ class UploadForm:
         if None in place:
             self._refused(
                 "Declare the map first: type the centre's longitude and latitude and the width. "
-                "They are public, so they must not be taken from the points."
+                f"They are public, so they must not be taken from the {self.WHAT}."
             )
             return
-        named = (self.lon_column, self.lat_column, self.user_column)
-        columns = [each.value.strip() for each in named]
+        read = self.reader()
 
-        def work() -> OwnPoints:
+        def work() -> OwnPoints[Any]:
             lon, lat, width = map(finite, place, ("The longitude", "The latitude", "The width"))
             # The extent is checked before the file is opened.
             Grid.around(lon, lat, width * 1000, shape=2)
             try:
-                points = read_upload(data, name, *columns)
+                points = read(data, name)
             except InputError:
-                self.lon_column.visible = self.lat_column.visible = True
+                self.ask_for_columns()
                 raise
-            return OwnPoints(points, "Your points", lon, lat, width * 1000)
+            return OwnPoints(points, f"Your {self.WHAT}", lon, lat, width * 1000)
 
         self._run(work, self.loaded)
 
-    def loaded(self, own: OwnPoints) -> None:
-        """Use points that have been read."""
+    def loaded(self, own: OwnPoints[Any]) -> None:
+        """Use what has been read."""
         # The bytes have been read: no visitor's file stays in memory.
         self.file.clear()
         self._use(own)

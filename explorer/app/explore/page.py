@@ -30,6 +30,7 @@ from explorer.app.kit.words import words
 from explorer.app.state.explore import ExploreState
 from explorer.app.work.document import held, soon
 from explorer.errors import InputError
+from explorer.points.points import Points
 from explorer.views.markup import safe_text
 
 
@@ -60,7 +61,7 @@ class Explore(MapPage):
     LOOKS = ("right", "scale", "scale_from", "truth")
     STYLES = ("palette", "partition", "partition_over", "drag")
     drawer: ExploreDrawer
-    _own: OwnPoints | None = None
+    _own: OwnPoints[Points] | None = None
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
@@ -210,7 +211,7 @@ class Explore(MapPage):
         data.city = (OWN, side, bound)
         return data
 
-    def _use_own(self, own: OwnPoints) -> None:
+    def _use_own(self, own: OwnPoints[Points]) -> None:
         """Show points that were uploaded; they exist in this session only."""
         self._own = own
         if own.points.notes:

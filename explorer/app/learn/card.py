@@ -12,7 +12,9 @@ from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.prose import column, pane
 from explorer.app.learn.averaging import AveragingExperiment
+from explorer.app.learn.emptiness import EmptinessExperiment
 from explorer.app.learn.experiment import Experiment
+from explorer.app.learn.lottery import LotteryExperiment
 from explorer.app.learn.neighbours import NeighboursExperiment
 from explorer.app.learn.postprocessing import PostprocessingExperiment
 from explorer.app.learn.ranking import RankingExperiment
@@ -30,6 +32,8 @@ KINDS: dict[str, type[Experiment]] = {
     "threshold": ThresholdExperiment,
     "ranking": RankingExperiment,
     "postprocessing": PostprocessingExperiment,
+    "emptiness": EmptinessExperiment,
+    "lottery": LotteryExperiment,
 }
 
 

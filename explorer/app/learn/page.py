@@ -20,11 +20,12 @@ from explorer.app.kit.prose import column, pane
 from explorer.app.kit.words import words
 from explorer.app.learn.card import LessonCard
 from explorer.app.learn.contents import Contents
+from explorer.app.learn.lottery import seen_in
 from explorer.app.state.choices import PlaceState
 from explorer.errors import InputError
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Scenario
-from explorer.teaching import lessons
+from explorer.teaching import EXPERIMENTS, lessons
 from explorer.views.markup import safe_text
 
 
@@ -78,6 +79,12 @@ class Learn(CuratorPage):
     ) -> Self:
         """The page of one visitor: the server's city, and the lesson of its scenario."""
         return cls(city, lesson=None if scenario is None else scenario.lesson, links=links)
+
+    @classmethod
+    def warm(cls, **begin: Any) -> None:
+        """Read the city's trips and compile what the lessons on trips run."""
+        first: Any = EXPERIMENTS["lottery"]()
+        seen_in(begin["city"], first.epsilon, first.q, first.p)
 
     def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> LearnState:
         """The grid of a scenario, and its lesson or that of the address before the one given."""

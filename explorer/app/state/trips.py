@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import param
 
 from explorer.app.state.mechanism import MechanismState
-from explorer.errors import InputError
-from explorer.grid.values import shown
 from explorer.mechanisms import Mechanism, trip_mechanisms
-from explorer.scenario.choices import TripChoices
+from explorer.scenario.choices import TripChoices, checked_places
 
 #: Trips, side of every grid, bound on a person's trips, list of places.
 TripPlace = tuple[str, int, int, str]
-_PLACES = re.compile(r"(o|d|s[0-9]{1,2})(,(o|d|s[0-9]{1,2})){1,2}")
 
 
 class TripsState(MechanismState, TripChoices):
@@ -44,8 +40,6 @@ class TripsState(MechanismState, TripChoices):
         self.put(city=city, bound=bound, places=places, **({"side": side} if side else {}))
 
     def _check(self, name: str, value: Any) -> None:
-        if name == "places" and not (isinstance(value, str) and _PLACES.fullmatch(value)):
-            raise InputError(
-                f"The places are {shown(value)}: give two or three such as o,d or o,s1,d."
-            )
+        if name == "places":
+            checked_places(value)
         super()._check(name, value)

@@ -43,7 +43,9 @@ class TripCauses:
         split, answers = self._of(screen), screen.answers
         if split is None or answers.spread is not None:
             return screen
-        return replace(screen, answers=replace(answers, spread=answers.private - split.noise))
+        return replace(
+            screen, answers=replace(answers, spread=answers.private - split.noise * answers.scale)
+        )
 
     def _of(self, screen: TripScreen) -> ErrorSplit | None:
         if self._found is None:

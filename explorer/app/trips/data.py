@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.upload import OwnPoints
 from explorer.app.state.trips import TripPlace
 from explorer.app.work.cache import Shelf
-from explorer.cities.trip_sets import find
+from explorer.cities.trip_sets import find, known_bound, words_of
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
@@ -95,9 +96,18 @@ def load_trips(place: TripPlace) -> TripData:
         notes = tuple(safe_text(note, 300) for note in trips.notes)
         return TripData(safe_text(known.title), matrix, notes, place, known.has_users)
 
-    if bound and not known.has_users:
-        raise InputError(f"{known.title} does not say whose trips they are: protect each trip.")
+    known_bound(known, bound)
     return _COUNTED.get(place, load)
+
+
+def counted(own: OwnPoints[Trips], place: TripPlace) -> TripData:
+    """Trips of a visitor on grids of the extent that was declared for them."""
+    trips, (_, side, bound, _) = own.points, place
+    domain = TripDomain([own.grid(side)] * len(trips.places), tuple(words_of(trips.places)))
+    bound = bound if trips.user is not None else 0
+    matrix = domain.count(trips, bound or None).prepare()
+    notes = tuple(safe_text(note, 300) for note in trips.notes)
+    return TripData(own.title, matrix, notes, place, trips.user is not None)
 
 
 def is_loaded(place: TripPlace) -> bool:

@@ -26,6 +26,7 @@ class TripsDrawer(Drawer):
     drawing : what the buttons of releases act on
     changed : called after a change of a mechanism's setting
     again : called to show the kept release again
+    upload : the form for the visitor's own trips
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class TripsDrawer(Drawer):
         drawing: Drawing,
         changed: Callable[[], None],
         again: Callable[[], None],
+        upload: Any,
     ) -> None:
         super().__init__(parts, "trips", changed)
         self._drawing = drawing
@@ -47,6 +49,7 @@ class TripsDrawer(Drawer):
             **ui.WIDE,
         )
         self.again = wide_button("Show the release again", again, visible=False)
+        own = ui.Accordion(("Your own trips", upload), dynamic=True, **ui.SECTION)
         (chosen,) = self.mechanisms
         draw = pn.Row(
             self.new_draw(),
@@ -58,7 +61,7 @@ class TripsDrawer(Drawer):
         self.spread = choose("spread")
         self.fill(
             *("About", self.city, "Trips", self.places, "Places", self.side, "Grid"),
-            *(self.bound, "What is protected"),
+            *(self.bound, "What is protected", own, "Your own trips"),
             heading("Mechanism and privacy"),
             *(chosen.menu, chosen.about, "Mechanism"),
             *(self.epsilon.view, "Epsilon", chosen.settings.view),
@@ -76,8 +79,9 @@ class TripsDrawer(Drawer):
         key, *_, places = data.city
         self.places.options = places_of(key, places)
         self.places.value = places
-        own = data.city[1] == 0
-        self.side.visible = self.places.visible = not own
+        # Counts that were brought along have the cells and places they have.
+        self.side.visible = data.city[1] != 0
+        self.places.visible = len(self.places.options) > 1
         self.bound.visible = data.has_users
 
     def offer(self, screen: TripScreen) -> None:

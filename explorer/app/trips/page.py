@@ -10,7 +10,6 @@ import numpy as np
 import panel as pn
 
 from explorer.app.boxes.rectangles import was_dragged
-from explorer.app.curator.answers import COLUMNS
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.explain import Explain, Panel
 from explorer.app.curator.map_page import MapPage
@@ -18,22 +17,37 @@ from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
+from explorer.app.curator.upload import OwnPoints
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
 from explorer.app.trips.built import Built
-from explorer.app.trips.data import TripData, is_loaded, load_trips, own_trips, same_places
+from explorer.app.trips.columns import COUNTS, SHARES
+from explorer.app.trips.compared import ComparedPanel
+from explorer.app.trips.data import (
+    TripData,
+    counted,
+    is_loaded,
+    load_trips,
+    own_trips,
+    same_places,
+)
 from explorer.app.trips.drawer import TripsDrawer
+from explorer.app.trips.flows import FlowPanel
 from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.readout import TripReadout
 from explorer.app.trips.screen import TripLook, TripScreen, compute
+from explorer.app.trips.upload import TripUploadForm
 from explorer.app.work.document import held, soon
 from explorer.cities.trip_sets import find, trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.scenario import Scenario
 from explorer.trips.matrix import TripMatrix
+from explorer.trips.trips import Trips as ReadTrips
+from explorer.views.markup import safe_text
 
 
 class Trips(MapPage):
@@ -43,6 +57,8 @@ class Trips(MapPage):
     ----------
     city : str, TripMatrix or None
         A key of `explorer.cities.trip_sets.trip_sets()`, or counts of your own trips.
+    scenario : Scenario, optional
+        What to begin with, in place of trips and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
     **choices
@@ -58,19 +74,20 @@ class Trips(MapPage):
     TITLE = "Private trips explorer"
     State = TripsState
     PLACE = ("city", "side", "bound", "places")
-    columns = COLUMNS
+    columns = COUNTS
     LOOKS = ("shows", "focus", "spread", "scale", "scale_from", "partition")
     STYLES = ("palette", "drag")
     # As many as a trip may have; a page takes those of its trips when they have been read.
     places = ("from", "to")
     drawer: TripsDrawer
+    _own: OwnPoints[ReadTrips] | None = None
 
     @classmethod
-    def served(cls, links: Sequence[Link], **begin: Any) -> Self:
+    def served(
+        cls, links: Sequence[Link], *, city: Any = None, scenario: Scenario | None = None, **_: Any
+    ) -> Self:
         """The page of one visitor; what the server was told about maps of a city is not for it."""
-        known = trip_sets()
-        city = begin.get("city")
-        return cls(city if city in known else None, links=links)
+        return super().served(links, city=city if city in trip_sets() else None, scenario=scenario)
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
@@ -88,16 +105,27 @@ class Trips(MapPage):
     def compose(self, parts: PageParts) -> None:
         """Make drawer, maps and text."""
         self.drawing = Drawing(parts, self._publish, self._slow, compute, TripLook.of)
-        self.drawer = TripsDrawer(parts, self.drawing, self.settings_changed, self._again)
+        self.upload = TripUploadForm(self._reading.run, self._use_own, parts.refuse)
+        self.drawer = TripsDrawer(
+            parts, self.drawing, self.settings_changed, self._again, self.upload.view
+        )
         self.readout = TripReadout(parts, self.table, self.TITLE)
         panel = (parts.rectangles, parts.shown_maps, parts.refuse)
         panels: dict[str, Panel | Callable[[], Panel]] = {
+            "Flows": partial(
+                FlowPanel, self.state, parts.shown_maps, parts.refuse, self._setting_taken
+            ),
             "Built": partial(Built, *panel),
             "Runs": partial(Runs, *panel),
+            "Compared": partial(ComparedPanel, parts.shown_maps, parts.refuse),
         }
-        self.explain = Explain(panels, words("explain"), parts.refuse, self.make_room)
+        text = words("trips")
+        said = {**words("explain"), **text}
+        self.explain = Explain(
+            panels, said, parts.refuse, self.make_room, title="More about these trips"
+        )
         self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        text, read = words("trips"), self.readout
+        read = self.readout
         self.body = pn.Column(
             self.message.view,
             ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
@@ -158,8 +186,8 @@ class Trips(MapPage):
         if self.maps is None:
             return
         super().highlight()
-        self.explain.selected()
         self.readout.said()
+        self.explain.selected()
         screen = self.screen
         if screen is not None and TripLook.of(self.parts).row != screen.look.row:
             self.request()
@@ -198,6 +226,11 @@ class Trips(MapPage):
         self.readout.show(self.screen)
         self.explain.show(self.screen)
         self.scenarios.follow()
+
+    def _setting_taken(self) -> None:
+        """A panel has changed a setting of the mechanism."""
+        self.drawer.rebuild()
+        self.settings_changed()
 
     def _caption(self, screen: TripScreen, busy: bool = False) -> None:
         row, names = screen.look.row, self.rectangles.names
@@ -239,12 +272,30 @@ class Trips(MapPage):
     def at_hand(self, place: Place) -> Any:
         """The trips if they are there at once."""
         if place[0] == OWN:
-            return self._brought
+            return self._brought if self._own is None else None
         return load_trips(place) if is_loaded(place) else None
 
     def read(self, place: Place) -> Any:
-        """The trips, however long that takes."""
-        return load_trips(place)
+        """The trips, or the visitor's own ones counted anew, however long that takes."""
+        own, (key, side, bound, _) = self._own, place
+        if key != OWN:
+            return load_trips(place)
+        if own is None:
+            raise InputError("There are no trips of your own yet: load a file first.")
+        return counted(own, (OWN, side, bound, ",".join(own.points.places)))
+
+    def _use_own(self, own: OwnPoints[ReadTrips]) -> None:
+        """Show trips that were uploaded; they exist in this session only."""
+        self._own = own
+        if own.points.notes:
+            self.message.inform(safe_text(" ".join(own.points.notes), 600))
+        self.parts.catalogue[own.title] = OWN
+        self.drawer.city.options = dict(self.parts.catalogue)
+        self.state.put(places=",".join(own.points.places))
+        if self.state.city == OWN:
+            self.look_for_city()
+        else:
+            self.drawer.city.value = OWN
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
         """The grid of each place."""
@@ -258,10 +309,11 @@ class Trips(MapPage):
         if elsewhere:
             self.rectangles.places = data.names
         self.place_boxes(data, elsewhere)
+        self.table.reset(COUNTS if data.matrix.unit == "point" else SHARES)
         if elsewhere:
+            self.explain.close()
             # The maps are about the first row, and it stands out.
             self.rectangles.select([0])
-            self.explain.close()
             self.parts.maps = TripMaps(self.state, data, self.drawing.viewed, self._dragged)
             self._map_holder.objects = [self.maps.view]
         else:

@@ -49,7 +49,8 @@ class TripReadout:
     def numbers(self) -> None:
         """The rows may be other ones, or more is known of their errors."""
         screen, boxes = self.screen, self._parts.rectangles.boxes
-        if screen is None:
+        # Rows of other trips, whose screen is on its way, may have another number of places.
+        if screen is None or screen.data is not self._parts.data:
             return
         if not np.array_equal(screen.boxes, boxes, equal_nan=True):
             answers = answer_trips(screen.release, screen.data, boxes)
@@ -66,7 +67,7 @@ class TripReadout:
     def said(self) -> None:
         """The sentence about the chosen row: another one may have been selected."""
         screen, chosen = self.screen, self._parts.rectangles
-        if screen is None:
+        if screen is None or screen.data is not self._parts.data:
             return
         row = (chosen.selected or [0])[0]
         said = words("trips")["No row"]

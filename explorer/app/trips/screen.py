@@ -174,12 +174,21 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
 
 
 def answer_trips(release: Release, data: TripData, boxes: Floats) -> BoxAnswers:
-    """Ask both sides about rows of boxes (n, k, 4) in grid units."""
-    answers = release.answer(boxes)
+    """Ask both sides about rows of boxes (n, k, 4) in grid units.
+
+    Where persons are protected the answers are shares in percent, either side's of its own total:
+    bounded counts are none of trips.
+    """
+    answers, matrix = release.answer(boxes), data.matrix
+    private, true = 1.0, 1.0
+    if matrix.unit != "point":
+        private = 100.0 / max(release.total, 1.0)
+        true = 100.0 * matrix.lattice / max(matrix.total, 1)
     return BoxAnswers(
-        true=exact(data.matrix, boxes),
-        private=answers.value,
-        sd=answers.sd,
+        true=exact(matrix, boxes) * true,
+        private=answers.value * private,
+        sd=answers.sd * private,
+        scale=private,
         touched=release.touched(boxes),
         leaves=release.n_leaves,
         exact=answers.sd_exact,

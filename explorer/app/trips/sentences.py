@@ -12,6 +12,7 @@ from explorer.app.curator.answers import BoxAnswers, median_error
 from explorer.app.kit.numbers import percent
 from explorer.app.trips.screen import TripScreen
 from explorer.grid.grid import Grid
+from explorer.trips.people import worth
 
 Floats = NDArray[np.float64]
 
@@ -41,10 +42,16 @@ def answer(screen: TripScreen, name: str, number: int) -> str:
     low, high = (float(end[number]) for end in answers.interval)
     private, true = float(answers.private[number]), float(answers.true[number])
     bars = "" if answers.exact or answers.half_width is not None else "about "
-    said = (
-        f"{name}, {asked}: {private:,.0f} by the private answer "
-        f"(95 %: {bars}{low:,.0f} to {high:,.0f}), {true:,.0f} in truth"
-    )
+    if data.matrix.unit == "point":
+        said = (
+            f"{name}, {asked}: {private:,.0f} by the private answer "
+            f"(95 %: {bars}{low:,.0f} to {high:,.0f}), {true:,.0f} in truth"
+        )
+    else:
+        said = (
+            f"{name}, {asked}: {private:.2f} % of all trips by the private answer "
+            f"(95 %: {bars}{low:.2f} to {high:.2f} %), {true:.2f} % in truth"
+        )
     relative = float(answers.relative[number])
     return f"{said}." if np.isnan(relative) else f"{said}: off by {percent(abs(relative))}."
 
@@ -54,15 +61,18 @@ def about(screen: TripScreen) -> str:
     release, answers = screen.release, screen.answers
     kind = "a preview by" if release.preview else "a release by"
     sides = " × ".join(f"{side:,}" for side in release.domain.shape)
+    trips = "trips by weight" if release.weighted else "trips"
     leaves = "leaf" if release.n_leaves == 1 else "leaves"
     said = (
         f"{screen.data.title}: {kind} {screen.title} with epsilon {release.epsilon:.4g} per "
         f"{'trip' if release.unit == 'point' else 'person'}; {sides} combinations of cells in "
-        f"{release.n_leaves:,} {leaves}, {release.total:,.0f} trips in all"
+        f"{release.n_leaves:,} {leaves}, {release.total:,.0f} {trips} in all"
     )
-    if len(answers) < 2:
-        return f"{said}."
-    return f"{said}; the rows are off by {percent(median_error(answers))} in the median."
+    if len(answers) > 1:
+        said = f"{said}; the rows are off by {percent(median_error(answers))} in the median"
+    bought = worth(screen.data.matrix, release.epsilon)
+    # Where persons are protected they decide what a draw is worth, so it is said before one.
+    return f"{said}. {bought.sentence}" if bought.few or release.unit != "point" else f"{said}."
 
 
 def key_figures(screen: TripScreen, answers: BoxAnswers) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ answers, which a test holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -95,16 +95,24 @@ class Bench:
             data: [task for task in tasks if (data, task) not in self._runs]
             for data, tasks in self.asked.items()
         }
-        asked, done = sum(map(len, todo.values())), 0
+        asked = sum(map(len, todo.values()))
+        for done, run in enumerate(self._carry_out(todo, jobs, store), 1):
+            self._runs[run.city, run.task] = run
+            if progress is not None:
+                progress(done / asked)
+
+    def titles(self) -> dict[str, str]:
+        """What the data was that has been asked for, by its key."""
+        return {data: self.maps.of(data).title for data in self.asked}
+
+    def _carry_out(
+        self, todo: Mapping[str, list[Task]], jobs: int | None, store: Store | None
+    ) -> Iterator[Run]:
+        """Runs of tasks by the data that they are about."""
         for data, tasks in todo.items():
             if not tasks:
                 continue
             maps = self.maps.of(data)
             # A pool takes seconds to start: not for few runs or, unless asked for, small ones.
             here = 1 if len(tasks) < _FEW or (self.quick and jobs is None) else jobs
-            found = runs(maps.matrix, tasks, maps.workloads, city=data, jobs=here, store=store)
-            for run in found:
-                self._runs[data, run.task] = run
-                done += 1
-                if progress is not None:
-                    progress(done / asked)
+            yield from runs(maps.matrix, tasks, maps.workloads, city=data, jobs=here, store=store)

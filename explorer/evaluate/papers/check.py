@@ -18,6 +18,7 @@ def check(
     jobs: int | None = None,
     folder: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
+    bench: Bench | None = None,
 ) -> Report:
     """Check claims.
 
@@ -29,14 +30,14 @@ def check(
     jobs : processes, by default one for each processor; quick, by default this one
     folder : where finished runs are kept and found again
     progress : called with the finished part (0 to 1)
+    bench : where errors come from, by default one of maps; `quick` and `seeds` are its own then
 
     Returns
     -------
     Report
     """
-    bench = Bench(quick, seeds)
+    bench = Bench(quick, seeds) if bench is None else bench
     bench.plan([claim.judge for claim in claims])
     bench.run(jobs, folder, progress)
     rows = [Row.of(claim, claim.judge(bench)) for claim in claims]
-    maps = {data: bench.maps.of(data).title for data in bench.asked}
-    return Report(tuple(rows), maps, quick, bench.seeds)
+    return Report(tuple(rows), bench.titles(), bench.quick, bench.seeds)

@@ -215,11 +215,11 @@ CLAIMS: tuple[Claim, ...] = (
 )
 
 
-def claims(keys: Iterable[str] | None = None) -> list[Claim]:
-    """The claims of these keys, or all; an InputError lists the keys there are."""
-    known = {claim.key: claim for claim in CLAIMS}
+def claims(keys: Iterable[str] | None = None, table: Iterable[Claim] = CLAIMS) -> list[Claim]:
+    """The claims of these keys, or all of a table; an InputError lists the keys there are."""
+    known = {claim.key: claim for claim in table}
     if keys is None:
-        return list(CLAIMS)
+        return list(known.values())
     wanted = list(keys)
     for key in wanted:
         if key not in known:

@@ -26,7 +26,7 @@ class Row:
     Attributes
     ----------
     key, paper, where, sentence : of the claim
-    verdict : "holds", "does not hold" or "mixed"
+    verdict : "holds", "does not hold", "mixed" or "cannot be told"
     value, error, meaning : our figure, its standard error, and what it is
     aside : a remark that does not count
     cells : the comparisons as (what, value, error, says); says is 1 for, -1 against, 0 open
@@ -62,6 +62,8 @@ class Row:
     @property
     def figure(self) -> str:
         """Our figure with its standard error, and how many comparisons speak for the claim."""
+        if not self.cells:
+            return "no data here"
         spoken = [sum(cell[3] == says for cell in self.cells) for says in (1, -1, 0)]
         counts = f"{spoken[0]} for, {spoken[1]} against, {spoken[2]} open"
         return f"{figure(self.value)} ± {figure(self.error, 1)} ({counts})"
@@ -90,7 +92,7 @@ class Report:
         """One sentence on what was checked and how it came out."""
         verdicts = [row.verdict for row in self.rows]
         counts = ", ".join(f"{verdicts.count(v)} {v}" for v in dict.fromkeys(verdicts))
-        kind = "quick, on coarse maps" if self.quick else "in full"
+        kind = "quick, on less data" if self.quick else "in full"
         return f"{len(self.rows)} claims checked {kind}, {self.seeds} seeds each: {counts}."
 
     def table(self) -> pd.DataFrame:

@@ -8,6 +8,7 @@ A claim
     holds            when no cell speaks against it, and at least half of them or all taken
                      together speak for it,
     does not hold    when at least half speak against it, or all taken together do and none for it,
+    cannot be told   when there is no cell, or none speaks and all taken together do not,
     is mixed         otherwise.
 
 All taken together are the geometric mean of the ratios, where the claim says on which side of 1
@@ -26,7 +27,7 @@ from explorer.evaluate.ranking import critical_value, standard_error
 
 Floats = NDArray[np.float64]
 
-HOLDS, FAILS, MIXED = "holds", "does not hold", "mixed"
+HOLDS, FAILS, MIXED, OPEN = "holds", "does not hold", "mixed", "cannot be told"
 ALIKE = 0.10
 """Errors within 10 % of the smallest count as "almost the same"."""
 
@@ -79,12 +80,16 @@ class Outcome:
 
     @property
     def value(self) -> float:
-        """Geometric mean of the cells' values."""
+        """Geometric mean of the cells' values; NaN without cells."""
+        if not self.cells:
+            return float("nan")
         return float(np.exp(np.mean([np.log(cell.value) for cell in self.cells])))
 
     @property
     def error(self) -> float:
         """Its standard error; the cells share their seeds, so their moves are averaged."""
+        if not self.cells:
+            return float("nan")
         return self.value * standard_error(self._moves)
 
     @property
@@ -105,6 +110,8 @@ class Outcome:
     def verdict(self) -> str:
         """See the module's text."""
         pros, cons, half = self.count(1), self.count(-1), len(self.cells) / 2
+        if pros == cons == 0 and (not self.cells or self.together == 0):
+            return OPEN
         if cons == 0 and (pros >= half or self.together == 1):
             return HOLDS
         if cons >= half or (pros == 0 and self.together == -1):

@@ -33,6 +33,7 @@ ALPHA = 1e-3
 RELEASE_GRADE_EVERY = 50
 """Every so many cases are drawn by OpenDP."""
 _FEWEST_DRAWS, _MOST_DRAWS = 700, 200_000
+_FEWEST_PAIRS = 40  # of which one at least changes a figure that is drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,8 @@ class Finding:
             return self.fault
         if self.black_box is not None and self.black_box > 1.0:
             return f"two canaries differ by {self.black_box:.2f} epsilon at least"
+        if self.pairs >= _FEWEST_PAIRS and self.largest == 0:
+            return f"no figure moves in {self.pairs} pairs: what is drawn is not of these data"
         p_value = self.p_value
         return (
             f"noise does not follow its distribution, p = {p_value:.1e}"

@@ -54,21 +54,33 @@ def canaries() -> list[Canary]:
     return [Canary(empty, (1, 2)), Canary(town, (2, 3)), Canary(row, (0, 7))]
 
 
-def features(release: Any, cell: tuple[int, int]) -> tuple[float, ...]:
+def features(
+    release: Any, cell: tuple[int, int], shape: tuple[int, int] | None = None
+) -> tuple[float, ...]:
     """Numbers of a release that may give a record away.
 
     Leaves, total, count in the record's cell, where the map ends, and a fingerprint of the
-    partition (the whole numbers up to 2^48).
+    partition (the whole numbers up to 2^48). Of more than two axes the record is in the cell of
+    the same row-major number, `shape` being that of the map.
     """
     partition = np.concatenate([release.lower, release.upper]).tobytes()
     fingerprint = hashlib.blake2b(partition, digest_size=6).digest()
     return (
         float(release.n_leaves),
         release.total,
-        float(release.density()[cell]),
+        _count_in(release, cell, shape),
         float(release.upper.max()),
         float(int.from_bytes(fingerprint, "little")),
     )
+
+
+def _count_in(release: Any, cell: tuple[int, int], shape: tuple[int, int] | None) -> float:
+    sides = release.domain.shape
+    if shape is None or len(sides) == 2:
+        return float(release.density()[cell])
+    where = np.array(np.unravel_index(np.ravel_multi_index(cell, shape), sides))
+    box = np.stack([where, where + 1])[np.newaxis].astype(np.float64)
+    return float(release.answer(release.domain.from_cells(box)).value[0])
 
 
 def canary_bound(publish: Publish, canary: Canary, runs: int, seed: int, alpha: float) -> float:
@@ -77,7 +89,8 @@ def canary_bound(publish: Publish, canary: Canary, runs: int, seed: int, alpha: 
     for side, matrix in enumerate(canary.pair):
         seeds = np.random.default_rng([seed, side]).integers(2**62, size=runs).tolist()
         releases = (publish(matrix, PreviewNoise(each)) for each in seeds)
-        seen.append(np.array([features(release, canary.cell) for release in releases]))
+        shape = matrix.shape
+        seen.append(np.array([features(release, canary.cell, shape) for release in releases]))
     return epsilon_bound(seen[0], seen[1], alpha)
 
 

@@ -21,6 +21,14 @@ if (size >= 1e5) return sign + String(Number((size / 1e3).toPrecision(4))) + "k"
 return sign + Number(size.toPrecision(7)).toLocaleString("en-US", {maximumFractionDigits: 6})
 """
 
+_POWERS = """
+const power = Math.log10(Math.abs(tick))
+if (Math.abs(power - Math.round(power)) > 1e-9 || Math.abs(power) < 5) {
+  return Number(tick.toPrecision(7)).toLocaleString("en-US", {maximumFractionDigits: 6})
+}
+return "10" + String(Math.round(power)).replace(/./g, c => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] ?? "⁻")
+"""
+
 
 def chart(label: str, height: int = 260, **about: Any) -> figure:
     """A figure without tools that is as wide as its place; ``label`` is read out."""
@@ -49,6 +57,11 @@ def describe(fig: figure, spoken: str) -> None:
 def short_numbers() -> CustomJSTickFormatter:
     """Ticks as people write them: 12,345, 1.2M."""
     return CustomJSTickFormatter(code=_SHORT_NUMBERS)
+
+
+def powers_of_ten() -> CustomJSTickFormatter:
+    """Ticks of an axis over many decades: 10,000, then 10⁵."""
+    return CustomJSTickFormatter(code=_POWERS)
 
 
 def legend(entries: Iterable[tuple[str, str, str]]) -> str:

@@ -202,7 +202,7 @@ class Trips:
         self.browser.edit(row, column, value)
 
 
-FROM, TO = "from: W, S … E, N (km)", "to: W, S … E, N (cells)"
+FROM, TO = "from: W, S … E, N km", "to: W, S … E, N cells"
 
 
 def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
@@ -210,15 +210,15 @@ def test_a_row_of_two_places_shows_edits_and_empties_both_boxes() -> None:
     shown = visit.table.widget.value
     assert list(shown.columns[1:3]) == [FROM, TO]
     assert list(shown.columns[3:]) == ["private", "range of the noise (95 %)", "leaves"]
-    assert shown[FROM][0] == "-0.80, -0.40 … 0.60, 0.60"
+    assert shown[FROM][0] == "-0.8, -0.4 … 0.6, 0.6"
     visit.edit(0, FROM, "−1, 0 .. 2.5, 3")
     assert visit.rectangles.boxes[0, 0].tolist() == [-1000, 0, 2500, 3000]
     visit.edit(0, TO, "1 2 3 4")
     assert visit.rectangles.boxes[0, 1].tolist() == [1, 2, 3, 4]
-    assert visit.table.widget.value[TO][0] == "1.00, 2.00 … 3.00, 4.00"
+    assert visit.table.widget.value[TO][0] == "1.0, 2.0 … 3.0, 4.0"
     visit.edit(0, TO, "anywhere")
     assert np.isnan(visit.rectangles.boxes[0, 1]).all()
-    assert list(visit.table.widget.value[TO]) == ["anywhere", "5.00, 4.80 … 5.80, 5.60"]
+    assert list(visit.table.widget.value[TO]) == ["anywhere", "5.0, 4.8 … 5.8, 5.6"]
     assert not visit.said
 
 

@@ -135,3 +135,14 @@ def test_opendp_draws_some_of_the_cases() -> None:
 
     replay_cases(Uniform, range(48, 51), publish=watching)
     assert sum(isinstance(each, ReleaseNoise) for each in sources) == 1
+
+
+def test_pairs_of_which_none_moves_a_figure_are_a_breach() -> None:
+    data = np.ones((4, 4), dtype=np.int64)
+
+    def always_the_same(mechanism):
+        return lambda _matrix, source: mechanism.release(data, rng=source)
+
+    found = replay_cases(Uniform, range(20), publish=always_the_same)
+    assert "no figure moves in 80 pairs" in str(found.breach)
+    assert replay_cases(Uniform, range(2), publish=always_the_same).breach is None

@@ -1,0 +1,32 @@
+"""Trips of the lessons in memory: loaded once a process, shared by all visitors."""
+
+from __future__ import annotations
+
+from explorer.app.kit.words import words
+from explorer.app.work.cache import Shelf
+from explorer.teaching.journeys import Journeys, journeys
+from explorer.trips.matrix import TripMatrix
+
+_JOURNEYS: Shelf[Journeys] = Shelf(3)
+_COUNTS: Shelf[TripMatrix] = Shelf(8)
+
+
+def journeys_of(city: str) -> Journeys:
+    """Trips of a city by its key, or those that stand in for them."""
+    return _JOURNEYS.get(city, lambda: journeys(city))
+
+
+def counts_of(city: str, places: int, cells: int) -> TripMatrix:
+    """Those trips counted on as many cells to a side, in as many places as they have."""
+    found = journeys_of(city)
+    places = min(places, found.most)
+    return _COUNTS.get((city, places, cells), lambda: found.on(places, cells))
+
+
+def notes_of(found: Journeys, places: int) -> str:
+    """What is not as it was asked for, as HTML; empty if all is."""
+    said = words("learn")
+    parts = [said["Trips of another city"]] if found.stand_in else []
+    if places > found.most:
+        parts.append(said["No stop"])
+    return f'<p class="quiet">{" ".join(parts)}</p>' if parts else ""

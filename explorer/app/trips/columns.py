@@ -1,0 +1,36 @@
+"""Columns of the table of rows: counts, or shares in percent where persons are protected."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
+
+from explorer.app.boxes.answers import PrivateAnswers
+from explorer.app.boxes.table import LEAVES, Column
+from explorer.app.curator.answers import COLUMNS, ERROR
+
+# A row of three places needs the room; how many leaves there are stands below the maps.
+COUNTS = tuple(column for column in COLUMNS if column is not LEAVES)
+
+_PERCENT = partial(NumberFormatter, format="0,0.00", nan_format="–")
+
+
+def _ranges(answers: PrivateAnswers) -> list[str]:
+    about = "" if answers.exact or answers.half_width is not None else "≈ "
+    return [f"{about}{low:.2f} to {high:.2f}" for low, high in zip(*answers.interval, strict=True)]
+
+
+SHARES = (
+    Column("true %", lambda answers: answers.true.round(3), _PERCENT, 64),
+    Column("private %", lambda answers: answers.private.round(3), _PERCENT, 74),
+    Column(
+        "difference, points",
+        lambda answers: answers.difference.round(3),
+        partial(NumberFormatter, format="+0,0.00", nan_format="–"),
+        80,
+        "Private less true share, in percentage points.",
+    ),
+    Column("error %", lambda answers: answers.relative.round(3), ERROR, 56),
+    Column("range of the noise (95 %)", _ranges, StringFormatter, 130),
+)

@@ -1,0 +1,146 @@
+"""All mechanisms on the trips of a screen: how far each is off, by kind of question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.work.job import Run, Superseded
+from explorer.errors import InputError
+from explorer.evaluate.metrics import mre
+from explorer.evaluate.papers.trips.bench import by_law
+from explorer.evaluate.papers.trips.law import grid_answers
+from explorer.evaluate.repeats import seed_of
+from explorer.evaluate.workloads import trip_workload
+from explorer.mechanisms import Mechanism, trip_mechanisms
+from explorer.points.truth import exact
+from explorer.trips.matrix import TripMatrix
+
+Floats = NDArray[np.float64]
+
+#: Kinds of questions: name of the workload to what a person reads.
+KINDS = {
+    "random": "anywhere to anywhere, any size",
+    "near10": "small boxes where trips are",
+    "near25": "larger boxes where trips are",
+    "place": "one place only",
+}
+BOXES, RUNS = 250, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What to compare: the mechanism on screen with its settings, the others as they come."""
+
+    data: Any
+    chosen: Mechanism
+    key: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mechanism.
+
+    Parameters
+    ----------
+    errors : mean relative error of each of `KINDS`, NaN where it was left out
+    runs : finished previews
+    said : why it was left out
+    """
+
+    title: str
+    errors: tuple[float, ...]
+    runs: int = 0
+    said: str = ""
+
+    @property
+    def overall(self) -> float:
+        """Geometric mean over the kinds; infinite where it was left out."""
+        known = [each for each in self.errors if each > 0]
+        return math.exp(sum(map(math.log, known)) / len(known)) if known else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Rows from the best to the worst, and which is the mechanism on screen."""
+
+    order: Order
+    rows: tuple[Row, ...]
+    chosen: str
+
+
+def compare(order: Order, run: Run) -> Comparison:
+    """Draw previews of every mechanism and ask each the same questions. In a thread."""
+    matrix = order.data.matrix
+    domain, shape = matrix.domain, matrix.shape
+    asked, truth = [], []
+    for kind in KINDS:
+        try:
+            found = trip_workload(kind, shape, matrix.cells, matrix.multiplicities, n=BOXES)
+            boxes = domain.from_cells(found.boxes)
+        except InputError:  # nobody to be near to
+            boxes = np.zeros((0, 2 * len(shape)))
+        asked.append(boxes)
+        truth.append(exact(matrix, boxes))
+    chosen = order.chosen
+    made = [
+        chosen if kind.key == chosen.key else kind(epsilon=chosen.epsilon)
+        for kind in trip_mechanisms().values()
+    ]
+    rows = []
+    for number, each in enumerate(made):
+        rows.append(_row(each, matrix, asked, truth, run))
+        run.tell((number + 1) / len(made))
+    rows.sort(key=lambda row: row.overall)
+    return Comparison(order, tuple(rows), chosen.title)
+
+
+def _row(
+    made: Mechanism, matrix: TripMatrix, asked: list[Floats], truth: list[Floats], run: Run
+) -> Row:
+    nothing = (math.nan,) * len(asked)
+    found = []
+    for again in range(RUNS):
+        if run.cancelled.is_set():
+            raise Superseded
+        try:
+            answer = _answering(made, matrix, seed_of(again))
+        except InputError as error:
+            return Row(made.title, nothing, said=str(error))
+        found.append(
+            [
+                mre(true, answer(boxes)) if len(boxes) else math.nan
+                for boxes, true in zip(asked, truth, strict=True)
+            ]
+        )
+    return Row(made.title, tuple(map(float, np.mean(found, axis=0))), RUNS)
+
+
+def _answering(made: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floats], Floats]:
+    """What one preview would answer; of grids of very many parts by the law of each box.
+
+    Raises
+    ------
+    InputError
+        For a mechanism that would publish too much, or a law that is not known.
+    """
+    law = by_law(made, matrix, seed)
+    if law is None:
+        release = made.release(matrix, rng=seed)
+        return lambda boxes: release.answer(boxes).value
+    parts, epsilon = law
+    if matrix.unit != "point":
+        raise InputError(f"It would publish {math.prod(parts):,} numbers.")
+    rng = np.random.default_rng([seed, *parts])
+
+    def answer(boxes: Floats) -> Floats:
+        cells = matrix.domain.to_cells(boxes)
+        counts = matrix.cells, matrix.multiplicities
+        return grid_answers(*counts, matrix.shape, parts, epsilon, cells, rng)
+
+    return answer

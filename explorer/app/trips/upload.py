@@ -1,0 +1,38 @@
+"""A visitor's own trips: a file, its places, and a declared extent for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+from explorer.app.curator.upload import MOST_ROWS, UploadForm, read_bytes
+from explorer.app.kit import ui
+from explorer.errors import InputError
+from explorer.trips.trips import Trips, read_trips
+
+
+class TripUploadForm(UploadForm):
+    """The form for a visitor's own trips."""
+
+    WHAT: ClassVar[str] = "trips"
+
+    def columns(self, wide: dict[str, Any]) -> list[Any]:
+        """Which places of a trip there are."""
+        self.places = ui.TextInput(label="Places (o, s1, s2, .., d)", value="o,d", **wide)
+        return [self.places]
+
+    def reader(self) -> Callable[[bytes, str], Any]:
+        """What reads the file with the places that are named now."""
+        places, user = self.places.value.strip() or "o,d", self.user_column.value.strip()
+        return partial(_read, places=places, user=user or None)
+
+    def ask_for_columns(self) -> None:
+        """The places stand in the open."""
+
+
+def _read(data: bytes, filename: str, places: str, user: str | None) -> Trips:
+    if len(places.split(",")) < 2:
+        raise InputError("A trip has two places or more here, such as o,d or o,s1,d: name them.")
+    read = partial(read_trips, places=places, user=user, max_rows=MOST_ROWS)
+    return read_bytes(data, filename, read)

@@ -1,0 +1,176 @@
+"""What the commands that draw a release share: privacy, public extent, output, the draw."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.files import output_path, write_whole
+from explorer.commands.terminal import note, progress
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    from explorer.commands.paying import Payment
+    from explorer.grid.grid import Grid
+    from explorer.mechanisms import Mechanism
+    from explorer.privacy.counts import Counts
+    from explorer.privacy.ledger import Ledger
+    from explorer.releases.release import Release
+
+_LEFT_OUT = re.compile(r"(?:1 row|[\d,]+ rows) (.*) (?:was|were) left out\.")
+
+
+def add_privacy(parser: argparse.ArgumentParser, default: str) -> None:
+    """Declare mechanism, budget, preview and ledger; `default` is a mechanism."""
+    group = parser.add_argument_group("privacy")
+    group.add_argument("--mechanism", default=default, metavar="NAME", help=f"default {default}")
+    group.add_argument("--epsilon", required=True, help="privacy budget of the whole release")
+    group.add_argument(
+        "--preview",
+        metavar="SEED",
+        help="draw reproducible noise that is not private: free, fast, not to be published",
+    )
+    group.add_argument("--no-ledger", action="store_true", help="book nothing")
+
+
+def add_extent(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Declare the ways to say what area is public, as a group."""
+    group = parser.add_argument_group("public extent (one of the first three)")
+    group.add_argument(
+        "--around", nargs=2, type=float, metavar=("LON", "LAT"), help="centre in degrees"
+    )
+    group.add_argument(
+        "--bounds", nargs=4, type=float, metavar=("X0", "Y0", "X1", "Y1"), help="in metres"
+    )
+    group.add_argument("--boundary", metavar="FILE", help="polygons, such as a city's limits")
+    group.add_argument("--size", metavar="LENGTH", help="width for --around, such as 20km or 500m")
+    group.add_argument(
+        "--height-extent", metavar="LENGTH", help="from south to north (default as wide as high)"
+    )
+    group.add_argument(
+        "--crs-grid", metavar="CRS", help="projected CRS of --bounds, such as EPSG:27700"
+    )
+    return group
+
+
+def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
+    """The public grid that the flags declare.
+
+    Raises
+    ------
+    InputError
+        Unless it is declared in exactly one way, completely.
+    """
+    from explorer.grid.grid import Grid
+
+    ways = ("around", "bounds", "boundary")
+    given = [name for name in ways if getattr(arguments, name) is not None]
+    if len(given) != 1:
+        what = "is missing" if not given else "is declared twice"
+        raise InputError(
+            f"The public extent {what}; give one of --around LON LAT --size 20km, --bounds X0 Y0 "
+            "X1 Y1 --crs-grid EPSG:27700, or --boundary FILE."
+        )
+    needed = {"size": ("around",), "height_extent": ("around",), "crs_grid": ("bounds", "boundary")}
+    for name, whose in needed.items():
+        if getattr(arguments, name) is not None and given[0] not in whose:
+            raise InputError(f"{flags.flag(name)} does not go with --{given[0]}; leave it out.")
+    crs = None if arguments.crs_grid is None else flags.crs(arguments.crs_grid)
+    if given[0] == "boundary":
+        return Grid.from_boundary(arguments.boundary, shape, crs)
+    if given[0] == "bounds":
+        if crs is None:
+            raise InputError("--bounds are metres of a CRS; say which with --crs-grid EPSG:27700.")
+        west, south, east, north = arguments.bounds
+        return Grid.from_bounds(west, south, east, north, crs, shape)
+    if arguments.size is None:
+        raise InputError("--around needs the width of the map; give it with --size 20km.")
+    height = None if arguments.height_extent is None else flags.metres(arguments.height_extent)
+    lon, lat = arguments.around
+    return Grid.around(lon, lat, flags.metres(arguments.size), height, shape)
+
+
+def release_path(
+    text: str | None, preview: str | None, overwrite: bool, reads: Iterable[str | None]
+) -> Path | None:
+    """Where a release goes, checked before anything is read; None for a preview to look at.
+
+    Raises
+    ------
+    InputError
+        Without a name for a release, for one of another ending, or see `output_path`.
+    """
+    if text is None:
+        if preview is not None:
+            return None
+        raise InputError("A release is drawn once and kept; say where with -o map.parquet.")
+    if Path(text).suffix.lower() not in (".parquet", ".geoparquet"):
+        raise InputError(f"A release is saved as GeoParquet; name it {Path(text).stem}.parquet.")
+    return output_path(text, overwrite, reads)
+
+
+def draw_and_save(
+    made: Mechanism,
+    matrix: Counts,
+    seed: int | None,
+    ledger: Payment | None,
+    path: Path | None,
+    started: float,
+) -> Release:
+    """Book, draw, save and say what it was; once booked, the first interrupt waits for the file."""
+    from explorer.commands.paying import saved_first
+
+    with saved_first(ledger):
+        release = _draw(made, matrix, seed, ledger)
+        if path is not None:
+            write_whole(path, release.save)
+        print(release.summary())
+        print(_spent(matrix, ledger, seed))
+        took = time.perf_counter() - started
+        print(f"Saved as {path} after {took:.1f} s." if path else f"Not saved ({took:.1f} s).")
+    return release
+
+
+def _draw(made: Mechanism, matrix: Counts, seed: int | None, ledger: Payment | None) -> Release:
+    try:
+        with progress(f"Drawing {made.title}") as tell:
+            return made.release(matrix, rng=seed, progress=tell, ledger=ledger)
+    except KeyboardInterrupt:
+        if ledger is not None and ledger.booked:
+            note("What the interrupted release would have cost stays booked.")
+        raise
+
+
+def _spent(matrix: Counts, ledger: Ledger | None, seed: int | None) -> str:
+    from explorer.releases.units import to_epsilon
+
+    if seed is not None:
+        return "Ledger: a preview spends nothing and must not be published."
+    if ledger is None:
+        return "Ledger: not booked, because of --no-ledger."
+    spent, left = ledger.spent(matrix.key), ledger.left(matrix.key)
+    rest = "no cap is set" if left is None else f"{to_epsilon(left):.12g} left of the cap"
+    return f"Ledger: epsilon {to_epsilon(spent):.12g} spent on this data set so far, {rest}."
+
+
+def without_counts(sentence: str) -> str:
+    """A note of reading without its exact count: what a command prints ends up in logs.
+
+    >>> without_counts("1,204 rows at longitude 0, latitude 0 were left out.")
+    'Some rows at longitude 0, latitude 0 were left out.'
+    """
+    return _LEFT_OUT.sub(r"Some rows \1 were left out.", sentence)
+
+
+def whole_or_none(text: str | None, name: str, least: int) -> int | None:
+    """A whole number as typed; None stays None."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
+        raise InputError(f"{name} is {text!r}; give a whole number of {least} or more.")
+    return int(text)

@@ -1,0 +1,233 @@
+"""dp-explorer trips: from a table of trips to a private origin-destination matrix in a file."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.drawing import (
+    add_extent,
+    add_privacy,
+    declared_grid,
+    draw_and_save,
+    release_path,
+    whole_or_none,
+    without_counts,
+)
+from explorer.commands.terminal import note, progress
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    from explorer.grid.grid import Grid
+    from explorer.grid.places import TripDomain
+    from explorer.trips.matrix import TripMatrix
+
+HELP = "draw private trips with stops and save them"
+
+_DEFAULT_PLACES, _DEFAULT_SHAPE = "o,d", "64"
+_FILE_ONLY = ("places", "grid", "around", "bounds", "boundary", "city", "size", "height_extent")
+# Advice of the library as it is typed here.
+_ADVICE = (
+    (re.compile(r"places=\[\(lon, lat\), \.\.\.\]"), "--places lon:lat,lon:lat"),
+    (re.compile(r"places=\('o', 'd'\)"), "--places o,d"),
+    (re.compile(r"(crs|user)=\.\.\."), r"--\1"),
+    (re.compile(r"name the two columns in place of its name"), "name the two as lon:lat"),
+    (re.compile(r"name the two in place of its name"), "name the two as lon:lat"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare trips, places, extents, budget and the parameters of the mechanisms of trips."""
+    from explorer.mechanisms import trip_mechanisms
+
+    parser.usage = (
+        "dp-explorer trips TRIPS --places o,s2,d --around LON LAT --size 20km --grid 64 "
+        "--mechanism gravity --epsilon 0.1 -o trips.parquet [options]"
+    )
+    parser.description = (
+        "Draw private trips: how many go from here to there, with stops if they are named. A trip "
+        "counts if all of the places lie inside; all others count nowhere. Extents are public and "
+        "declared here, never taken from the trips. Each release costs epsilon, which is booked "
+        "in a ledger before it is drawn. No exact count is printed."
+    )
+    parser.add_argument("trips", nargs="?", metavar="TRIPS", help="CSV, TSV, Parquet")
+    parser.add_argument(
+        "--made-up", metavar="NAME", help="invented trips, such as gauss:4:0.2 or zipf:6:2"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="Parquet file to write (.parquet is added)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    add_privacy(parser, "gravity")
+    group = add_extent(parser)
+    group.add_argument("--city", metavar="KEY", help="the extent of a city of the catalogue")
+    group.add_argument(
+        "--grid",
+        metavar="SHAPES",
+        help="cells along each side of every place, or one for each, such as 64,32,64 or 64x32 "
+        f"(default {_DEFAULT_SHAPE})",
+    )
+    group = parser.add_argument_group("columns of the trips (guessed and said otherwise)")
+    group.add_argument(
+        "--places",
+        help="up to three in order: o, s1, s2, .., d, what stands before lon and lat, or two "
+        f"columns as lon:lat (default {_DEFAULT_PLACES})",
+    )
+    group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
+    group.add_argument("--user", metavar="COLUMN", help="whose trip it is")
+    group.add_argument(
+        "--contribution-bound",
+        "--bound",
+        metavar="K",
+        help="protect persons, not trips: at most K trips of each person are counted",
+    )
+    flags.add_parameters(parser, trip_mechanisms())
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Check everything that can be checked, then read, count, book, draw and save."""
+    from explorer.commands.paying import Payment
+    from explorer.mechanisms import mechanism, trip_mechanisms
+
+    kinds, chosen = trip_mechanisms(), mechanism(arguments.mechanism)
+    if chosen.key not in kinds:
+        raise InputError(
+            f"{chosen.title} takes maps, not trips; choose one of {', '.join(kinds)}, or use "
+            "dp-explorer release."
+        )
+    made, idle = flags.build(arguments, chosen, kinds)
+    seed = whole_or_none(arguments.preview, "--preview", 0)
+    load = _source(arguments, chosen.dimensions, chosen.title)
+    path = release_path(
+        _with_ending(arguments.output),
+        arguments.preview,
+        arguments.overwrite,
+        (arguments.trips, arguments.boundary),
+    )
+    ledger = None if arguments.no_ledger or seed is not None else Payment()
+    for name in idle:
+        note(f"{name} has no effect with these settings.")
+    started = time.perf_counter()
+    matrix = load()
+    draw_and_save(made, matrix, seed, ledger, path, started)
+
+
+def _with_ending(text: str | None) -> str | None:
+    """A file's name; one without an ending gets .parquet."""
+    return text if text is None or Path(text).suffix else f"{text}.parquet"
+
+
+def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[], TripMatrix]:
+    """What reads and counts, with the combination of flags checked now."""
+    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
+    if (arguments.trips is None) == (arguments.made_up is None):
+        raise InputError("Give either a file of trips or --made-up NAME, such as gauss:4:0.2.")
+    if arguments.made_up is not None:
+        return _made_up(arguments)
+    if (arguments.user is None) != (bound is None):
+        raise InputError(
+            "--user and --contribution-bound belong together; give both to protect persons, or "
+            "neither to protect single trips."
+        )
+    if not Path(arguments.trips).expanduser().exists():
+        raise InputError(f"There is no file {arguments.trips}; check its name.")
+    places = _places(arguments.places or _DEFAULT_PLACES)
+    if 2 * len(places) not in takes:
+        raise InputError(
+            f"{title} does not take trips of {len(places)} "
+            f"{'place' if len(places) == 1 else 'places'}; choose another mechanism or other "
+            "--places."
+        )
+    grids = _grids(arguments, len(places))
+
+    def load() -> TripMatrix:
+        from explorer.grid.places import TripDomain
+        from explorer.trips.trips import read_trips
+
+        crs = None if arguments.crs is None else flags.crs(arguments.crs)
+        try:
+            with progress("Reading the trips"):
+                trips = read_trips(arguments.trips, places, crs=crs, user=arguments.user)
+        except InputError as error:
+            raise InputError(_as_typed(str(error))) from error
+        for sentence in trips.notes:
+            note(without_counts(sentence))
+        domain: TripDomain = TripDomain(grids, trips.places)
+        with progress("Counting them") as tell:
+            return domain.count(trips, bound, tell)
+
+    return load
+
+
+def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
+    from explorer.trips import synthetic
+
+    for name in (*_FILE_ONLY, "crs", "user", "contribution_bound"):
+        if getattr(arguments, name) is not None:
+            raise InputError(
+                f"{flags.flag(name)} is not needed with --made-up, whose cells lie nowhere on "
+                "Earth; leave it out."
+            )
+    synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
+    return lambda: synthetic.named(arguments.made_up)
+
+
+def _places(text: str) -> list[str | tuple[str, str]]:
+    """Places as typed: names, or two columns joined by a colon.
+
+    >>> _places("o,start_x:start_y")
+    ['o', ('start_x', 'start_y')]
+    """
+    from explorer.grid.places import refuse_places
+
+    found: list[str | tuple[str, str]] = []
+    for part in text.split(","):
+        first, colon, second = part.strip().partition(":")
+        if not first or (colon and not second):
+            raise InputError(
+                f"{text!r} are no places; give names such as o,s2,d, or two columns as lon:lat."
+            )
+        found.append((first, second) if colon else first)
+    refuse_places(len(found))
+    return found
+
+
+def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:
+    """The public grid of every place."""
+    texts = (arguments.grid or _DEFAULT_SHAPE).split(",")
+    shapes = [flags.shape(text) for text in texts]
+    if len(shapes) not in (1, places):
+        raise InputError(
+            f"--grid {arguments.grid} names {len(shapes)} shapes for {places} places; give one for "
+            "all, or one for each."
+        )
+    shapes = shapes * places if len(shapes) == 1 else shapes
+    if arguments.city is None:
+        return [declared_grid(arguments, shape) for shape in shapes]
+    for name in ("around", "bounds", "boundary", "size", "height_extent", "crs_grid"):
+        if getattr(arguments, name) is not None:
+            raise InputError(
+                f"{flags.flag(name)} is not needed with --city, whose extent is in the catalogue; "
+                "leave it out."
+            )
+    from explorer.cities.catalogue import find
+
+    chosen = find(arguments.city)
+    if chosen.is_matrix:
+        raise InputError(
+            f"{chosen.title} is a matrix without a place on Earth; declare the extent with "
+            "--around LON LAT --size 20km."
+        )
+    return [chosen.grid(shape) for shape in shapes]
+
+
+def _as_typed(sentence: str) -> str:
+    """An advice of the library as flags of this command."""
+    for pattern, typed in _ADVICE:
+        sentence = pattern.sub(typed, sentence)
+    return sentence

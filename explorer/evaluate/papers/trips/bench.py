@@ -1,0 +1,184 @@
+"""The bench of trips: errors of mechanisms on sets of trips, seed by seed.
+
+A release is drawn as a preview and asked all workloads. Where a grid has more parts than
+`LAW_ABOVE`, and a map is no way to answer, its answers are drawn from the exact law of one box
+(`law`): Identity and MKM nearly always, on more than two axes.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.evaluate.metrics import measure
+from explorer.evaluate.papers.bench import Bench
+from explorer.evaluate.papers.trips.data import TripSet, TripSets, present
+from explorer.evaluate.papers.trips.law import grid_answers
+from explorer.evaluate.results import Run
+from explorer.evaluate.runs import processors
+from explorer.evaluate.store import Store
+from explorer.evaluate.tasks import Task
+from explorer.grid.sums import rectangle_sums, summed
+from explorer.mechanisms import Identity
+from explorer.mechanisms.base import Mechanism
+from explorer.mechanisms.trip_grids import TripGrid
+from explorer.privacy.noise import PreviewNoise
+from explorer.releases.release import Release
+from explorer.releases.units import share, to_epsilon, to_units
+from explorer.trips.matrix import TripMatrix
+from explorer.version import __version__
+
+Floats = NDArray[np.float64]
+
+SEEDS, QUICK_SEEDS = 5, 3
+LAW_ABOVE = 2**18
+"""Parts of a grid of more than two axes that are not drawn one by one."""
+
+
+class TripBench(Bench):
+    """Errors of mechanisms on sets of trips.
+
+    Parameters
+    ----------
+    quick : whether made-up sets are a tenth as large, and few sets and seeds are taken
+    seeds : repetitions, 2 or more; by default 5, quick 3
+    """
+
+    def __init__(self, quick: bool = False, seeds: int | None = None) -> None:
+        super().__init__(quick, (QUICK_SEEDS if quick else SEEDS) if seeds is None else seeds)
+        self.sets = TripSets(quick)
+
+    def titles(self) -> dict[str, str]:
+        """See `Bench.titles`."""
+        return {key: self.sets.title(key) for key in self.asked}
+
+    def _carry_out(
+        self, todo: Mapping[str, list[Task]], jobs: int | None, store: Store | None
+    ) -> Iterator[Run]:
+        """Sets are shared out to processes, the longest lists of tasks first."""
+        keys = sorted((key for key in todo if todo[key]), key=lambda key: -len(todo[key]))
+        folder = None if store is None else str(store.folder)
+        workers = min(len(keys), (1 if self.quick else processors()) if jobs is None else jobs)
+        if workers <= 1:
+            for key in keys:
+                yield from runs_on(self.sets.of(key), todo[key], store)
+                self.sets.of.cache_clear()
+            return
+        context = get_context("spawn")
+        with ProcessPoolExecutor(workers, context, _ignore_interrupts) as pool:
+            parts = [pool.submit(_of_set, key, todo[key], self.quick, folder) for key in keys]
+            for part in parts:
+                yield from part.result()
+
+
+def runs_on(trips: TripSet, tasks: list[Task], store: Store | None = None) -> Iterator[Run]:
+    """Carry out tasks on one set; finished ones are taken from the store."""
+    warm: set[str] = set()
+    for task in tasks:
+        key = task.key(trips.matrix, trips.workloads)  # type: ignore[arg-type]
+        kept = None if store is None else store.find(key)
+        if kept is None:
+            made = task.build()
+            if task.mechanism not in warm and by_law(made, trips.matrix, task.seed) is None:
+                # What is compiled at the first call is nobody's time.
+                _answers(made, trips, task.seed)
+                warm.add(task.mechanism)
+            private, leaves, seconds = _answers(made, trips, task.seed)
+            total = trips.matrix.total
+            figures = {
+                name: measure(truth, answers, total)
+                for (name, truth), answers in zip(trips.truths.items(), private, strict=True)
+            }
+            about = (trips.key, trips.matrix.key[:12], __version__)
+            kept = Run(task, key, figures, leaves, seconds, *about)
+            if store is not None:
+                store.add(kept)
+        yield kept
+
+
+def _answers(made: Mechanism, trips: TripSet, seed: int) -> tuple[list[Floats], int, float]:
+    """Answers to every workload, the leaves, and the processor time of the release."""
+    matrix, boxes = trips.matrix, [each.boxes for each in trips.workloads]
+    start = time.thread_time()
+    found = by_law(made, trips.matrix, seed)
+    if found is not None:
+        parts, epsilon = found
+        rng = np.random.default_rng([seed, 2022, int(1000 * made.epsilon)])
+        asked = np.concatenate(boxes)
+        counts = matrix.cells, matrix.multiplicities
+        answers = grid_answers(*counts, matrix.shape, parts, epsilon, asked, rng)
+        seconds, leaves = time.thread_time() - start, math.prod(parts)
+    else:
+        release = made.release(matrix, rng=seed)
+        seconds, leaves = time.thread_time() - start, release.n_leaves
+        answers = _asked(release, np.concatenate(boxes).astype(np.float64))
+    ends = np.cumsum([len(each) for each in boxes])[:-1]
+    return np.split(answers, ends), leaves, seconds
+
+
+def by_law(made: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
+    """The parts of a grid of too many to be drawn one by one, and the epsilon of each."""
+    found = parts_of(made, matrix, seed) if len(matrix.shape) > 2 else None
+    return found if found is not None and math.prod(found[0]) > LAW_ABOVE else None
+
+
+def parts_of(made: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...], float] | None:
+    """Parts along every axis of a plain grid and the epsilon of each; None for what is no grid."""
+    shape = matrix.shape
+    if isinstance(made, Identity):
+        return shape, made.epsilon
+    if not isinstance(made, TripGrid):
+        return None
+    units = to_units(made.epsilon)
+    first = share(units, made.total_share)
+    ids, paid = np.zeros(1, dtype=np.uint64), np.array([first])
+    exact = np.array([matrix.total])
+    noisy = int(PreviewNoise(seed).laplace(exact, 1, paid, ids, "total")[0])
+    rest = to_epsilon(units - first)
+    size = made.parts(max(noisy, 0), rest, len(shape))
+    return tuple(min(max(int(np.rint(size)), 1), side) for side in shape), rest
+
+
+def _asked(release: Release, boxes: Floats) -> Floats:
+    if len(release.domain.shape) == 2:
+        return rectangle_sums(summed(release.density()), boxes)
+    return release.answer(release.domain.from_cells(boxes)).value
+
+
+def _of_set(key: str, tasks: list[Task], quick: bool, folder: str | None) -> list[Run]:
+    store = None if folder is None else Store(folder)
+    return list(runs_on(TripSets(quick).of(key), tasks, store))
+
+
+def _ignore_interrupts() -> None:
+    # The parent alone answers Ctrl-C; leaving the pool ends its processes.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def require(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """The sets, all of which must be here.
+
+    Raises
+    ------
+    InputError
+        For a set whose file is missing.
+    """
+    sets = TripSets()
+    for key in keys:
+        try:
+            sets.title(key)
+        except (ValueError, KeyError):
+            raise InputError(f"{key!r} is no set of trips; give one such as sf:o,d:64.") from None
+    missing = [key for key in keys if key not in present(keys)]
+    if missing:
+        raise InputError(f"The trips of {', '.join(missing)} are not here; see EXPLORER_DATA.")
+    return keys

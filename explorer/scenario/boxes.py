@@ -1,0 +1,166 @@
+"""The boxes of a scenario: one for a question on a map, a row of them for one about trips."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.grid.places import MOST_PLACES
+from explorer.queries.boxes import NAME_LENGTH, example_rows, rounded
+from explorer.scenario import checks
+
+#: No projected coordinate on the Earth is larger.
+_FARTHEST = 1e8
+#: What a file says where a row has no box.
+ANYWHERE = "anywhere"
+_ANYWHERE = (math.nan,) * 4
+_ROW = (
+    "A row of the scenario has a box for each of two or three places: give west, south, east, "
+    "north for each, or anywhere."
+)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A named rectangle in the grid's unit (metres or cells), edges rounded to a thousandth.
+
+    Raises
+    ------
+    InputError
+        For edges that are not finite numbers or have no area, or a name above 40 characters.
+    """
+
+    west: float
+    south: float
+    east: float
+    north: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for side in ("west", "south", "east", "north"):
+            edge = checks.number(getattr(self, side), _FARTHEST, f"{side}ern edge of a box")
+            object.__setattr__(self, side, rounded(edge))
+        if self.west >= self.east or self.south >= self.north:
+            raise InputError(
+                "A box of the scenario has no area: give west, south, east, north with west "
+                "below east and south below north."
+            )
+        object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a box"))
+
+    @classmethod
+    def read(cls, given: Any) -> Self:
+        """A box of a file: {"name": ..., "edges": [west, south, east, north]}, or the edges."""
+        if isinstance(given, cls):
+            return given
+        edges, name = given, ""
+        if not isinstance(given, list | tuple):
+            said = checks.entries(given, ("name", "edges"), "box of a scenario")
+            edges, name = said.get("edges"), said.get("name", "")
+        if not isinstance(edges, list | tuple) or len(edges) != 4:
+            raise InputError("A box of the scenario has four edges: west, south, east, north.")
+        west, south, east, north = edges
+        return cls(west, south, east, north, name)
+
+    @property
+    def edges(self) -> tuple[float, float, float, float]:
+        """West, south, east, north."""
+        return self.west, self.south, self.east, self.north
+
+    def plain(self) -> dict[str, Any]:
+        """For YAML and JSON; whole numbers without a point."""
+        named = {"name": self.name} if self.name else {}
+        return {**named, "edges": [int(e) if e.is_integer() else e for e in self.edges]}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A named question about trips: a box for every place in turn, None for anywhere.
+
+    Parameters
+    ----------
+    boxes : sequence
+        `Box`, its four edges, or None; in a file "anywhere" stands for None.
+    name : str
+
+    Raises
+    ------
+    InputError
+        For a box that is none, boxes for another number of places than two or three, a row that
+        asks about anywhere alone, or a name above 40 characters.
+
+    Examples
+    --------
+    >>> Row([[0, 0, 500, 500], None], "From here").plain()
+    {'name': 'From here', 'edges': [[0, 0, 500, 500], 'anywhere']}
+    """
+
+    boxes: Sequence[Any]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        boxes = _places(self.boxes)
+        if not any(boxes):
+            raise InputError("A row of the scenario needs a box for one of its places at least.")
+        object.__setattr__(self, "boxes", boxes)
+        object.__setattr__(self, "name", checks.text(self.name, NAME_LENGTH, "name of a row"))
+
+    @classmethod
+    def read(cls, given: Any) -> Self:
+        """A row of a file: {"name": ..., "edges": [[west, ...], "anywhere"]}, or the edges."""
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, list | tuple):
+            return cls(tuple(given))
+        said = checks.entries(given, ("name", "edges"), "row of a scenario")
+        return cls(said.get("edges", ()), said.get("name", ""))
+
+    @property
+    def edges(self) -> tuple[tuple[float, ...], ...]:
+        """West, south, east, north of every place; four NaN for anywhere."""
+        return tuple(_ANYWHERE if box is None else box.edges for box in self.boxes)
+
+    def plain(self) -> dict[str, Any]:
+        """For YAML and JSON; whole numbers without a point."""
+        named = {"name": self.name} if self.name else {}
+        said = [ANYWHERE if box is None else box.plain()["edges"] for box in self.boxes]
+        return {**named, "edges": said}
+
+
+def row_of(edges: NDArray[np.float64], name: str) -> Box | Row:
+    """A row of the table of a page: (4,) a box, (k, 4) a row with NaN for anywhere."""
+    if edges.ndim == 1:
+        return Box.read({"name": name, "edges": edges.tolist()})
+    return Row([None if np.isnan(box).all() else box.tolist() for box in edges], name)
+
+
+def example_boxes(*grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
+    """The two boxes that a page begins with on its grid, or two rows on several."""
+    rows = [(row, f"Q{n}") for n, row in enumerate(example_rows(grids), 1)]
+    if len(grids) > 1:
+        return tuple(Row(row, name) for row, name in rows)
+    return tuple(Box.read({"name": name, "edges": box}) for (box,), name in rows)
+
+
+def _places(given: Any) -> tuple[Box | None, ...]:
+    """The boxes of a row."""
+    if not isinstance(given, list | tuple) or not 2 <= len(given) <= MOST_PLACES:
+        raise InputError(_ROW)
+    return tuple(_place(each) for each in given)
+
+
+def _place(given: Any) -> Box | None:
+    """The box of one place."""
+    if given is None or given == ANYWHERE:
+        return None
+    if isinstance(given, Box):
+        return Box(*given.edges)
+    if not isinstance(given, list | tuple) or len(given) != 4:
+        raise InputError(_ROW)
+    return Box(*given)

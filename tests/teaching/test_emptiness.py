@@ -1,0 +1,143 @@
+"""Empty cells: probabilities against sums, counts against boxes, pictures against dense arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from explorer.errors import InputError
+from explorer.teaching import emptiness
+from explorer.teaching.emptiness import Occupancy
+from explorer.trips.matrix import TripMatrix
+
+
+@pytest.fixture(scope="module")
+def matrix() -> TripMatrix:
+    """400 trips on 5 x 7 cells at either place, many of them alike."""
+    rng = np.random.default_rng(1)
+    return TripMatrix.from_coordinates(rng.integers(0, (5, 7, 5, 7), (400, 4)) // 2, [(5, 7)] * 2)
+
+
+def pmf(epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    z = np.arange(-400, 401)
+    q = math.exp(-epsilon)
+    return z, (1 - q) / (1 + q) * q ** np.abs(z)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_tails_are_sums_of_probabilities(epsilon) -> None:
+    z, p = pmf(epsilon)
+    for k in (-30, -1, 0, 1, 2, 40):
+        assert emptiness.reaching(k, epsilon) == pytest.approx(p[z >= k].sum(), abs=1e-12)
+    variance = (z**2 * p).sum()
+    assert emptiness.noise_of_one(epsilon) == pytest.approx(math.sqrt(variance), rel=1e-9)
+
+
+def test_cells_are_counted_without_looking_at_all_of_them(matrix) -> None:
+    dense = np.zeros(matrix.shape, dtype=np.int64)
+    np.add.at(dense, tuple(matrix.cells.T), matrix.multiplicities)
+    found = Occupancy.of(matrix)
+    assert (found.cells, found.occupied) == (dense.size, (dense > 0).sum())
+    assert found.empty == (dense == 0).sum()
+    assert (found.trips, found.single, found.largest) == (400, (dense == 1).sum(), dense.max())
+    assert found.standing_above(3) == (dense > 3).sum()
+    z, p = pmf(0.5)
+    for k in (1, 4, 9):
+        shown = np.array([p[z >= k - count].sum() for count in dense.ravel()])
+        empty = dense.ravel() == 0
+        assert found.false_from(k, 0.5) == pytest.approx(shown[empty].sum())
+        assert found.true_from(k, 0.5) == pytest.approx(shown[~empty].sum())
+        wanted = (shown * dense.ravel()).sum()
+        assert found.trips_from([k], 0.5).tolist() == [pytest.approx(wanted)]
+
+
+@pytest.mark.parametrize("empty", [1, 1000, 16_728_366, 2**60])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_the_highest_false_count_is_the_median_of_the_maximum(empty, epsilon) -> None:
+    found = Occupancy(empty, np.zeros(0, np.int64), np.zeros(0, np.int64))
+    k = found.highest_false(epsilon)
+
+    def at_most(k: int) -> float:
+        """P(max <= k), with the logarithm for numbers of cells that no float counts."""
+        return math.exp(empty * math.log1p(-float(emptiness.reaching(k + 1, epsilon))))
+
+    assert at_most(k) >= 0.5 * (1 - 1e-9)
+    assert k == 0 or at_most(k - 1) < 0.5
+    # The rule of thumb, within what ln 2 and the whole numbers make of it.
+    assert abs(k - math.log(empty) / epsilon) < 1 + 1 / epsilon
+    assert found.highest_false(epsilon, 0.025) <= k <= found.highest_false(epsilon, 0.975)
+
+
+def test_the_highest_of_many_draws_is_as_high_as_that() -> None:
+    found = Occupancy(10_000, np.zeros(0, np.int64), np.zeros(0, np.int64))
+    rng = np.random.default_rng(2)
+    p = 1 - math.exp(-0.2)
+    drawn = (rng.geometric(p, (400, 10_000)) - rng.geometric(p, (400, 10_000))).max(axis=1)
+    below = (drawn <= found.highest_false(0.2)).mean()
+    # At least half by definition, and the next lower count less: a step is 6 % here.
+    assert 0.5 - 5 * 0.025 < below < 0.56 + 5 * 0.025
+    inside = (drawn >= found.highest_false(0.2, 0.025)) & (drawn <= found.highest_false(0.2, 0.975))
+    assert inside.mean() > 0.95 - 5 * math.sqrt(0.95 * 0.05 / 400)
+
+
+def test_a_threshold_keeps_no_more_than_it_may() -> None:
+    found = Occupancy(10**6, np.array([1, 2]), np.array([50, 5]))
+    for false in (1, 10, 100):
+        k = found.threshold(false, 0.3)
+        assert found.false_from(k, 0.3) <= false * (1 + 1e-9)
+        assert found.false_from(k - 1, 0.3) > false
+
+
+def test_growing_boxes_hold_what_boxes_hold(matrix) -> None:
+    for number in range(4):
+        cell = emptiness.some_trip(matrix, number)
+        found = emptiness.growing(matrix, cell)
+        assert found.sides.tolist() == [1, 2, 4]
+        for side, trips, cells in zip(found.sides, found.trips, found.cells, strict=True):
+            lower, upper = emptiness.box_about(matrix, cell, int(side))
+            assert (lower >= 0).all()
+            assert (upper <= matrix.shape).all()
+            assert ((lower <= cell) & (np.array(cell) < upper)).all()
+            assert matrix.count(lower[None], upper[None])[0] == trips
+            assert np.prod(upper - lower) == cells
+        assert (np.diff(found.trips) >= 0).all()
+        assert found.noise(0.5)[1] == pytest.approx(4 * emptiness.noise_of_one(0.5))
+
+
+def test_trips_come_up_by_their_number_and_nobody_is_an_error(matrix) -> None:
+    held = {tuple(cell) for cell in matrix.cells.tolist()}
+    seen = [emptiness.some_trip(matrix, number) for number in range(200)]
+    assert set(seen) <= held
+    assert len(set(seen)) > 20
+    nobody = TripMatrix.from_coordinates(np.empty((0, 4)), [4, 4])
+    with pytest.raises(InputError, match="no trips"):
+        emptiness.some_trip(nobody, 0)
+
+
+def test_a_slice_is_where_trips_go(matrix) -> None:
+    dense = np.zeros(matrix.shape, dtype=np.int64)
+    np.add.at(dense, tuple(matrix.cells.T), matrix.multiplicities)
+    cell = emptiness.some_trip(matrix, 3)
+    found = emptiness.slice_of(matrix, cell)
+    assert found.whole
+    assert found.corner == (0, 0)
+    assert np.array_equal(found.true, dense[cell[0], cell[1]])
+    # The same noise, less of it: signs stay, sizes shrink.
+    wide, narrow = (found.noisy(epsilon, 7) - found.true for epsilon in (0.1, 1.0))
+    assert (np.abs(narrow) <= np.abs(wide)).all()
+    assert (narrow * wide >= 0).all()
+    assert not np.array_equal(found.noisy(0.1, 7), found.noisy(0.1, 8))
+
+
+def test_a_large_map_is_shown_by_a_window_about_the_trip() -> None:
+    trips = np.array([[0, 0, 3, 500], [0, 0, 900, 1000], [0, 1, 3, 500]])
+    matrix = TripMatrix.from_coordinates(trips, [1024, 1024])
+    for cell, corner in (((0, 0, 3, 500), (0, 436)), ((0, 0, 900, 1000), (836, 896))):
+        found = emptiness.slice_of(matrix, cell)
+        assert not found.whole
+        assert found.corner == corner
+        assert found.true.shape == (128, 128)
+        assert found.true.sum() == 1
+        assert found.true[cell[2] - corner[0], cell[3] - corner[1]] == 1

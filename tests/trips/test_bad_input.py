@@ -1,0 +1,138 @@
+"""Trips as they come: what counts, what is refused in a sentence, what every mechanism survives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.grid.places import TripDomain
+from explorer.mechanisms import DAFHomogeneity, Gravity, Identity, Mosaic, QuadTree, trip_mechanisms
+from explorer.points.truth import exact
+from explorer.releases.release import Release
+from explorer.trips.matrix import TripMatrix
+from explorer.trips.trips import read_trips
+
+GRID = Grid.around(2.35, 48.86, 10_000, shape=16)
+TWO, THREE = TripDomain([GRID, GRID]), TripDomain([GRID, GRID, GRID])
+N = 400
+
+
+def table() -> dict[str, np.ndarray]:
+    """Return N trips with a stop, all inside."""
+    rng = np.random.default_rng(5)
+    found = {}
+    for place in ("o", "s1", "d"):
+        lon, lat = GRID.to_lonlat(*rng.uniform(-4000, 4000, (2, N)))
+        found |= {f"{place}_lon": lon, f"{place}_lat": lat}
+    return found
+
+
+def test_a_trip_counts_if_all_of_its_places_lie_inside() -> None:
+    trips = table()
+    assert TWO.count(read_trips(trips)).total == N
+    trips["o_lon"][:100] += 5
+    assert TWO.count(read_trips(trips)).total == N - 100
+    trips["d_lat"][50:150] = np.nan
+    trips["d_lon"][150:160] = trips["d_lat"][150:160] = 0
+    assert TWO.count(read_trips(trips)).total == N - 160
+    # A stop that is half there is none; without stops the trip counts.
+    trips["s1_lat"][200:300] = np.nan
+    assert THREE.count(read_trips(trips, "o,s1,d")).total == N - 260
+    assert TWO.count(read_trips(trips)).total == N - 160
+
+
+def test_a_trip_that_ends_where_it_began_is_one_like_any_other() -> None:
+    trips = table()
+    trips["d_lon"], trips["d_lat"] = trips["o_lon"], trips["o_lat"]
+    matrix = TWO.count(read_trips(trips))
+    assert np.array_equal(matrix.cells[:, :2], matrix.cells[:, 2:])
+    assert matrix.total == N
+
+
+def test_one_place_is_its_map() -> None:
+    matrix = TripDomain([GRID]).count(read_trips(table(), "o"))
+    box = [[-1000, -500, 1200, 900.5]]
+    release = Gravity(epsilon=1).release(matrix, rng=2)
+    alone = Mosaic(epsilon=1).release(matrix.marginal(0), rng=2)
+    assert release.grid == GRID
+    assert np.array_equal(release.answer(box).value, alone.answer(box).value)
+    assert np.array_equal(release.density(), alone.density())
+    assert release.spread("uniform").is_uniform
+    assert exact(matrix, {"place": box}) == pytest.approx(exact(matrix.marginal(0), box))
+
+
+def test_four_places_are_refused_with_the_reason() -> None:
+    more = {**table(), "s2_lon": table()["o_lon"], "s2_lat": table()["o_lat"]}
+    with pytest.raises(InputError, match=r"8 axes, and how well .* was never measured"):
+        read_trips(more, "o,s1,s2,d")
+    with pytest.raises(InputError, match="8 axes"):
+        TripMatrix.from_coordinates([[0] * 8], [2] * 4)
+
+
+def everywhere(release: Release) -> float:
+    shape = release.domain.shape
+    box = np.array([[[0.0] * len(shape), list(shape)]])
+    return float(release.answer(release.domain.from_cells(box)).value[0])
+
+
+ODD = {
+    "empty": ((4, 4, 4, 4), 0),
+    "one cell": ((1, 1, 1, 1), 50),
+    "rows": ((1, 30, 1, 7), 200),
+    "no powers of two": ((7, 13, 5, 11), 500),
+    "different grids": ((3, 9, 1, 1, 8, 2), 500),
+}
+
+
+@pytest.mark.parametrize("key", trip_mechanisms())
+@pytest.mark.parametrize("name", ODD)
+def test_every_mechanism_takes_odd_trips(name: str, key: str) -> None:
+    shape, number = ODD[name]
+    cells = np.random.default_rng(1).integers(0, shape, (number, len(shape)))
+    shapes = list(zip(shape[::2], shape[1::2], strict=True))
+    matrix = TripMatrix.from_coordinates(cells, shapes)
+    for epsilon in (1e-4, 1, 10):
+        release = trip_mechanisms()[key](epsilon=epsilon).release(matrix, rng=3)
+        # Children add up only where inference makes them; answers are sums of leaves anyway.
+        assert everywhere(release) == pytest.approx(release.counts.sum(), rel=1e-9, abs=1e-6)
+        assert "epsilon" in release.summary()
+
+
+def test_zones_finer_than_the_grid_are_its_cells() -> None:
+    cells = np.random.default_rng(1).integers(0, 4, (300, 4))
+    matrix = TripMatrix.from_coordinates(cells, [4, 4])
+    release = Gravity(epsilon=1, zones=64).release(matrix, rng=1)
+    assert release.n_leaves == 4**4
+    fine = TripMatrix.from_coordinates(cells, [64, 64])
+    with pytest.raises(InputError, match="16,777,216 flows between them"):
+        Gravity(epsilon=1, zones=64).release(fine, rng=1)
+
+
+def test_fewer_people_than_the_bound() -> None:
+    trips = read_trips(table(), user=np.arange(N) % 3)
+    assert TWO.count(trips, 10).total == 30
+    assert TWO.count(trips, 10**9).total == N
+    release = Gravity(epsilon=1).release(TWO.count(trips, 10), rng=1)
+    assert (release.unit, release.contribution_bound) == ("user", 10)
+    with pytest.raises(InputError, match="The contribution bound is 0"):
+        TWO.count(trips, 0)
+
+
+@pytest.mark.parametrize("kind", [Identity, QuadTree])
+def test_too_many_parts_are_refused_before_anything_is_drawn(kind) -> None:
+    wide = TripMatrix.from_coordinates([[0, 0, 0, 0]], [1024, 1024])
+    with pytest.raises(InputError, match=r"1,099,511,627,776 numbers .* 16,777,216 are possible"):
+        kind(epsilon=1).release(wide, rng=1)
+    # A release, whose noise takes a hundred times as long, has fewer.
+    middling = TripMatrix.from_coordinates([[0, 0, 0, 0]], [64, 40])
+    with pytest.raises(InputError, match=r"6,553,600 numbers .* 4,194,304 are possible in a rel"):
+        kind(epsilon=1).release(middling)
+
+
+def test_many_candidates_on_few_cells() -> None:
+    cells = np.random.default_rng(1).integers(0, 3, (30_000, 4))
+    matrix = TripMatrix.from_coordinates(cells, [3, 3])
+    release = DAFHomogeneity(epsilon=10, p=100).release(matrix, rng=1)
+    assert release.n_leaves == 3**4

@@ -13,7 +13,7 @@ from explorer.mechanisms import trip_mechanisms
 from explorer.releases.places import branch
 from tests.app.acts import words
 from tests.app.press import press, put, text
-from tests.app.trips.town import page, pictures, same
+from tests.app.trips.town import page, pictures, same, trips
 from tests.plain_words import UNWANTED
 
 
@@ -175,6 +175,17 @@ def test_all_trips_and_no_partition_still_show_a_branch(opened) -> None:
     assert min(lines(opened)) > 0
     assert "on the way to the most likely combination of cells" in said(opened)
     assert "answered" not in said(opened)
+
+
+def test_where_persons_are_protected_a_row_is_answered_by_shares() -> None:
+    found = page(matrix=trips(contribution_bound=2, unit="user", lattice=2))
+    found.explain.choice.value = "Built"
+    answers, cut, matrix = found.screen.answers, found.explain.open.cut, found.screen.data.matrix
+    # A trip weighs two units here, and is said as one.
+    assert cut.truth.nodes[0] == matrix.total / 2
+    assert cut.node.decision.kind != "unknown"
+    wanted = [f"{value[0]:.2f} % of all trips" for value in (answers.private, answers.true)]
+    assert f"answers Q1 with {wanted[0]}, and the truth is {wanted[1]}." in said(found)
 
 
 def test_cuts_that_do_not_exist_are_refused(opened) -> None:

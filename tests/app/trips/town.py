@@ -13,7 +13,7 @@ from explorer.trips.matrix import TripMatrix
 SIDE = 16
 
 
-def trips(places: int = 2, people: int = 4000) -> TripMatrix:
+def trips(places: int = 2, people: int = 4000, **unit: Any) -> TripMatrix:
     """Trips of a few places that are mostly in one of two towns, on 16 x 16 cells of 500 m."""
     rng = np.random.default_rng(8)
     towns = np.array([[0.2, 0.3], [0.7, 0.6]]) * SIDE
@@ -22,15 +22,15 @@ def trips(places: int = 2, people: int = 4000) -> TripMatrix:
     stops[: people // 10] = rng.uniform(0, SIDE, stops[: people // 10].shape)
     cells = np.clip(stops, 0, SIDE - 1).astype(int).reshape(people, -1)
     grid = Grid.around(2.35, 48.85, 8000, shape=SIDE)
-    return TripMatrix(cells, np.ones(people, int), TripDomain([grid] * places))
+    return TripMatrix(cells, np.ones(people, int), TripDomain([grid] * places), **unit)
 
 
-def page(places: int = 2, **choices: Any) -> Trips:
+def page(places: int = 2, matrix: TripMatrix | None = None, **choices: Any) -> Trips:
     """The page of them, with two rows: one of a box on each map, one with a gap.
 
     By DAF-Entropy, whose error bars need no simulation.
     """
-    page = Trips(trips(places), **{"mechanism": "daf-entropy", "epsilon": 1.0, **choices})
+    page = Trips(matrix or trips(places), **{"mechanism": "daf-entropy", "epsilon": 1.0, **choices})
     first = [(-3000.0, -3000.0, 1000.0, 500.0)] * places
     page.rectangles.replace([first, [first[0], *[[np.nan] * 4] * (places - 1)]], ["Q1", "Q2"])
     page.rectangles.select([0])

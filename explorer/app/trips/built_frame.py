@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.trips.screen import PlacePicture, TripScreen
+from explorer.app.trips.screen import PlacePicture, TripScreen, answer_trips
 from explorer.inspection import Node, inspect
 from explorer.inspection.growth import Growth
-from explorer.points.truth import exact
 from explorer.releases.release import Release
 from explorer.releases.units import UNITS_PER_EPSILON
 
-Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,7 @@ class CutJob:
 class Truth:
     """What is exact: of the nodes of the branch, (depth + 1,), and of the row, if there is one."""
 
-    nodes: Ints
+    nodes: Floats
     answer: float | None
 
 
@@ -46,7 +45,8 @@ class Cut:
     nodes : of the branch, from the whole domain to its leaf
     painted : all maps of the release cut off there, None at the end, where the screen's are right
     row : name of the row that the maps are about, "" for none
-    answer, final : to that row, by the release cut off and by the whole; None without a row
+    answer, final : to that row, by the release cut off and by the whole; None without a row, and
+        in percent of all trips where persons are protected
     truth : the curator's
     """
 
@@ -110,10 +110,12 @@ def compute_cut(job: CutJob) -> Cut:
         painted = screen.paint(grown, screen.cell)
     row = screen.look.row
     asked = None if row is None or row >= len(screen.boxes) else screen.boxes[row : row + 1]
-    tree, matrix = release.tree, screen.data.matrix
+    tree, data = release.tree, screen.data
+    here = None if asked is None else answer_trips(grown, data, asked)
+    final = None if asked is None else answer_trips(release, data, asked)
     truth = Truth(
-        matrix.count(tree.lower[path], tree.upper[path]),
-        None if asked is None else float(exact(matrix, asked)[0]),
+        data.matrix.count(tree.lower[path], tree.upper[path]) / data.matrix.lattice,
+        None if final is None else float(final.true[0]),
     )
     return Cut(
         screen=screen,
@@ -123,7 +125,7 @@ def compute_cut(job: CutJob) -> Cut:
         nodes=nodes,
         painted=painted,
         row=job.row if asked is not None else "",
-        answer=None if asked is None else float(grown.answer(asked).value[0]),
-        final=None if asked is None else float(release.answer(asked).value[0]),
+        answer=None if here is None else float(here.private[0]),
+        final=None if final is None else float(final.private[0]),
         truth=truth,
     )

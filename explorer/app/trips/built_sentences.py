@@ -36,15 +36,17 @@ def about_answer(cut: Cut) -> str:
     """What the row's answer would be if nothing had been cut further."""
     if cut.answer is None or cut.final is None:
         return ""
+    shares = cut.screen.release.unit != "point"
+    say = "{:.2f} % of all trips".format if shares else _whole
     if cut.at_end:
-        said = f"The release answers {cut.row} with {_whole(cut.final)}"
+        said = f"The release answers {cut.row} with {say(cut.final)}"
     else:
         said = (
-            f"Had every branch ended here, {cut.row} would be answered with {_whole(cut.answer)}; "
-            f"the release says {_whole(cut.final)}"
+            f"Had every branch ended here, {cut.row} would be answered with {say(cut.answer)}; "
+            f"the release says {say(cut.final)}"
         )
     if cut.truth is not None and cut.truth.answer is not None:
-        said += f", and the truth is {_whole(cut.truth.answer)}"
+        said += f", and the truth is {say(cut.truth.answer)}"
     return f"{said}."
 
 

@@ -194,8 +194,9 @@ class Trips(MapPage):
 
     def boxes_changed(self) -> None:
         """The maps are about one of the rows, so they change with it."""
-        super().boxes_changed()
+        # Without a server the answers are there at once, and the screen then has these boxes.
         screen, boxes = self.screen, self.rectangles.boxes
+        super().boxes_changed()
         if screen is not None and not np.array_equal(screen.boxes, boxes, equal_nan=True):
             self.request()
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.scenario import Scenario
+from explorer.scenario import Row, Scenario
 from tests.browser.conftest import Server, leave, open_page, settle
 from tests.browser.visit import (
     colours,
@@ -119,6 +120,20 @@ def test_a_damaged_link_is_a_sentence_over_the_page_as_it_was(page, server: Serv
         ready(page, title)
         expect(page.get_by_role("alert")).to_contain_text("This link is damaged")
         assert len(rows(page)) == 2
+
+
+def test_a_link_of_trips_leads_from_a_citys_page_to_theirs(page, server: Server) -> None:
+    row = Row([(0, 0, 900, 900), None, None], "Mine")
+    one = Scenario(
+        page="trips", places="o,s1,d", side=16, mechanisms=["uniform"], seed=7, boxes=[row]
+    )
+    page.goto(f"{server.url}/explore?s={one.to_link()}")
+    page.wait_for_url("**/trips?s=*")
+    wait_until(page, lambda: names(page) == ["Mine"])
+    assert Scenario.from_link(link_of(page)) == one
+    page.get_by_role("button", name="magma").click()
+    changed = replace(one, look={"palette": "magma"})
+    wait_until(page, lambda: Scenario.from_link(link_of(page)) == changed)
 
 
 def test_links_files_and_code_are_handed_over(browser: Browser, server: Server, tmp_path) -> None:

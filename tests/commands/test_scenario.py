@@ -37,6 +37,16 @@ def test_it_prints_a_link_for_the_page(file, capsys) -> None:
     assert Scenario.from_link(link) == ONE
 
 
+def test_a_scenario_of_trips_is_a_script_and_a_link_of_their_page(tmp_path, capsys) -> None:
+    trips = Scenario(page="trips", side=16, mechanisms=["uniform"], seed=3)
+    path = tmp_path / "trips.yaml"
+    path.write_text(trips.to_yaml(), "utf8")
+    assert main(["scenario", str(path)]) == 0
+    assert capsys.readouterr().out == to_python(trips)
+    assert main(["scenario", str(path), "--to", "link"]) == 0
+    assert capsys.readouterr().out == f"trips?s={trips.to_link()}\n"
+
+
 def test_it_saves_a_notebook_and_replaces_nothing_unasked(file, tmp_path, capsys) -> None:
     out = tmp_path / "one.ipynb"
     command = ["scenario", file, "--to", "notebook", "-o", str(out)]

@@ -193,7 +193,7 @@ def test_the_preset_of_even_leaves_shows_what_it_says() -> None:
 
 @pytest.fixture(scope="module")
 def page() -> Trips:
-    return Trips(side=16)
+    return Trips(side=16, mechanism="uniform")
 
 
 def run(text: str) -> dict[str, Any]:
@@ -206,9 +206,13 @@ def run(text: str) -> dict[str, Any]:
 SCREENS = {
     "gravity": {"mechanisms": [{"gravity": {"zones": 4, "inference": "leaves"}}]},
     "even": {"look": {"spread": "uniform"}, "epsilon": 0.2, "seed": 9},
-    "people": {"mechanisms": ["eug"], "contribution_bound": 2, "look": {"spread": "uniform"}},
-    "a stop": {"places": "o,s1,d", "mechanisms": ["daf-entropy"], "boxes": None},
-    "examples": {"mechanisms": [{"mosaic": {"inside": "interpolated"}}], "boxes": None},
+    "examples": {"mechanisms": ["eug"], "boxes": None, "look": {"spread": "uniform"}},
+    "people, a stop": {
+        "places": "o,s1,d",
+        "mechanisms": ["daf-entropy"],
+        "contribution_bound": 2,
+        "boxes": [[None, (-900, -900, 1200.5, 800), None]],
+    },
 }
 
 

@@ -1,4 +1,4 @@
-"""Scenarios on the Trips page: what it opens with, what it says, and ways from other pages."""
+"""Scenarios on the Trips page: what it opens with, what it says it is, ways between pages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 import panel as pn
 import pytest
 
-from explorer.app import Explore, Learn, Trips
+from explorer.app import Compare, Explore, Trips
 from explorer.app import server as app_server
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import Opening, present, take
@@ -110,14 +111,17 @@ def test_link_file_and_notebook_hold_the_screen() -> None:
     assert order_of(page)["where"].startswith("./compare?s=")
 
 
-def test_the_presets_of_trips_open_from_the_menu(trips) -> None:
+def test_presets_of_trips_open_from_the_menu(trips, tmp_path, monkeypatch) -> None:
+    mine = replace(TWO, title="Mine", about="Look here.", seed=11)
+    (tmp_path / "mine.yaml").write_text(mine.to_yaml())
+    monkeypatch.setenv("EXPLORER_SCENARIOS", str(tmp_path))
     trips.scenarios.section.active = [0]
-    for key, preset in presets().items():
-        assert trips.scenarios.preset.options[preset.title] == key
-    key = "08-from-here-where-to"
-    trips.scenarios.preset.value = key
-    assert trips.scenarios.present() == replace(presets()[key], title="", about="")
-    assert presets()[key].about in trips.message.sentence
+    menu = trips.scenarios.preset
+    assert set(menu.options.values()) == {"", *presets()}
+    assert menu.options["From here, where to?"] == "08-from-here-where-to"
+    menu.value = "mine"
+    assert trips.scenarios.present() == replace(mine, title="", about="")
+    assert "Mine: Look here." in trips.message.sentence
 
 
 def test_a_release_is_described_without_its_noise(trips) -> None:
@@ -201,33 +205,36 @@ def test_pages_about_a_city_refuse_scenarios_of_trips_and_the_other_way_round() 
 
 def test_a_link_to_another_page_goes_there(address) -> None:
     address(TWO)
-    page = Explore.served(pages("curator"), city="madeup", side=256)
+    page = Explore.served(pages("curator"), city="madeup", side=256, mechanism="uniform")
     page.page()
     assert order_of(page)["where"] == f"./trips?s={TWO.to_link()}"
-    alone = Explore(side=256)
-    alone.page()
-    assert "This scenario is of the page trips" in alone.message.sentence
-    assert "This scenario is of the page trips" in press.markup(Learn())
     address(Scenario(side=256))
-    page = Trips(side=16, mechanism="uniform", links=pages("curator"))
+    page = Trips(side=16, mechanism="uniform")
     page.page()
-    assert order_of(page)["where"].startswith("./explore?s=")
+    assert order_of(page) == {}
+    assert "This scenario is of the page explore" in page.message.sentence
 
 
 def test_the_server_begins_each_page_with_what_is_about_its_data(monkeypatch) -> None:
-    """On the page of the scenario, and elsewhere as without one."""
-    found = {}
+    begun, first = {}, []
 
-    def listen(shown, first, begin, *_rest):
-        found.update({page.key: page.load().served(shown, **begin) for page in shown})
-        found["first"] = first
+    def listen(shown, page, begin, *_rest):
+        first.append(page)
+        for kind in (Explore, Compare, Trips):
+            kind.served(shown, **begin)
+
+    def note(page, city=None, scenario=None, **choices):
+        begun[page.KEY] = city, scenario, choices.get("side")
 
     monkeypatch.setattr(app_server, "_listen", listen)
+    monkeypatch.setattr(CuratorPage, "__init__", note)
     app_server.serve(scenario=TWO, warm=False, side=256)
-    assert found["first"] == "trips"
-    assert found["trips"].scenarios.present() == TWO
-    assert found["explore"].scenarios.present() == Scenario(side=256)
-    app_server.serve(scenario=Scenario(page="compare", side=256), warm=False)
-    assert found["trips"].scenarios.present() == Scenario(page="trips")
+    assert begun["trips"] == ("madeup", TWO, None)
+    assert begun["explore"] == begun["compare"] == ("madeup", None, 256)
+    maps = Scenario(page="compare", city="madeup", side=512)
+    app_server.serve(scenario=maps, warm=False)
+    assert begun["trips"] == ("madeup", None, None)
+    assert begun["explore"] == begun["compare"] == ("madeup", maps, 512)
+    assert first == ["trips", "compare"]
     with pytest.raises(InputError, match="about the trips 'atlantis'"):
         app_server.serve(scenario=replace(TWO, city="atlantis"), warm=False)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer import FrequencyMatrix, Grid
-from explorer.app import ClassResult, Compare, Explore, Learn
+from explorer import FrequencyMatrix, Grid, TripMatrix
+from explorer.app import ClassResult, Compare, Explore, Learn, Trips
 from explorer.app.kit.words import FOLDER, words
 from explorer.teaching.classroom import ClassRooms
 from tests.app import press
@@ -47,7 +47,11 @@ def opened() -> dict[str, Any]:
         "compare": Compare(matrix, explain=True, chosen=["ug"], seeds=2),
     }
     press.press(found["compare"], "Start the sweep")
-    for lesson in range(6):
+    trips = TripMatrix.from_coordinates(np.random.default_rng(4).integers(0, 8, (900, 4)), [8, 8])
+    for panel in ("Flows", "Built", "Runs", "Compared"):
+        found[f"trips {panel}"] = page = Trips(trips, explain=True)
+        page.explain.choice.value = panel
+    for lesson in range(8):
         found[f"learn {lesson + 1}"] = page = Learn(matrix)
         page.open(lesson)
     rooms = ClassRooms()

@@ -57,7 +57,7 @@ class EdgeColumns:
     @property
     def widths(self) -> list[int]:
         """Least pixels of each column."""
-        return [58, 60, 58, 58] if self._by_edge else [146] * len(self._by_place)
+        return [58, 60, 58, 58] if self._by_edge else [130] * len(self._by_place)
 
     def editors(self) -> dict[str, Any]:
         """How each column is edited."""

@@ -11,7 +11,9 @@ from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.errors import InputError
+from explorer.grid.places import TripDomain
 from explorer.queries.files import read_rectangles, write_rectangles
+from explorer.queries.trip_files import read_trip_boxes, write_trip_boxes
 
 MOST_BYTES = 2_000_000
 FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}
@@ -62,8 +64,9 @@ class BoxExchange:
         self.view = ui.wrapping(self.add, self.delete, *self.saves, self.file)
 
     def reset(self) -> None:
-        """Another grid: GeoJSON is for places on the Earth, a matrix has none."""
-        self.saves[1].visible = self._rectangles.grid.crs is not None
+        """Another grid: GeoJSON is for places on the Earth, and has one shape for a row."""
+        chosen = self._rectangles
+        self.saves[1].visible = chosen.grid.crs is not None and len(chosen.grids) == 1
 
     def _add(self, add: Callable[[], None], _event: Any) -> None:
         try:
@@ -79,9 +82,15 @@ class BoxExchange:
                 chosen.remove(row)
         self._changed()
 
+    def _domain(self) -> TripDomain:
+        return TripDomain(self._rectangles.grids, self._rectangles.places)
+
     def _written(self, ending: str) -> io.BytesIO:
         chosen = self._rectangles
-        text = write_rectangles(chosen.boxes, chosen.names, chosen.grid, ending)
+        if len(chosen.grids) > 1:
+            text = write_trip_boxes(chosen.boxes, chosen.names, self._domain())
+        else:
+            text = write_rectangles(chosen.boxes, chosen.names, chosen.grid, ending)
         return io.BytesIO(text.encode())
 
     def _read(self, event: Any) -> None:
@@ -90,7 +99,11 @@ class BoxExchange:
         name = str(self.file.filename)
         try:
             notes: list[str] = []
-            boxes, names = read_rectangles(event.new, self._rectangles.grid, name, notes.append)
+            if len(self._rectangles.grids) > 1:
+                boxes, names = read_trip_boxes(event.new, self._domain(), name)
+            else:
+                grid = self._rectangles.grid
+                boxes, names = read_rectangles(event.new, grid, name, notes.append)
             self._rectangles.add_many(boxes, names)
             if notes:  # as a refusal, which stays: what was drawn is not what is asked
                 self._refused(" ".join(notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
@@ -11,7 +12,12 @@ from explorer.app.boxes.table import LEAVES, Column
 from explorer.app.curator.answers import COLUMNS, ERROR
 
 # A row of three places needs the room; how many leaves there are stands below the maps.
-COUNTS = tuple(column for column in COLUMNS if column is not LEAVES)
+_WIDTHS = {"true": 62, "private": 64, "difference": 68, "noise / uneven areas": 116, "error %": 58}
+COUNTS = tuple(
+    replace(column, width=_WIDTHS.get(column.name, 124))
+    for column in COLUMNS
+    if column is not LEAVES
+)
 
 _PERCENT = partial(NumberFormatter, format="0,0.00", nan_format="–")
 

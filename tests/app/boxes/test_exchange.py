@@ -88,3 +88,27 @@ def test_a_matrix_without_a_place_offers_no_geojson() -> None:
     visit.buttons.reset()
     assert [each.visible for each in visit.buttons.saves] == [True, False]
     assert visit.save("csv")
+
+
+def test_rows_of_several_places_are_saved_and_come_back_with_their_gaps() -> None:
+    def visit() -> tuple[Rectangles, BoxExchange, list[str]]:
+        grid = Grid.around(2.35, 48.85, 8000, shape=16)
+        rectangles = Rectangles(grid, grid, places=["from", "to"])
+        said: list[str] = []
+        buttons = BoxExchange(rectangles, lambda: None, lambda: None, said.append)
+        buttons.reset()
+        return rectangles, buttons, said
+
+    rectangles, buttons, _ = visit()
+    rectangles.add((1, 2, 3, 4))
+    rectangles.add_row([(0, 0, 1000, 1000), (-500, 0, 500, 250)], "home")
+    assert not buttons.saves[1].visible, "GeoJSON has one shape for a row"
+    saved = buttons.saves[0].callback().getvalue()
+    other, again, said = visit()
+    again.file.param.update(filename="rows.csv", value=saved)
+    assert not said
+    np.testing.assert_array_equal(other.boxes, rectangles.boxes)
+    assert other.names == ["Q1", "home"]
+    again.file.param.update(filename="rows.csv", value=b"a,b\n1,2\n")
+    assert len(said) == 1
+    assert len(other) == 2

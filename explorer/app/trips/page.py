@@ -11,7 +11,7 @@ import panel as pn
 
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.curator.drawing import Drawing
-from explorer.app.curator.explain import Explain, Panel
+from explorer.app.curator.explain import OFF, Explain, Panel
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
@@ -38,12 +38,14 @@ from explorer.app.trips.drawer import TripsDrawer
 from explorer.app.trips.flows import FlowPanel
 from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.readout import TripReadout
-from explorer.app.trips.screen import TripLook, TripScreen, compute
+from explorer.app.trips.screen import TripLook, TripScreen, answer_trips, compute
 from explorer.app.trips.upload import TripUploadForm
 from explorer.app.work.document import held, soon
 from explorer.cities.trip_sets import find, trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.mechanisms import mechanism
+from explorer.releases.places import place_counts
 from explorer.scenario import Scenario
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips as ReadTrips
@@ -92,9 +94,17 @@ class Trips(MapPage):
     @classmethod
     def warm(cls, **begin: Any) -> None:
         """Read the trips and compile what their maps need."""
-        page = cls.served((), **begin)
+        city = begin.get("city")
+        # A grid has intervals in closed form: none are simulated while nobody looks.
+        page = cls(city if city in trip_sets() else None, mechanism="eug")
         for view in ("difference", "true", "private"):
             page.state.put(shows=view)
+        for panel in ("Flows", "Built", OFF):
+            page.explain.choice.value = panel
+        matrix = page.parts.data.matrix
+        release = mechanism("gravity")(epsilon=1.0).release(matrix, rng=0)
+        answer_trips(release, page.parts.data, page.rectangles.boxes)
+        place_counts(release, 0)
         page.page()
 
     @property

@@ -273,7 +273,7 @@ def sentence(found: Looked) -> str:
     return words("learn")["Empty cells"].format(
         cells=big(occupancy.cells),
         occupied=big(occupancy.occupied),
-        one_in=big(occupancy.cells / max(occupancy.occupied, 1)),
+        oneof=big(occupancy.cells / max(occupancy.occupied, 1)),
         epsilon=f"{epsilon:g}",
         highest=f"{highest:,}",
         above=big(above) if above else "None",

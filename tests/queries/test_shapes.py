@@ -173,7 +173,7 @@ def test_rectangles_of_any_map_written_in_degrees_are_rectangles(lon: float, lat
         assert filled(polygons(shape), [], grid)
 
 
-def test_a_box_over_a_pole_is_noneof_degrees() -> None:
+def test_a_box_over_a_pole_is_none_in_degrees() -> None:
     # Its edges are chords of at most 4 km there, which bulge in degrees towards the pole.
     grid = Grid.around(0.0, 90.0, 60_000)
     (shape,) = box_shapes(np.array([[-5.0, -5.0, 5.0, 5.0]]), grid)

@@ -256,6 +256,8 @@ def _figure(label: str, x: Range1d, y: Range1d) -> figure:
         min_border=0,
         outline_line_color=None,
         background_fill_color=palette.GROUND,
+        # Bokeh's themes make it see-through, and a light page would shine through the picture.
+        background_fill_alpha=1.0,
         border_fill_color=palette.GROUND,
         html_attributes={"role": "img", "aria-label": label},
     )

@@ -125,7 +125,7 @@ class TripChoices(param.Parameterized):
     )
     scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
     scale_from = param.Selector(
-        default="data",
+        default="release",
         objects={"true data": "data", "private release": "release"},
         label="Colour range taken from",
     )

@@ -269,6 +269,11 @@ class TripMatrix:
             For a place that the domain does not have.
         """
         self._refuse_place(place)
+        if self.lattice > 1:
+            raise InputError(
+                "These trips count by weights, which are no whole counts of a map: ask "
+                "place_counts, or count them with weights=False."
+            )
         sums = self._table(place)
         counts = np.diff(np.diff(sums, axis=0), axis=1)
         return FrequencyMatrix(counts, self._grids[place], self.contribution_bound, self.unit)

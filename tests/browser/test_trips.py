@@ -76,6 +76,8 @@ def test_a_stop_between_has_a_map_of_its_own(trips) -> None:
 
 
 def test_flows_are_drawn_told_and_saved(trips, tmp_path) -> None:
+    trips.get_by_role("button", name="Draw a release").click()
+    trips.get_by_text("Drawn and booked with epsilon 1").wait_for()
     trips.get_by_role("button", name="Flows", exact=True).click()
     drawn = trips.get_by_role("img", name="Flows between zones. 8 × 8 zones a place have 4,096")
     drawn.wait_for()

@@ -77,6 +77,11 @@ class Explain:
         if self.open is not None:
             self.open.selected()
 
+    def restyle(self) -> None:
+        """Other colours have been chosen."""
+        if self.open is not None:
+            self.open.restyle()
+
     def close(self) -> None:
         """Shut whatever is open, such as for another city."""
         self.choice.value = OFF

@@ -52,6 +52,9 @@ class ExplainPanel(ABC, Generic[Found]):
         if self._screen is not None:
             self._draw()
 
+    def restyle(self) -> None:
+        """Other colours have been chosen; figures of a panel's own take them."""
+
     @abstractmethod
     def hide(self) -> None:
         """Another panel is opened, or none: take everything off the maps again and stop work."""

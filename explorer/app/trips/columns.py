@@ -8,13 +8,16 @@ from functools import partial
 from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
 
 from explorer.app.boxes.answers import PrivateAnswers
-from explorer.app.boxes.table import LEAVES, Column
+from explorer.app.boxes.table import LEAVES, RANGE, Column
 from explorer.app.curator.answers import COLUMNS, ERROR
 
 # A row of three places needs the room; how many leaves there are stands below the maps.
 _WIDTHS = {"true": 62, "private": 64, "difference": 68, "noise / uneven areas": 116, "error %": 58}
+_RANGE = "95 % range"
 COUNTS = tuple(
-    replace(column, width=_WIDTHS.get(column.name, 124))
+    replace(column, name=_RANGE, width=118)
+    if column is RANGE
+    else replace(column, width=_WIDTHS.get(column.name, 124))
     for column in COLUMNS
     if column is not LEAVES
 )
@@ -38,5 +41,5 @@ SHARES = (
         "Private less true share, in percentage points.",
     ),
     Column("error %", lambda answers: answers.relative.round(3), ERROR, 56),
-    Column("range of the noise (95 %)", _ranges, StringFormatter, 130),
+    Column(_RANGE, _ranges, StringFormatter, 130),
 )

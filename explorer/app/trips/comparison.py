@@ -129,14 +129,13 @@ def _answering(made: Mechanism, matrix: TripMatrix, seed: int) -> Callable[[Floa
     InputError
         For a mechanism that would publish too much, or a law that is not known.
     """
-    law = by_law(made, matrix, seed)
+    # The law is of single trips: where persons are protected grids are drawn, and are coarser.
+    law = by_law(made, matrix, seed) if matrix.unit == "point" else None
     if law is None:
         made.require_release(matrix.shape)
         release = made.release(matrix, rng=seed)
         return lambda boxes: release.answer(boxes).value
     parts, epsilon = law
-    if matrix.unit != "point":
-        raise InputError(f"It would publish {math.prod(parts):,} numbers.")
     rng = np.random.default_rng([seed, *parts])
 
     def answer(boxes: Floats) -> Floats:

@@ -16,9 +16,12 @@ def about_flows(found: FlowScreen) -> str:
     """The largest flow, how many stand above the noise, and what the intervals cover."""
     every, drawn, choice = found.every, found.drawn, found.choice
     shown = int(np.sum(every.shown))
+    release = found.screen.release
+    trips = "trips by weight" if release.weighted else "trips"
+    noise = "3 / epsilon" if release.contribution_bound == 1 else "3 × bound / epsilon"
     said = (
         f"{choice.zones} × {choice.zones} zones a place have {len(every):,} flows between them; "
-        f"{shown:,} are released as {every.threshold:,.3g} trips (3 / epsilon) or more."
+        f"{shown:,} are released as {every.threshold:,.3g} {trips} ({noise}) or more."
     )
     if not len(drawn):
         return f"{said} No flow of this kind has a private count above 0."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -83,6 +83,8 @@ def find_flows(job: FlowJob) -> FlowScreen:
         For zones finer than the grids, or too many of them.
     """
     screen, choice, old = job.screen, job.choice, job.previous
+    if choice.direction == "between":
+        choice = replace(choice, zone=None)
     release, matrix = screen.release, screen.data.matrix
     same = old is not None and old.screen.release is release and old.choice.pair == choice.pair
     if old is not None and same and old.choice.zones == choice.zones:
@@ -93,6 +95,9 @@ def find_flows(job: FlowJob) -> FlowScreen:
     if job.half_width is not None and len(job.half_width) == len(every):
         every = every.with_half_width(job.half_width)
     table = old.table if same and old is not None else found(matrix, release, LEVELS, choice.pair)
+    if choice.direction != "between" and choice.zone is None:
+        # The zone that most arrive in, or leave.
+        choice = replace(choice, zone=int(np.argmax(every.totals(choice.direction))))
     drawn = every.largest(choice.most, choice.direction, choice.zone, choice.loops)
     drawn = drawn.select(drawn.value > 0)
     private = place_counts(release, choice.pair[0])

@@ -6,6 +6,7 @@ import html
 import io
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,7 @@ from explorer.app.curator.error_bars import RUNS
 from explorer.app.curator.panel import ExplainPanel, choice, panel_button
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.numbers import finite
 from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
 from explorer.app.trips import flow_sentences as say
@@ -27,7 +29,7 @@ from explorer.app.trips.screen import TripScreen
 from explorer.app.work.job import Job, Run, Superseded, patient
 from explorer.errors import InputError
 from explorer.evaluate.simulation import about_flows, simulate
-from explorer.releases.flows import Direction, Flows
+from explorer.releases.flows import Flows
 from explorer.releases.release import Release
 from explorer.views import palette
 from explorer.views.flows import FlowMap, ZoneMatrix
@@ -65,6 +67,8 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         self._choice = FlowChoice()
         self.found: FlowScreen | None = None
         self._bars: Bars | None = None
+        # What intervals are being simulated of.
+        self._asked: tuple[Release, int, tuple[int, int]] | None = None
         self._simulating: Job[Bars] = Job(
             _simulated, self._bars_known, lambda _sentence: None, delay=1.5, pool=_POOL,
             changed=self._progressed,
@@ -145,8 +149,17 @@ class FlowPanel(ExplainPanel[FlowScreen]):
             self._choice = FlowChoice(self._choice.zones, (0, last), most=self._choice.most)
             self.pair.param.update(options=pairs, value=(0, last))
         self.pair.visible = len(pairs) > 1
-        gravity = screen.drawn.mechanism == "gravity"
-        self.own.visible = self._price.visible = gravity
+        sides = [side for side in screen.data.matrix.shape if side > 1]
+        possible = [z for z in ZONES if z <= min(sides, default=1)] or [1]
+        if list(self.zones.options.values()) != possible:
+            usual = max(z for z in possible if z <= max(8, possible[0]))
+            self._choice = replace(self._choice, zones=usual, zone=None)
+            self.zones.param.update(options={f"{z} × {z} zones": z for z in possible}, value=usual)
+        # Another partition than the adaptive one has no use for zones.
+        takes = "zones" in self._state.instance().relevant()
+        self.own.visible = self._price.visible = takes
+        for each in self.saves:
+            each.visible = not screen.release.preview
         if self._screen is not None and cast(Any, self._screen).release is screen.release:
             self._screen = screen
             if self.found is not None:
@@ -160,8 +173,13 @@ class FlowPanel(ExplainPanel[FlowScreen]):
     def hide(self) -> None:
         """Stop work; what has been found stays for the next look."""
         self._simulating.cancel()
-        self._screen = None
+        self._screen = self._asked = None
         self.found = None
+
+    def restyle(self) -> None:
+        """The colours of the page."""
+        if self.found is not None:
+            self._show(self.found)
 
     def close(self) -> None:
         """The session has ended."""
@@ -171,23 +189,11 @@ class FlowPanel(ExplainPanel[FlowScreen]):
 
     def _choose(self, **changes: Any) -> None:
         zones = changes.get("zones", self._choice.zones)
-        if zones not in ZONES:
-            raise InputError(f"The number of zones is one of {', '.join(map(str, ZONES))}.")
-        now = {**self._choice.__dict__, **changes}
-        if now["direction"] != "between" and now["zone"] is None:
-            now["zone"] = self._busiest(now["direction"], now)
-        self._choice = FlowChoice(**now)
+        if zones not in self.zones.options.values():
+            raise InputError("The number of zones is none of the menu: choose one of it.")
+        self._choice = replace(self._choice, **changes)
         if self._screen is not None:
             self._draw()
-
-    def _busiest(self, direction: Direction, now: dict[str, Any]) -> int:
-        """The zone that most arrive in, or leave; the first where the zones are other ones."""
-        found = self.found
-        if found is None or (found.choice.zones, found.choice.pair) != (now["zones"], now["pair"]):
-            return 0
-        every = found.every
-        totals = every.totals("incoming" if direction == "incoming" else "outgoing")
-        return int(np.argmax(totals))
 
     def _turn(self, direction: Any) -> None:
         self._choose(direction=direction, zone=None)
@@ -200,25 +206,31 @@ class FlowPanel(ExplainPanel[FlowScreen]):
     def _tapped(self, x: Any, y: Any) -> None:
         """A click on a zone asks for its flows: out of it, unless those into one are shown."""
         found = self.found
-        if found is None or not all(isinstance(each, int | float) for each in (x, y)):
+        try:
+            x, y = finite(x, "A place"), finite(y, "A place")
+        except InputError:
+            return
+        if found is None:
             return
         into = self._choice.direction == "incoming"
         zones = found.every.destinations if into else found.every.origins
-        zone = zones.at(float(x), float(y)) if np.isfinite([x, y]).all() else None
+        zone = zones.at(x, y)
         if zone is None:
             return
         if self._choice.direction == "between":
-            self._choice = FlowChoice(**{**self._choice.__dict__, "zone": zone,
-                                         "direction": "outgoing"})  # fmt: skip
             self.direction.value = "outgoing"
         self._choose(zone=zone)
 
     def _draw_zones(self, _event: Any) -> None:
         """Cut into these zones first, so that flows between them have draws of their own."""
-        now = self._state.parameter("zones")
+        screen, now = cast(Any, self._screen), self._state.parameter("zones")
+        wanted = None if now == self._choice.zones else self._choice.zones
         try:
-            self._state.set_parameter("zones", None if now == self._choice.zones
-                                      else self._choice.zones)  # fmt: skip
+            if screen is not None:
+                # Before it is chosen: a setting that is refused at each preview would block them.
+                made = self._state.instance().with_(zones=wanted)
+                made.require_release(screen.data.matrix.shape)
+            self._state.set_parameter("zones", wanted)
         except InputError as error:
             self._refused(str(error))
             return
@@ -226,8 +238,8 @@ class FlowPanel(ExplainPanel[FlowScreen]):
 
     def _written(self, name: str) -> io.BytesIO:
         found = self.found
-        if found is None or found.every.half_width is None:
-            return io.BytesIO(b"")
+        if found is None or found.screen.release.preview:
+            raise InputError("A preview is not private: draw a release first.")
         with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
             found.every.to_csv(Path(folder) / "flows.csv")
             return io.BytesIO((Path(folder) / name).read_bytes())
@@ -259,7 +271,11 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         self.map.show(found.picture, colours, chosen)
         self.matrix.show(found.picture, colours)
         said = say.about_flows(found)
-        self.map.describe(f"Flows between zones. {said}")
+        counted = f"{found.choice.zones} × {found.choice.zones} zones a place have"
+        self.map.describe(
+            f"Flows between zones. {counted} {len(found.every):,} flows between them, of which "
+            f"{len(found.drawn)} are drawn; the table has numbers"
+        )
         self.matrix.describe(f"All {len(found.every):,} flows as a matrix; the table has numbers")
         put(self._said, f'<p class="summary" role="status">{html.escape(said)}</p>')
         put(self._top, say.flows_table(found))
@@ -271,7 +287,14 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         self.own.label = (
             "Take these zones' own counts back" if on else "Give these zones counts of their own"
         )
-        if not found.every.simulated and not self._simulating.busy:
+        if found.every.simulated:
+            self._asked = None
+        elif (
+            self._asked is None
+            or self._asked[0] is not found.screen.release
+            or (self._asked[1:] != (found.choice.zones, found.choice.pair))
+        ):
+            self._asked = found.screen.release, found.choice.zones, found.choice.pair
             self._simulating.ask((found.screen.release, found.every))
 
     def _progressed(self) -> None:

@@ -150,5 +150,6 @@ def _bar(screen: TripScreen, colours: str) -> str:
         return difference_bar(said, screen.scale)
     source = "from the exact data" if screen.scale.source == "data" else "from the release"
     kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
-    said = f"Trips per {cell} ({kind}, scale {source})"
+    trips = "Trips by weight" if screen.release.weighted else "Trips"
+    said = f"{trips} per {cell} ({kind}, scale {source})"
     return count_bar(said, screen.scale, palette.PALETTES[colours])

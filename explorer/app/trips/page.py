@@ -170,9 +170,12 @@ class Trips(MapPage):
 
     def restyle(self) -> None:
         """Another style of the maps that are there."""
-        if self.maps is not None and self.screen is not None:
+        if self.maps is not None:
             self.maps.restyle()
-            self._caption(self.screen)
+            self.explain.restyle()
+        screen = self._current()
+        if screen is not None:
+            self._caption(screen)
 
     def zoom(self, factor: float) -> None:
         """Zoom all maps, below 1 inwards; 0 shows the whole maps again."""
@@ -229,12 +232,13 @@ class Trips(MapPage):
 
     def _rest(self) -> None:
         """What is read after the maps."""
-        if self.maps is None or self.screen is None:
+        screen = self._current()
+        if screen is None:
             return
-        self._caption(self.screen)
-        self.drawer.mechanisms[0].settings.show_facts(self.screen.release.facts)
-        self.readout.show(self.screen)
-        self.explain.show(self.screen)
+        self._caption(screen)
+        self.drawer.mechanisms[0].settings.show_facts(screen.release.facts)
+        self.readout.show(screen)
+        self.explain.show(screen)
         self.scenarios.follow()
 
     def _setting_taken(self) -> None:
@@ -248,8 +252,15 @@ class Trips(MapPage):
         self.maps.caption(screen, name, busy)
 
     def _slow(self, busy: bool) -> None:
-        if self.maps is not None and self.screen is not None:
-            self._caption(self.screen, busy)
+        screen = self._current()
+        if screen is not None:
+            self._caption(screen, busy)
+
+    def _current(self) -> TripScreen | None:
+        """The screen, if it is of the trips that the maps are of: others may be on their way."""
+        screen = self.screen
+        here = self.maps is not None and screen is not None and screen.data is self.parts.data
+        return screen if here else None
 
     def _again(self) -> None:
         """Show the kept release with the trips and the settings that it was drawn from."""
@@ -266,6 +277,23 @@ class Trips(MapPage):
         self.drawer.rebuild()
 
     # Trips.
+
+    def look_for_city(self) -> None:
+        """Show the chosen trips; what they do not have of the choices for others is let go."""
+        state, shown = self.state, self.parts.data
+        if shown is not None and state.city not in (shown.city[0], OWN):
+            known, (city, side, bound, places) = find(state.city), state.place
+            fits = all(place in known.places for place in places.split(","))
+            wanted = (city, side, bound if known.has_users else 0, places if fits else "o,d")
+            if wanted != state.place:
+                state.go(wanted)
+                # Last: whatever is read begins with an empty message.
+                self.message.inform(
+                    f"{known.title} has no such stop or does not say whose trips they are: the "
+                    "places or what is protected have changed."
+                )
+                return
+        super().look_for_city()
 
     def bring(self, given: Any) -> Any:
         """Counts of trips that someone brought along."""
@@ -301,7 +329,8 @@ class Trips(MapPage):
             self.message.inform(safe_text(" ".join(own.points.notes), 600))
         self.parts.catalogue[own.title] = OWN
         self.drawer.city.options = dict(self.parts.catalogue)
-        self.state.put(places=",".join(own.points.places))
+        bound = self.state.bound if own.points.user is not None else 0
+        self.state.put(places=",".join(own.points.places), bound=bound)
         if self.state.city == OWN:
             self.look_for_city()
         else:
@@ -316,6 +345,8 @@ class Trips(MapPage):
         assert isinstance(data, TripData)
         shown = self.maps
         elsewhere = shown is None or not same_places(tuple(shown.grids), data.grids)
+        # The same ground in another order: names and boxes belong to their places.
+        elsewhere = elsewhere or shown.names != data.names
         if elsewhere:
             self.rectangles.places = data.names
         self.place_boxes(data, elsewhere)

@@ -36,7 +36,7 @@ class TripReadout:
         self.answer = html_pane(margin=(6, 0, 2, 0))
         self.about = html_pane(margin=(0, 0, 8, 0))
         self.ledger = html_pane(margin=(4, 0, 0, 0))
-        self.about_bars = html_pane(f'<p class="quiet">{words("trips")["Intervals"]}</p>')
+        self.about_bars = html_pane()
         self.causes = TripCauses(self.numbers)
         self.error_bars = ErrorBars(self.numbers)
 
@@ -57,6 +57,8 @@ class TripReadout:
             screen = replace(screen, answers=answers, boxes=boxes)
         screen = self.causes.complete(screen)
         self.screen = screen = self.error_bars.complete(screen)
+        about_bars = words("trips")["Noise alone" if screen.answers.exact else "Intervals"]
+        put(self.about_bars, f'<p class="quiet">{about_bars}</p>')
         strip = figures_strip(key_figures(screen, screen.answers))
         put(self.strip, self._title + strip)
         self.said()

@@ -144,6 +144,8 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
     if old is not None and old.data is data and old.key == job.key:
         drawn, release, seconds = old.drawn, old.release, old.seconds
     else:
+        # What could not be published is not previewed: it would take a server's memory.
+        job.mechanism.require_release(data.matrix.shape)
         started = time.perf_counter()
         drawn = job.mechanism.release(data.matrix, job.seed, progress, job.ledger)
         release, seconds = drawn, time.perf_counter() - started

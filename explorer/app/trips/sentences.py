@@ -41,19 +41,28 @@ def answer(screen: TripScreen, name: str, number: int) -> str:
     asked = question(data.names, screen.boxes[number], data.grids)
     low, high = (float(end[number]) for end in answers.interval)
     private, true = float(answers.private[number]), float(answers.true[number])
-    bars = "" if answers.exact or answers.half_width is not None else "about "
+    # Bars in closed form are of the noise alone, however unevenly trips lie inside leaves.
+    bars = "noise alone: " if answers.exact else "95 %: "
+    if not answers.exact and answers.half_width is None:
+        bars += "about "
     if data.matrix.unit == "point":
         said = (
             f"{name}, {asked}: {private:,.0f} by the private answer "
-            f"(95 %: {bars}{low:,.0f} to {high:,.0f}), {true:,.0f} in truth"
+            f"({bars}{_whole(low)} to {_whole(high)}), {true:,.0f} in truth"
         )
     else:
         said = (
             f"{name}, {asked}: {private:.2f} % of all trips by the private answer "
-            f"(95 %: {bars}{low:.2f} to {high:.2f} %), {true:.2f} % in truth"
+            f"({bars}{low:.2f} to {high:.2f} %), {true:.2f} % in truth"
         )
     relative = float(answers.relative[number])
     return f"{said}." if np.isnan(relative) else f"{said}: off by {percent(abs(relative))}."
+
+
+def _whole(value: float) -> str:
+    """A whole number; what rounds to none has no sign."""
+    text = f"{value:,.0f}"
+    return "0" if text == "-0" else text
 
 
 def about(screen: TripScreen) -> str:
@@ -68,7 +77,7 @@ def about(screen: TripScreen) -> str:
         f"{'trip' if release.unit == 'point' else 'person'}; {sides} combinations of cells in "
         f"{release.n_leaves:,} {leaves}, {release.total:,.0f} {trips} in all"
     )
-    if len(answers) > 1:
+    if len(answers) > 1 and not np.isnan(median_error(answers)):
         said = f"{said}; the rows are off by {percent(median_error(answers))} in the median"
     bought = worth(screen.data.matrix, release.epsilon)
     # Where persons are protected they decide what a draw is worth, so it is said before one.

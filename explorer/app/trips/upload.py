@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
@@ -9,7 +10,10 @@ from typing import Any, ClassVar
 from explorer.app.curator.upload import MOST_ROWS, UploadForm, read_bytes
 from explorer.app.kit import ui
 from explorer.errors import InputError
+from explorer.grid.places import MOST_PLACES
 from explorer.trips.trips import Trips, read_trips
+
+_PLACE = re.compile(r"o|d|s[0-9]{1,2}")
 
 
 class TripUploadForm(UploadForm):
@@ -32,7 +36,11 @@ class TripUploadForm(UploadForm):
 
 
 def _read(data: bytes, filename: str, places: str, user: str | None) -> Trips:
-    if len(places.split(",")) < 2:
-        raise InputError("A trip has two places or more here, such as o,d or o,s1,d: name them.")
-    read = partial(read_trips, places=places, user=user, max_rows=MOST_ROWS)
+    named = [each.strip() for each in places.split(",")]
+    if not 2 <= len(named) <= MOST_PLACES or not all(map(_PLACE.fullmatch, named)):
+        raise InputError(
+            "A trip has two or three places here, called o, d and s1, s2, .. for stops: name them "
+            "such as o,d or o,s1,d, and the columns of the file o_lon, o_lat and so on."
+        )
+    read = partial(read_trips, places=named, user=user, max_rows=MOST_ROWS)
     return read_bytes(data, filename, read)

@@ -239,7 +239,7 @@ class Job(Generic[Result]):
             return
         # Before the result: a sentence that comes with it must stay.
         if run.slow and self._slow is not None:
-            self._slow(False)
+            _tried(partial(self._slow, False))  # whatever it says, the result is shown
         if run.cancelled.is_set():
             return
         run.reached = "finished" if said is None else "failed" if said else "cancelled"

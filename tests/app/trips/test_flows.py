@@ -105,6 +105,10 @@ def test_zones_with_counts_of_their_own_are_a_setting_of_the_mechanism(page) -> 
 
 def test_flows_and_zones_are_saved_as_flow_maps_read_them(page) -> None:
     panel = page.explain.open
+    assert not any(save.visible for save in panel.saves), "a preview is not handed out"
+    with pytest.raises(InputError, match="A preview is not private"):
+        panel.saves[0].callback()
+    press.press(page, "Draw a release")
     table = list(csv.DictReader(io.StringIO(press.download(panel, "Save flows as CSV").decode())))
     assert list(table[0]) == ["origin", "dest", "count", "half_width"]
     assert len(table) == 4096
@@ -130,11 +134,35 @@ def test_what_is_no_choice_is_refused(page) -> None:
     assert panel.found is before
 
 
-def test_zones_finer_than_the_grid_are_a_sentence() -> None:
-    coarse = TripMatrix.from_coordinates([[0, 0, 1, 1]], [4, 4])
-    page = Trips(coarse)
+def test_no_zones_finer_than_the_grid_are_offered() -> None:
+    page = Trips(TripMatrix.from_coordinates([[0, 0, 1, 1]] * 50, [4, 4]))
     page.explain.choice.value = "Flows"
-    assert "8 x 8 zones are finer than the 4 x 4 cells" in page.message.sentence
+    panel = page.explain.open
+    assert list(panel.zones.options.values()) == [2, 4]
+    assert len(panel.found.every) == 256
+    assert page.message.sentence == ""
+
+
+def test_zones_of_their_own_are_offered_where_they_count_and_fit() -> None:
+    cells = np.hstack([CELLS, CELLS[:, :2]])
+    page = Trips(TripMatrix(cells, np.ones(len(cells), int), TripDomain([GRID] * 3)))
+    page.explain.choice.value = "Flows"
+    panel = page.explain.open
+    press.put(panel, "Zones of a place", 16)
+    press.press(panel, "Give these zones counts of their own")
+    assert "16,777,216 flows" in page.message.sentence
+    assert page.state.parameter("zones") is None
+    page.state.set_parameter("partition", "fixed boxes")
+    page.settings_changed()
+    assert not panel.own.visible
+
+
+def test_into_one_begins_with_the_busiest_zone(page) -> None:
+    panel = page.explain.open
+    for zones in (4, 8):
+        press.put(panel, "Zones of a place", zones)
+        press.put(panel, "Flows", "incoming")
+        assert panel.found.choice.zone == np.argmax(panel.found.every.totals("incoming"))
 
 
 def test_three_places_have_three_pairs() -> None:

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from explorer import TripDomain, TripMatrix, exact
 from explorer.app import Trips
 from explorer.app.trips.screen import TripLook
+from explorer.cities.trip_sets import trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.mechanisms import DAFEntropy, Gravity
@@ -252,5 +254,47 @@ def test_own_trips_are_read_on_a_declared_extent_and_counted_anew(page) -> None:
     page.upload.places.value = "o"
     page.upload.file.param.update(value=b"x", filename="trips.csv")
     press.press(page, "Load these trips")
-    assert "A trip has two places or more here" in page.message.sentence
+    assert "A trip has two or three places here" in page.message.sentence
     assert page.parts.data.matrix.total == 400
+
+
+def test_other_trips_let_go_of_what_they_do_not_have(monkeypatch) -> None:
+    known = {**trip_sets(), "plain": replace(trip_sets()["madeup"], key="plain", user=None)}
+    known["plain"] = replace(known["plain"], places=("o", "d"), title="Plain trips")
+    monkeypatch.setattr("explorer.cities.trip_sets.trip_sets", lambda: known)
+    page = Trips("madeup", side=16, places="o,s1,d", bound=5)
+    page.state.put(city="plain")
+    assert page.parts.data.city == ("plain", 16, 0, "o,d")
+    assert page.message.sentence.startswith("Plain trips has no such stop")
+
+
+def test_a_slow_picture_of_other_places_is_shown(page) -> None:
+    three = Trips(THREE)
+    old = three.screen
+    three.readout.screen = page.screen  # of trips that are not on the maps
+    three._slow(True)
+    three.restyle()
+    three._rest()
+    three.readout.screen = old
+    three._slow(True)
+    assert "Computing" in words(three.maps.bar)
+
+
+def test_the_same_ground_in_another_order_takes_its_names_along() -> None:
+    page = Trips("madeup", side=16)
+    page.state.put(places="d,o")
+    assert page.rectangles.places == page.maps.names == ("to", "from")
+
+
+def test_ranges_in_closed_form_are_said_to_be_of_the_noise() -> None:
+    page = Trips(TWO, mechanism="eug")
+    assert "(noise alone: " in words(page.readout.answer)
+    assert words(page.readout.about_bars).startswith("Ranges are of the noise alone")
+    assert words(Trips(TWO).readout.about_bars).startswith("Intervals have no formula")
+
+
+def test_what_could_not_be_published_is_no_preview_either() -> None:
+    page = Trips("madeup")
+    page.state.put(mechanism="identity")
+    assert "Identity would publish 16,777,216 numbers" in page.message.sentence
+    assert page.screen.drawn.mechanism == "gravity"

@@ -20,8 +20,8 @@ from explorer.trips.trips import Trips
 from explorer.views.markup import safe_text
 
 Floats = NDArray[np.float64]
-#: So many true pictures of places are stored for one set of trips.
-_MOST_PICTURES = 24
+#: True pictures of places that are stored for one set of trips take at most so much.
+_MOST_BYTES = 50_000_000
 
 
 @dataclass(eq=False)
@@ -68,8 +68,8 @@ class TripData:
         if found is None:
             found = self.matrix.place_counts(place, within)
             self._pictures[key] = found
-            while len(self._pictures) > _MOST_PICTURES:
-                self._pictures.popitem(last=False)
+            while len(self._pictures) * found.nbytes > _MOST_BYTES:
+                self._pictures.pop(next(iter(self._pictures)), None)
         return found
 
 

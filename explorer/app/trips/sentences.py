@@ -56,7 +56,20 @@ def answer(screen: TripScreen, name: str, number: int) -> str:
             f"({bars}{low:.2f} to {high:.2f} %), {true:.2f} % in truth"
         )
     relative = float(answers.relative[number])
-    return f"{said}." if np.isnan(relative) else f"{said}: off by {percent(abs(relative))}."
+    said += "." if np.isnan(relative) else f": off by {percent(abs(relative))}."
+    return f"{said}{_by_the_map(screen, number)}"
+
+
+def _by_the_map(screen: TripScreen, number: int) -> str:
+    """What the map of the only place asked about says itself, beside the answer of the tree."""
+    row, release, answers = screen.boxes[number], screen.release, screen.answers
+    asked = np.flatnonzero(~np.isnan(row).any(axis=1))
+    if release.maps is None or len(asked) != 1:
+        return ""
+    place = int(asked[0])
+    counted = float(release.map_answer(place, row[place][np.newaxis])[0]) * answers.scale
+    text = _whole(counted) if screen.data.matrix.unit == "point" else f"{counted:.2f} %"
+    return f" The private map of this place alone says {text}."
 
 
 def _whole(value: float) -> str:

@@ -298,3 +298,13 @@ def test_what_could_not_be_published_is_no_preview_either() -> None:
     page.state.put(mechanism="identity")
     assert "Identity would publish 16,777,216 numbers" in page.message.sentence
     assert page.screen.drawn.mechanism == "gravity"
+
+
+def test_a_question_about_one_place_has_the_answer_of_its_map_beside(page) -> None:
+    page.rectangles.select([page.rectangles.add((-2000, -2000, 1000, 1000), place=1)])
+    page.boxes_changed()
+    page.highlight()
+    own = page.screen.release.map_answer(1, [[-2000, -2000, 1000, 1000]])[0]
+    assert f"The private map of this place alone says {own:,.0f}." in words(page.readout.answer)
+    page.state.put(mechanism="daf-entropy")
+    assert "alone says" not in words(page.readout.answer)

@@ -71,6 +71,7 @@ def runs_table(view: RunsView) -> str:
         ("95 % of the runs", "quantiles 2.5 % and 97.5 % of the runs"),
         ("within 5 %", "part of the runs off by at most 5 % of the truth"),
         ("within 10 %", "part of the runs off by at most 10 % of the truth"),
+        ("bias", "part of the squared error that is the same in every run: not noise"),
     ]
     rows = [
         [
@@ -81,6 +82,7 @@ def runs_table(view: RunsView) -> str:
             Cell(f"{round(spread.low[i]):,} to {round(spread.high[i]):,}"),
             Cell(share(spread.within_5[i])),
             Cell(share(spread.within_10[i])),
+            Cell("–" if view.parts is None else share(float(view.parts.share[i]))),
         ]
         for i, name in enumerate(view.names)
     ]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.chosen import Chosen
 from explorer.app.curator.runs_work import Order
+from explorer.evaluate.bias import ErrorParts
 from explorer.evaluate.repeats import Spread, one_run
 from explorer.releases.release import Release
 from explorer.views.dots import Dots
@@ -66,6 +67,7 @@ class RunsView:
     names: tuple[str, ...] = ()
     dots: tuple[Dots, ...] = ()
     spread: Spread | None = None
+    parts: ErrorParts | None = None
 
 
 def key_of(screen: Any) -> tuple[object, ...]:
@@ -104,6 +106,7 @@ def compute_view(job: ViewJob) -> RunsView:
             Dots(answers[:, i], float(true[i]), float(here[i]), job.shown) for i in range(len(rows))
         ),
         spread=Spread.of(answers, true),
+        parts=ErrorParts.of(answers, true) if len(answers) > 1 else None,
     )
 
 

@@ -313,5 +313,4 @@ def _chances(release: Release, place: int, zones: Zones) -> Floats:
 def _noise(release: Release, starts: Zones, ends: Zones, pair: Sequence[int]) -> Floats:
     shape = release.domain.shape
     boxes = zone_boxes(len(shape), shape, starts, ends, pair)
-    variance = release.tree.integrate(boxes)[1]
-    return np.sqrt(np.maximum(variance, 0.0))
+    return release.answer(release.domain.from_cells(boxes)).sd

@@ -123,6 +123,12 @@ def _report(scenario: Scenario) -> str:
     lines.append("for i, name in enumerate(names):")
     if len(found) == 1:
         said = "private {answers.value[i]:,.1f} (noise +-{answers.sd[i]:,.1f})"
+        if scenario.places and scenario.contribution_bound:
+            # Bounded counts are none of trips: the screen shows shares.
+            lines.append("    private = 100 * answers.value[i] / release.total")
+            lines.append("    truth = 100 * true[i] * matrix.lattice / matrix.total")
+            lines.append('    print(f"{name}: private {private:,.2f} %, true {truth:,.2f} %")')
+            return "\n".join(lines) + "\n"
     else:
         said = "A {answers_a.value[i]:,.1f}, B {answers_b.value[i]:,.1f}"
     lines.append(f'    print(f"{{name}}: {said}, true {{true[i]:,.1f}}")')

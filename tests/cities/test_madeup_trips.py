@@ -7,8 +7,8 @@ import pytest
 
 from explorer import InputError, TripDomain
 from explorer.cities import madeup, madeup_plan
+from explorer.cities import madeup_trips as made_up
 from explorer.cities.madeup_trips import made_up_trips
-from explorer.trips import madeup as made_up
 from explorer.trips.trips import Trips
 
 

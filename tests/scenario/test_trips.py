@@ -222,13 +222,17 @@ def test_the_script_answers_as_the_page_does(name, page, capsys) -> None:
     page.scenarios.open(Scenario(page="trips", side=16, **{"boxes": boxes, **SCREENS[name]}))
     shown = page.screen.answers
     names = run(to_python(page.scenarios.present()))
-    assert names["answers"].value.tolist() == shown.private.tolist()
-    assert names["answers"].sd.tolist() == shown.sd.tolist()
-    assert names["true"].tolist() == shown.true.tolist()
+    matrix, persons = names["matrix"], names["matrix"].unit != "point"
+    whole = 100.0 * matrix.lattice / matrix.total if persons else 1.0
+    assert (names["answers"].value * shown.scale).tolist() == shown.private.tolist()
+    assert (names["answers"].sd * shown.scale).tolist() == shown.sd.tolist()
+    assert (names["true"] * whole).tolist() == shown.true.tolist()
     assert names["matrix"].key == page.parts.data.matrix.key
     printed = capsys.readouterr().out.splitlines()
     assert "Preview" in printed[0]
-    assert printed[1].startswith(f"{page.rectangles.names[0]}: private {shown.private[0]:,.1f} ")
+    digits = ",.2f" if persons else ",.1f"
+    first = f"{page.rectangles.names[0]}: private {format(shown.private[0], digits)} "
+    assert printed[1].startswith(first)
 
 
 def test_a_screen_without_rows_has_a_script_too() -> None:

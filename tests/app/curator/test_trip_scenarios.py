@@ -223,7 +223,7 @@ def test_the_server_begins_each_page_with_what_is_about_its_data(monkeypatch) ->
         for kind in (Explore, Compare, Trips):
             kind.served(shown, **begin)
 
-    def note(page, city=None, scenario=None, **choices):
+    def note(page, city=None, scenario=None, _links=(), **choices):
         begun[page.KEY] = city, scenario, choices.get("side")
 
     monkeypatch.setattr(app_server, "_listen", listen)

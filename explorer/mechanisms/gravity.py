@@ -242,12 +242,6 @@ class Gravity(Mechanism):
     def _check_size(self, shape: tuple[int, ...], preview: bool) -> None:
         if self.zones is None or self.partition != "adaptive" or len(shape) <= 2:
             return
-        short = min((side for side in shape if side > 1), default=self.zones)
-        if self.zones > short:
-            raise InputError(
-                f"{self.zones} x {self.zones} zones are finer than a grid of {short} cells a side: "
-                f"choose at most {short}."
-            )
         flows = math.prod(int(part) for part in zone_parts(shape, self.zones))
         if flows > MOST_ZONES:
             raise InputError(

@@ -122,11 +122,10 @@ def test_zones_have_draws_of_their_own() -> None:
     assert not np.isnan(tree.draws[first]).all(axis=1).any()
 
 
-def test_zones_finer_than_the_grid_are_refused() -> None:
-    matrix = crowds(shapes=((5, 3), (1, 6)))
-    with pytest.raises(InputError, match="4 x 4 zones are finer than a grid of 3 cells a side"):
-        Gravity(epsilon=0.5, zones=4).release(matrix, rng=1)
-    assert Gravity(epsilon=0.5, zones=3).release(matrix, rng=1).n_leaves >= 3 * 3 * 3
+def test_zones_finer_than_the_grid_are_its_cells() -> None:
+    shapes = ((5, 3), (1, 6))
+    release = Gravity(epsilon=0.5, zones=64).release(crowds(shapes=shapes), rng=1)
+    assert release.n_leaves == 5 * 3 * 6
 
 
 def test_more_flows_than_can_be_said_are_refused_with_their_number() -> None:

@@ -124,7 +124,7 @@ h3 + p {{ opacity: .78; }}
   border-radius: 4px; text-decoration: none; opacity: .85; }}
 @media (max-width: 600px) {{ .pages {{ gap: 0; }} .pages a {{ padding: 4px 7px; }} }}
 @media (max-width: 600px) {{ .pages {{ gap: 0; }}
-  .pages a {{ padding: 4px 5px; font-size: 13px; }} }}
+  .pages a {{ padding: 4px 3px; font-size: 12.5px; }} }}
 .pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
 .pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
 .progress {{ display: flex; align-items: center; gap: 12px; font-size: 14px; line-height: 20px; }}

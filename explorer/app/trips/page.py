@@ -194,6 +194,12 @@ class Trips(MapPage):
         self.boxes_changed()
         self.request()
 
+    def _add_box(self) -> None:
+        """A row with a box in the middle of the first map: the maps are about it at once."""
+        super()._add_box()
+        self.rectangles.select([len(self.rectangles) - 1])
+        self.boxes_changed()
+
     def highlight(self) -> None:
         """Show the boxes; the maps are about the selected row."""
         if self.maps is None:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.app.work.job import Job
@@ -25,8 +26,7 @@ class ExplainPanel(ABC, Generic[Found]):
     Parameters
     ----------
     find : from a question to what is shown, in a thread; what it finds has a ``screen``
-    maps : returns the maps on the page, `CoveredMaps` as a rule; None before there are some
-    refused : shows a sentence
+    parts : of the page, whose maps are `CoveredMaps` as a rule
     """
 
     view: Any
@@ -34,10 +34,10 @@ class ExplainPanel(ABC, Generic[Found]):
     def __init__(
         self,
         find: Callable[[Any], Found],
-        maps: Callable[[], Any],
-        refused: Callable[[str], None],
+        parts: PageParts,
     ) -> None:
-        self._maps, self._refused = maps, refused
+        self._maps, self._refused = parts.shown_maps, parts.refuse
+        self._rectangles = parts.rectangles
         self._screen: Any = None
         # Whether something has been asked that is not shown yet.
         self._drawing = False
@@ -95,23 +95,22 @@ class PlayedPanel(ExplainPanel[Found]):
 
     Parameters
     ----------
-    find, maps, refused : as for an `ExplainPanel`
+    find, parts : as for an `ExplainPanel`
     label : of the button that plays
     """
 
     def __init__(
         self,
         find: Callable[[Any], Found],
-        maps: Callable[[], Any],
-        refused: Callable[[str], None],
+        parts: PageParts,
         label: str,
     ) -> None:
-        super().__init__(find, maps, refused)
+        super().__init__(find, parts)
         self.player = Player(self._next, self._playing)
         self._label = label
         self.play = panel_button(label, self._toggle)
         self.pace = choice("Speed", PACES)
-        ui.bind(self.pace, self._hurry, refused)
+        ui.bind(self.pace, self._hurry, self._refused)
 
     def hide(self) -> None:
         """Stop, and give the maps back."""

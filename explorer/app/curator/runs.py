@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 
-from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator import runs_sentences as say
 from explorer.app.curator.chosen import chosen
 from explorer.app.curator.panel import PlayedPanel, panel_button
+from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs_view import RunsView, ViewJob, compute_view, key_of
 from explorer.app.curator.runs_work import Order, RunsWork
 from explorer.app.kit import ui
@@ -27,33 +26,20 @@ FEWEST, MOST, USUAL = 10, 200, 50
 
 
 class Runs(PlayedPanel[RunsView]):
-    """The panel.
+    """The panel."""
 
-    Parameters
-    ----------
-    rectangles : Rectangles
-    maps : returns the maps on the page
-    refused : shows a sentence
-    """
-
-    def __init__(
-        self,
-        rectangles: Rectangles,
-        maps: Callable[[], Any],
-        refused: Callable[[str], None],
-    ) -> None:
-        super().__init__(compute_view, maps, refused, "Play the runs on the map")
-        self._rectangles = rectangles
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(compute_view, parts, "Play the runs on the map")
         self.runs_view: RunsView | None = None
         # The run on the map, from 1; 0 is the map itself.
         self._run = 0
-        self.work = RunsWork(self._worked, refused)
+        self.work = RunsWork(self._worked, self._refused)
         small: dict[str, Any] = {"size": "small", "margin": (0, 12), "sizing_mode": "stretch_width"}
         self.number = ui.IntSlider(
             label="Number of runs", start=FEWEST, end=MOST, step=10, value=USUAL,
             styles={"flex": "0 1 220px"}, **small,
         )  # fmt: skip
-        ui.bind(self.number, self._numbered, refused)
+        ui.bind(self.number, self._numbered, self._refused)
         self.go = panel_button("Draw previews", self._start, "contained")
         self.stop = panel_button("Stop", lambda _event: self.work.stop())
         self.stop.disabled = True
@@ -62,7 +48,7 @@ class Runs(PlayedPanel[RunsView]):
             label="Run on the map", start=0, end=1, value=0, disabled=True,
             styles={"flex": "1 1 220px"}, **small,
         )  # fmt: skip
-        ui.bind(self.run, self._slid, refused)
+        ui.bind(self.run, self._slid, self._refused)
         self.figures = [AnswerDots() for _ in range(MOST_BOXES)]
         self._heads = [html_pane() for _ in self.figures]
         self._cards = [self._card(i) for i in range(MOST_BOXES)]

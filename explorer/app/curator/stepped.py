@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from explorer.app.curator.panel import PlayedPanel, panel_button
+from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.errors import InputError
 
@@ -19,16 +20,11 @@ class SteppedPanel(PlayedPanel[Found]):
 
     Parameters
     ----------
-    find, maps, refused : as for an `ExplainPanel`
+    find, parts : as for an `ExplainPanel`
     """
 
-    def __init__(
-        self,
-        find: Callable[[Any], Found],
-        maps: Callable[[], Any],
-        refused: Callable[[str], None],
-    ) -> None:
-        super().__init__(find, maps, refused, "Play")
+    def __init__(self, find: Callable[[Any], Found], parts: PageParts) -> None:
+        super().__init__(find, parts, "Play")
         self.buttons = {
             "To the start": panel_button("To the start", lambda _event: self._to_start()),
             "Step back": panel_button("Step back", lambda _event: self._step(-1)),

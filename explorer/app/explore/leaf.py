@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import panel as pn
 
 from explorer.app.boxes.edges import edge_unit
-from explorer.app.curator.maps import MapPair
 from explorer.app.curator.panel import ExplainPanel
+from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.explore import leaf_sentences as say
 from explorer.app.explore.leaf_look import NodeJob, NodeLook, look_at
@@ -30,16 +29,10 @@ _STEPS = ("North", "South", "West", "East", "Parent", "Child", "Next leaf")
 
 
 class LeafInspector(ExplainPanel[NodeLook]):
-    """The panel.
+    """The panel."""
 
-    Parameters
-    ----------
-    maps : returns the maps on the page
-    refused : shows a sentence about what cannot be looked at
-    """
-
-    def __init__(self, maps: Callable[[], MapPair | None], refused: Callable[[str], None]) -> None:
-        super().__init__(look_at, maps, refused)
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(look_at, parts)
         # Row and column in cells, kept when another picture comes; how deep, None for the leaf.
         self._place: tuple[float, float] | None = None
         self._depth: int | None = None

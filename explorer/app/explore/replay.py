@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 
-from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.chosen import chosen
-from explorer.app.curator.maps import MapPair
 from explorer.app.curator.panel import choice
+from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.curator.stepped import SteppedPanel, follow
 from explorer.app.explore.replay_frame import Frame, FrameJob, Place, compute_frame
@@ -27,28 +25,15 @@ PER_LEVEL = 24
 
 
 class Replay(SteppedPanel[Frame]):
-    """The panel; the right map shows its step while it is open and not at the end.
+    """The panel; the right map shows its step while it is open and not at the end."""
 
-    Parameters
-    ----------
-    rectangles : Rectangles
-    maps : returns the maps on the page
-    refused : shows a sentence
-    """
-
-    def __init__(
-        self,
-        rectangles: Rectangles,
-        maps: Callable[[], MapPair | None],
-        refused: Callable[[str], None],
-    ) -> None:
-        super().__init__(compute_frame, maps, refused)
-        self._rectangles = rectangles
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(compute_frame, parts)
         self.frame: Frame | None = None
         self._place = Place()
         self._by = "level"
         self.by = choice("A step is", {"Levels": "level", "Splits": "split"})
-        ui.bind(self.by, self._choose, refused)
+        ui.bind(self.by, self._choose, self._refused)
         self.height = self._slider("Show the tree up to level", self._slid_height)
         self.split = self._slider("Number of splits shown", self._slid_split)
         self._said, self._budget, self._table = (html_pane(margin=(4, 0)) for _ in range(3))

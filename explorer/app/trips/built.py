@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from typing import Any
 
 import panel as pn
 
-from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.parts import PageParts
 from explorer.app.curator.stepped import SteppedPanel, follow
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.trips import built_sentences as say
 from explorer.app.trips.built_frame import Cut, CutJob, compute_cut
-from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.screen import TripScreen
 from explorer.views.budget import budget_bar
 
 
 class Built(SteppedPanel[Cut]):
-    """The panel; the maps show its level while it is open and not at the end.
+    """The panel; the maps show its level while it is open and not at the end."""
 
-    Parameters
-    ----------
-    rectangles : Rectangles
-    maps : returns the maps on the page
-    refused : shows a sentence
-    """
-
-    def __init__(
-        self,
-        rectangles: Rectangles,
-        maps: Callable[[], TripMaps | None],
-        refused: Callable[[str], None],
-    ) -> None:
-        super().__init__(compute_cut, maps, refused)
-        self._rectangles = rectangles
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(compute_cut, parts)
         self.cut: Cut | None = None
         # So many cuts were asked for; None is the end, of whatever release.
         self._asked: int | None = None

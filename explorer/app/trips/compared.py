@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import panel as pn
 
 from explorer.app.curator.panel import ExplainPanel, panel_button
+from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import percent
 from explorer.app.trips.comparison import BOXES, KINDS, RUNS, Comparison, Order, compare
-from explorer.app.trips.maps import TripMaps
 from explorer.app.work.job import Job, patient
 from explorer.mechanisms import rebuild
 
@@ -22,19 +21,13 @@ _POOL = patient(2, "comparison")
 
 
 class ComparedPanel(ExplainPanel[Any]):
-    """The panel; nothing is computed before its button is pressed.
+    """The panel; nothing is computed before its button is pressed."""
 
-    Parameters
-    ----------
-    maps : returns the maps on the page
-    refused : shows a sentence
-    """
-
-    def __init__(self, maps: Callable[[], TripMaps | None], refused: Callable[[str], None]) -> None:
-        super().__init__(lambda question: question, cast(Any, maps), refused)
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(lambda question: question, parts)
         self.found: Comparison | None = None
         self.work: Job[Comparison] = Job(
-            compare, self._done, refused, changed=self._progressed, pool=_POOL
+            compare, self._done, self._refused, changed=self._progressed, pool=_POOL
         )
         self.go = panel_button("Compare all mechanisms", self._start, "contained")
         self.stop = panel_button("Stop", lambda _event: self.work.cancel())
@@ -62,10 +55,6 @@ class ComparedPanel(ExplainPanel[Any]):
         self.work.cancel()
         self._screen = None
 
-    def close(self) -> None:
-        """The session has ended."""
-        self.work.close()
-
     def _question(self, screen: Any) -> Any:
         return screen
 
@@ -73,7 +62,7 @@ class ComparedPanel(ExplainPanel[Any]):
         """Nothing is found but by the button."""
 
     def _start(self, _event: Any = None) -> None:
-        screen = cast(Any, self._screen)
+        screen = self._screen
         if screen is None:
             return
         self.work.ask(Order(screen.data, rebuild(screen.drawn), screen.key[:2]))
@@ -94,7 +83,7 @@ class ComparedPanel(ExplainPanel[Any]):
 
     def _write(self) -> None:
         self._progressed()
-        found, screen = self.found, cast(Any, self._screen)
+        found, screen = self.found, self._screen
         if found is None:
             return
         stale = screen is not None and found.order.key != screen.key[:2]

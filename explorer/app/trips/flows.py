@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import panel as pn
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.error_bars import RUNS
 from explorer.app.curator.panel import ExplainPanel, choice, panel_button
+from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
@@ -24,7 +25,6 @@ from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
 from explorer.app.trips import flow_sentences as say
 from explorer.app.trips.flow_work import FlowChoice, FlowJob, FlowScreen, find_flows
-from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.screen import TripScreen
 from explorer.app.work.job import Job, Run, Superseded, patient
 from explorer.errors import InputError
@@ -49,21 +49,18 @@ class FlowPanel(ExplainPanel[FlowScreen]):
 
     Parameters
     ----------
-    state : TripsState
-    maps : returns the maps on the page
-    refused : shows a sentence
+    parts : of the page
     changed : called after a setting of the mechanism was changed from here
     """
 
     def __init__(
         self,
-        state: TripsState,
-        maps: Callable[[], TripMaps | None],
-        refused: Callable[[str], None],
+        parts: PageParts,
         changed: Callable[[], None],
     ) -> None:
-        super().__init__(find_flows, cast(Any, maps), refused)
-        self._state, self._changed = state, changed
+        super().__init__(find_flows, parts)
+        self._state: TripsState = parts.state
+        self._changed = changed
         self._choice = FlowChoice()
         self.found: FlowScreen | None = None
         self._bars: Bars | None = None
@@ -76,22 +73,22 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         self.map, self.matrix = FlowMap(self._tapped), ZoneMatrix()
         self.zones = choice("Zones of a place", {f"{z} × {z} zones": z for z in ZONES})
         self.zones.value = self._choice.zones
-        ui.bind(self.zones, lambda z: self._choose(zones=z, zone=None), refused)
+        ui.bind(self.zones, lambda z: self._choose(zones=z, zone=None), self._refused)
         self.direction = choice("Flows", _DIRECTIONS)
-        ui.bind(self.direction, self._turn, refused)
+        ui.bind(self.direction, self._turn, self._refused)
         for group in (self.zones, self.direction):
             group.styles = {"flex": "none"}
         self.pair = ui.Select(label="From and to", options={}, size="small", margin=0, width=190)
-        ui.bind(self.pair, lambda pair: self._choose(pair=tuple(pair), zone=None), refused)
+        ui.bind(self.pair, lambda pair: self._choose(pair=tuple(pair), zone=None), self._refused)
         self.most = ui.IntSlider(
             label="Arcs", start=FEWEST, end=MOST, step=10, value=self._choice.most, size="small",
             margin=(0, 12), styles={"flex": "0 1 200px"}, sizing_mode="stretch_width",
         )  # fmt: skip
-        ui.bind(self.most, self._number, refused)
+        ui.bind(self.most, self._number, self._refused)
         self.loops = ui.Switch(
             label="Within one zone too", value=False, size="small", margin=(2, 10)
         )
-        ui.bind(self.loops, lambda on: self._choose(loops=bool(on)), refused)
+        ui.bind(self.loops, lambda on: self._choose(loops=bool(on)), self._refused)
         self.own = panel_button("Give these zones counts of their own", self._draw_zones)
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": 0}
         self.saves = [
@@ -160,7 +157,7 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         self.own.visible = self._price.visible = takes
         for each in self.saves:
             each.visible = not screen.release.preview
-        if self._screen is not None and cast(Any, self._screen).release is screen.release:
+        if self._screen is not None and self._screen.release is screen.release:
             self._screen = screen
             if self.found is not None:
                 return
@@ -180,10 +177,6 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         """The colours of the page."""
         if self.found is not None:
             self._show(self.found)
-
-    def close(self) -> None:
-        """The session has ended."""
-        self._simulating.close()
 
     # What a visitor does.
 
@@ -223,7 +216,7 @@ class FlowPanel(ExplainPanel[FlowScreen]):
 
     def _draw_zones(self, _event: Any) -> None:
         """Cut into these zones first, so that flows between them have draws of their own."""
-        screen, now = cast(Any, self._screen), self._state.parameter("zones")
+        screen, now = self._screen, self._state.parameter("zones")
         wanted = None if now == self._choice.zones else self._choice.zones
         try:
             if screen is not None:
@@ -257,7 +250,7 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         return self._bars[3]
 
     def _fits(self, found: FlowScreen) -> bool:
-        shown = cast(Any, self._screen)
+        shown = self._screen
         return shown is not None and found.screen.release is shown.release
 
     def _show(self, found: FlowScreen) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper, Range1d
-from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.releases.flows import Flows
 from explorer.views import palette
 from explorer.views.gestures import on_tap
+from explorer.views.ground import ground
 from explorer.views.scale import ColourScale
 
 Floats = NDArray[np.float64]
@@ -155,7 +155,7 @@ class FlowMap:
 
     def __init__(self, tapped: Any) -> None:
         self.x, self.y = Range1d(0, 1), Range1d(0, 1)
-        self.figure = fig = _figure("Flows between zones", self.x, self.y)
+        self.figure = fig = ground(self.x, self.y, "Flows between zones", side=480)
         self.image = ColumnDataSource({name: [] for name in ("image", "x", "y", "w", "h")})
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
         fig.image(
@@ -215,7 +215,7 @@ class ZoneMatrix:
 
     def __init__(self) -> None:
         self.x, self.y = Range1d(0, 1), Range1d(0, 1)
-        self.figure = fig = _figure("Matrix of flows between zones", self.x, self.y)
+        self.figure = fig = ground(self.x, self.y, "Matrix of flows between zones", side=480)
         names = ("image", "count", "half", "orow", "ocol", "drow", "dcol", "x", "y", "w", "h")
         self.source = ColumnDataSource({name: [] for name in names})
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
@@ -242,25 +242,3 @@ class ZoneMatrix:
 def _boxes(boxes: Floats) -> dict[str, Any]:
     edges = np.array(boxes, float).reshape(-1, 4)
     return {name: edges[:, i].copy() for i, name in enumerate(("x0", "y0", "x1", "y1"))}
-
-
-def _figure(label: str, x: Range1d, y: Range1d) -> figure:
-    fig = figure(
-        x_range=x,
-        y_range=y,
-        tools=[],
-        toolbar_location=None,
-        width=480,
-        height=480,
-        sizing_mode="scale_width",
-        min_border=0,
-        outline_line_color=None,
-        background_fill_color=palette.GROUND,
-        # Bokeh's themes make it see-through, and a light page would shine through the picture.
-        background_fill_alpha=1.0,
-        border_fill_color=palette.GROUND,
-        html_attributes={"role": "img", "aria-label": label},
-    )
-    fig.axis.visible = False
-    fig.grid.visible = False
-    return fig

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from explorer.views import palette
 from explorer.views.gestures import box_tool
+from explorer.views.ground import ground
 from explorer.views.partition import EMPTY, Partition
 from explorer.views.viewport import Viewport
 
@@ -117,25 +118,8 @@ class MapView:
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
         self.draw_tool = box_tool()
         self.pan_tool = PanTool()
-        self.figure = fig = figure(
-            x_range=ranges.x,
-            y_range=ranges.y,
-            tools=[self.draw_tool, self.pan_tool],
-            toolbar_location=None,
-            width=560,
-            height=560,
-            sizing_mode="scale_width",
-            min_border=0,
-            outline_line_color=None,
-            background_fill_color=palette.GROUND,
-            border_fill_color=palette.GROUND,
-            background_fill_alpha=1.0,
-            # WebGL and canvas paint alike here; canvas needs no driver on a projector's machine.
-            output_backend="canvas",
-            html_attributes={"role": "img", "aria-label": label},
-        )
-        fig.axis.visible = False
-        fig.grid.visible = False
+        tools = [self.draw_tool, self.pan_tool]
+        self.figure = fig = ground(ranges.x, ranges.y, label, side=560, tools=tools)
         fig.image(
             "image", x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
         )

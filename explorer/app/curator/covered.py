@@ -20,6 +20,10 @@ class CoveredMaps(Maps):
     _cover: str = ""
 
     @abstractmethod
+    def seen(self) -> Any:
+        """What the browser shows now, as a job for a screen takes it."""
+
+    @abstractmethod
     def draw(self, *painted: Any) -> None:
         """Put pictures on the maps."""
 

@@ -51,6 +51,10 @@ class MapPair(CoveredMaps):
         self.left, self.right = self.views
         self.restyle()
 
+    def seen(self) -> Viewport:
+        """What the browser shows of both maps, which move together."""
+        return self.viewport()
+
     def show(self, screen: Screen) -> None:
         """Put a computed screen on the maps; what did not change is not sent again."""
         old: Screen | None = self._shown

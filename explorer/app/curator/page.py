@@ -141,10 +141,18 @@ class CuratorPage(AppPage):
         """The city if it is there at once."""
         if place[0] == OWN:
             return self._brought
-        return load_city(*place) if is_loaded(*place) else None
+        return self.load(place) if self.is_loaded(place) else None
 
     def read(self, place: Place) -> Any:
         """The city, however long that takes; called in a thread."""
+        return self.load(place)
+
+    def is_loaded(self, place: Place) -> bool:
+        """Whether `load` would answer at once."""
+        return is_loaded(*place)
+
+    def load(self, place: Place) -> Any:
+        """Data of the catalogue, however long that takes; called in a thread."""
         return load_city(*place)
 
     # Which city is on screen.

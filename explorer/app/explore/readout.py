@@ -1,8 +1,9 @@
-"""What is read beside the maps of Explore: figures, summary, table of boxes, causes, ledger."""
+"""What is read beside the maps of Explore: figures, summary, causes of errors, intervals."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,63 +12,51 @@ from numpy.typing import NDArray
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import BoxAnswers, answer_boxes
 from explorer.app.curator.causes import CausesFinder, Question
-from explorer.app.curator.error_bars import SIMULATED, ErrorBars
+from explorer.app.curator.error_bars import SIMULATED
 from explorer.app.curator.figures import key_figures, summary
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.readout import Readout
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import html_pane, put
-from explorer.views.markup import figures_strip, ledger_bar
 
 
-class Readout:
-    """Numbers and sentences about the screen, as far as they are known by now.
+class MapReadout(Readout):
+    """Numbers and sentences about two maps; parameters as of `Readout`."""
 
-    Parameters
-    ----------
-    parts : of the page
-    table : of the boxes
-    title : heading of the page, for screen readers
-    """
+    screen: Screen | None
 
     def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
-        self._parts, self._table = parts, table
-        self._title = f'<h1 class="visually-hidden">{title}</h1>'
-        self.screen: Screen | None = None
-        self.strip = html_pane(self._title, styles={"flex": "1 1 460px"})
+        super().__init__(parts, table, title)
         self.summary = html_pane(margin=(6, 0, 10, 0))
-        self.ledger = html_pane(margin=(4, 0, 0, 0))
         self.about_bars = html_pane(f'<p class="quiet">{SIMULATED}</p>')
         self.causes = CausesFinder(self._question, self._mark, self._told, parts.refuse)
-        self.error_bars = ErrorBars(self.numbers)
 
-    def show(self, screen: Screen) -> None:
-        """Another picture is on the maps."""
-        self.screen = screen
-        put(self.ledger, ledger_bar(screen.release.stages()))
-        self.numbers()
+    def ask(self, screen: Screen, boxes: NDArray[np.float64]) -> BoxAnswers:
+        """What both maps answer to other boxes."""
+        return answer_boxes(screen.release, screen.data.matrix, boxes)
 
-    def numbers(self) -> None:
-        """The boxes may be other ones, or more is known of their errors."""
-        screen, boxes = self.screen, self._parts.rectangles.boxes
-        if screen is None:
-            return
-        if not np.array_equal(screen.boxes, boxes):
-            answers = answer_boxes(screen.release, screen.data.matrix, boxes)
-            screen = replace(screen, answers=answers, boxes=boxes)
-        self.screen = screen = self.error_bars.complete(self.causes.complete(screen))
+    def complete(self, screen: Screen) -> Screen:
+        """The screen with both causes of its errors, where they are known."""
+        return self.causes.complete(screen)
+
+    def want(self, screen: Screen) -> None:
+        """Ask for the causes where they are not."""
+        self.causes.follow()
+
+    def figures(self, screen: Screen) -> Sequence[tuple[str, str]]:
+        """Label and value of the strip above the maps."""
+        return key_figures(screen.release, screen.answers, screen.error, screen.seconds)
+
+    def tell(self, screen: Screen) -> None:
+        """The summary, and how intervals are found where they have no formula."""
         release, answers = screen.release, screen.answers
         self.about_bars.visible = not answers.exact
-        strip = figures_strip(key_figures(release, answers, screen.error, screen.seconds))
-        put(self.strip, self._title + strip)
         sentence = html.escape(summary(screen.title, screen.data.title, release, answers))
         put(self.summary, f'<p class="summary" role="status">{sentence}</p>')
-        self._table.show(answers)
-        self.causes.follow()
-        self.error_bars.want(screen)
 
-    def close(self) -> None:
-        """The session has ended."""
-        self.error_bars.close()
+    def selected(self) -> None:
+        """Leaves that other rows cut are marked."""
+        self.causes.follow()
 
     def _question(self) -> Question | None:
         """What the finder of causes is to look at."""
@@ -83,5 +72,6 @@ class Readout:
     def _told(self, screen: Screen, answers: BoxAnswers) -> None:
         """The answers of the boxes on screen, with both causes of their errors."""
         if self.screen is not None and self.screen.release is screen.release:
-            self.screen = self.error_bars.complete(replace(self.screen, answers=answers))
-            self._table.show(self.screen.answers)
+            completed = self.error_bars.complete(replace(self.screen, answers=answers))
+            self.screen = completed
+            self._table.show(completed.answers)

@@ -57,7 +57,7 @@ class TripMaps(CoveredMaps):
             view.show_partition(False)
         self.restyle()
 
-    def viewports(self) -> tuple[Viewport, ...]:
+    def seen(self) -> tuple[Viewport, ...]:
         """What the browser shows on every map."""
         return tuple(self.viewport(number) for number in range(len(self.views)))
 

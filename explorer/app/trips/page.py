@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import panel as pn
 
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.curator.drawing import Drawing
-from explorer.app.curator.explain import OFF, Explain, Panel
-from explorer.app.curator.map_page import MapPage
+from explorer.app.curator.drawn_page import DrawnPage
+from explorer.app.curator.explain import OFF, Panel
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
@@ -21,7 +20,6 @@ from explorer.app.curator.upload import OwnPoints
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
-from explorer.app.kit.words import words
 from explorer.app.state.trips import TripsState
 from explorer.app.trips.built import Built
 from explorer.app.trips.columns import COUNTS, SHARES
@@ -40,7 +38,6 @@ from explorer.app.trips.maps import TripMaps
 from explorer.app.trips.readout import TripReadout
 from explorer.app.trips.screen import TripLook, TripScreen, answer_trips, compute
 from explorer.app.trips.upload import TripUploadForm
-from explorer.app.work.document import held, soon
 from explorer.cities.trip_sets import find, trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -49,10 +46,9 @@ from explorer.releases.places import place_counts
 from explorer.scenario import Scenario
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips as ReadTrips
-from explorer.views.markup import safe_text
 
 
-class Trips(MapPage):
+class Trips(DrawnPage):
     """The Trips page, for a server or a notebook cell. Curator mode: it shows exact counts.
 
     Parameters
@@ -81,8 +77,10 @@ class Trips(MapPage):
     STYLES = ("palette", "drag")
     # As many as a trip may have; a page takes those of its trips when they have been read.
     places = ("from", "to")
+    MORE = "More about these trips"
+    Upload, Controls, Text = TripUploadForm, TripsDrawer, TripReadout
     drawer: TripsDrawer
-    _own: OwnPoints[ReadTrips] | None = None
+    readout: TripReadout
 
     @classmethod
     def served(
@@ -107,40 +105,26 @@ class Trips(MapPage):
         place_counts(release, 0)
         page.page()
 
-    @property
-    def screen(self) -> TripScreen | None:
-        """What is on the maps."""
-        return self.readout.screen
+    def new_drawing(self, parts: PageParts) -> Drawing:
+        """Screens of one map for each place."""
+        return Drawing(parts, self.publish, self.slow, compute, TripLook.of)
 
-    def compose(self, parts: PageParts) -> None:
-        """Make drawer, maps and text."""
-        self.drawing = Drawing(parts, self._publish, self._slow, compute, TripLook.of)
-        self.upload = TripUploadForm(self._reading.run, self._use_own, parts.refuse)
-        self.drawer = TripsDrawer(
-            parts, self.drawing, self.settings_changed, self._again, self.upload.view
-        )
-        self.readout = TripReadout(parts, self.table, self.TITLE)
-        panel = (parts.rectangles, parts.shown_maps, parts.refuse)
-        panels: dict[str, Panel | Callable[[], Panel]] = {
-            "Flows": partial(
-                FlowPanel, self.state, parts.shown_maps, parts.refuse, self._setting_taken
-            ),
-            "Built": partial(Built, *panel),
-            "Runs": partial(Runs, *panel),
-            "Compared": partial(ComparedPanel, parts.shown_maps, parts.refuse),
+    def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
+        """Flows between zones, how the tree was cut, other draws, all mechanisms."""
+        return {
+            "Flows": partial(FlowPanel, parts, self._setting_taken),
+            "Built": partial(Built, parts),
+            "Runs": partial(Runs, parts),
+            "Compared": partial(ComparedPanel, parts),
         }
-        text = words("trips")
-        said = {**words("explain"), **text}
-        self.explain = Explain(
-            panels, said, parts.refuse, self.make_room, title="More about these trips"
-        )
-        self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
+
+    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
+        """Figures, the answer of the chosen row, maps, panels, rows, ledger."""
         read = self.readout
-        self.body = pn.Column(
-            self.message.view,
+        return [
             ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
             read.answer,
-            self._map_holder,
+            maps,
             read.about,
             self.explain.view,
             section("Boxes", text["Boxes"]),
@@ -149,39 +133,9 @@ class Trips(MapPage):
             read.about_bars,
             section("Ledger", text["Ledger"]),
             read.ledger,
-            sizing_mode="stretch_width",
-            margin=(10, 16, 24, 16),
-        )
+        ]
 
-    def close(self) -> None:
-        """Stop whatever runs: the visit has ended."""
-        self.drawing.close()
-        self.readout.close()
-
-    # After a change.
-
-    def outdated(self) -> None:
-        """Back to a preview, of the present settings."""
-        self.drawing.preview()
-
-    def request(self) -> None:
-        """The same release, drawn in another way."""
-        self.drawing.request()
-
-    def restyle(self) -> None:
-        """Another style of the maps that are there."""
-        if self.maps is not None:
-            self.maps.restyle()
-            self.explain.restyle()
-        screen = self._current()
-        if screen is not None:
-            self._caption(screen)
-
-    def zoom(self, factor: float) -> None:
-        """Zoom all maps, below 1 inwards; 0 shows the whole maps again."""
-        if self.maps is not None:
-            self.maps.zoom(factor)
-            self.drawing.request()
+    # What a visitor does.
 
     def drawn(self, box: Sequence[Any], place: int = 0) -> None:
         """A box was dragged: it fills the gap of the chosen row, or begins a row, now chosen."""
@@ -202,12 +156,8 @@ class Trips(MapPage):
 
     def highlight(self) -> None:
         """Show the boxes; the maps are about the selected row."""
-        if self.maps is None:
-            return
         super().highlight()
-        self.readout.said()
-        self.explain.selected()
-        screen = self.screen
+        screen = None if self.maps is None else self.screen
         if screen is not None and TripLook.of(self.parts).row != screen.look.row:
             self.request()
 
@@ -219,68 +169,21 @@ class Trips(MapPage):
         if screen is not None and not np.array_equal(screen.boxes, boxes, equal_nan=True):
             self.request()
 
-    def numbers(self) -> None:
-        """Show the answers of the rows."""
-        self.readout.numbers()
+    def caption(self, screen: TripScreen, busy: bool = False) -> None:
+        """Titles that name the row the maps are about."""
+        row, names = screen.look.row, self.rectangles.names
+        name = names[row] if row is not None and row < len(names) else ""
+        self.maps.caption(screen, name, busy)
 
-    def released(self) -> bool:
-        """Whether a drawn release is on the screen."""
-        return self.screen is not None and not self.screen.release.preview
-
-    # From choices to a picture.
-
-    def _publish(self, screen: TripScreen) -> None:
-        self.drawer.offer(screen)
-        if screen.data is self.parts.data and self.maps is not None:
-            self.readout.screen = screen
-            held(pn.state.curdoc, partial(self.maps.show, screen))
-            soon(self._rest)
-
-    def _rest(self) -> None:
-        """What is read after the maps."""
-        screen = self._current()
-        if screen is None:
-            return
-        self._caption(screen)
-        self.drawer.mechanisms[0].settings.show_facts(screen.release.facts)
-        self.readout.show(screen)
-        self.explain.show(screen)
-        self.scenarios.follow()
+    def shown(self) -> TripScreen | None:
+        """The screen, if it is of the trips that the maps are of: others may be on their way."""
+        screen: TripScreen | None = super().shown()
+        return screen if screen is not None and screen.data is self.parts.data else None
 
     def _setting_taken(self) -> None:
         """A panel has changed a setting of the mechanism."""
         self.drawer.rebuild()
         self.settings_changed()
-
-    def _caption(self, screen: TripScreen, busy: bool = False) -> None:
-        row, names = screen.look.row, self.rectangles.names
-        name = names[row] if row is not None and row < len(names) else ""
-        self.maps.caption(screen, name, busy)
-
-    def _slow(self, busy: bool) -> None:
-        screen = self._current()
-        if screen is not None:
-            self._caption(screen, busy)
-
-    def _current(self) -> TripScreen | None:
-        """The screen, if it is of the trips that the maps are of: others may be on their way."""
-        screen = self.screen
-        here = self.maps is not None and screen is not None and screen.data is self.parts.data
-        return screen if here else None
-
-    def _again(self) -> None:
-        """Show the kept release with the trips and the settings that it was drawn from."""
-
-        def use(data: TripData) -> None:
-            if data is not self.parts.data:
-                self._use(data)
-            self._back()
-
-        try:
-            self.drawing.again(use)
-        except InputError as error:
-            self.parts.refuse(str(error))
-        self.drawer.rebuild()
 
     # Trips.
 
@@ -313,64 +216,56 @@ class Trips(MapPage):
         """Title of each set of trips to its key."""
         return {each.title: key for key, each in trip_sets().items()}
 
-    def at_hand(self, place: Place) -> Any:
-        """The trips if they are there at once."""
-        if place[0] == OWN:
-            return self._brought if self._own is None else None
-        return load_trips(place) if is_loaded(place) else None
+    def is_loaded(self, place: Place) -> bool:
+        """Whether `load` would answer at once."""
+        return is_loaded(place)
 
-    def read(self, place: Place) -> Any:
-        """The trips, or the visitor's own ones counted anew, however long that takes."""
-        own, (key, side, bound, _) = self._own, place
-        if key != OWN:
-            return load_trips(place)
-        if own is None:
-            raise InputError("There are no trips of your own yet: load a file first.")
+    def load(self, place: Place) -> Any:
+        """Trips of the catalogue, however long that takes."""
+        return load_trips(place)
+
+    def count_own(self, own: OwnPoints[ReadTrips], place: Place) -> TripData:
+        """A visitor's trips on grids of the extent that was declared for them."""
+        _, side, bound, _ = place
         return counted(own, (OWN, side, bound, ",".join(own.points.places)))
 
-    def _use_own(self, own: OwnPoints[ReadTrips]) -> None:
-        """Show trips that were uploaded; they exist in this session only."""
-        self._own = own
-        if own.points.notes:
-            self.message.inform(safe_text(" ".join(own.points.notes), 600))
-        self.parts.catalogue[own.title] = OWN
-        self.drawer.city.options = dict(self.parts.catalogue)
+    def take_own(self, own: OwnPoints[ReadTrips]) -> None:
+        """Their places, and single trips where nobody knows whose they are."""
         bound = self.state.bound if own.points.user is not None else 0
         self.state.put(places=",".join(own.points.places), bound=bound)
-        if self.state.city == OWN:
-            self.look_for_city()
-        else:
-            self.drawer.city.value = OWN
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
         """The grid of each place."""
         return tuple(data.grids)
 
     def show(self, data: Any) -> None:
-        """Show trips; other places or another extent get new maps."""
-        assert isinstance(data, TripData)
-        shown = self.maps
-        elsewhere = shown is None or not same_places(tuple(shown.grids), data.grids)
-        # The same ground in another order: names and boxes belong to their places.
-        elsewhere = elsewhere or shown.names != data.names
-        if elsewhere:
+        """Show trips: shares where persons are protected."""
+        if self.is_elsewhere(data):
             self.rectangles.places = data.names
-        self.place_boxes(data, elsewhere)
+        super().show(data)
+
+    def place_boxes(self, data: Any, elsewhere: bool) -> None:
+        """Offer what the trips have; the maps are about the first row, and it stands out."""
+        super().place_boxes(data, elsewhere)
         self.table.reset(COUNTS if data.matrix.unit == "point" else SHARES)
         if elsewhere:
-            self.explain.close()
-            # The maps are about the first row, and it stands out.
             self.rectangles.select([0])
-            self.parts.maps = TripMaps(self.state, data, self.drawing.viewed, self._dragged)
-            self._map_holder.objects = [self.maps.view]
-        else:
-            self.maps.grids = list(data.grids)
-        self.drawing.use(data, self.maps.viewports)
-        self.highlight()
-        if self.screen is None:
-            self.drawing.run_now()
-        else:
-            self.drawing.request()
+
+    def is_elsewhere(self, data: TripData) -> bool:
+        """Other places or another extent, or the same ground in another order."""
+        shown = self.maps
+        if shown is None or not same_places(tuple(shown.grids), data.grids):
+            return True
+        # Names and boxes belong to their places.
+        return bool(shown.names != data.names)
+
+    def new_maps(self, data: TripData) -> TripMaps:
+        """One map for each place."""
+        return TripMaps(self.state, data, self.drawing.viewed, self._dragged)
+
+    def recount(self, data: TripData) -> None:
+        """Other cells of the same extents."""
+        self.maps.grids = list(data.grids)
 
     def _dragged(self, place: int, box: Any) -> None:
         self.drawn(box, place)

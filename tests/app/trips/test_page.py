@@ -272,11 +272,11 @@ def test_a_slow_picture_of_other_places_is_shown(page) -> None:
     three = Trips(THREE)
     old = three.screen
     three.readout.screen = page.screen  # of trips that are not on the maps
-    three._slow(True)
+    three.slow(True)
     three.restyle()
     three._rest()
     three.readout.screen = old
-    three._slow(True)
+    three.slow(True)
     assert "Computing" in words(three.maps.bar)
 
 

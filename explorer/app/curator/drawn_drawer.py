@@ -1,0 +1,83 @@
+"""The left drawer of a page with one mechanism: what all of them have, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import panel as pn
+
+from explorer.app.curator.drawer import Drawer, heading, wide_button
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.parts import PageParts
+from explorer.app.kit import ui
+
+
+class DrawnDrawer(Drawer):
+    """Data, mechanism and privacy, random noise, view; a page says what the first and last hold.
+
+    Parameters
+    ----------
+    parts : of the page
+    drawing : what the buttons of releases act on
+    changed : called after a change of a mechanism's setting
+    again : called to show the kept release again
+    upload : the form for the visitor's own data
+    """
+
+    #: The file of words, and what the visitor's own data are called.
+    WORDS: ClassVar[str]
+    OWN: ClassVar[str]
+
+    def __init__(
+        self,
+        parts: PageParts,
+        drawing: Drawing,
+        changed: Callable[[], None],
+        again: Callable[[], None],
+        upload: Any,
+    ) -> None:
+        super().__init__(parts, self.WORDS, changed)
+        self._drawing = drawing
+        self.save = ui.FileDownload(
+            label="Save the release",
+            filename="release.parquet",
+            callback=drawing.saved,
+            variant="outlined",
+            visible=False,
+            **ui.WIDE,
+        )
+        self.again = wide_button("Show the release again", again, visible=False)
+        own = ui.Accordion((self.OWN, upload), dynamic=True, **ui.SECTION)
+        (chosen,) = self.mechanisms
+        draw = pn.Row(
+            self.new_draw(),
+            wide_button("Draw a release", drawing.press),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self.fill(
+            *(*self.data(), own, self.OWN),
+            heading("Mechanism and privacy"),
+            *(chosen.menu, chosen.about, "Mechanism"),
+            *(self.epsilon.view, "Epsilon", chosen.settings.view),
+            heading("Random noise"),
+            *(self.tied.switch("frozen"), draw, self.save, self.again),
+            *("Random noise", "Draw a release"),
+            heading("View"),
+            *self.look(),
+        )
+
+    def data(self) -> list[Any]:
+        """The controls of what is counted, each followed by its words."""
+        raise NotImplementedError
+
+    def look(self) -> list[Any]:
+        """The controls of how it is drawn."""
+        raise NotImplementedError
+
+    def offer(self, screen: Any) -> None:
+        """Offer to save the kept release, and to show it where a preview is on screen."""
+        kept = self._drawing.drawn is not None
+        self.save.visible = kept
+        self.again.visible = kept and screen.release.preview

@@ -1,0 +1,245 @@
+"""The frame of a page with one mechanism: previews that follow the choices, drawn releases."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import panel as pn
+
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.drawn_drawer import DrawnDrawer
+from explorer.app.curator.explain import Explain, Panel
+from explorer.app.curator.map_page import MapPage
+from explorer.app.curator.page import Place
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.readout import Readout
+from explorer.app.curator.start import OWN
+from explorer.app.curator.upload import OwnPoints, UploadForm
+from explorer.app.kit.words import words
+from explorer.app.work.document import held, soon
+from explorer.errors import InputError
+from explorer.views.markup import safe_text
+
+
+class DrawnPage(MapPage):
+    """A page whose maps show a preview of the choices, or the kept release.
+
+    A page names its ``Upload``, ``Controls`` and ``Text``, and says how its screens are drawn,
+    which panels stand below its maps, what is to be read in which order, and what maps its data
+    get. Screens, data and maps are of its own kind.
+    """
+
+    #: The form for data of one's own, the drawer, and what is read beside the maps.
+    Upload: ClassVar[type[UploadForm]]
+    Controls: ClassVar[type[DrawnDrawer]]
+    Text: ClassVar[type[Readout]]
+    #: Heading of the strip of panels.
+    MORE: ClassVar[str] = "Explain this map"
+    drawer: DrawnDrawer
+    readout: Readout
+    _own: OwnPoints[Any] | None = None
+
+    # What a page says of itself.
+
+    @abstractmethod
+    def new_drawing(self, parts: PageParts) -> Drawing:
+        """What turns choices into screens, with `publish` and `slow` of this page."""
+
+    @abstractmethod
+    def panels(self, parts: PageParts) -> Mapping[str, Panel | Callable[[], Panel]]:
+        """The panels below the maps, by their keys."""
+
+    @abstractmethod
+    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
+        """Everything on the page from top to bottom; ``text`` are its words."""
+
+    @abstractmethod
+    def is_elsewhere(self, data: Any) -> bool:
+        """Whether ``data`` need other maps than those that are there."""
+
+    @abstractmethod
+    def new_maps(self, data: Any) -> Any:
+        """Maps for ``data``."""
+
+    @abstractmethod
+    def recount(self, data: Any) -> None:
+        """The maps stay, with other cells."""
+
+    @abstractmethod
+    def count_own(self, own: OwnPoints[Any], place: Place) -> Any:
+        """A visitor's own data on the cells of ``place``; called in a thread."""
+
+    # What all of them do.
+
+    @property
+    def screen(self) -> Any:
+        """What is on the maps; None before there is something."""
+        return self.readout.screen
+
+    def compose(self, parts: PageParts) -> None:
+        """Make drawer, maps, panels and text."""
+        self.drawing = self.new_drawing(parts)
+        self.upload = self.Upload(self._reading.run, self._use_own, parts.refuse)
+        self.drawer = self.Controls(
+            parts, self.drawing, self.settings_changed, self._again, self.upload.view
+        )
+        self.readout = self.Text(parts, self.table, self.TITLE)
+        text = words(self.KEY)
+        self.explain = Explain(
+            self.panels(parts),
+            {**words("explain"), **text},
+            parts.refuse,
+            self.make_room,
+            title=self.MORE,
+        )
+        self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.body = pn.Column(
+            self.message.view,
+            *self.lay_out(text, self._map_holder),
+            sizing_mode="stretch_width",
+            margin=(10, 16, 24, 16),
+        )
+
+    def close(self) -> None:
+        """Stop whatever runs: the visit has ended."""
+        self.drawing.close()
+        self.readout.close()
+
+    def outdated(self) -> None:
+        """Back to a preview, of the present settings."""
+        self.drawing.preview()
+
+    def request(self) -> None:
+        """The same release, drawn in another way."""
+        self.drawing.request()
+
+    def restyle(self) -> None:
+        """Another style of the maps that are there."""
+        if self.maps is not None:
+            self.maps.restyle()
+            self.explain.restyle()
+        screen = self.shown()
+        if screen is not None:
+            self.caption(screen)
+
+    def zoom(self, factor: float) -> None:
+        """Zoom all maps, below 1 inwards; 0 shows the whole maps again."""
+        if self.maps is not None:
+            self.maps.zoom(factor)
+            self.drawing.request()
+
+    def highlight(self) -> None:
+        """Show boxes and selected rows on the maps, in the text and in the panel below."""
+        if self.maps is not None:
+            super().highlight()
+            self.explain.selected()
+            self.readout.selected()
+
+    def numbers(self) -> None:
+        """Show the answers of the boxes."""
+        self.readout.numbers()
+
+    def released(self) -> bool:
+        """Whether a drawn release is on the screen."""
+        return self.screen is not None and not self.screen.release.preview
+
+    def publish(self, screen: Any) -> None:
+        """A screen has been computed: the maps first."""
+        self.drawer.offer(screen)
+        if screen.data is self.parts.data and self.maps is not None:
+            self.readout.screen = screen
+            held(pn.state.curdoc, partial(self.maps.show, screen))
+            soon(self._rest)
+
+    def slow(self, busy: bool) -> None:
+        """A picture takes long, or has come."""
+        screen = self.shown()
+        if screen is not None:
+            self.caption(screen, busy)
+
+    def caption(self, screen: Any, busy: bool = False) -> None:
+        """What stands above and below the maps."""
+        self.maps.caption(screen, busy=busy)
+
+    def shown(self) -> Any:
+        """The screen that is on the maps; None where there is none, or no maps."""
+        return None if self.maps is None else self.screen
+
+    def _rest(self) -> None:
+        """What is read after the maps."""
+        screen = self.shown()
+        if screen is None:
+            return
+        self.caption(screen)
+        self.drawer.mechanisms[0].settings.show_facts(screen.release.facts)
+        self.readout.show(screen)
+        self.explain.show(screen)
+        self.scenarios.follow()
+
+    def _again(self) -> None:
+        """Show the kept release with the data and the settings that it was drawn from."""
+
+        def use(data: Any) -> None:
+            if data is not self.parts.data:
+                self._use(data)
+            self._back()
+
+        try:
+            self.drawing.again(use)
+        except InputError as error:
+            self.parts.refuse(str(error))
+        self.drawer.rebuild()
+
+    # Data of one's own.
+
+    def at_hand(self, place: Place) -> Any:
+        """The data if they are there at once; uploaded ones are counted anew on each grid."""
+        uploaded = place[0] == OWN and self._own is not None
+        return None if uploaded else super().at_hand(place)
+
+    def read(self, place: Place) -> Any:
+        """Data of the catalogue, or the visitor's own on a grid."""
+        if place[0] != OWN:
+            return super().read(place)
+        if self._own is None:
+            what = self.Upload.WHAT
+            raise InputError(f"There are no {what} of your own yet: load a file first.")
+        return self.count_own(self._own, place)
+
+    def take_own(self, own: OwnPoints[Any]) -> None:
+        """Choose what own data need besides being chosen; nothing here."""
+
+    def _use_own(self, own: OwnPoints[Any]) -> None:
+        """Show data that were uploaded; they exist in this session only."""
+        self._own = own
+        if own.points.notes:
+            self.message.inform(safe_text(" ".join(own.points.notes), 600))
+        self.parts.catalogue[own.title] = OWN
+        self.drawer.city.options = dict(self.parts.catalogue)
+        self.take_own(own)
+        if self.state.city == OWN:
+            self.look_for_city()
+        else:
+            self.drawer.city.value = OWN
+
+    # Other data.
+
+    def show(self, data: Any) -> None:
+        """Show data; those of another place get new maps."""
+        elsewhere = self.is_elsewhere(data)
+        self.place_boxes(data, elsewhere)
+        if elsewhere:
+            self.explain.close()
+            self.parts.maps = self.new_maps(data)
+            self._map_holder.objects = [self.maps.view]
+        else:
+            self.recount(data)
+        self.drawing.use(data, self.maps.seen)
+        self.highlight()
+        if self.screen is None:
+            self.drawing.run_now()
+        else:
+            self.drawing.request()

@@ -1,0 +1,89 @@
+"""What is read beside the maps of a page with one mechanism: figures, answers, ledger."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.boxes.table import BoxTable
+from explorer.app.curator.answers import BoxAnswers
+from explorer.app.curator.error_bars import ErrorBars
+from explorer.app.curator.parts import PageParts
+from explorer.app.kit.html import html_pane, put
+from explorer.views.markup import figures_strip, ledger_bar
+
+
+class Readout(ABC):
+    """Numbers and sentences about the screen, as far as they are known by now.
+
+    Parameters
+    ----------
+    parts : of the page
+    table : of the boxes
+    title : heading of the page, for screen readers
+    """
+
+    def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
+        self._parts, self._table = parts, table
+        self._title = f'<h1 class="visually-hidden">{title}</h1>'
+        self.screen: Any = None
+        self.strip = html_pane(self._title, styles={"flex": "1 1 460px"})
+        self.ledger = html_pane(margin=(4, 0, 0, 0))
+        self.error_bars = ErrorBars(self.numbers)
+
+    @abstractmethod
+    def ask(self, screen: Any, boxes: NDArray[np.float64]) -> BoxAnswers:
+        """What both sides answer to other boxes than those of the screen."""
+
+    @abstractmethod
+    def complete(self, screen: Any) -> Any:
+        """The screen with both causes of its errors, where they are known."""
+
+    @abstractmethod
+    def want(self, screen: Any) -> None:
+        """Ask for the causes where they are not."""
+
+    @abstractmethod
+    def figures(self, screen: Any) -> Sequence[tuple[str, str]]:
+        """Label and value of the strip above the maps."""
+
+    @abstractmethod
+    def tell(self, screen: Any) -> None:
+        """Write the sentences."""
+
+    def fits(self, screen: Any) -> bool:
+        """Whether the rows of the table are about this screen."""
+        return screen is not None
+
+    @abstractmethod
+    def selected(self) -> None:
+        """Other rows have been selected."""
+
+    def show(self, screen: Any) -> None:
+        """Another picture is on the maps."""
+        self.screen = screen
+        put(self.ledger, ledger_bar(screen.release.stages()))
+        self.numbers()
+
+    def numbers(self) -> None:
+        """The boxes may be other ones, or more is known of their errors."""
+        screen, boxes = self.screen, self._parts.rectangles.boxes
+        if not self.fits(screen):
+            return
+        if not np.array_equal(screen.boxes, boxes, equal_nan=True):
+            screen = replace(screen, answers=self.ask(screen, boxes), boxes=boxes)
+        self.screen = screen = self.error_bars.complete(self.complete(screen))
+        put(self.strip, self._title + figures_strip(self.figures(screen)))
+        self.tell(screen)
+        self._table.show(screen.answers)
+        self.want(screen)
+        self.error_bars.want(screen)
+
+    def close(self) -> None:
+        """The session has ended."""
+        self.error_bars.close()

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import laplace_variance, to_units
+from explorer.teaching.turns import turn
 from explorer.trips.matrix import TripMatrix
 
 Floats = NDArray[np.float64]
@@ -179,9 +180,8 @@ def some_trip(matrix: TripMatrix, number: int) -> tuple[int, ...]:
     """
     if matrix.total == 0:
         raise InputError("There are no trips inside this extent: choose another city.")
-    # Steps of the golden section visit the trips evenly.
-    at = int(matrix.total * ((0.5 + number * 0.6180339887498949) % 1.0))
     ranks = np.cumsum(matrix.multiplicities)
+    at = turn(number, matrix.total)
     found = matrix.cells[int(np.searchsorted(ranks, at, side="right"))]
     return tuple(int(each) for each in found)
 

@@ -1,4 +1,4 @@
-"""Trips for the lessons: those of a city whose file has them, else the made-up city's.
+"""Trips for the lessons: those of a city of the catalogue of trips, else the made-up city's.
 
 Everything is counted once on the finest grid; a coarser one adds its cells up.
 """
@@ -8,25 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.cities import madeup
 from explorer.cities.catalogue import cities
-from explorer.cities.madeup_trips import made_up_trips
+from explorer.cities.trip_sets import MADE_UP, TripSet, trip_sets
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
 from explorer.trips.matrix import TripMatrix
-from explorer.trips.trips import Trips, read_trips
+from explorer.trips.trips import Trips
 
 #: Cells to a side of every place's grid.
 SIDES = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
 FINEST = SIDES[-1]
-#: Cities with trips: the city whose file holds them, and their places.
-_KNOWN = {
-    "san-francisco": ("san-francisco-trips", ("o", "s2", "d")),
-    "san-francisco-trips": ("san-francisco-trips", ("o", "s2", "d")),
-    "santiago": ("santiago", ("o", "d")),
-}
-#: Of one, two and three places those that are counted.
-_CHOSEN = {1: (0,), 2: (0, -1), 3: (0, 1, 2)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +26,10 @@ class Journeys:
 
     Attributes
     ----------
-    title : what they are called
     stand_in : whether they are the made-up city's because the chosen city has none
     counts : from 1 (origins), 2 (origin, destination) and perhaps 3 (with a stop) to the counts
     """
 
-    title: str
     stand_in: bool
     counts: Mapping[int, TripMatrix]
 
@@ -61,29 +50,29 @@ class Journeys:
 
 
 def journeys(key: str) -> Journeys:
-    """Trips of the city ``key`` of the catalogue, or of the made-up one where that has none."""
-    source, places = _KNOWN.get(key, ("", ()))
-    city = cities().get(source)
+    """Trips of the city ``key`` of the catalogue, or the made-up ones where that has none."""
+    known = trip_sets()
+    own = known.get(key) or _of_file(key, known)
+    return Journeys(own is None, _counted(own or known[MADE_UP]))
+
+
+def _of_file(key: str, known: Mapping[str, TripSet]) -> TripSet | None:
+    """The trips whose file a city counts the points of."""
+    city = cities().get(key)
     if city is None or city.file is None:
-        trips = made_up_trips()
-        return Journeys(madeup.NAME, key != "madeup", _counted(trips, madeup.grid(FINEST)))
-    trips = read_trips(city.file, places)
-    title = city.title.rpartition(",")[0] or city.title
-    return Journeys(title, False, _counted(trips, city.grid(FINEST)))
+        return None
+    return next((each for each in known.values() if each.file == city.file), None)
 
 
-def _counted(trips: Trips, grid: Grid) -> dict[int, TripMatrix]:
-    found = {}
-    for number, chosen in _CHOSEN.items():
-        if number > len(trips.places):
-            continue
-        some = Trips(
-            tuple(trips.x[i] for i in chosen),
-            tuple(trips.y[i] for i in chosen),
-            tuple(trips.places[i] for i in chosen),
-            trips.crs,
-        )
-        found[number] = TripDomain([grid] * number).count(some)
+def _counted(known: TripSet) -> dict[int, TripMatrix]:
+    """Counts of the origins, of both ends, and of both with the stop in the middle if they stop."""
+    ends, *stops = known.choices()
+    places = stops[len(stops) // 2] if stops else ends
+    trips, found = known.read(places), {}
+    for number, chosen in {len(each): each for each in (places[:1], ends, places)}.items():
+        at = [places.index(each) for each in chosen]
+        x, y = (tuple(axis[i] for i in at) for axis in (trips.x, trips.y))
+        found[number] = known.domain(chosen, FINEST).count(Trips(x, y, chosen, trips.crs))
     return found
 
 

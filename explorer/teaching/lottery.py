@@ -20,6 +20,7 @@ from explorer.privacy.curator import Curator
 from explorer.privacy.partitions import Offers
 from explorer.privacy.regions import Regions
 from explorer.releases.units import UNITS_PER_EPSILON
+from explorer.teaching.turns import turn
 from explorer.trips.matrix import TripMatrix
 
 Floats = NDArray[np.float64]
@@ -72,7 +73,7 @@ class Level:
     def in_the_middle(self, number: int) -> int:
         """A node by its range: the median one for 0, others for other numbers."""
         order = np.argsort(self.ranges, kind="stable")
-        return int(order[int(len(order) * ((0.5 + number * 0.6180339887498949) % 1.0))])
+        return int(order[turn(number, len(order))])
 
     def gained(self, rng: np.random.Generator) -> tuple[float, float]:
         """Part of the possible gain that the paper's choice and noisy-min reach on all nodes.

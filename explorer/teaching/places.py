@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.truth import exact
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,6 +34,11 @@ def cells_of(box: Sequence[float], grid: Grid) -> Ints:
 def on_map(box: Sequence[float], grid: Grid) -> Floats:
     """The same whole cells as x0, y0, x1, y1 in the grid's unit, (4,)."""
     return grid.from_cells(cells_of(box, grid)[None])[0]
+
+
+def people_in(matrix: FrequencyMatrix, box: Sequence[float]) -> float:
+    """Exact count of the same whole cells."""
+    return float(exact(matrix, [on_map(box, matrix.grid)])[0])
 
 
 def cell_of(place: Sequence[float], grid: Grid) -> tuple[int, int]:

@@ -54,6 +54,23 @@ class SmallMap:
         if self.figure.html_attributes != spoken:
             self.figure.html_attributes = spoken
 
+    def ring(self, place: ColumnDataSource, size: int) -> None:
+        """Draw rings round the places ``x`` and ``y`` of a source, ``size`` pixels wide.
+
+        Dark around light: what lies under the place stays to be seen.
+        """
+        for width, colour in ((5, palette.RIM), (2.5, palette.HOVER)):
+            self.figure.scatter(
+                "x",
+                "y",
+                source=place,
+                marker="circle",
+                size=size,
+                fill_color=None,
+                line_color=colour,
+                line_width=width,
+            )
+
     def recolour(self, colours: Sequence[str]) -> None:
         """Change the 256 colours; the picture stays."""
         self.mapper.palette = list(colours)

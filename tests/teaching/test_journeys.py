@@ -7,6 +7,7 @@ import pytest
 from explorer import TripDomain
 from explorer.cities import madeup
 from explorer.cities.madeup_trips import made_up_trips
+from explorer.cities.trip_sets import trip_sets
 from explorer.teaching.emptiness import Occupancy
 from explorer.teaching.journeys import journeys
 
@@ -24,6 +25,17 @@ def test_a_city_without_trips_has_the_made_up_ones() -> None:
     found = journeys("houston")
     assert found.stand_in
     assert found.on(2, 1024).total == journeys("madeup").on(2, 1024).total
+
+
+def test_a_citys_trips_are_those_of_the_catalogue_by_key_or_by_file(real_data) -> None:
+    real_data("sf_cabspotting_trips.parquet")
+    catalogue = trip_sets()["san-francisco"]
+    # Three stops: the one in the middle is looked at.
+    direct = catalogue.domain(("o", "s2", "d"), 1024).count(catalogue.read(("o", "s2", "d")))
+    for city in ("san-francisco", "san-francisco-trips"):
+        found = journeys(city)
+        assert not found.stand_in
+        assert found.on(3, 1024).key == direct.key
 
 
 @pytest.mark.parametrize(

@@ -6,51 +6,46 @@ from typing import Any
 
 import numpy as np
 
-from explorer.app.curator.data import CityData
-from explorer.app.curator.place_picker import Where
 from explorer.app.curator.setting_fields import actions
 from explorer.app.kit.html import put
-from explorer.app.kit.prose import chart_pane, pane, signed
-from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.running import Running
+from explorer.app.kit.prose import pane, signed
+from explorer.app.learn.experiment import explained
+from explorer.app.learn.started import StartedExperiment
 from explorer.errors import InputError
 from explorer.mechanisms import mechanism
-from explorer.points import truth as queries
 from explorer.teaching.averaging import Attack, attack, redraws_to_know
-from explorer.teaching.places import on_map
+from explorer.teaching.places import on_map, people_in
 from explorer.teaching.previews import answers, taught
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, number, table
 from explorer.views.teaching.average import AverageChart
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, legend
+from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 
 MOST = 5000
 
 
-class AveragingExperiment(Experiment):
+class AveragingExperiment(StartedExperiment):
     """Buttons that redraw, a chart of the average, both ledgers."""
 
     title = "The same question to many fresh maps"
+    WORK = "Redraws"
 
     def build(self) -> None:
         """Controls, map, chart."""
-        settings, controls = self.settings, self.controls
-        self.where = Where(settings, self.refused, box=True, phone=self.phone)
+        controls = self.controls
+        self.where = self.choose(box=True)
         self.chart = AverageChart()
-        self.running = Running(self._add, self.refused, "Redraws")
         self.found: Attack | None = None
         self.true = 0.0
-        self.figures, self.ledger, self.twin = pane(), pane(), pane()
-        self._chart = chart_pane(self.chart.figure)
-        self._key = pane(
-            legend(
-                [
-                    (FIRST, "dot", "answer of one redraw"),
-                    (FIRST, "line", "average so far, with its 95 % band"),
-                    (SECOND, "line", "one release, asked again and again"),
-                    (TRUTH, "dash", "the truth"),
-                ]
-            )
+        self.ledger = pane()
+        self.plot = explained(
+            [
+                (FIRST, "dot", "answer of one redraw"),
+                (FIRST, "line", "average so far, with its 95 % band"),
+                (SECOND, "line", "one release, asked again and again"),
+                (TRUTH, "dash", "the truth"),
+            ],
+            self.chart.figure,
         )
         self.lay_out(
             self.where.view,
@@ -63,44 +58,25 @@ class AveragingExperiment(Experiment):
                         self.button("10 times", lambda: self.start(10)),
                         self.button("100 times", lambda: self.start(100)),
                         self.button("1,000 times", lambda: self.start(1000)),
-                        self.button("Start over", self.clear),
+                        self.button("Start over", self.begin),
                         self.running.cancel_button,
                     ),
                 ]
             ],
-            [
-                self.running.status,
-                self.said,
-                self.figures,
-                self.ledger,
-                self._key,
-                self._chart,
-                self.twin,
-            ],
+            [self.running.status, self.said, self.figures, self.ledger, self.plot, self.twin],
         )
-        settings.param.watch(lambda *_: self.clear(), settings.settings())
 
-    def use(self, data: CityData) -> None:
-        """Begin anew on another city."""
-        super().use(data)
-        self.where.use(data)
-        self.clear()
-
-    def close(self) -> None:
-        """Stop redrawing."""
-        self.running.close()
-
-    def clear(self) -> None:
+    def begin(self) -> None:
         """Forget all redraws."""
-        self.running.reset()
+        self.true = people_in(self.ready().matrix, self.settings.box)
+        super().begin()
         self.found = None
-        if self.data is not None:
-            self.true = float(queries.exact(self.data.matrix, [self._box()])[0])
-        for part in (self.figures, self.ledger, self.twin):
-            put(part, "")
-        self._key.visible = self._chart.visible = False
+        put(self.ledger, "")
         self.chart.clear("No map has been drawn yet")
-        self.say(f"Truly {self.true:,.0f} people are in the box. No map has been drawn yet.")
+
+    def before(self) -> str:
+        """The truth."""
+        return f"Truly {self.true:,.0f} people are in the box. No map has been drawn yet."
 
     def start(self, times: int) -> None:
         """Draw so many more maps."""
@@ -121,25 +97,20 @@ class AveragingExperiment(Experiment):
 
         self.running.start(work)
 
-    def _box(self) -> np.ndarray:
-        return on_map(self.settings.box, self.ready().grid)
-
-    def _add(self, new: np.ndarray) -> None:
+    def show(self, found: np.ndarray) -> None:
+        """Add answers (n,) of new maps to those before."""
         old = np.zeros(0) if self.found is None else self.found.answers
         epsilon = self.settings.epsilon
         try:
-            found = attack(np.concatenate([old, new]), epsilon)
+            self.found = drawn = attack(np.concatenate([old, found]), epsilon)
         except InputError as error:
             self.refused(str(error))
             return
-        self.found = found
-        spoken = _sentence(found, self.true, mechanism(self.settings.mechanism).title)
-        self.say(spoken)
-        self._key.visible = self._chart.visible = True
-        self.chart.show(found.answers, found.mean, found.error, self.true, spoken)
-        put(self.figures, _figures(found, self.true))
-        put(self.ledger, ledgers(len(found), epsilon, found.spent))
-        put(self.twin, details("Numbers of the chart", _table(found, self.true)))
+        spoken = _sentence(drawn, self.true, mechanism(self.settings.mechanism).title)
+        self.chart.show(drawn.answers, drawn.mean, drawn.error, self.true, spoken)
+        put(self.ledger, ledgers(len(drawn), epsilon, drawn.spent))
+        twin = details("Numbers of the chart", _table(drawn, self.true))
+        self.result(spoken, _figures(drawn, self.true), twin)
 
 
 def _sentence(found: Attack, true: float, title: str) -> str:

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 import panel as pn
 
 from explorer.app.curator.data import CityData
+from explorer.app.curator.place_picker import Where
 from explorer.app.curator.setting_fields import Controls, button
 from explorer.app.kit import ui
 from explorer.app.kit.html import put
-from explorer.app.kit.prose import column, finding, pane
+from explorer.app.kit.prose import chart_pane, column, finding, pane
 from explorer.errors import InputError
 from explorer.teaching.settings import Settings
+from explorer.views.teaching.frame import legend
 
 PREVIEW = "Everything here is a preview: repeatable noise, not private, nothing is booked."
 
@@ -32,6 +34,8 @@ class Experiment(ABC):
 
     #: Heading above it.
     title: ClassVar[str] = ""
+    #: Settings that a result does not depend on.
+    APART: ClassVar[Sequence[str]] = ()
 
     def __init__(
         self, settings: Settings, refused: Callable[[str], None], *, phone: bool = False
@@ -41,18 +45,40 @@ class Experiment(ABC):
         self.data: CityData | None = None
         self.said = pane(margin=(4, 0, 6, 0))
         self.view = column()
+        self._chosen_on: list[Where] = []
         self.build()
+        others = [name for name in settings.settings() if name not in self.APART]
+        settings.param.watch(lambda *_: self.changed(), others)
 
     @abstractmethod
     def build(self) -> None:
         """Make the widgets and fill `view`."""
 
+    @abstractmethod
+    def begin(self) -> None:
+        """Begin anew: the city, or a setting that a result depends on, is another."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop whatever runs: the lesson or the visit has ended."""
+
     def use(self, data: CityData) -> None:
         """Take a city; called once before anything else, and when another is chosen."""
         self.data = data
+        for each in self._chosen_on:
+            each.use(data)
+        self.begin()
 
-    def close(self) -> None:  # noqa: B027 (what runs nothing has nothing to stop)
-        """Stop whatever runs: the lesson or the visit has ended."""
+    def changed(self) -> None:
+        """Begin anew once there is a city."""
+        if self.data is not None:
+            self.begin()
+
+    def choose(self, *, box: bool = False, place: bool = False) -> Where:
+        """A map to choose a box, a place or both on; it follows the city."""
+        where = Where(self.settings, self.refused, box=box, place=place, phone=self.phone)
+        self._chosen_on.append(where)
+        return where
 
     def say(self, sentence: str) -> None:
         """Put the finding in words."""
@@ -96,3 +122,8 @@ class Experiment(ABC):
                 self.refused(str(error))
 
         return button(text, guarded, strong=strong)
+
+
+def explained(entries: Sequence[tuple[str, str, str]], *figures: Any, margin: Any = 0) -> Any:
+    """Charts below what their colours stand for: entries of a `legend`."""
+    return column(pane(legend(entries), margin=margin), *map(chart_pane, figures))

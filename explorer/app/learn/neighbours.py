@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.data import CityData
-from explorer.app.curator.place_picker import Where
 from explorer.app.curator.setting_fields import actions
 from explorer.app.kit.html import put
-from explorer.app.kit.prose import chart_pane, pane, signed
-from explorer.app.learn.experiment import Experiment
+from explorer.app.kit.prose import pane, signed
+from explorer.app.learn.experiment import explained
+from explorer.app.learn.live import LiveExperiment
 from explorer.app.learn.running import Running
-from explorer.app.work.document import when_loaded
-from explorer.app.work.job import Job
 from explorer.mechanisms import mechanism
 from explorer.points import truth as queries
 from explorer.teaching import neighbours
@@ -28,7 +26,7 @@ from explorer.views import palette
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, number, table
 from explorer.views.teaching.distributions import DistributionsChart
-from explorer.views.teaching.frame import FIRST, SECOND, legend
+from explorer.views.teaching.frame import FIRST, SECOND
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,33 +59,27 @@ def ask(data: CityData, settings: Any, curves: Distributions | None = None) -> A
     return Asked(data, settings, cells, true, curves)
 
 
-class NeighboursExperiment(Experiment):
+class NeighboursExperiment(LiveExperiment):
     """A map to choose a person, two distributions, the largest ratio, the odds."""
 
     title = "With and without one person"
+    APART = ("runs",)
+    look = staticmethod(ask)
 
     def build(self) -> None:
         """Controls, map, charts."""
-        settings, controls = self.settings, self.controls
-        self.where = Where(settings, self.refused, box=True, place=True, phone=self.phone)
+        controls = self.controls
+        self.where = self.choose(box=True, place=True)
         self.chart = DistributionsChart()
-        self.worker = Job(
-            lambda asked: ask(*asked),
-            self._show,
-            self.refused,
-            take=lambda: (self.ready(), settings.copy()),
-        )
         self.running = Running(self._show, self.refused, "Previews of both data sets")
         self.figures, self.odds, self.twin = pane(), pane(margin=(6, 0)), pane()
-        self._charts = [chart_pane(each) for each in self.chart.figures]
-        self._key = pane(
-            legend(
-                [
-                    (FIRST, "line", "the data as they are"),
-                    (SECOND, "line", "one person changed"),
-                    (FIRST, "dash", "epsilon, the limit of the ratio"),
-                ]
-            )
+        self.plot = explained(
+            [
+                (FIRST, "line", "the data as they are"),
+                (SECOND, "line", "one person changed"),
+                (FIRST, "dash", "epsilon, the limit of the ratio"),
+            ],
+            *self.chart.figures,
         )
         self.draw = self.button("Draw previews of both", self.start, strong=True)
         ways = {"the leaf of this place": "leaf", "the box": "box"}
@@ -103,30 +95,18 @@ class NeighboursExperiment(Experiment):
                     actions(self.draw, self.running.cancel_button),
                 ]
             ],
-            [
-                self.running.status,
-                self.said,
-                self.figures,
-                self._key,
-                *self._charts,
-                self.odds,
-                self.twin,
-            ],
+            [self.running.status, self.said, self.figures, self.plot, self.odds, self.twin],
         )
-        names = [name for name in settings.settings() if name != "runs"]
-        settings.param.watch(lambda *_: self._changed(), names)
 
-    def use(self, data: CityData) -> None:
-        """Ask about the city's own leaf."""
-        super().use(data)
+    def begin(self) -> None:
+        """Forget the previews, and ask anew."""
         self.running.reset()
-        self.where.use(data)
-        when_loaded(self.worker.ask)
+        super().begin()
 
     def close(self) -> None:
         """Stop both workers."""
         self.running.close()
-        self.worker.close()
+        super().close()
 
     def start(self) -> None:
         """Draw previews of both data sets, with random noise of their own."""
@@ -158,24 +138,17 @@ class NeighboursExperiment(Experiment):
 
         self.running.start(work)
 
-    def _changed(self) -> None:
-        if self.data is not None:
-            self.running.reset()
-            self.worker.ask()
-
-    def _show(self, asked: Asked) -> None:
-        if asked.data is not self.data:
-            return
-        settings, curves = asked.settings, asked.curves
+    def show(self, found: Asked) -> None:
+        """Show what comes out on either data set, or why it takes previews to know."""
+        settings, curves = found.settings, found.curves
         title = mechanism(settings.mechanism).title
-        box = asked.data.grid.from_cells(asked.cells[None])[0]
+        box = found.data.grid.from_cells(found.cells[None])[0]
         leaf = settings.target == "leaf"
         self.where.further([(box, palette.HOVER, True)] if leaf else [])
         self.where.show_box(not leaf)
         known = taught(settings.mechanism, settings.epsilon).has_known_distribution
         self.draw.disabled = False
-        for part in (*self._charts, self._key):
-            part.visible = curves is not None
+        self.plot.visible = curves is not None
         factor = neighbours.odds_factor(settings.epsilon)
         even = neighbours.belief_after(0.5, settings.epsilon)
         put(
@@ -196,7 +169,7 @@ class NeighboursExperiment(Experiment):
             put(self.twin, "")
             return
         what = "leaf" if leaf else "box"
-        spoken = _sentence(curves, title, what, asked.true, settings.epsilon)
+        spoken = _sentence(curves, title, what, found.true, settings.epsilon)
         self.say(spoken)
         self.chart.show(
             curves.edges,
@@ -207,7 +180,7 @@ class NeighboursExperiment(Experiment):
             settings.epsilon,
             spoken,
         )
-        put(self.figures, _figures(curves, asked.true, settings.epsilon))
+        put(self.figures, _figures(curves, found.true, settings.epsilon))
         put(self.twin, details("Numbers of the charts", _table(curves)))
 
 

@@ -20,7 +20,7 @@ from explorer.app.kit.prose import column, pane
 from explorer.app.kit.words import words
 from explorer.app.learn.card import LessonCard
 from explorer.app.learn.contents import Contents
-from explorer.app.learn.lottery import seen_in
+from explorer.app.learn.lottery_look import seen_in
 from explorer.app.state.choices import PlaceState
 from explorer.errors import InputError
 from explorer.points.matrix import FrequencyMatrix

@@ -7,23 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from explorer.app.curator.data import CityData
-from explorer.app.curator.place_picker import Where
 from explorer.app.curator.setting_fields import actions
-from explorer.app.kit.html import put
-from explorer.app.kit.prose import chart_pane, pane, signed
-from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.running import Running
+from explorer.app.kit.prose import signed
+from explorer.app.learn.experiment import explained
+from explorer.app.learn.started import StartedExperiment
 from explorer.mechanisms import mechanism
-from explorer.points import truth as queries
 from explorer.releases.answers import Z95
 from explorer.teaching.experiments import Postprocessing
-from explorer.teaching.places import cells_of, on_map
+from explorer.teaching.places import cells_of, people_in
 from explorer.teaching.postprocessing import TREATMENTS, Effect, Treatment, effects, treatable
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, number, table
 from explorer.views.teaching.biases import BiasChart
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, legend
+from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 
 SWITCHES = ("consistent", "non_negative", "rounded")
 
@@ -37,28 +33,26 @@ class Found:
     effects: tuple[Effect, ...]
 
 
-class PostprocessingExperiment(Experiment):
+class PostprocessingExperiment(StartedExperiment):
     """Three switches; a chart and a table of all eight ways."""
 
     title = "After the noise"
+    WORK = "Previews"
+    APART = SWITCHES
 
     def build(self) -> None:
         """Controls, map, chart."""
         settings, controls = self.settings, self.controls
-        self.where = Where(settings, self.refused, box=True, phone=self.phone)
+        self.where = self.choose(box=True)
         self.chart = BiasChart()
-        self.running = Running(self._finished, self.refused, "Previews")
         self.found: Found | None = None
-        self.figures, self.twin = pane(), pane()
-        self._chart = chart_pane(self.chart.figure)
-        self._key = pane(
-            legend(
-                [
-                    (SECOND, "dot", "as the switches stand, with its 95 % interval"),
-                    (FIRST, "dot", "the other ways"),
-                    (TRUTH, "dash", "no bias"),
-                ]
-            )
+        self.plot = explained(
+            [
+                (SECOND, "dot", "as the switches stand, with its 95 % interval"),
+                (FIRST, "dot", "the other ways"),
+                (TRUTH, "dash", "no bias"),
+            ],
+            self.chart.figure,
         )
         self.lay_out(
             self.where.view,
@@ -76,33 +70,14 @@ class PostprocessingExperiment(Experiment):
                 ],
                 [controls.flag(name) for name in SWITCHES],
             ],
-            [
-                self.running.status,
-                self.said,
-                self.figures,
-                self._key,
-                self._chart,
-                self.twin,
-            ],
+            [self.running.status, self.said, self.figures, self.plot, self.twin],
         )
-        others = [name for name in settings.settings() if name not in SWITCHES]
-        settings.param.watch(lambda *_: self._clear(), others)
-        settings.param.watch(lambda *_: self._show(), list(SWITCHES))
-
-    def use(self, data: CityData) -> None:
-        """Begin anew on another city."""
-        super().use(data)
-        self.where.use(data)
-        self._clear()
-
-    def close(self) -> None:
-        """Stop drawing."""
-        self.running.close()
+        settings.param.watch(lambda *_: self._switched(), list(SWITCHES))
 
     def start(self) -> None:
         """Draw previews and treat each in all eight ways."""
         data, settings = self.ready(), self.settings.copy()
-        true = self._true()
+        true = people_in(data.matrix, settings.box)
 
         def work(progress: Any, cancel: Any) -> Found:
             made = mechanism(settings.mechanism)(epsilon=settings.epsilon)
@@ -114,33 +89,27 @@ class PostprocessingExperiment(Experiment):
 
         self.running.start(work)
 
-    def _true(self) -> float:
-        data = self.ready()
-        return float(queries.exact(data.matrix, [on_map(self.settings.box, data.grid)])[0])
-
-    def _clear(self) -> None:
-        if self.data is None:
-            return
-        self.running.reset()
+    def begin(self) -> None:
+        """Forget the previews."""
+        super().begin()
         self.found = None
-        self._chart.visible = self._key.visible = False
-        put(self.figures, "")
-        put(self.twin, "")
-        self.say(f"Truly {self._true():,.0f} people are in the region.")
 
-    def _finished(self, found: Found) -> None:
+    def before(self) -> str:
+        """The truth."""
+        true = people_in(self.ready().matrix, self.settings.box)
+        return f"Truly {true:,.0f} people are in the region."
+
+    def _switched(self) -> None:
+        if self.found is not None:
+            self.show(self.found)
+
+    def show(self, found: Found) -> None:
+        """Show all ways, and what comes out as the switches stand."""
         self.found = found
-        self._show()
-
-    def _show(self) -> None:
-        found = self.found
-        if found is None:
-            return
         chosen = Treatment(*(bool(getattr(self.settings, name)) for name in SWITCHES))
         at = TREATMENTS.index(chosen)
         effect = found.effects[at]
         spoken = sentence(found, effect)
-        self.say(spoken)
         names = [title(each.treatment) for each in found.effects]
         self.chart.show(
             names,
@@ -149,19 +118,15 @@ class PostprocessingExperiment(Experiment):
             at,
             spoken,
         )
-        self._chart.visible = self._key.visible = True
-        put(
-            self.figures,
-            figures_strip(
-                [
-                    ("True count", f"{found.true:,.0f}"),
-                    ("Bias", signed(effect.bias)),
-                    ("Standard error", f"{effect.error:,.0f}"),
-                    ("Mean error of a leaf", number(effect.leaf_error)),
-                ]
-            ),
+        figures = figures_strip(
+            [
+                ("True count", f"{found.true:,.0f}"),
+                ("Bias", signed(effect.bias)),
+                ("Standard error", f"{effect.error:,.0f}"),
+                ("Mean error of a leaf", number(effect.leaf_error)),
+            ]
         )
-        put(self.twin, _table(found, at))
+        self.result(spoken, figures, _table(found, at))
 
 
 def title(treatment: Treatment) -> str:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.app.curator.data import CityData
 from explorer.app.curator.setting_fields import actions
-from explorer.app.kit.html import put
-from explorer.app.kit.prose import chart_pane, pane
-from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.running import Running
+from explorer.app.kit.prose import chart_pane
+from explorer.app.learn.started import StartedExperiment
 from explorer.evaluate import workload
 from explorer.mechanisms import all_mechanisms, mechanism
 from explorer.teaching.judging import METRICS, Judged, Verdict, judge, measured
@@ -37,20 +34,18 @@ class Found:
     verdict: Verdict
 
 
-class RankingExperiment(Experiment):
+class RankingExperiment(StartedExperiment):
     """Mechanisms to tick, a button, two rankings with lines between them."""
 
     title = "The same runs, judged twice"
+    WORK = "Runs of all mechanisms"
 
     def build(self) -> None:
         """Controls, chart, table."""
-        settings, controls = self.settings, self.controls
+        controls = self.controls
         self.chart = SlopeChart(tuple(f"floor {each}" for each in METRICS.values()))  # type: ignore[arg-type]
-        self.running = Running(self._show, self.refused, "Runs of all mechanisms")
-        self.twin = pane()
-        self._chart = chart_pane(self.chart.figure)
-        self._chart.styles = {"max-width": "760px"}
-        self._chart.visible = False
+        self.plot = chart_pane(self.chart.figure)
+        self.plot.styles = {"max-width": "760px"}
         titles = {each.title: key for key, each in all_mechanisms().items()}
         self.lay_out(
             None,
@@ -66,18 +61,8 @@ class RankingExperiment(Experiment):
                     ),
                 ],
             ],
-            [self.running.status, self.said, self._chart, self.twin],
+            [self.running.status, self.said, self.plot, self.twin],
         )
-        settings.param.watch(lambda *_: self._clear(), settings.settings())
-
-    def use(self, data: CityData) -> None:
-        """Begin anew on another city."""
-        super().use(data)
-        self._clear()
-
-    def close(self) -> None:
-        """Stop the runs."""
-        self.running.close()
 
     def start(self) -> None:
         """Run all mechanisms with the same random noise and judge them."""
@@ -93,22 +78,18 @@ class RankingExperiment(Experiment):
 
         self.running.start(work)
 
-    def _clear(self) -> None:
-        if self.data is None:
-            return
-        self.running.reset()
-        self._chart.visible = False
-        put(self.twin, "")
-        total = self.data.matrix.total
-        self.say(
+    def before(self) -> str:
+        """What an error is a part of, by either metric."""
+        total = self.ready().matrix.total
+        return (
             f"An error counts as a part of the true answer, but of no less than a floor: 20 people "
             f"for one metric, 0.1 % of all {total:,} = {total / 1000:,.0f} people for the other."
         )
 
-    def _show(self, found: Found) -> None:
+    def show(self, found: Found) -> None:
+        """Show both orders."""
         rows = found.verdict.rows
         spoken = sentence(found)
-        self.say(spoken)
         slopes = [
             Slope(
                 style_of(mechanism(each.key)),
@@ -118,8 +99,7 @@ class RankingExperiment(Experiment):
             for each in rows
         ]
         self.chart.show(slopes, spoken)
-        self._chart.visible = True
-        put(self.twin, _table(rows))
+        self.result(spoken, "", _table(rows))
 
 
 def sentence(found: Found) -> str:

@@ -7,22 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from explorer.app.curator.data import CityData
-from explorer.app.curator.place_picker import Where
 from explorer.app.curator.setting_fields import actions
-from explorer.app.kit.html import put
-from explorer.app.kit.prose import chart_pane, pane
 from explorer.app.kit.words import words
-from explorer.app.learn.experiment import Experiment
-from explorer.app.learn.running import Running
+from explorer.app.learn.experiment import explained
+from explorer.app.learn.started import StartedExperiment
 from explorer.mechanisms import mechanism
-from explorer.points import truth as queries
-from explorer.teaching.places import on_map
+from explorer.teaching.places import on_map, people_in
 from explorer.teaching.previews import taught
 from explorer.teaching.tolerance import LADDER, SmallestEpsilon, for_box
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, table
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, legend
+from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 from explorer.views.teaching.shares import SharesChart
 
 
@@ -31,34 +26,28 @@ class Found:
     """An answer with the question that it belongs to."""
 
     settings: Any
-    true: float
     tolerance: SmallestEpsilon
 
 
-class ToleranceExperiment(Experiment):
+class ToleranceExperiment(StartedExperiment):
     """A box, an error, a button: the smallest epsilon that keeps it."""
 
     title = "From a tolerable error to epsilon"
+    WORK = "Bisection over previews"
 
     def build(self) -> None:
         """Controls, map, chart."""
-        settings, controls = self.settings, self.controls
-        self.where = Where(settings, self.refused, box=True, phone=self.phone)
+        controls = self.controls
+        self.where = self.choose(box=True)
         self.chart = SharesChart(LADDER[0], LADDER[-1])
-        self.running = Running(self._show, self.refused, "Bisection over previews")
-        self.figures, self.twin = pane(), pane()
-        self._chart = chart_pane(self.chart.figure)
-        self._chart.visible = False
-        self._key = pane(
-            legend(
-                [
-                    (FIRST, "dot", "share of previews within the error, with 95 % bounds"),
-                    (TRUTH, "dash", "95 in 100"),
-                    (SECOND, "line", "smallest epsilon"),
-                    (SECOND, "area", "its 95 % interval"),
-                ]
-            ),
-            visible=False,
+        self.plot = explained(
+            [
+                (FIRST, "dot", "share of previews within the error, with 95 % bounds"),
+                (TRUTH, "dash", "95 in 100"),
+                (SECOND, "line", "smallest epsilon"),
+                (SECOND, "area", "its 95 % interval"),
+            ],
+            self.chart.figure,
         )
         self.lay_out(
             self.where.view,
@@ -73,32 +62,13 @@ class ToleranceExperiment(Experiment):
                     ),
                 ]
             ],
-            [
-                self.running.status,
-                self.said,
-                self.figures,
-                self._key,
-                self._chart,
-                self.twin,
-            ],
+            [self.running.status, self.said, self.figures, self.plot, self.twin],
         )
-        settings.param.watch(lambda *_: self._clear(), settings.settings())
-
-    def use(self, data: CityData) -> None:
-        """Begin anew on another city."""
-        super().use(data)
-        self.where.use(data)
-        self._clear()
-
-    def close(self) -> None:
-        """Stop searching."""
-        self.running.close()
 
     def start(self) -> None:
         """Search with the present settings."""
         data, settings = self.ready(), self.settings.copy()
         box = on_map(settings.box, data.grid)
-        true = float(queries.exact(data.matrix, [box])[0])
 
         def work(progress: Any, cancel: Any) -> Found:
             tolerance = for_box(
@@ -110,29 +80,23 @@ class ToleranceExperiment(Experiment):
                 cancel=cancel,
                 progress=progress,
             )
-            return Found(settings, true, tolerance)
+            return Found(settings, tolerance)
 
         self.running.start(work)
 
-    def _clear(self) -> None:
-        if self.data is None:
-            return
-        self.running.reset()
-        box = on_map(self.settings.box, self.data.grid)
-        true = float(queries.exact(self.data.matrix, [box])[0])
+    def before(self) -> str:
+        """The truth, and how far off an answer may be."""
+        true = people_in(self.ready().matrix, self.settings.box)
         allowed = self.settings.percent / 100 * true
-        self.say(
+        return (
             f"Truly {true:,.0f} people are in the box: within {self.settings.percent:g} % means "
             f"off by at most {allowed:,.1f}."
         )
-        self._chart.visible = self._key.visible = False
-        put(self.figures, "")
-        put(self.twin, "")
 
-    def _show(self, found: Found) -> None:
+    def show(self, found: Found) -> None:
+        """Show the smallest epsilon and every one that was tried."""
         tolerance = found.tolerance
         spoken = sentence(found)
-        self.say(spoken)
         steps = tolerance.steps
         points = tuple(
             np.array([getattr(each, name) for each in steps])
@@ -145,19 +109,15 @@ class ToleranceExperiment(Experiment):
             (tolerance.low, tolerance.high),
             spoken,
         )
-        self._chart.visible = self._key.visible = True
-        put(
-            self.figures,
-            figures_strip(
-                [
-                    ("Smallest epsilon", _epsilon(tolerance.epsilon)),
-                    ("95 % interval", _interval(tolerance)),
-                    ("Previews at each epsilon", f"{steps[0].runs:,}" if steps else "–"),
-                    ("Epsilons tried", f"{len(steps)}"),
-                ]
-            ),
+        figures = figures_strip(
+            [
+                ("Smallest epsilon", _epsilon(tolerance.epsilon)),
+                ("95 % interval", _interval(tolerance)),
+                ("Previews at each epsilon", f"{steps[0].runs:,}" if steps else "–"),
+                ("Epsilons tried", f"{len(steps)}"),
+            ]
         )
-        put(self.twin, details("Numbers of the chart", _table(tolerance)))
+        self.result(spoken, figures, details("Numbers of the chart", _table(tolerance)))
 
 
 def sentence(found: Found) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from bokeh.models import ColumnDataSource, Range1d, Span
+from bokeh.models import ColumnDataSource
 from numpy.typing import NDArray
 
 from explorer.releases.answers import Z95
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, short_numbers
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, short_numbers
 
 Floats = NDArray[np.float64]
 
@@ -20,19 +20,12 @@ class AverageChart:
         self.line = ColumnDataSource({"x": [], "y": []})
         self.single = ColumnDataSource({"x": [], "y": []})
         self.band = ColumnDataSource({"x": [], "y": []})
-        self.figure = fig = chart(
-            "Chart without data",
-            300,
-            x_axis_type="log",
-            x_range=Range1d(0.9, 10),
-            y_range=Range1d(0, 1),
-        )
+        self.figure = fig = chart(300, log="x", x_range=(0.9, 10), y_range=(0, 1))
         fig.patch("x", "y", source=self.band, fill_color=FIRST, fill_alpha=0.2, line_width=0)
         fig.scatter("x", "y", source=self.points, color=FIRST, size=4, alpha=0.35)
         fig.line("x", "y", source=self.single, line_color=SECOND, line_width=2.5)
         fig.line("x", "y", source=self.line, line_color=FIRST, line_width=3)
-        self._truth = Span(dimension="width", line_color=TRUTH, line_width=2, line_dash="dashed")
-        fig.add_layout(self._truth)
+        self._truth = limit(fig, "width")
         fig.xaxis.axis_label = "redraws"
         fig.yaxis.axis_label = "people in the box"
         fig.xaxis.formatter = fig.yaxis.formatter = short_numbers()

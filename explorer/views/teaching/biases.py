@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FactorRange, Range1d, Span
+from bokeh.models import ColumnDataSource, FactorRange
 from numpy.typing import NDArray
 
 from explorer.releases.answers import Z95
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, short_numbers
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, short_numbers
 
 Floats = NDArray[np.float64]
 
@@ -21,12 +21,8 @@ class BiasChart:
         self.source = ColumnDataSource(
             {name: [] for name in ("name", "bias", "low", "high", "colour", "size")}
         )
-        self.figure = fig = chart(
-            "Chart without data", 300, x_range=Range1d(-1, 1), y_range=FactorRange(factors=[])
-        )
-        fig.add_layout(
-            Span(dimension="height", location=0, line_color=TRUTH, line_width=2, line_dash="dashed")
-        )
+        self.figure = fig = chart(300, x_range=(-1, 1), y_range=FactorRange(factors=[]))
+        limit(fig, "height", location=0)
         fig.segment("low", "name", "high", "name", source=self.source, color="colour", line_width=3)
         fig.scatter("bias", "name", source=self.source, color="colour", size="size")
         fig.xaxis.axis_label = "mean of private − true, people in the region"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, Range1d, Span
+from bokeh.models import ColumnDataSource, Range1d
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.releases.answers import Z95
-from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, short_numbers
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, short_numbers
 
 Floats = NDArray[np.float64]
 
@@ -20,8 +20,8 @@ class DistributionsChart:
 
     def __init__(self) -> None:
         shared = Range1d(0, 1)
-        self.upper = chart("Chart without data", 230, x_range=shared, y_range=Range1d(0, 1))
-        self.lower = chart("Chart without data", 190, x_range=shared, y_range=Range1d(-1, 1))
+        self.upper = chart(230, x_range=shared, y_range=(0, 1))
+        self.lower = chart(190, x_range=shared, y_range=(-1, 1))
         self.first, self.second = (ColumnDataSource({"x": [], "y": []}) for _ in range(2))
         self.ratios = ColumnDataSource(_ratios(np.zeros(1), np.zeros(0), np.zeros(0)))
         for source, colour in ((self.first, FIRST), (self.second, SECOND)):
@@ -30,12 +30,7 @@ class DistributionsChart:
             self.upper.line("x", "y", source=source, line_color=colour, line_width=2.5)
         self.lower.segment("x", "low", "x", "high", source=self.ratios, color=SECOND, alpha=0.6)
         self.lower.segment("x0", "y", "x1", "y", source=self.ratios, color=SECOND, line_width=3)
-        self._limits = [
-            Span(dimension="width", line_color=FIRST, line_width=2, line_dash="dashed")
-            for _ in range(2)
-        ]
-        for limit in self._limits:
-            self.lower.add_layout(limit)
+        self._limits = [limit(self.lower, "width", FIRST) for _ in range(2)]
         self.upper.xaxis.formatter = self.lower.xaxis.formatter = short_numbers()
         self.upper.yaxis.axis_label = "probability density"
         self.lower.yaxis.axis_label = "log of the ratio"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
-from bokeh.models import CustomJSTickFormatter
+from bokeh.models import CustomJSTickFormatter, Span
 from bokeh.plotting import figure
 
 from explorer.views.series import BLUE, ORANGE, PLUM
@@ -30,8 +30,13 @@ return "10" + String(Math.round(power)).replace(/./g, c => "⁰¹²³⁴⁵⁶�
 """
 
 
-def chart(label: str, height: int = 260, **about: Any) -> figure:
-    """A figure without tools that is as wide as its place; ``label`` is read out."""
+def chart(height: int, *, log: Literal["", "x", "y", "xy"] = "", **about: Any) -> figure:
+    """A figure without tools or data, as wide as its place and ``height`` pixels high.
+
+    ``log`` names the logarithmic axes; ``about`` goes to Bokeh's figure.
+    """
+    for axis in log:
+        about[f"{axis}_axis_type"] = "log"
     fig = figure(
         tools="",
         toolbar_location=None,
@@ -40,7 +45,7 @@ def chart(label: str, height: int = 260, **about: Any) -> figure:
         min_border=4,
         outline_line_color=None,
         output_backend="canvas",
-        html_attributes={"role": "img", "aria-label": label},
+        html_attributes={"role": "img", "aria-label": "Chart without data"},
         **about,
     )
     fig.grid.grid_line_alpha = 0.4
@@ -52,6 +57,24 @@ def describe(fig: figure, spoken: str) -> None:
     attributes = {"role": "img", "aria-label": spoken}
     if fig.html_attributes != attributes:
         fig.html_attributes = attributes
+
+
+def limit(
+    fig: figure,
+    dimension: Literal["width", "height"],
+    colour: str = TRUTH,
+    location: float | None = None,
+) -> Span:
+    """A dashed line across a figure, along its width or its height, that a sum is held against."""
+    line = Span(
+        dimension=dimension,
+        location=location,
+        line_color=colour,
+        line_width=2,
+        line_dash="dashed",
+    )
+    fig.add_layout(line)
+    return line
 
 
 def short_numbers() -> CustomJSTickFormatter:
@@ -67,7 +90,7 @@ def powers_of_ten() -> CustomJSTickFormatter:
 def legend(entries: Iterable[tuple[str, str, str]]) -> str:
     """What the colours of a chart stand for, as HTML beside it.
 
-    ``entries`` are (colour, "line", "dash" or "dot", text).
+    ``entries`` are (colour, "line", "dash", "dot" or "area", text).
     """
     shapes = {
         "line": '<line x1="1" y1="6" x2="27" y2="6" stroke="{c}" stroke-width="3"/>',

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, Range1d, Span
+from bokeh.models import ColumnDataSource, FixedTicker
 from numpy.typing import NDArray
 
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, powers_of_ten
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, powers_of_ten
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -17,16 +17,8 @@ class GrowingChart:
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"x": [], "trips": [], "noise": []})
-        self.figure = fig = chart(
-            "Chart without data",
-            220,
-            x_axis_type="log",
-            y_axis_type="log",
-            x_range=Range1d(0.8, 80),
-            y_range=Range1d(0.5, 1e5),
-        )
-        self._chosen = Span(dimension="height", line_color=TRUTH, line_width=2, line_dash="dashed")
-        fig.add_layout(self._chosen)
+        self.figure = fig = chart(220, log="xy", x_range=(0.8, 80), y_range=(0.5, 1e5))
+        self._chosen = limit(fig, "height")
         for name, colour in (("noise", SECOND), ("trips", FIRST)):
             fig.line("x", name, source=self.source, line_color=colour, line_width=3)
             fig.scatter("x", name, source=self.source, color=colour, size=8)

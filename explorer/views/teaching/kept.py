@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from bokeh.models import ColumnDataSource, Range1d, Span
+from bokeh.models import ColumnDataSource
 from numpy.typing import NDArray
 
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, powers_of_ten
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, powers_of_ten
 
 Floats = NDArray[np.float64]
 _LEAST = 0.5
@@ -18,16 +18,8 @@ class KeptChart:
     def __init__(self) -> None:
         self.false = ColumnDataSource({"x": [], "y": []})
         self.true = ColumnDataSource({"x": [], "y": []})
-        self.figure = fig = chart(
-            "Chart without data",
-            220,
-            x_axis_type="log",
-            y_axis_type="log",
-            x_range=Range1d(1, 100),
-            y_range=Range1d(_LEAST, 1e6),
-        )
-        self._highest = Span(dimension="height", line_color=TRUTH, line_width=2, line_dash="dashed")
-        fig.add_layout(self._highest)
+        self.figure = fig = chart(220, log="xy", x_range=(1, 100), y_range=(_LEAST, 1e6))
+        self._highest = limit(fig, "height")
         fig.line("x", "y", source=self.false, line_color=SECOND, line_width=3)
         fig.line("x", "y", source=self.true, line_color=FIRST, line_width=3)
         fig.xaxis.axis_label = "noisy count, or more"

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, Range1d, Span
+from bokeh.models import ColumnDataSource, FixedTicker
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views.series import VIOLET
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, powers_of_ten
-from explorer.views.teaching.frame import short_numbers as plain
+from explorer.views.teaching.frame import (
+    FIRST,
+    SECOND,
+    TRUTH,
+    chart,
+    describe,
+    limit,
+    powers_of_ten,
+    short_numbers,
+)
 
 Floats = NDArray[np.float64]
 
@@ -25,9 +33,7 @@ class CostsChart:
     def __init__(self) -> None:
         self.source = ColumnDataSource({"x": [], "true": [], "noisy": []})
         self.winner = ColumnDataSource({"x": [], "y": []})
-        self.figure = fig = chart(
-            "Chart without data", 220, x_range=Range1d(0, 11), y_range=Range1d(0, 1)
-        )
+        self.figure = fig = chart(220, x_range=(0, 11), y_range=(0, 1))
         fig.segment("x", "true", "x", "noisy", source=self.source, color=SECOND, alpha=0.45)
         fig.scatter("x", "noisy", source=self.source, color=SECOND, marker="diamond", size=11)
         fig.scatter("x", "true", source=self.source, color=FIRST, size=8)
@@ -42,7 +48,7 @@ class CostsChart:
         )
         fig.xaxis.axis_label = "candidates, the truly cheapest first"
         fig.yaxis.axis_label = "cost, in trips"
-        fig.yaxis.formatter = plain()
+        fig.yaxis.formatter = short_numbers()
 
     def show(self, true: Floats, noisy: Floats, spoken: str) -> None:
         """Draw costs (p,) of candidates in their order."""
@@ -62,16 +68,13 @@ class WinsChart:
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"left": [], "right": [], "paper": [], "least": []})
-        self.figure = fig = chart(
-            "Chart without data", 220, x_range=Range1d(0, 11), y_range=Range1d(0, 1)
-        )
+        self.figure = fig = chart(220, x_range=(0, 11), y_range=(0, 1))
         for name, place, colour in (("paper", "left", SECOND), ("least", "right", LEAST)):
             fig.vbar(place, width=0.34, top=name, source=self.source, color=colour, fill_alpha=0.85)
-        self._lottery = Span(dimension="width", line_color=TRUTH, line_width=2, line_dash="dashed")
-        fig.add_layout(self._lottery)
+        self._lottery = limit(fig, "width")
         fig.xaxis.axis_label = "candidates, the truly cheapest first"
         fig.yaxis.axis_label = "wins, in percent"
-        fig.yaxis.formatter = plain()
+        fig.yaxis.formatter = short_numbers()
         fig.xgrid.visible = False
 
     def show(self, paper: Floats, least: Floats, spoken: str) -> None:
@@ -91,18 +94,12 @@ class WinsChart:
 
 
 class LevelsChart:
-    """By level: what there is to choose, median and nine tenths, and the noise put on it."""
+    """By level: what there is to choose, median and middle half, and the noise put on it."""
 
     def __init__(self, levels: int) -> None:
         self.ranges = ColumnDataSource({"x": [], "y": [], "low": [], "high": []})
         self.noises = ColumnDataSource({"x": [], "paper": [], "least": []})
-        self.figure = fig = chart(
-            "Chart without data",
-            230,
-            y_axis_type="log",
-            x_range=Range1d(0.5, levels + 0.5),
-            y_range=Range1d(0.1, 1e5),
-        )
+        self.figure = fig = chart(230, log="y", x_range=(0.5, levels + 0.5), y_range=(0.1, 1e5))
         fig.line("x", "paper", source=self.noises, line_color=SECOND, line_width=3)
         fig.scatter("x", "paper", source=self.noises, color=SECOND, marker="diamond", size=12)
         fig.line("x", "least", source=self.noises, line_color=LEAST, line_width=3)
@@ -122,7 +119,7 @@ class LevelsChart:
         least: Floats,
         spoken: str,
     ) -> None:
-        """Draw ranges (3, k), low, median and high, and noise scales (k,) of k cuts."""
+        """Draw ranges (3, k), their quartiles by cut, and noise scales (k,) of k cuts."""
         x = np.asarray(cuts)
         low, middle, high = np.maximum(ranges, 0.01)
         self.ranges.data = {"x": x, "y": middle, "low": low, "high": high}
@@ -134,6 +131,7 @@ class LevelsChart:
 
 
 def _ranks(fig: figure, number: int) -> None:
+    """Ticks for so many candidates: all up to ten, else the first and every fifth."""
     fig.x_range.update(start=0.4, end=number + 0.6)
     step = 1 if number <= 10 else 5
     ticks = [1, *range(step, number + 1, step)] if step > 1 else list(range(1, number + 1))

@@ -51,18 +51,7 @@ class PlaceMap:
             line_dash="dash",
             line_width=2.5,
         )
-        # A ring, dark around light: what lies under the place stays to be seen.
-        for width, colour in ((5, "#12171e"), (2.5, palette.HOVER)):
-            fig.scatter(
-                "x",
-                "y",
-                source=self.place,
-                marker="circle",
-                size=24,
-                fill_color=None,
-                line_color=colour,
-                line_width=width,
-            )
+        self.small.ring(self.place, 24)
 
     def show(self, picture: NDArray[np.uint8], label: str, colours: Sequence[str]) -> None:
         """Show a picture of bytes, (height, width) with row 0 south, in 256 colours."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, HoverTool
 from numpy.typing import NDArray
 
 from explorer.views import palette
@@ -51,9 +51,7 @@ class PooledChart:
         self.truth = ColumnDataSource({"x": [], "top": []})
         self.curve = ColumnDataSource({"x": [], "y": []})
         self.own = ColumnDataSource({"x": [], "y": [], "size": []})
-        self.figure = fig = chart(
-            "Chart without data", HEIGHT, x_range=Range1d(0, 1), y_range=Range1d(-0.6, 5)
-        )
+        self.figure = fig = chart(HEIGHT, x_range=(0, 1), y_range=(-0.6, 5))
         fig.quad(
             left="left",
             right="right",

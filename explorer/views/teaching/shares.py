@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from bokeh.models import BoxAnnotation, ColumnDataSource, FixedTicker, Range1d, Span
+from bokeh.models import BoxAnnotation, ColumnDataSource, FixedTicker, Span
 from numpy.typing import NDArray
 
-from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit
 
 Floats = NDArray[np.float64]
 _TICKS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -18,18 +18,12 @@ class SharesChart:
     def __init__(self, first: float, last: float) -> None:
         self._ends = first / 1.15, last * 1.15
         self.source = ColumnDataSource({"x": [], "y": [], "low": [], "high": []})
-        self.figure = fig = chart(
-            "Chart without data",
-            300,
-            x_axis_type="log",
-            x_range=Range1d(*self._ends),
-            y_range=Range1d(-0.02, 1.04),
-        )
+        self.figure = fig = chart(300, log="x", x_range=self._ends, y_range=(-0.02, 1.04))
         self._band = BoxAnnotation(fill_color=SECOND, fill_alpha=0.25, visible=False)
         self._found = Span(dimension="height", line_color=SECOND, line_width=2.5, visible=False)
-        self._wanted = Span(dimension="width", line_color=TRUTH, line_width=2, line_dash="dashed")
-        for layer in (self._band, self._found, self._wanted):
+        for layer in (self._band, self._found):
             fig.add_layout(layer)
+        self._wanted = limit(fig, "width")
         fig.segment("x", "low", "x", "high", source=self.source, color=FIRST, line_width=2)
         fig.line("x", "y", source=self.source, color=FIRST, alpha=0.5)
         fig.scatter("x", "y", source=self.source, color=FIRST, size=8)

@@ -22,8 +22,8 @@ class SlicePair:
         self.noisy = SmallMap((0.0, 0.0, 1.0, 1.0), "Map without data")
         self.box = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": []})
         self.place = ColumnDataSource({"x": [], "y": []})
-        for fig in self.figures:
-            fig.quad(
+        for small in (self.true, self.noisy):
+            small.figure.quad(
                 left="x0",
                 right="x1",
                 bottom="y0",
@@ -33,18 +33,7 @@ class SlicePair:
                 line_color=palette.BOX,
                 line_width=2,
             )
-            # A ring, dark around light: what lies under the place stays to be seen.
-            for width, colour in ((5, palette.RIM), (2.5, palette.HOVER)):
-                fig.scatter(
-                    "x",
-                    "y",
-                    source=self.place,
-                    marker="circle",
-                    size=18,
-                    fill_color=None,
-                    line_color=colour,
-                    line_width=width,
-                )
+            small.ring(self.place, 18)
 
     @property
     def figures(self) -> tuple[figure, figure]:

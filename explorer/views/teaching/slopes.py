@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bokeh.models import ColumnDataSource, FixedTicker, LinearAxis, Range1d
+from bokeh.models import ColumnDataSource, FixedTicker, LinearAxis
 
 from explorer.views.series import SeriesStyle
 from explorer.views.teaching.frame import chart, describe
@@ -26,9 +26,7 @@ class SlopeChart:
     def __init__(self, titles: tuple[str, str]) -> None:
         self.lines = ColumnDataSource({"xs": [], "ys": [], "colour": [], "dash": []})
         self.ends = ColumnDataSource({"x": [], "y": [], "colour": [], "marker": []})
-        self.figure = fig = chart(
-            "Chart without data", 300, x_range=Range1d(-0.06, 1.06), y_range=Range1d(1, 0)
-        )
+        self.figure = fig = chart(300, x_range=(-0.06, 1.06), y_range=(1, 0))
         fig.multi_line(
             "xs", "ys", source=self.lines, line_color="colour", line_dash="dash", line_width=3
         )

@@ -9,8 +9,8 @@ import pytest
 
 from explorer import FrequencyMatrix
 from explorer.app import Learn
-from explorer.app.learn.emptiness import big
-from explorer.app.learn.lottery import hundredth, times
+from explorer.app.learn.emptiness_sentences import big
+from explorer.app.learn.lottery_sentences import hundredth, times
 from explorer.teaching.emptiness import Occupancy
 from explorer.teaching.journeys import journeys
 from explorer.teaching.lottery import seen

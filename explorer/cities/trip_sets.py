@@ -38,7 +38,7 @@ class TripSet:
     places : sequence of str
         What a trip may be asked about: "o", stops by number, "d".
     file : Path or None
-        The local file, if there is one.
+        The local file, if there is to be one; its name alone where it is not here.
     user : str or None
         The column that tells whose trip it is.
     make : callable, optional
@@ -54,6 +54,11 @@ class TripSet:
     file: Path | None = None
     user: str | None = None
     make: Callable[[Sequence[str]], Trips] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def present(self) -> bool:
+        """Whether the trips can be read here."""
+        return self.make is not None or (self.file is not None and self.file.is_file())
 
     @property
     def has_users(self) -> bool:
@@ -139,15 +144,20 @@ def trip_sets() -> dict[str, TripSet]:
     >>> trip_sets()["madeup"].title
     'Port Amber, made-up trips'
     """
-    found = {MADE_UP: _made_up()}
+    here = {key: each for key, each in known_files().items() if each.present}
+    return {MADE_UP: _made_up(), **here}
+
+
+def known_files() -> dict[str, TripSet]:
+    """The sets of trips that stand in files, by key, whether they are here or not."""
+    found = {}
     text = (Path(__file__).parent / "trip_sets.toml").read_text("utf8")
     for table in tomllib.loads(text)["trips"]:
         entry = dict(table)
         name = entry.pop("file")
         extent = {way: entry.pop(way) for way in ("around", "size_km")}
-        here = next((f / name for f in folders() if (f / name).is_file()), None)
-        if here is not None:
-            found[entry["key"]] = TripSet(**entry, extent=extent, file=here)
+        here = next((f / name for f in folders() if (f / name).is_file()), Path(name))
+        found[entry["key"]] = TripSet(**entry, extent=extent, file=here)
     return found
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from explorer.releases.release import Release
 
 _LEFT_OUT = re.compile(r"(?:1 row|[\d,]+ rows) (.*) (?:was|were) left out\.")
+_NONE_LEFT = re.compile(r"None of the [\d,]+ rows can be used\.")
 
 
 def add_privacy(parser: argparse.ArgumentParser, default: str) -> None:
@@ -159,12 +161,33 @@ def _spent(matrix: Counts, ledger: Ledger | None, seed: int | None) -> str:
 
 
 def without_counts(sentence: str) -> str:
-    """A note of reading without its exact count: what a command prints ends up in logs.
+    """A sentence about reading without exact counts: what a command prints ends up in logs.
 
-    >>> without_counts("1,204 rows at longitude 0, latitude 0 were left out.")
-    'Some rows at longitude 0, latitude 0 were left out.'
+    >>> without_counts("None of the 9 rows can be used. 9 rows without a user were left out.")
+    'None of the rows can be used. Some rows without a user were left out.'
     """
+    sentence = _NONE_LEFT.sub("None of the rows can be used.", sentence)
     return _LEFT_OUT.sub(r"Some rows \1 were left out.", sentence)
+
+
+@contextmanager
+def as_typed(advice: Callable[[str], str]) -> Iterator[None]:
+    """Say what reading refuses as this command would: `advice` names its flags; no exact counts."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(without_counts(advice(str(error)))) from error
+
+
+def refuse_user_alone(
+    arguments: argparse.Namespace, bound: int | None, whom: str, what: str
+) -> None:
+    """Raise `InputError` unless --user and --contribution-bound are both there, or neither."""
+    if (arguments.user is None) != (bound is None):
+        raise InputError(
+            f"--user and --contribution-bound belong together; give both to protect {whom}, or "
+            f"neither to protect single {what}."
+        )
 
 
 def whole_or_none(text: str | None, name: str, least: int) -> int | None:

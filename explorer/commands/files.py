@@ -1,4 +1,4 @@
-"""Output files: refused before anything is spent, replaced only when complete."""
+"""Files to read must be there; output files are refused early, replaced only when complete."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from explorer.errors import InputError
+
+
+def require_file(text: str) -> None:
+    """Raise `InputError` for a file to read that is not there."""
+    if not Path(text).expanduser().exists():
+        raise InputError(f"There is no file {text}; check its name.")
 
 
 def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) -> Path:

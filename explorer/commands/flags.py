@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import param
@@ -25,6 +25,13 @@ def flag(name: str) -> str:
     ('--stop-count', '--T')
     """
     return "--" + name.replace("_", "-")
+
+
+def refuse(arguments: argparse.Namespace, names: Iterable[str], beside: str) -> None:
+    """Raise `InputError` for the first of some flags that was given `beside` what settles it."""
+    for name in names:
+        if getattr(arguments, name) is not None:
+            raise InputError(f"{flag(name)} is not needed with {beside}; leave it out.")
 
 
 def owners(kinds: Kinds | None = None) -> dict[str, list[type[Mechanism]]]:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
 from explorer.commands.drawing import (
     add_extent,
     add_privacy,
+    as_typed,
     declared_grid,
     draw_and_save,
+    refuse_user_alone,
     release_path,
     whole_or_none,
     without_counts,
 )
+from explorer.commands.files import require_file
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
@@ -96,13 +98,8 @@ def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any
         raise InputError("Give either a file of points or --city KEY.")
     if arguments.city is not None:
         return _catalogue(arguments, shape, bound)
-    if (arguments.user is None) != (bound is None):
-        raise InputError(
-            "--user and --contribution-bound belong together; give both to protect users, or "
-            "neither to protect single records."
-        )
-    if not Path(arguments.points).expanduser().exists():
-        raise InputError(f"There is no file {arguments.points}; check its name.")
+    refuse_user_alone(arguments, bound, "users", "records")
+    require_file(arguments.points)
     grid = declared_grid(arguments, 1024 if shape is None else shape)
 
     def load() -> tuple[Points, FrequencyMatrix]:
@@ -111,11 +108,8 @@ def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any
         told = {name: getattr(arguments, name) for name in _COLUMNS}
         if told["crs"] is not None:
             told["crs"] = flags.crs(told["crs"])
-        with progress("Reading the points"):
-            try:
-                points = read_points(arguments.points, **told)
-            except InputError as error:
-                raise InputError(_as_flags(str(error))) from error
+        with progress("Reading the points"), as_typed(_as_flags):
+            points = read_points(arguments.points, **told)
         with progress("Counting them") as tell:
             return points, grid.count(points, bound, tell)
 
@@ -126,12 +120,7 @@ def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> 
     from explorer.cities.catalogue import find
 
     named = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid", *_COLUMNS)
-    for name in named:
-        if getattr(arguments, name) is not None:
-            raise InputError(
-                f"{flags.flag(name)} is not needed with --city, whose extent and columns are in "
-                "the catalogue; leave it out."
-            )
+    flags.refuse(arguments, named, "--city, whose extent and columns are in the catalogue")
     chosen = find(arguments.city)
     if not chosen.present:
         raise InputError(

@@ -13,12 +13,15 @@ from explorer.commands import flags
 from explorer.commands.drawing import (
     add_extent,
     add_privacy,
+    as_typed,
     declared_grid,
     draw_and_save,
+    refuse_user_alone,
     release_path,
     whole_or_none,
     without_counts,
 )
+from explorer.commands.files import require_file
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
@@ -129,13 +132,8 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
         raise InputError("Give either a file of trips or --made-up NAME, such as gauss:4:0.2.")
     if arguments.made_up is not None:
         return _made_up(arguments)
-    if (arguments.user is None) != (bound is None):
-        raise InputError(
-            "--user and --contribution-bound belong together; give both to protect persons, or "
-            "neither to protect single trips."
-        )
-    if not Path(arguments.trips).expanduser().exists():
-        raise InputError(f"There is no file {arguments.trips}; check its name.")
+    refuse_user_alone(arguments, bound, "persons", "trips")
+    require_file(arguments.trips)
     places = _places(arguments.places or _DEFAULT_PLACES)
     if 2 * len(places) not in takes:
         raise InputError(
@@ -150,11 +148,8 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
         from explorer.trips.trips import read_trips
 
         crs = None if arguments.crs is None else flags.crs(arguments.crs)
-        try:
-            with progress("Reading the trips"):
-                trips = read_trips(arguments.trips, places, crs=crs, user=arguments.user)
-        except InputError as error:
-            raise InputError(_as_typed(str(error))) from error
+        with progress("Reading the trips"), as_typed(_as_flags):
+            trips = read_trips(arguments.trips, places, crs=crs, user=arguments.user)
         for sentence in trips.notes:
             note(without_counts(sentence))
         domain: TripDomain = TripDomain(grids, trips.places)
@@ -167,12 +162,8 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
 def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
     from explorer.trips import synthetic
 
-    for name in (*_FILE_ONLY, "crs", "user", "contribution_bound"):
-        if getattr(arguments, name) is not None:
-            raise InputError(
-                f"{flags.flag(name)} is not needed with --made-up, whose cells lie nowhere on "
-                "Earth; leave it out."
-            )
+    named = (*_FILE_ONLY, "crs", "user", "contribution_bound")
+    flags.refuse(arguments, named, "--made-up, whose cells lie nowhere on Earth")
     synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
     return lambda: synthetic.named(arguments.made_up)
 
@@ -209,12 +200,8 @@ def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:
     shapes = shapes * places if len(shapes) == 1 else shapes
     if arguments.city is None:
         return [declared_grid(arguments, shape) for shape in shapes]
-    for name in ("around", "bounds", "boundary", "size", "height_extent", "crs_grid"):
-        if getattr(arguments, name) is not None:
-            raise InputError(
-                f"{flags.flag(name)} is not needed with --city, whose extent is in the catalogue; "
-                "leave it out."
-            )
+    named = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid")
+    flags.refuse(arguments, named, "--city, whose extent is in the catalogue")
     from explorer.cities.catalogue import find
 
     chosen = find(arguments.city)
@@ -226,7 +213,7 @@ def _grids(arguments: argparse.Namespace, places: int) -> list[Grid]:
     return [chosen.grid(shape) for shape in shapes]
 
 
-def _as_typed(sentence: str) -> str:
+def _as_flags(sentence: str) -> str:
     """An advice of the library as flags of this command."""
     for pattern, typed in _ADVICE:
         sentence = pattern.sub(typed, sentence)

@@ -20,6 +20,7 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.accounts import mix
 from explorer.privacy.counts import Counts
 from explorer.releases.answers import Answers
+from explorer.releases.place_maps import table_of
 from explorer.releases.release import Release
 from explorer.releases.tree import Tree
 from explorer.trips.matrix import TripMatrix
@@ -126,9 +127,7 @@ class TripStandIn:
         chosen = np.repeat(leaves, number)
         cells = np.empty((len(chosen), len(release.domain.shape)), dtype=np.int64)
         for place, shape in enumerate(_pairs(release.domain.shape)):
-            table = summed(np.ones(shape))
-            if release.inside == "maps" and release.maps is not None:
-                table = release.maps.places[place].table
+            table = table_of(release.maps_inside, place, shape)
             key = np.uint64(rng.integers(2**63))
             _draw(tree.lower, tree.upper, chosen, 2 * place, table, key, cells)
         each = np.ones(len(cells), dtype=np.int64)

@@ -118,9 +118,7 @@ class DAF(Mechanism):
         self, curator: Curator, nodes: Regions, axis: int, parts: Ints, choice: int
     ) -> Regions:
         """Equal intervals: `parts` (n,) of each node across an axis, for nothing."""
-        number = np.ones((len(nodes), len(curator.shape)), dtype=np.int64)
-        number[:, axis] = parts
-        return nodes.grid(number)
+        return nodes.across(axis, parts)
 
     def decision(self, node: Figures) -> Decision:
         """A noisy count and the budget that is left say into how many parts."""

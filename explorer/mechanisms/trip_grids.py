@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -84,6 +84,13 @@ class TripGrid(Mechanism):
     def parts(self, total: float, epsilon: float, d: int) -> float:
         """Parts a side for a noisy total over the bound, 0 or more, and the budget of a part."""
 
+    def sides(
+        self, total: float, epsilon: float, shape: Sequence[int]
+    ) -> tuple[float, tuple[int, ...]]:
+        """`parts`, and that many along every axis in whole numbers, none finer than its cells."""
+        size = self.parts(total, epsilon, len(shape))
+        return size, tuple(min(max(int(np.rint(size)), 1), side) for side in shape)
+
     def plan(self, curator: Curator) -> Estimate:
         """Noisy N, parts a side, one count a part with all that is left.
 
@@ -95,16 +102,13 @@ class TripGrid(Mechanism):
         rest = to_epsilon(int(curator.remaining(nodes)[0]))
         # Counts in units of the bound: noise is of that size, too.
         worth = max(total, 0) / curator.contribution_bound
-        size = self.parts(worth, rest, len(curator.shape))
-        wanted = [min(max(int(np.rint(size)), 1), side) for side in curator.shape]
+        size, wanted = self.sides(worth, rest, curator.shape)
         # In Python's whole numbers: the product of six sides passes 64 bits.
         parts = math.prod(wanted)
         require_parts(self.title, parts, len(wanted), curator.preview, curator.spent)
         for axis, number in enumerate(wanted):
             if number > 1:
-                each = np.ones(len(wanted), dtype=np.int64)
-                each[axis] = number
-                nodes = nodes.grid(each)
+                nodes = nodes.across(axis, number)
         curator.count(nodes, curator.remaining(nodes), "parts")
         estimate = inference.leaves(curator.transcript(), ["parts"])
         estimate.facts["parts a side"] = size

@@ -122,6 +122,16 @@ class Regions:
         """
         return self.book.grid(self.ids, parts)
 
+    def across(self, axis: int, parts: ArrayLike) -> Regions:
+        """Cut every region into nearly equal slabs across one axis, (n,) of each or one number.
+
+        As `grid`, whose edges they have.
+        """
+        axes = self.book.lower.shape[1]
+        number = np.ones((len(self), axes), dtype=np.int64)
+        number[:, one_axis(axis, axes)] = parts
+        return self.grid(number)
+
     def slice(self, axis: int, parts: Ints, position: Ints) -> Regions:
         """Cut every region into slabs across one axis.
 

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.places import TripDomain
-from explorer.grid.sums import summed
 from explorer.releases.answers import Z95
 from explorer.releases.nodes import Ints
+from explorer.releases.place_maps import table_of
 from explorer.releases.release import Release
 from explorer.releases.zone_counts import scattered
 from explorer.releases.zones import Zones
@@ -296,18 +296,11 @@ def _zones(
 
 
 def _values(release: Release, starts: Zones, ends: Zones, pair: Sequence[int]) -> Floats:
-    tree = release.tree
-    first, second = (
-        _chances(release, place, zones) for place, zones in zip(pair, (starts, ends), strict=True)
-    )
-    return scattered(tree, pair, (starts.edges, ends.edges), (first, second))
-
-
-def _chances(release: Release, place: int, zones: Zones) -> Floats:
-    """Summed-area table of a place's chances: of its map, or even ones."""
-    if release.inside == "maps" and release.maps is not None:
-        return release.maps.places[place].table
-    return summed(np.ones(zones.grid.shape))
+    tables = [
+        table_of(release.maps_inside, place, zones.grid.shape)
+        for place, zones in zip(pair, (starts, ends), strict=True)
+    ]
+    return scattered(release.tree, pair, (starts.edges, ends.edges), tables)
 
 
 def _noise(release: Release, starts: Zones, ends: Zones, pair: Sequence[int]) -> Floats:

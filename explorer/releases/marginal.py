@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 from numba import njit
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import MAX_CELLS
+from explorer.releases.nodes import Ints
+from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -39,32 +42,62 @@ def chosen_axes(domain: Domain, axes: Sequence[int]) -> list[int]:
     return chosen
 
 
-def marginal_density(tree: Tree, shape: Sequence[int], axes: Sequence[int]) -> Floats:
+def marginal_density(
+    tree: Tree, shape: Sequence[int], axes: Sequence[int], maps: PlaceMaps | None = None
+) -> Floats:
     """Count per cell of the chosen axes, all others summed.
 
     Parameters
     ----------
     tree : Tree
-        Counts of leaves lie evenly inside them.
     shape : (d,) cells along every axis
     axes : k different axes, each 0 to d - 1
+    maps : of all places, where inside leaves counts lie; evenly without
 
     Returns
     -------
     (shape[axes[0]], shape[axes[1]], ...)
     """
-    chosen = np.asarray(axes, dtype=np.int64)
-    leaves = tree.leaves
-    lower, upper = tree.lower[leaves][:, chosen], tree.upper[leaves][:, chosen]
-    # Leaves that lie behind each other are added up first: many share one shadow.
-    shadows, owner = np.unique(np.hstack([lower, upper]), axis=0, return_inverse=True)
-    counts = np.bincount(owner.ravel(), tree.value[leaves], len(shadows))
-    lower, upper = np.split(shadows, 2, axis=1)
+    if maps is not None:
+        return _by_maps(tree, maps, shape, axes)
+    lower, upper, counts = _shadows(tree, axes)
     sides = np.array([shape[axis] for axis in axes], dtype=np.int64)
     image = np.zeros(sides)
     density = counts / np.prod((upper - lower).astype(np.float64), axis=1)
     _add(np.ascontiguousarray(lower), np.ascontiguousarray(upper), density, sides, image.ravel())
     return image
+
+
+def _by_maps(tree: Tree, maps: PlaceMaps, shape: Sequence[int], axes: Sequence[int]) -> Floats:
+    chosen = np.asarray(axes, dtype=np.int64)
+    order = np.sort(chosen)
+    # A place of which an axis is wanted takes part with both: its map ties them together.
+    wanted = [2 * number + side for number in sorted(set(order // 2)) for side in (0, 1)]
+    image = np.zeros([shape[axis] for axis in order])
+    for low, high, count in zip(*_shadows(tree, wanted), strict=True):
+        parts, where = [], []
+        for place in range(0, len(wanted), 2):
+            rows, cols = slice(low[place], high[place]), slice(low[place + 1], high[place + 1])
+            chances = maps.places[wanted[place] // 2].chances[rows, cols]
+            kept = [side for side in (0, 1) if wanted[place] + side in order]
+            where += [(rows, cols)[side] for side in kept]
+            others = tuple(side for side in (0, 1) if side not in kept)
+            parts.append(chances.sum(axis=others) / chances.sum())
+        image[tuple(where)] += count * reduce(np.multiply.outer, parts)
+    return np.transpose(image, np.argsort(np.argsort(chosen)))
+
+
+def _shadows(tree: Tree, axes: Sequence[int]) -> tuple[Ints, Ints, Floats]:
+    """The boxes of all leaves on k axes, each once, `lower` and `upper` (n, k), and counts (n,).
+
+    Leaves that lie behind each other are added up: many share one shadow.
+    """
+    leaves = tree.leaves
+    corners = np.hstack([tree.lower[leaves][:, axes], tree.upper[leaves][:, axes]])
+    shadows, owner = np.unique(corners, axis=0, return_inverse=True)
+    counts: Floats = np.bincount(owner.ravel(), tree.value[leaves], len(shadows)).astype(np.float64)
+    lower, upper = np.split(shadows, 2, axis=1)
+    return lower, upper, counts
 
 
 @njit(cache=True, nogil=True)

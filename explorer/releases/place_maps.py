@@ -196,6 +196,11 @@ class PlaceMaps:
         )
 
 
+def table_of(maps: PlaceMaps | None, place: int, shape: Sequence[int]) -> Floats:
+    """Summed-area table of a place's chances, (rows + 1, cols + 1): of its map, or even ones."""
+    return summed(np.ones(shape)) if maps is None else maps.places[place].table
+
+
 @njit(cache=True, nogil=True)
 def _corner(flat, start, rows, cols, row, col):  # type: ignore[no-untyped-def]
     """Sum of the chances above and left of a point inside a place; `cols` of its table."""

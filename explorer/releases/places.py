@@ -46,12 +46,12 @@ def place_counts(release: Release, place: int, within: Floats | None = None) -> 
         lower, upper, counts = lower[there], upper[there], counts[there]
     low, high = lower[:, own], upper[:, own]
     rows, cols = release.domain.shape[own]
-    if release.inside == "maps" and release.maps is not None:
-        shown = release.maps.places[place]
-        return _painted(low, high, counts / box_sums(shown.table, low, high), rows, cols) * (
-            shown.chances
-        )
-    return _painted(low, high, counts / np.prod(high - low, axis=1), rows, cols)
+    maps = release.maps_inside
+    if maps is None:
+        return _painted(low, high, counts / np.prod(high - low, axis=1), rows, cols)
+    shown = maps.places[place]
+    density = counts / box_sums(shown.table, low, high)
+    return _painted(low, high, density, rows, cols) * shown.chances
 
 
 def _own(release: Release, place: int) -> slice:
@@ -65,7 +65,7 @@ def _share_of_others(
     release: Release, place: int, lower: Ints, upper: Ints, within: Floats
 ) -> Floats:
     """The part of every leaf's count whose other places lie in ``within``, (leaves,)."""
-    share = np.ones(len(lower))
+    share, maps = np.ones(len(lower)), release.maps_inside
     for other in range(lower.shape[1] // 2):
         if other == place:
             continue
@@ -73,12 +73,12 @@ def _share_of_others(
         low, high = lower[:, axes], upper[:, axes]
         first = np.clip(within[0, axes], low, high)
         last = np.maximum(np.clip(within[1, axes], low, high), first)
-        if release.inside == "maps" and release.maps is not None:
-            table = release.maps.places[other].table
+        if maps is None:
+            part = np.prod((last - first) / (high - low), axis=1)
+        else:
+            table = maps.places[other].table
             inside = rectangle_sums(table, np.stack([first, last], axis=1))
             part = np.maximum(inside, 0.0) / box_sums(table, low, high)
-        else:
-            part = np.prod((last - first) / (high - low), axis=1)
         # Leaves that lie inside whole are so exactly.
         share *= np.where(np.all((first == low) & (last == high), axis=1), 1.0, part)
     return share

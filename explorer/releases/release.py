@@ -18,7 +18,7 @@ from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases import file as release_file
-from explorer.releases import haar, map_answers
+from explorer.releases import haar
 from explorer.releases.answers import Answers
 from explorer.releases.checks import check_made
 from explorer.releases.facts import by_stage, checked, described
@@ -364,23 +364,22 @@ class Release:
             For axes that are not there or named twice, and for more cells than a grid may have.
         """
         shape, chosen = self.domain.shape, chosen_axes(self.domain, axes)
-        if self.is_uniform:
-            return marginal_density(self.tree, shape, chosen)
-        if self.inside == "maps":
-            return map_answers.marginal(self.tree, self._maps, shape, chosen)
+        if self.inside != "interpolated":
+            return marginal_density(self.tree, shape, chosen, self.maps_inside)
         others = tuple(axis for axis in range(len(shape)) if axis not in chosen)
         return np.transpose(self.density().sum(axis=others), np.argsort(np.argsort(chosen)))
 
     @property
-    def _maps(self) -> PlaceMaps:
-        if self.maps is None:
+    def maps_inside(self) -> PlaceMaps | None:
+        """The maps by which counts lie inside leaves; None where they do otherwise."""
+        if self.inside == "maps" and self.maps is None:
             raise InputError("This release has no maps of its places: spread it uniform.")
-        return self.maps
+        return self.maps if self.inside == "maps" else None
 
     @cached_property
     def _chances(self) -> Chances:
-        tree = self.tree
-        return self._maps.over(tree.lower, tree.upper) if self.inside == "maps" else NO_MAPS
+        tree, maps = self.tree, self.maps_inside
+        return NO_MAPS if maps is None else maps.over(tree.lower, tree.upper)
 
     @cached_property
     def _density(self) -> Floats:

@@ -295,6 +295,16 @@ def share_inside(boxes, m, lower, upper, i):  # type: ignore[no-untyped-def]
     return inside / cells, False
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _take(weight, alone, owner, part, shared):  # type: ignore[no-untyped-def]
+    """Add a node's q and c to its parent's; returns the q of a node that has none: of the root."""
+    if owner < 0:
+        return weight * weight * alone
+    part[owner] += weight * weight * alone
+    shared[owner] += weight * alone
+    return 0.0
+
+
 @njit(cache=True, nogil=True)
 def _integrate(  # type: ignore[no-untyped-def]
     boxes,
@@ -344,11 +354,7 @@ def _integrate(  # type: ignore[no-untyped-def]
                     cuts += 1
                     continue
                 answer += weight * value[i]
-                if owner >= 0:
-                    part[owner] += weight * weight * alone[i]
-                    shared[owner] += weight * alone[i]
-                else:
-                    root_part = weight * weight * alone[i]
+                root_part += _take(weight, alone[i], owner, part, shared)
             if done == ends:
                 break
             owner = done
@@ -360,11 +366,7 @@ def _integrate(  # type: ignore[no-untyped-def]
             for k in range(cuts):
                 i, owner, weight = cut[k], of[k], weights[k]
                 answer += weight * value[i]
-                if owner >= 0:
-                    part[owner] += weight * weight * alone[i]
-                    shared[owner] += weight * alone[i]
-                else:
-                    root_part = weight * weight * alone[i]
+                root_part += _take(weight, alone[i], owner, part, shared)
         for k in range(ends - 1, -1, -1):
             i = queue[k]
             q, c = part[k], shared[k]

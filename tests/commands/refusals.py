@@ -7,6 +7,11 @@ import pytest
 from explorer.cli import main
 
 
+def typed(line: str, **stand_ins: list[str]) -> list[str]:
+    """The words of a command line; some of them stand for several."""
+    return [each for word in line.split() for each in stand_ins.get(word, [word])]
+
+
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """The one line of a command line that must be refused, with nothing on the standard output."""
     assert main(arguments) == 2

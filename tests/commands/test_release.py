@@ -20,7 +20,7 @@ from explorer.points.points import read_points
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
 from explorer.releases.units import to_units
-from tests.commands.refusals import refusal
+from tests.commands.refusals import refusal, typed
 
 LON, LAT = -122.42, 37.77
 HERE = ["--around", str(LON), str(LAT), "--size", "20km", "--shape", "64"]
@@ -302,10 +302,7 @@ def test_a_bad_release_is_one_sentence_and_costs_nothing(
     name: str, points: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line, why = BAD_RELEASES[name]
-    arguments: list[str] = []
-    for word in line.split():
-        arguments += {"P": [points], "HERE": HERE}.get(word, [word])
-    assert why in refusal(capsys, *arguments)
+    assert why in refusal(capsys, *typed(line, P=[points], HERE=HERE))
     assert not Ledger().path.exists()
 
 
@@ -317,6 +314,16 @@ def test_advice_is_given_as_flags(tmp_path: Path, capsys: pytest.CaptureFixture[
     path.write_text("lon,lat\n37.77,-122.42\n37.78,-122.43\n")
     sentence = refusal(capsys, "release", str(path), *HERE, "--epsilon", "1", "--preview", "1")
     assert "--lon lat, --lat lon" in sentence
+
+
+def test_a_file_of_no_points_is_refused_without_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "nobody.csv"
+    path.write_text("lon,lat\n" + "0,0\n" * 47)
+    sentence = refusal(capsys, "release", str(path), *HERE, "--epsilon", "1", "--preview", "1")
+    assert "None of the rows can be used. Some rows at longitude 0, latitude 0" in sentence
+    assert "47" not in sentence
 
 
 def test_flags_without_effect_are_told(points: str, capsys: pytest.CaptureFixture[str]) -> None:

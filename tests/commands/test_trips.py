@@ -19,7 +19,7 @@ from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
 from explorer.releases.units import to_units
 from explorer.trips.trips import read_trips
-from tests.commands.refusals import refusal
+from tests.commands.refusals import refusal, typed
 
 LON, LAT = -122.42, 37.77
 HERE = ["--around", str(LON), str(LAT), "--size", "20km", "--grid", "16"]
@@ -170,11 +170,18 @@ def test_bad_trips_are_one_sentence_and_cost_nothing(
     name: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line, why = BAD_TRIPS[name]
-    arguments: list[str] = []
-    for word in line.split():
-        arguments += {"T": [table], "HERE": HERE}.get(word, [word])
-    assert why in refusal(capsys, "trips", *arguments)
+    assert why in refusal(capsys, "trips", *typed(line, T=[table], HERE=HERE))
     assert not Ledger().path.exists()
+
+
+def test_a_file_of_no_trips_is_refused_without_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "nobody.csv"
+    path.write_text("o_lon,o_lat,d_lon,d_lat\n" + "0,0,0,0\n" * 47)
+    sentence = refusal(capsys, "trips", str(path), *HERE, "--epsilon", "1", "--preview", "1")
+    assert "None of the rows can be used. Some rows at longitude 0, latitude 0" in sentence
+    assert "47" not in sentence
 
 
 def answers(capsys: pytest.CaptureFixture[str], *line: str) -> list[dict[str, str]]:
@@ -243,8 +250,7 @@ def test_bad_questions_are_one_sentence(
 ) -> None:
     file = tmp_path / "boxes.csv"
     file.write_text("o_x0,o_y0,o_x1,o_y1\n0,0,1,1\n")
-    words = [str(file) if word == "F" else word for word in line.split()]
-    assert why in refusal(capsys, "answer", trips_file, *words)
+    assert why in refusal(capsys, "answer", trips_file, *typed(line, F=[str(file)]))
 
 
 def test_a_map_is_not_asked_about_places(

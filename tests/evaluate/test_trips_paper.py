@@ -16,7 +16,7 @@ from explorer.evaluate.papers import Report
 from explorer.evaluate.papers.trips import CLAIMS, FIGURES, TripBench, ask, reference
 from explorer.evaluate.papers.trips.bench import parts_of, runs_on
 from explorer.evaluate.papers.trips.chosen import GAUSSIANS, QUICK, TRIPS, ZIPFS, axes_of, some
-from explorer.evaluate.papers.trips.data import TripSet, TripSets
+from explorer.evaluate.papers.trips.data import AskedTrips, TripSets
 from explorer.evaluate.papers.trips.law import grid_answers
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import TRIP_NAMES, trip_workload
@@ -66,7 +66,7 @@ def test_the_noise_of_a_cut_box_has_the_variance_of_its_parts() -> None:
     assert abs(found.var() / variance - 1) < 5 * np.sqrt(8 / n)
 
 
-def tiny() -> TripSet:
+def tiny() -> AskedTrips:
     cells = np.random.default_rng(2).integers(0, 6, (3000, 4))
     matrix = TripMatrix.from_coordinates(cells, [6, 6])
     asked = tuple(
@@ -74,7 +74,7 @@ def tiny() -> TripSet:
         for name in TRIP_NAMES
     )
     truths = {each.name: matrix.count(each.boxes[:, 0], each.boxes[:, 1]) for each in asked}
-    return TripSet("tiny", "tiny", matrix, asked, truths)
+    return AskedTrips("tiny", "tiny", matrix, asked, truths)
 
 
 def test_the_law_stands_in_for_the_grid_that_would_be_drawn(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from explorer.evaluate.papers.bench import Bench
 from explorer.evaluate.papers.verdicts import Outcome
 
+Judge = Callable[[Bench], Outcome]
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -16,7 +18,7 @@ class Claim:
     Attributes
     ----------
     key : short name
-    paper : "htf-2022" or "grids-2013"
+    paper : "htf-2022", "grids-2013" or "trips-2022"
     where : section, figure or table
     sentence : what it says, in our words
     judge : computes our figure
@@ -26,4 +28,9 @@ class Claim:
     paper: str
     where: str
     sentence: str
-    judge: Callable[[Bench], Outcome]
+    judge: Judge
+
+
+def claims_of(paper: str) -> Callable[[str, str, str, Judge], Claim]:
+    """What makes a claim of one paper of key, place, sentence and judge."""
+    return lambda key, where, sentence, judge: Claim(key, paper, where, sentence, judge)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from explorer.errors import InputError
 from explorer.evaluate.papers import grids, htf, htf_parameters
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.claim import Claim
-from explorer.evaluate.papers.verdicts import Outcome
+from explorer.evaluate.papers.claim import Claim, claims_of
 
-
-def _htf(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:
-    return Claim(key, "htf-2022", where, sentence, judge)
-
-
-def _grids(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:
-    return Claim(key, "grids-2013", where, sentence, judge)
-
+_htf, _grids = claims_of("htf-2022"), claims_of("grids-2013")
 
 CLAIMS: tuple[Claim, ...] = (
     _htf(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.evaluate.metrics import measure
 from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.trips.data import TripSet, TripSets, present
+from explorer.evaluate.papers.trips.data import AskedTrips, TripSets, present
 from explorer.evaluate.papers.trips.law import grid_answers
 from explorer.evaluate.results import Run
 from explorer.evaluate.runs import processors
@@ -80,7 +80,7 @@ class TripBench(Bench):
                 yield from part.result()
 
 
-def runs_on(trips: TripSet, tasks: list[Task], store: Store | None = None) -> Iterator[Run]:
+def runs_on(trips: AskedTrips, tasks: list[Task], store: Store | None = None) -> Iterator[Run]:
     """Carry out tasks on one set; finished ones are taken from the store."""
     warm: set[str] = set()
     for task in tasks:
@@ -105,7 +105,7 @@ def runs_on(trips: TripSet, tasks: list[Task], store: Store | None = None) -> It
         yield kept
 
 
-def _answers(made: Mechanism, trips: TripSet, seed: int) -> tuple[list[Floats], int, float]:
+def _answers(made: Mechanism, trips: AskedTrips, seed: int) -> tuple[list[Floats], int, float]:
     """Answers to every workload, the leaves, and the processor time of the release."""
     matrix, boxes = trips.matrix, [each.boxes for each in trips.workloads]
     start = time.thread_time()
@@ -144,8 +144,7 @@ def parts_of(made: Any, matrix: TripMatrix, seed: int) -> tuple[tuple[int, ...],
     exact = np.array([matrix.total])
     noisy = int(PreviewNoise(seed).laplace(exact, 1, paid, ids, "total")[0])
     rest = to_epsilon(units - first)
-    size = made.parts(max(noisy, 0), rest, len(shape))
-    return tuple(min(max(int(np.rint(size)), 1), side) for side in shape), rest
+    return made.sides(max(noisy, 0), rest, shape)[1], rest
 
 
 def _asked(release: Release, boxes: Floats) -> Floats:

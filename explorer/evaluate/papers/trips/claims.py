@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from explorer.evaluate.papers.bench import Bench
-from explorer.evaluate.papers.claim import Claim
+from explorer.evaluate.papers.claim import Claim, claims_of
 from explorer.evaluate.papers.trips import judges
-from explorer.evaluate.papers.verdicts import Outcome
 
-
-def _claim(key: str, where: str, sentence: str, judge: Callable[[Bench], Outcome]) -> Claim:
-    return Claim(key, "trips-2022", where, sentence, judge)
-
+_claim = claims_of("trips-2022")
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(

@@ -50,17 +50,25 @@ Kinds = Sequence[type[Mechanism]]
 def flat_order(bench: Bench) -> Outcome:
     """EBP and DAF-Entropy against EUG and DAF-Homogeneity in two dimensions."""
     found = [
-        smaller(
-            f"{what}: {ours.title} against {theirs.title}",
-            errors(bench, key, ours, epsilon),
-            errors(bench, key, theirs, epsilon),
-        )
+        _pair(bench, f"{what}: {ours.title} against {theirs.title}", key, ours, theirs, epsilon)
         for key, epsilon, what in cells(bench, GAUSSIANS, 2, 2)
         for ours in (EBP, DAFEntropy)
         for theirs in (EUG, DAFHomogeneity)
     ]
     meaning = "error of EBP or DAF-Entropy over that of EUG or DAF-Homogeneity"
     return Outcome(meaning, tuple(found))
+
+
+def _pair(
+    bench: Bench,
+    what: str,
+    key: str,
+    ours: type[Mechanism],
+    theirs: type[Mechanism],
+    epsilon: float,
+) -> Comparison:
+    """One mechanism against another on random boxes."""
+    return smaller(what, *(errors(bench, key, kind, epsilon) for kind in (ours, theirs)))
 
 
 def _against(
@@ -70,15 +78,16 @@ def _against(
     workloads: Sequence[str] = ("random",),
     metric: str = "mre20",
     least: int = 3,
+    most: int = 6,
 ) -> tuple[Comparison, ...]:
-    """DAF-Entropy against the best of some."""
+    """DAF-Entropy against the best of some, on sets of ``least`` to ``most`` axes."""
     return tuple(
         smaller(
             f"{what}, {workload}",
             errors(bench, key, DAFEntropy, epsilon, workload, metric),
             lowest([errors(bench, key, each, epsilon, workload, metric) for each in rivals]),
         )
-        for key, epsilon, what in cells(bench, sets, least)
+        for key, epsilon, what in cells(bench, sets, least, most)
         for workload in workloads
     )
 
@@ -186,20 +195,8 @@ def entropy_wins(bench: Bench) -> Outcome:
 
 def gain_with_axes(bench: Bench) -> Outcome:
     """Gain of DAF-Entropy over EUG and EBP, by the number of axes."""
-    of_axes = {
-        d: Outcome(
-            "",
-            tuple(
-                smaller(
-                    what,
-                    errors(bench, key, DAFEntropy, epsilon),
-                    lowest([errors(bench, key, each, epsilon) for each in GRIDS]),
-                )
-                for key, epsilon, what in cells(bench, (*GAUSSIANS, *PLACES, *TRIPS), d, d)
-            ),
-        )
-        for d in (2, 4, 6)
-    }
+    sets = (*GAUSSIANS, *PLACES, *TRIPS)
+    of_axes = {d: Outcome("", _against(bench, sets, GRIDS, least=d, most=d)) for d in (2, 4, 6)}
     steps = []
     for low, high in ((2, 4), (4, 6)):
         fewer, more = of_axes[low], of_axes[high]
@@ -218,7 +215,7 @@ def budget_helps(bench: Bench) -> Outcome:
         for each in PROPOSED:
             for small, large in pairwise(budgets):
                 what = f"{key}, {each.title}, epsilon {large:g} over {small:g}"
-                pair = (errors(bench, key, each, large), errors(bench, key, each, small))
+                pair = [errors(bench, key, each, epsilon) for epsilon in (large, small)]
                 found.append(smaller(what, *pair))
     return Outcome("error with the larger budget over that with the smaller", tuple(found))
 
@@ -252,8 +249,7 @@ def skew_hurts(bench: Bench) -> Outcome:
     found = [
         smaller(
             f"{less} over {more}, {each.title}",
-            errors(bench, less, each, FIRST),
-            errors(bench, more, each, FIRST),
+            *(errors(bench, key, each, FIRST) for key in (less, more)),
         )
         for less, more in pairs
         for each in PROPOSED
@@ -264,11 +260,7 @@ def skew_hurts(bench: Bench) -> Outcome:
 def eug_is_poor(bench: Bench) -> Outcome:
     """EUG against the other three on real places."""
     found = [
-        smaller(
-            f"{what}: {each.title}",
-            errors(bench, key, each, epsilon),
-            errors(bench, key, EUG, epsilon),
-        )
+        _pair(bench, f"{what}: {each.title}", key, each, EUG, epsilon)
         for key, epsilon, what in cells(bench, PLACES)
         for each in PROPOSED
         if each is not EUG

@@ -8,34 +8,49 @@ import pytest
 
 from explorer.app.kit.words import FOLDER, words
 
+DRAWN = FOLDER.parent / "curator" / "drawn_drawer.py"
 
-def asked_of(page: str, folder: Path) -> set[str]:
-    """The headings that the modules of a page name: in calls of words(), and in a drawer's list."""
+
+def asked_of(page: str, modules: list[Path]) -> set[str]:
+    """The headings that modules name: in calls of words(), and among the controls of drawers."""
     found: set[str] = set()
-    for module in folder.glob("*.py"):
+    for module in modules:
         for node in ast.walk(ast.parse(module.read_text())):
             if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
                 named = ast.unparse(node.value)
                 if named == "text" or named == f"words('{page}')":
                     found.add(node.slice.value)
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "self.fill":
-                texts = [each for arg in node.args for each in ast.walk(arg)]
-                calls = {id(a) for t in texts if isinstance(t, ast.Call) for a in t.args}
-                found |= {
-                    each.value
-                    for each in texts
-                    if isinstance(each, ast.Constant)
-                    and isinstance(each.value, str)
-                    and id(each) not in calls
-                }
+                found |= _alone(node.args)
+            elif isinstance(node, ast.FunctionDef) and node.name in ("data", "look"):
+                returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
+                found |= _alone([each for each in returned if isinstance(each, ast.List)])
     return found
 
 
-@pytest.mark.parametrize("page", ["explore", "compare"])
-def test_every_text_a_page_asks_for_exists(page) -> None:
-    asked = asked_of(page, FOLDER.parent / page)
+def _alone(controls: list[ast.expr]) -> set[str]:
+    """Texts among controls that are no arguments of a call."""
+    texts = [each for control in controls for each in ast.walk(control)]
+    calls = {id(arg) for text in texts if isinstance(text, ast.Call) for arg in text.args}
+    return {
+        each.value
+        for each in texts
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in calls
+    }
+
+
+@pytest.mark.parametrize(
+    ("page", "frames", "some"),
+    [
+        ("explore", [DRAWN], {"Boxes", "City", "Epsilon", "Random noise"}),
+        ("trips", [DRAWN], {"Boxes", "Places", "Epsilon", "Random noise", "Maps count"}),
+        ("compare", [], {"Boxes", "City", "Epsilon", "Random noise"}),
+    ],
+)
+def test_every_text_a_page_asks_for_exists(page, frames, some) -> None:
+    asked = asked_of(page, [*(FOLDER.parent / page).glob("*.py"), *frames])
     assert asked <= set(words(page))
-    assert {"Boxes", "City", "Epsilon", "Random noise"} <= asked
+    assert some <= asked
 
 
 def test_texts_are_short_and_hold_no_markup() -> None:

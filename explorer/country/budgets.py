@@ -1,19 +1,16 @@
 """How a budget is shared along the paths of an irregular tree of areas.
 
 A plan says of every node which part of what its path has left it takes; the last on a path takes
-all. So paths of any depth add up to epsilon exactly, in whole units. An area that is the only child
-of its parent is the same people: a chain of them is one node here, measured once.
+all. So paths of any depth add up to epsilon exactly, in whole units.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.grid.areas.people import People
 from explorer.releases.forms import Family
 from explorer.releases.units import share
 
@@ -29,54 +26,6 @@ GEOMETRIC = 2.0 ** (1 / 3)
 _STEPS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6)
 
 
-@dataclass(frozen=True, eq=False)
-class People:
-    """A tree of areas without repetition: chains of only children are one node.
-
-    Attributes
-    ----------
-    parent : (t,) parents before children, -1 for the root
-    chain : (t,) how many areas of the tree as given each node stands for
-    level : (t,) the lowest level of those, 0 for the whole
-    top, of : (t,) the uppermost area of each node; (n,) the node of each area as given
-    """
-
-    parent: Ints
-    chain: Ints
-    level: Ints
-    top: Ints
-    of: Ints
-
-    @classmethod
-    def of_areas(cls, parent: ArrayLike, level: ArrayLike) -> People:
-        """From the parents and levels of n areas, parents before children."""
-        given, depth = np.asarray(parent, np.int64), np.asarray(level, np.int64)
-        fan_out = np.bincount(given[1:], minlength=len(given))
-        starts = np.concatenate([[True], fan_out[given[1:]] > 1])
-        of = np.cumsum(starts) - 1
-        # Level by level: what an only child belongs to is known before it is asked.
-        for node in np.flatnonzero(~starts):
-            of[node] = of[given[node]]
-        top = np.flatnonzero(starts)
-        above = np.where(given[top] < 0, -1, of[given[top]])
-        lowest = np.zeros(len(top), dtype=np.int64)
-        np.maximum.at(lowest, of, depth)
-        return cls(above, np.bincount(of), lowest, top, of)
-
-    def __len__(self) -> int:
-        return len(self.parent)
-
-    @cached_property
-    def is_leaf(self) -> NDArray[np.bool_]:
-        """Which nodes have no children, (t,)."""
-        return np.bincount(self.parent[1:], minlength=len(self)) == 0
-
-    @cached_property
-    def levels(self) -> int:
-        """The number of levels below the whole."""
-        return int(self.level.max())
-
-
 def parts(people: People, rule: str, levels: Ints | None = None) -> Floats:
     """Which part of what its path has left every node takes, (t,); 1 at leaves.
 
@@ -87,8 +36,8 @@ def parts(people: People, rule: str, levels: Ints | None = None) -> Floats:
         "Eq. 38" as printed: e_i proportional to n_i^(1/3), n_i the areas of level i; best for
         regular trees whose counts are published as drawn (erratum a). "per node": the optimum of
         the same sum over the nodes of any tree, see `per_node`. "uniform", "geometric": the same
-        share a level, or 2^(1/3) times as much each. "lowest level": nothing above. "least squares": the
-        optimum when least squares follows, see `after_least_squares`.
+        share a level, or 2^(1/3) times as much each. "lowest level": nothing above. "least
+        squares": the optimum when least squares follows, see `after_least_squares`.
     levels : (levels + 1,) areas of each level, only children too; needed by "Eq. 38"
     """
     if rule == "per node":

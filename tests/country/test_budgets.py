@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -11,14 +12,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from explorer.country import budgets
-from explorer.country.budgets import People
+from explorer.grid.areas.people import People
 from explorer.releases.units import to_units
 
 
 def regular(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Parents and levels of a tree with so many nodes a level, as even as whole numbers allow."""
     parent, level, start = [-1], [0], 0
-    for number, (above, here) in enumerate(zip(counts, counts[1:], strict=False), 1):
+    for number, (above, here) in enumerate(itertools.pairwise(counts), 1):
         end = len(parent)
         parent += [start + i * above // here for i in range(here)]
         level += [number] * here
@@ -50,7 +51,7 @@ def great_britain(real_data) -> tuple[np.ndarray, np.ndarray]:
     return np.array(parent), np.array(level)
 
 
-@pytest.mark.parametrize("counts, printed", [
+@pytest.mark.parametrize(("counts", "printed"), [
     ((1, 50, 3006, 19495), (0.0217, 0.0800, 0.3135, 0.5847)),
     ((1, 3, 11, 380), (0.0840, 0.1211, 0.1867, 0.6082)),
 ])  # fmt: skip

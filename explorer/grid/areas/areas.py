@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyproj
@@ -16,10 +16,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
+from explorer.grid.grid import Progress
 from explorer.grid.projection import LONLAT, as_crs, transform
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Counted_co = TypeVar("Counted_co", covariant=True)
+
+
+class CountableByArea(Protocol[Counted_co]):
+    """What areas can count: records that put themselves into them."""
+
+    def count_in(
+        self, areas: Areas, cell: float, contribution_bound: int | None, progress: Progress | None
+    ) -> Counted_co:
+        """Return the counts by area and cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,3 +159,32 @@ class Areas:
         area, place = tree.query(self.geometry, predicate="intersects")
         np.minimum.at(found, finite[place], area)
         return np.where(found < len(self), found, -1).astype(np.int32)
+
+    def count(
+        self,
+        points: CountableByArea[Counted_co],
+        cell: float = 500.0,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> Counted_co:
+        """Count points by area and cell of a national lattice.
+
+        A point in no area is counted nowhere, and how many there were is not kept.
+
+        Parameters
+        ----------
+        points : Points
+            In any CRS.
+        cell : metres, the side of the lattice's cells
+        contribution_bound : int, optional
+            At most this many records of each user *in the whole country*, the first ones inside
+            any area in the order of the file. Needs ``points.user``.
+        progress : callable, optional
+            Called with the fraction done, 0 to 1.
+
+        Returns
+        -------
+        AreaCounts
+            What `Points` make of themselves in these areas: areas know no point.
+        """
+        return points.count_in(self, cell, contribution_bound, progress)

@@ -182,7 +182,7 @@ class Country(Mechanism):
 
     def _drawn(self, curator: ForestCurator, counts: AreaCounts) -> CountryRelease:
         windows = counts.windows
-        starts, nodes, draws = self._count_levels(curator, windows.people, counts)
+        starts, nodes = self._count_levels(curator, windows.people, counts)
         of = [windows.of(windows.members(node)) for node in nodes[starts.ids]]
         maps: tuple[AreaMap | None, ...] = (None,) * len(starts)
         if self.inside != NO_MAPS:
@@ -195,7 +195,7 @@ class Country(Mechanism):
             )
         record = with_totals(curator.transcript(starts), starts.ids, maps)
         linear = inference.least_squares(record)
-        published = self._consistent(record, linear, draws)
+        published = self._consistent(record, linear)
         release = CountryRelease(
             windows=windows,
             tree=Tree.of(published),
@@ -220,18 +220,17 @@ class Country(Mechanism):
 
     def _count_levels(
         self, curator: ForestCurator, people: People, counts: AreaCounts
-    ) -> tuple[Regions, Ints, list[Measurement]]:
+    ) -> tuple[Regions, Ints]:
         """Draw the counts of areas from the whole downwards.
 
         Returns
         -------
-        The regions in which maps begin; the node of `people` that each region of the book is; and
-        what was drawn.
+        The regions in which maps begin, and the node of `people` that each of the book is.
         """
         taken = self._parts(people, counts)
         first, behind = people.ranges
         here, nodes = curator.open(), np.zeros(1, dtype=np.int64)
-        book, starts, draws = nodes, [], []
+        book, starts = nodes, []
         while len(here):
             left = curator.remaining(here)
             leaf = people.is_leaf[nodes]
@@ -250,15 +249,13 @@ class Country(Mechanism):
             parents = nodes[~ends]
             if len(parents) == 0:
                 break
+            # In the order of their parents, as the book enters them.
             children = np.flatnonzero(np.isin(people.parent, parents))
-            children = children[np.argsort(first[children], kind="stable")]
-            order = np.argsort(first[parents], kind="stable")
-            assert np.array_equal(order, np.arange(len(parents)))
             low, high = first[children][:, np.newaxis], behind[children][:, np.newaxis]
             here = here.select(~ends).divide(people.fan_out[parents], low, high)
             nodes = children
             book = np.concatenate([book, nodes])
-        return Regions.join(starts), book, draws
+        return Regions.join(starts), book
 
     def _parts(self, people: People, counts: AreaCounts) -> np.ndarray:
         levels = np.bincount(counts.areas.level)
@@ -281,9 +278,7 @@ class Country(Mechanism):
         settings: Mapping[str, Any] = self.inside_settings
         return mechanism(self.inside)(epsilon=epsilon, **settings)
 
-    def _consistent(
-        self, record: Transcript, linear: Estimate, draws: list[Measurement]
-    ) -> Estimate:
+    def _consistent(self, record: Transcript, linear: Estimate) -> Estimate:
         if self.consistency == "least squares":
             return linear
         if self.consistency == "non-negative":

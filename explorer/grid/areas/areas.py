@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -14,11 +14,19 @@ import pyproj
 import shapely
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.errors import InputError
+from explorer.grid import values
+from explorer.grid.areas.index import DOUBTFUL, AreaIndex, first_covering
+from explorer.grid.areas.marking import NONE
+from explorer.grid.areas.overlaps import check_overlaps, measured
+from explorer.grid.areas.plane import NearestEdge, plane_of
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
 from explorer.grid.grid import Progress
-from explorer.grid.projection import LONLAT, as_crs, transform
+from explorer.grid.kept import kept
+from explorer.grid.projection import CHUNK, LONLAT, as_crs, transform
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Counted_co = TypeVar("Counted_co", covariant=True)
@@ -31,6 +39,10 @@ class CountableByArea(Protocol[Counted_co]):
         self, areas: Areas, cell: float, contribution_bound: int | None, progress: Progress | None
     ) -> Counted_co:
         """Return the counts by area and cell."""
+
+
+#: Metres beyond which no area is near.
+MAX_NEAREST = 100_000.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,15 +90,27 @@ class Areas:
         levels : names of columns, coarsest first
             Such as ("country", "region", "district").
         nearest : metres, optional
-            A place in no area belongs to the nearest one within this distance.
+            A place in no area belongs to the nearest one within this distance, the first of
+            several in the file: a public rule, which changes whom areas hold but no privacy.
 
         Raises
         ------
         InputError
+            For a file that is none or has no such columns; an area without a name, twice the same
+            path, or a path that others continue; no CRS; something else than polygons; areas that
+            overlap by more than 1 km2 and .1 % of the smaller one, or by a tenth of it; a distance
+            that is none. What can be mended is, see `notes`.
         """
+        if nearest is not None and values.as_number(nearest, 0, MAX_NEAREST) is None:
+            raise InputError(
+                f"The distance to the nearest area is {values.shown(nearest)}: give metres, 0 to "
+                f"{MAX_NEAREST:g}, or none."
+            )
         table = read_table(source, levels)
         tree: AreaTree = tree_of(table.paths, table.levels)
-        return cls(
+        for array in (tree.parent, tree.level, tree.lowest, table.geometry):
+            array.setflags(write=False)
+        areas = cls(
             table.levels,
             tree.parent,
             tree.level,
@@ -94,19 +118,44 @@ class Areas:
             tree.lowest,
             table.geometry,
             table.crs,
-            nearest,
+            nearest or None,
             table.notes,
         )
+        facts = areas._measured
+        said = check_overlaps(facts["sizes"], facts["pairs"], facts["shared"], table.paths)
+        return replace(areas, notes=(*table.notes, *said))
 
     @cached_property
     def key(self) -> str:
         """SHA-256 of names, boundaries, CRS and rules."""
         digest = hashlib.sha256(repr((self.levels, self.paths, self.nearest)).encode())
         digest.update(self.lowest.astype("<i8").tobytes())
-        digest.update(self.crs.to_wkt().encode())
-        for shape in self.geometry:
-            digest.update(shapely.to_wkb(shape, byte_order=1))
+        digest.update(self.boundary_key.encode())
         return digest.hexdigest()
+
+    @cached_property
+    def boundary_key(self) -> str:
+        """SHA-256 of the boundaries and their CRS: what index, lattice and outlines come from."""
+        digest = hashlib.sha256(self.crs.to_wkt().encode())
+        for written in shapely.to_wkb(self.geometry, byte_order=1):
+            digest.update(written)
+        return digest.hexdigest()
+
+    @property
+    def sizes(self) -> Floats:
+        """Size of each area of the file, (m,) km2, on an equal-area plane."""
+        sizes: Floats = self._measured["sizes"]
+        return sizes
+
+    @cached_property
+    def _measured(self) -> dict[str, NDArray[Any]]:
+        return kept(
+            "overlaps1",
+            self.boundary_key,
+            ("sizes", "pairs", "shared"),
+            lambda: measured(self.geometry, self.crs, self.plane),
+            worth=int(shapely.get_num_coordinates(self.geometry).sum()),
+        )
 
     def __len__(self) -> int:
         """Number of areas of the file."""
@@ -150,15 +199,41 @@ class Areas:
             Number of the area in file order; -1 for a place in none, and for NaN and inf.
         """
         x, y = np.atleast_1d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float))
-        crs = as_crs(crs)
-        if crs != self.crs:
+        if x.shape != y.shape or x.ndim != 1:
+            raise InputError("Places are two rows of numbers of the same length: x, then y.")
+        found = np.empty(len(x), dtype=np.int32)
+        for start in range(0, len(x), CHUNK):
+            part = slice(start, start + CHUNK)
+            found[part] = self._assigned(x[part], y[part], as_crs(crs))
+        return found
+
+    def _assigned(self, x: Floats, y: Floats, crs: pyproj.CRS) -> NDArray[np.int32]:
+        if not crs.equals(self.crs, ignore_axis_order=True):
             x, y = transform(crs, self.crs, x, y)
-        found = np.full(len(x), len(self), dtype=np.int64)
-        finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-        tree = shapely.STRtree(shapely.points(x[finite], y[finite]))
-        area, place = tree.query(self.geometry, predicate="intersects")
-        np.minimum.at(found, finite[place], area)
-        return np.where(found < len(self), found, -1).astype(np.int32)
+        if self.crs.is_geographic:
+            x = _in_one_turn(x)
+        found = self.index.find(x, y)
+        doubtful = np.flatnonzero(found == DOUBTFUL)
+        if len(doubtful):
+            found[doubtful] = first_covering(self.geometry, x[doubtful], y[doubtful])
+        if self.nearest:
+            lost = np.flatnonzero((found == NONE) & np.isfinite(x) & np.isfinite(y))
+            found[lost] = self._edges.find(x[lost], y[lost], self.nearest)
+        return found
+
+    @cached_property
+    def index(self) -> AreaIndex:
+        """The index of the boundaries; built in a second for a country, and kept in a file."""
+        return AreaIndex.of(self.geometry, self.boundary_key)
+
+    @cached_property
+    def _edges(self) -> NearestEdge:
+        return NearestEdge.of(self.geometry, self.crs, self.plane)
+
+    @cached_property
+    def plane(self) -> pyproj.CRS:
+        """The projected CRS that lattice, outlines and distances are in, metres."""
+        return plane_of(self.geometry, self.crs)
 
     def count(
         self,
@@ -188,3 +263,11 @@ class Areas:
             What `Points` make of themselves in these areas: areas know no point.
         """
         return points.count_in(self, cell, contribution_bound, progress)
+
+
+def _in_one_turn(lon: Floats) -> Floats:
+    """Longitudes as -180 to 180; those that are already keep every bit."""
+    far = np.abs(lon) > 180.0
+    if not far.any():
+        return lon
+    return np.where(far & np.isfinite(lon), lon - 360.0 * np.floor((lon + 180.0) / 360.0), lon)

@@ -14,6 +14,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
 from explorer.grid.areas.people import People
 from explorer.grid.grid import Grid
 from explorer.grid.projection import transform
@@ -93,6 +94,27 @@ class Windows:
         first, behind = self.people.ranges
         return np.sort(self.row[first[node] : behind[node]])
 
+    def find(self, path: Sequence[str] | str) -> int:
+        """The node of an area by its path, or by a name that only one has.
+
+        Raises
+        ------
+        InputError
+            For a path that is none of the areas, or a name of several.
+        """
+        paths = self.areas.paths
+        if isinstance(path, str):
+            found = [i for i, each in enumerate(paths) if each and each[-1] == path]
+            # An only child that is called like its parent is the same area.
+            people = {int(self.people.of[i]) for i in found}
+            if len(people) > 1:
+                raise InputError(f"There are {len(found)} areas called {path!r}: give a path.")
+        else:
+            found = [i for i, each in enumerate(paths) if each == tuple(path)]
+        if not found:
+            raise InputError(f"There is no area {shown_path(path)}: see the paths of areas().")
+        return found[-1]
+
     def of(self, members: Sequence[int] | Ints) -> Window:
         """The window of some areas: of one as the lattice has it, else the one over all of them."""
         chosen = np.asarray(members, dtype=np.int64)
@@ -142,6 +164,11 @@ class Windows:
         shares = np.asarray(lattice.shares(area), dtype=np.float32)
         scale = int(lattice.scale[area])
         return Window(row, col, scale, np.array([area]), shares.reshape(1, rows, cols))
+
+
+def shown_path(path: Sequence[str] | str) -> str:
+    """A path as a sentence repeats it."""
+    return repr(path if isinstance(path, str) else "/".join(map(str, path)))[:80]
 
 
 def _coarser(window: Window, scale: int) -> Window:

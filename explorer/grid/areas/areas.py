@@ -17,12 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.areas.index import DOUBTFUL, AreaIndex, first_covering
+from explorer.grid.areas.lattice import Lattice, lattice_over
 from explorer.grid.areas.marking import NONE
+from explorer.grid.areas.outlines import MOST_TOLERANCE, outlines_of, read_outlines
 from explorer.grid.areas.overlaps import check_overlaps, measured
-from explorer.grid.areas.plane import NearestEdge, plane_of
+from explorer.grid.areas.plane import NearestEdge, on_plane, plane_of
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
-from explorer.grid.grid import Progress
+from explorer.grid.grid import Grid, Progress
 from explorer.grid.kept import kept
 from explorer.grid.projection import CHUNK, LONLAT, as_crs, transform
 
@@ -229,6 +231,77 @@ class Areas:
     @cached_property
     def _edges(self) -> NearestEdge:
         return NearestEdge.of(self.geometry, self.crs, self.plane)
+
+    def lattice(self, cell: float = 500.0, grid: Grid | None = None) -> Lattice:
+        """A grid that holds all areas, each area's window on it, and its share of each cell.
+
+        Parameters
+        ----------
+        cell : metres, 1 to 100,000
+            Side of the square cells, on the equal-area plane of these areas. Where an area is
+            more than 512 of them wide, its window has cells of twice the side, or four times.
+        grid : Grid, optional
+            Another grid to take as it is, such as one in the projected CRS of the country.
+
+        Raises
+        ------
+        InputError
+            For cells that are too small for a grid over all areas, and for a grid that does not
+            hold them all: records of an area beyond it would vanish.
+        """
+        wanted = cell, None if grid is None else repr(grid.to_dict())
+        if wanted not in self._lattices:
+            names = [self.paths[node] for node in self.lowest]
+            self._lattices[wanted] = lattice_over(
+                self.geometry,
+                self.crs,
+                self.plane,
+                names,
+                cell,
+                grid,
+                self.nearest or 0.0,
+                self.boundary_key,
+            )
+        return self._lattices[wanted]
+
+    def outlines(self, tolerance: float = 1_000.0) -> NDArray[Any]:
+        """Outlines of all nodes for drawing, in metres of `plane`; borders of all levels agree.
+
+        Parameters
+        ----------
+        tolerance : metres, 0 to 100,000
+            About the length of what is left out; parts and holes below (2 tolerance)^2 go too,
+            but an area's largest part never.
+
+        Returns
+        -------
+        (n,) polygons and multipolygons, without overlaps on any level
+            Not for counting: `assign` asks the boundaries as they are.
+
+        Raises
+        ------
+        InputError
+            For a tolerance out of range.
+        """
+        number = values.as_number(tolerance, 0, MOST_TOLERANCE)
+        if number is None:
+            raise InputError(
+                f"The tolerance is {values.shown(tolerance)}: give metres, 0 to {MOST_TOLERANCE:g}."
+            )
+        found = kept(
+            f"outlines1-{number:g}",
+            self.key,
+            ("written", "starts"),
+            lambda: outlines_of(
+                on_plane(self.geometry, self.crs, self.plane), self.parent, self.lowest, number
+            ),
+            worth=int(shapely.get_num_coordinates(self.geometry).sum()),
+        )
+        return read_outlines(**found)
+
+    @cached_property
+    def _lattices(self) -> dict[Any, Lattice]:
+        return {}
 
     @cached_property
     def plane(self) -> pyproj.CRS:

@@ -26,7 +26,9 @@ def plane_of(geometry: NDArray[Any], crs: pyproj.CRS) -> pyproj.CRS:
 
 
 def on_plane(geometry: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> NDArray[Any]:
-    """Polygons of one CRS in another; edges become curves of many corners.
+    """Valid polygons of one CRS in another; edges become curves of many corners.
+
+    Where projecting makes edges of one polygon cross, it is mended by its structure.
 
     Raises
     ------
@@ -50,6 +52,8 @@ def on_plane(geometry: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> NDAr
             f"An area reaches to where {plane.name} has no place; leave it out, or give another "
             "CRS."
         )
+    broken = ~shapely.is_valid(moved)
+    moved[broken] = shapely.make_valid(moved[broken], method="structure", keep_collapsed=False)
     return moved
 
 

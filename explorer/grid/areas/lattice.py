@@ -1,0 +1,229 @@
+"""A national lattice over all areas: each area's window of cells, and its share of each of them.
+
+Shares are exact: an edge is cut where it leaves a cell, and what lies between it and the right
+side of its cell is a trapezoid, so that the cells of an area cost as much as its edges do. (GEOS,
+asked cell by cell, needs forty times as long.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyproj
+import shapely
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid import values
+from explorer.grid.areas.plane import on_plane
+from explorer.grid.areas.tree import Path, spoken
+from explorer.grid.extent import MAX_CELLS
+from explorer.grid.grid import Grid
+from explorer.grid.kept import kept
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Cells along a side of a window, at most: above, they are taken twice as long, again and again.
+MOST_SIDE = 512
+#: Sides of cells in metres.
+SMALLEST, LARGEST = 1.0, 100_000.0
+# What rounding leaves of a share of 0 or 1.
+_ROUNDED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """One grid for all areas, and a window of it for each.
+
+    Attributes
+    ----------
+    grid : Grid
+        Holds every place that an area may be given.
+    windows : (m, 4) first row, first column, rows, columns of each area, in its own cells
+    scale : (m,) sides of an area's own cells over those of the grid, powers of two
+    starts, flat : shares of area a, row by row, at starts[a] to starts[a + 1] of `flat`
+    """
+
+    grid: Grid
+    windows: Ints
+    scale: Ints
+    starts: Ints
+    flat: Floats
+
+    def shares(self, area: int) -> Floats:
+        """Which part of each cell of a window lies in its area, (rows, columns), 0 to 1."""
+        rows, cols = self.windows[area, 2:]
+        return self.flat[self.starts[area] : self.starts[area + 1]].reshape(rows, cols)
+
+    def window(self, area: int) -> Grid:
+        """The window of an area as a grid of its own cells."""
+        row, col, rows, cols = (int(each) for each in self.windows[area])
+        x0, y0, *_ = self.grid.bounds
+        width = self.grid.cell_width * int(self.scale[area])
+        height = self.grid.cell_height * int(self.scale[area])
+        west, south = x0 + col * width, y0 + row * height
+        bounds = (west, south, west + cols * width, south + rows * height)
+        return Grid(bounds, (rows, cols), self.grid.crs)
+
+
+def lattice_over(
+    geometry: NDArray[Any],
+    crs: pyproj.CRS,
+    plane: pyproj.CRS,
+    paths: Sequence[Path],
+    cell: float,
+    grid: Grid | None,
+    reach: float,
+    key: str,
+) -> Lattice:
+    """The lattice over areas, see `Areas.lattice`.
+
+    Parameters
+    ----------
+    geometry, crs : (m,) polygons
+    plane : the CRS of the grid, unless there is one
+    paths : (m,) what the areas are called
+    cell : metres
+    grid : a grid to take as it is, or None
+    reach : metres beyond its border within which an area has places
+    key : SHA-256 of geometry and crs
+    """
+    if grid is None:
+        number = values.as_number(cell, SMALLEST, LARGEST)
+        if number is None:
+            raise InputError(
+                f"The cells' side is {values.shown(cell)}: give metres, {SMALLEST:g} to "
+                f"{LARGEST:g}."
+            )
+        cell = number
+    elif grid.crs is None:
+        raise InputError("This grid has no CRS, so that no area has a place on it; give one.")
+    where = plane if grid is None or grid.crs is None else grid.crs
+    name = hashlib.sha256(f"{key} {cell} {reach} {grid and grid.to_dict()}".encode()).hexdigest()
+    worth = int(shapely.get_num_coordinates(geometry).sum())
+
+    def build() -> dict[str, NDArray[Any]]:
+        shapes = on_plane(geometry, crs, where)
+        own = grid or _grid_over(shapes, where, cell, reach)
+        _check_held(own, shapes, paths, reach)
+        about = np.array([*own.bounds, *own.shape], dtype=np.float64)
+        return {"grid": about, **_windows(shapes, own, reach)}
+
+    names = ("grid", "windows", "scale", "starts", "flat")
+    found = kept("lattice1", name, names, build, worth)
+    about = found.pop("grid").tolist()
+    west, south, east, north, rows, cols = about
+    return Lattice(Grid((west, south, east, north), (int(rows), int(cols)), where), **found)
+
+
+def _grid_over(shapes: NDArray[Any], plane: pyproj.CRS, cell: float, reach: float) -> Grid:
+    """The grid of square cells over all areas; its corners are multiples of a cell."""
+    west, south, east, north = shapely.total_bounds(shapes)
+    margin = reach + max(cell, 1.0)
+    first = np.floor((np.array([west, south]) - margin) / cell)
+    number = np.ceil((np.array([east, north]) + margin) / cell) - first
+    # Whole cells of every window: larger ones are some of these.
+    block = 2 ** max(int(np.ceil(np.log2(number.max() / MOST_SIDE))), 0)
+    cols, rows = (np.ceil(number / block) * block).astype(np.int64)
+    if rows * cols > MAX_CELLS:
+        wanted = cell * np.sqrt(rows * cols / MAX_CELLS)
+        least = float(np.ceil(wanted / 10 ** np.floor(np.log10(wanted)) * 10)) * 10 ** (
+            np.floor(np.log10(wanted)) - 1
+        )
+        raise InputError(
+            f"Cells of {cell:g} m make {rows * cols:,} cells over these areas, more than "
+            f"{MAX_CELLS:,}; give cells of about {least:g} m or more."
+        )
+    x0, y0 = first * cell
+    bounds = (float(x0), float(y0), float(x0 + cols * cell), float(y0 + rows * cell))
+    return Grid(bounds, (int(rows), int(cols)), plane)
+
+
+def _check_held(grid: Grid, shapes: NDArray[Any], paths: Sequence[Path], reach: float) -> None:
+    """Refuse a grid beyond which an area goes on: its records there would vanish."""
+    x0, y0, x1, y1 = grid.bounds
+    west, south, east, north = shapely.bounds(shapes).T
+    out = (west - reach < x0) | (south - reach < y0) | (east + reach > x1) | (north + reach > y1)
+    if out.any():
+        first = spoken(paths[np.flatnonzero(out)[0]])
+        more = int(out.sum()) - 1
+        others = f" and {more:,} more" if more else ""
+        raise InputError(
+            f"This grid does not hold the area {first}{others}, so that records would be lost; "
+            "take the lattice of the areas, or a larger grid."
+        )
+
+
+def _windows(shapes: NDArray[Any], grid: Grid, reach: float) -> dict[str, NDArray[Any]]:
+    x0, y0, *_ = grid.bounds
+    steps = np.array([grid.cell_width, grid.cell_height])
+    bounds = (shapely.bounds(shapes).reshape(-1, 2, 2) - (x0, y0)) / steps
+    # Rounding and bent edges move a place by less than this.
+    margin = reach / steps + np.maximum(1.0, 1.0 / steps)
+    highest = np.array([grid.shape[1], grid.shape[0]])
+    first = np.maximum(np.floor(bounds[:, 0] - margin), 0)
+    behind = np.minimum(np.ceil(bounds[:, 1] + margin), highest)
+    sides = (behind - first).max(axis=1)
+    scale = 2 ** np.maximum(np.ceil(np.log2(sides / MOST_SIDE)), 0).astype(np.int64)
+    first = first.astype(np.int64) // scale[:, None]
+    behind = -(-behind.astype(np.int64) // scale[:, None])
+    windows = np.stack([first[:, ::-1], (behind - first)[:, ::-1]], axis=1).reshape(-1, 4)
+    starts = np.concatenate([[0], np.cumsum(windows[:, 2] * windows[:, 3])])
+    flat = np.zeros(starts[-1])
+    for area, shape in enumerate(shapes):
+        rows, cols = windows[area, 2:]
+        cells = flat[starts[area] : starts[area + 1]].reshape(rows, cols)
+        origin = np.array([x0, y0]) + first[area] * scale[area] * steps
+        _add_polygons(shape, origin, steps * scale[area], cells)
+    return {"windows": windows, "scale": scale, "starts": starts, "flat": flat}
+
+
+def _add_polygons(shape: Any, origin: Floats, steps: Floats, cells: Floats) -> None:
+    """Shares of cells (rows, cols), written into `cells`."""
+    rings, part = shapely.get_rings(shapely.get_parts(shape), return_index=True)
+    is_hole = np.diff(part, prepend=-1) == 0
+    places, ring = shapely.get_coordinates(rings, return_index=True)
+    sign = np.where(shapely.is_ccw(rings) == is_hole, 1.0, -1.0)
+    _add_rings((places - origin) / steps, ring, sign, cells)
+    np.cumsum(cells, axis=1, out=cells)
+    cells[cells < _ROUNDED] = 0.0
+    cells[cells > 1 - _ROUNDED] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def _add_rings(places, ring, sign, cells):  # type: ignore[no-untyped-def]
+    """What edges add to the cells that they pass; sums along the rows are shares afterwards."""
+    rows, cols = cells.shape
+    for k in range(len(places) - 1):
+        if ring[k] != ring[k + 1]:
+            continue
+        xa, ya, xb, yb = places[k, 0], places[k, 1], places[k + 1, 0], places[k + 1, 1]
+        if ya == yb:
+            continue
+        weight = sign[ring[k]]
+        if ya > yb:
+            xa, ya, xb, yb, weight = xb, yb, xa, ya, -weight
+        slope = (xb - xa) / (yb - ya)
+        for row in range(max(int(ya), 0), min(int(yb), rows - 1) + 1):
+            low, high = max(ya, row), min(yb, row + 1.0)
+            if high <= low:
+                continue
+            one, other = xa + (low - ya) * slope, xa + (high - ya) * slope
+            west, east = min(one, other), max(one, other)
+            first, last = max(int(west), 0), min(int(east), cols - 1)
+            for col in range(first, last + 1):
+                left, right = max(west, col), min(east, col + 1.0)
+                part = high - low
+                if east > west:
+                    part *= max(right - left, 0.0) / (east - west)
+                # Of this height, what lies in this cell to the right of the edge.
+                inside = col + 1.0 - 0.5 * (left + right)
+                cells[row, col] += weight * part * inside
+                if col + 1 < cols:
+                    cells[row, col + 1] += weight * part * (1.0 - inside)

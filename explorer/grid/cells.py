@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from threading import local
 from typing import NamedTuple
 
 import numpy as np
@@ -22,20 +23,20 @@ EVERYWHERE: Crop = (-np.inf, -np.inf, np.inf, np.inf, 0.0)
 
 
 class Found(NamedTuple):
-    """Places that may lie on the grid, in the order they came in; arrays until the next call.
+    """Places that may lie on the grid, in the order they came; until this thread's next call.
 
     Attributes
     ----------
     column, row : (m,) float64
         In cells, with fractions; both NaN outside. On the last edge it is the number of cells,
         which belongs to the last cell.
-    index : (m,) int64
-        Which of the places each of them is.
+    which : (m,) int64
+        The number of each of them among the places.
     """
 
     column: Floats
     row: Floats
-    index: Ints
+    which: Ints
 
 
 class CellFinder:
@@ -59,15 +60,11 @@ class CellFinder:
         if grid.crs is not None and crs is not None and self._moves:
             self.crop = crop_box(grid.bounds, grid.crs, crs)
             self.patches = _patches(grid, crs, self.crop, worth(places))
-        self._room: tuple[Floats, Floats, Ints, Ints] | None = None
+        self._rooms = local()
 
     def find(self, x: Floats, y: Floats) -> Found:
-        """Where (n,) places lie; NaN and inf are outside. Not for two threads at a time."""
-        if self._room is None or self._room[0].size < x.size:
-            # Pages that nothing is written to take no room.
-            floats, ints = np.empty((2, x.size)), np.empty((2, x.size), np.int64)
-            self._room = (*floats, *ints)
-        column, row, index, asked = self._room
+        """Where (n,) places lie; NaN and inf are outside."""
+        column, row, index, asked = self._room(x.size)
         shape = self.grid.shape
         fitted = self.patches.coefficients
         n, m = _place(
@@ -85,12 +82,26 @@ class CellFinder:
             column[some], row[some] = sure_x, sure_y
         return Found(column[:n], row[:n], index[:n])
 
+    def _room(self, size: int) -> tuple[Floats, Floats, Ints, Ints]:
+        """Arrays to write to, of each thread its own."""
+        room: tuple[Floats, Floats, Ints, Ints] | None = getattr(self._rooms, "arrays", None)
+        if room is None or room[0].size < size:
+            # Pages that nothing is written to take no room.
+            floats, ints = np.empty((2, size)), np.empty((2, size), np.int64)
+            room = floats[0], floats[1], ints[0], ints[1]
+            self._rooms.arrays = room
+        return room
+
     def _project(self, x: Floats, y: Floats) -> None:
         if self.grid.crs is not None and self.crs is not None:
             transformer(self.crs, self.grid.crs).transform(x, y, inplace=True)
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_room": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_rooms"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._rooms = local()
 
 
 def crop_box(bounds: Box, crs: pyproj.CRS, target: pyproj.CRS) -> Crop:

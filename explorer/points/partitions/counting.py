@@ -73,6 +73,8 @@ class Job:
                 yield from file.iter_batches(
                     BATCH, row_groups=list(part.groups), columns=self.wanted.names
                 )
+            except InputError:
+                raise
             except (pa.ArrowException, OSError, ValueError, KeyError) as error:
                 raise unreadable(PurePath(path).name) from error
 

@@ -74,6 +74,8 @@ class Listing:
                 opened.seek(0)
                 file = pq.ParquetFile(opened)
                 return mark, file.metadata, file.schema_arrow
+            except InputError:
+                raise
             except (pa.ArrowException, OSError, ValueError) as error:
                 raise unreadable(title) from error
 

@@ -56,7 +56,7 @@ def count_by_dask(
         futures = [
             client.submit(_count, name, part, key=key, pure=False) for key, part in by_key.items()
         ]
-        for future in distributed.as_completed(futures):
+        for future in distributed.as_completed(futures, loop=client.loop):
             part = by_key.pop(future.key)
             try:
                 counted = future.result()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +149,7 @@ def write(
                     use_dictionary=False,
                     column_encoding=dict.fromkeys(("lon", "lat"), "BYTE_STREAM_SPLIT"),
                 )
-            columns = list(row_group(k, size, seed))
+            columns: list[NDArray[Any]] = list(row_group(k, size, seed))
             if users:
                 columns.append(people(k, size, rows, seed))
             assert writer is not None

@@ -189,7 +189,8 @@ def _land(shapes: NDArray[np.object_]) -> tuple[Floats, tuple[float, float]]:
 def _degrees(km: Floats) -> Floats:
     lon, lat = transform(equal_area_crs(LON, LAT), LONLAT, km[:, 0] * 1000, km[:, 1] * 1000)
     # Nine digits are a tenth of a millimetre, and the same on every machine.
-    return np.round(np.column_stack([lon, lat]), 9)
+    found: Floats = np.column_stack([lon, lat]).round(9)
+    return found
 
 
 def _to_degrees(shapes: NDArray[np.object_]) -> NDArray[np.object_]:

@@ -116,6 +116,12 @@ def list_files(source: Any) -> Listing:
     return Listing(tuple(paths), PurePath(named[0].rstrip("/")).name or named[0], protocol)
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether a file of this computer begins as Parquet does, whatever it is called."""
+    with path.open("rb") as opened:
+        return opened.read(4) == b"PAR1"
+
+
 def refuse_gaps(listing: Listing) -> None:
     """Raise `InputError` where numbered files lack a number between the first and the last."""
     series: dict[tuple[str, str], list[tuple[int, str]]] = {}

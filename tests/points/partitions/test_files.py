@@ -39,7 +39,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "points"
 
 
-
 def test_folder_pattern_list_and_address_are_the_same_points(folder: Path) -> None:
     names = [folder / f"part-{number}.parquet" for number in (1, 2, 10)]
     sources = [folder, str(folder / "*.parquet"), names, f"file://{folder}"]

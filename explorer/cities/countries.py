@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from explorer.cities import nation, nation_plan
 from explorer.cities.catalogue import folders
@@ -53,8 +54,8 @@ def countries() -> dict[str, CountrySet]:
                 title="Great Britain, road accidents",
                 description="Three countries, eleven regions, 380 districts.",
                 source="Department for Transport through deck.gl; boundaries of districts.",
-                areas=lambda: Areas.read(areas, nation_plan.LEVELS),
-                points=lambda: read_points(points),
+                areas=partial(Areas.read, areas, nation_plan.LEVELS),
+                points=partial(read_points, points),
             )
             break
     return found

@@ -126,7 +126,7 @@ class AreaNumbers:
     names: Sequence[str]
     private: Floats
     half: Floats
-    true: Floats
+    true: Floats | Ints
 
     def columns(self) -> dict[str, Any]:
         """The columns of the glyph beside its geometry."""

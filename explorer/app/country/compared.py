@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from typing import Any, cast
+from typing import Any
 
 import panel as pn
 
@@ -70,7 +70,7 @@ class WaysPanel(ExplainPanel[Any]):
         if screen is not None:
             release = screen.release
             made = Country(epsilon=release.epsilon, **release.parameters)
-            self.work.ask(Order(screen.data, cast(Country, made), screen.key[:2]))
+            self.work.ask(Order(screen.data, made, screen.key[:2]))
 
     def _done(self, found: Comparison) -> None:
         self.found = found

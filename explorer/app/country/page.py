@@ -37,7 +37,6 @@ from explorer.app.state.country import LOWEST, CountryState
 from explorer.cities.countries import countries, find
 from explorer.errors import InputError
 from explorer.points.area_counts import AreaCounts
-from explorer.scenario import Scenario
 
 
 class Country(DrawnPage):
@@ -70,9 +69,7 @@ class Country(DrawnPage):
     readout: CountryReadout
 
     @classmethod
-    def served(
-        cls, links: Sequence[Link], *, city: Any = None, scenario: Scenario | None = None, **_: Any
-    ) -> Self:
+    def served(cls, links: Sequence[Link], *, city: Any = None, **_: Any) -> Self:
         """The page of one visitor; what the server was told about maps of a city is not for it."""
         return super().served(links, city=city if city in countries() else None)
 
@@ -170,17 +167,17 @@ class Country(DrawnPage):
 
     def is_loaded(self, place: Place) -> bool:
         """Whether `load` would answer at once."""
-        return is_loaded(place)  # type: ignore[arg-type]
+        return is_loaded(place)
 
     def load(self, place: Place) -> Any:
         """A country of the catalogue, however long that takes."""
-        return load_country(place)  # type: ignore[arg-type]
+        return load_country(place)
 
     def count_own(self, own: OwnPoints[Any], place: Place) -> CountryData:
         """A visitor's points in a visitor's areas."""
         if not isinstance(own, OwnCountry) or own.areas is None:
             raise InputError("There are no areas of your own yet: load their boundaries first.")
-        return counted(own.title, own.areas, own.points, place)  # type: ignore[arg-type]
+        return counted(own.title, own.areas, own.points, place)
 
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
         """Another country: no box is on it yet, and the page chooses its area."""

@@ -17,7 +17,6 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.people import Row
 from explorer.grid.areas.windows import Windows, shown_path
 from explorer.releases import country_file
@@ -301,16 +300,10 @@ class CountryRelease:
         areas = self.windows.areas
         shapes = np.empty(len(areas.parent), dtype=object)
         shapes[areas.lowest] = areas.geometry
-        members: dict[int, list[Any]] = {}
-        for area, node in enumerate(areas.lowest):
-            above = int(areas.parent[node])
-            while above >= 0:
-                members.setdefault(above, []).append(areas.geometry[area])
-                above = int(areas.parent[above])
-        for node, parts in members.items():
-            # As they are drawn: gathered, not merged; a border inside costs nothing to keep.
-            polygons = shapely.get_parts(np.array(parts, dtype=object))
-            shapes[node] = shapely.multipolygons(polygons)
+        # From the lowest upwards: each is the union of its children.
+        for node in range(len(shapes) - 1, -1, -1):
+            if shapes[node] is None:
+                shapes[node] = _union(shapes[areas.children(node)])
         return shapes
 
     def _with_maps(self) -> str:
@@ -319,6 +312,14 @@ class CountryRelease:
         if not has:
             return "counts alone, which this release has"
         return "one of its areas with a map, such as " + shown_path(self.windows.areas.paths[has[0]])
+
+
+def _union(shapes: NDArray[Any]) -> Any:
+    """One geometry of several; side by side where their borders are too bad to be dissolved."""
+    try:
+        return shapely.union_all(shapes)
+    except shapely.GEOSException:
+        return shapely.multipolygons(shapely.get_parts(shapes))
 
 
 def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release:
@@ -366,6 +367,3 @@ def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release
         haar_variance=each.haar_variance,
         version=country.version,
     )
-
-
-__all__ = ["Areas", "CountryRelease"]

@@ -92,9 +92,8 @@ def _quarter(
     x0, y0, *_ = grid.bounds
     width, height = grid.cell_width, grid.cell_height
     ends = x0 + left * width, y0 + low * height, x0 + right * width, y0 + high * height
-    clipped = shapely.clip_by_rect(shape, *ends)
-    if not clipped.is_valid:
-        clipped = shapely.intersection(shapely.make_valid(shape), shapely.box(*ends))
+    # Not clip_by_rect: it loses polygons whose edges lie on those of the box.
+    clipped = shapely.intersection(shape, shapely.box(*ends))
     area, whole = clipped.area, rows * cols * width * height
     if area <= 1e-12 * whole:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import geopandas
@@ -50,6 +51,17 @@ class Asked:
             row[list(each)] = True
         return cls(members=chosen)
 
+    def near(self, shapes: NDArray[Any], members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which questions may have to do with some areas, given their polygons and numbers."""
+        if self.members is not None:
+            return np.flatnonzero(self.members[:, members].any(axis=1))
+        assert self._tree is not None
+        return np.unique(self._tree.query(shapes, predicate="intersects")[1])
+
+    @cached_property
+    def _tree(self) -> shapely.STRtree | None:
+        return None if self.shapes is None else shapely.STRtree(self.shapes)
+
     def __len__(self) -> int:
         for each in (self.boxes, self.shapes, self.members):
             if each is not None:
@@ -68,6 +80,8 @@ def asked_of(where: Any, windows: Windows) -> Asked:
     if isinstance(where, Asked):
         return where
     if isinstance(where, Areas):
+        if where.key == windows.areas.key:
+            return Asked.of_members([[area] for area in range(len(where))], len(where))
         where = geopandas.GeoSeries(where.geometry, crs=where.crs)
     if isinstance(where, geopandas.GeoDataFrame):
         where = where.geometry
@@ -125,7 +139,7 @@ def fractions(
                 else each.weights(boxes[inside])
             )
         return whole, part, weights
-    for m in range(len(asked)):
+    for m in asked.near(windows.shapes[window.members], window.members):
         covered = _covered(windows, window, land, asked, m)
         if covered is None:
             whole[m] = True
@@ -152,15 +166,15 @@ def _covered(
     question, all_in = asked.shapes[m], True
     for number, area in enumerate(window.members):
         shape = windows.shapes[area]
-        if not shapely.box(*question.bounds).intersects(shapely.box(*shape.bounds)):
-            all_in = False
+        if shape is question or shapely.equals_exact(shape, question):
+            covered += window.parts[number]
             continue
         piece = shapely.intersection(question, shape)
         if piece.area >= (1 - SAME) * shape.area:
             covered += window.parts[number]
             continue
         all_in = False
-        if piece.area > 0:
+        if piece.area > SAME * shape.area:
             at, inside = pieces(windows.grid_of(window), _polygons(piece))
             covered[at[:, 0], at[:, 1]] += inside
     return None if all_in else np.minimum(covered, land)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.areas.people import Row
 from explorer.grid.areas.windows import Windows, shown_path
+from explorer.grid.projection import transform
 from explorer.releases import country_file
 from explorer.releases.answers import Z95, Answers
 from explorer.releases.area_map import AreaMap
@@ -32,6 +33,10 @@ from explorer.version import __version__
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+OUTLINE = 200.0
+"""Metres by which the outlines of upper areas may be simplified, see `Areas.outlines`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,8 +116,8 @@ class CountryRelease:
         -------
         GeoDataFrame in the CRS of the boundaries
             level (0 for the whole), path ("/" between names), name, count, low and high (95 %
-            interval of the noise, `count` -+ 1.96 `sd`), unbiased, sd, geometry (upper areas are
-            the unions of theirs). An area inside one whose map begins above it is answered from
+            interval of the noise, `count` -+ 1.96 `sd`), unbiased, sd, geometry (upper
+            areas have the outlines of theirs, simplified to `OUTLINE`). An area inside one whose map begins above it is answered from
             that map, by its share of cells.
         """
         value, unbiased, sd = self._of_nodes
@@ -300,10 +305,13 @@ class CountryRelease:
         areas = self.windows.areas
         shapes = np.empty(len(areas.parent), dtype=object)
         shapes[areas.lowest] = areas.geometry
-        # From the lowest upwards: each is the union of its children.
-        for node in range(len(shapes) - 1, -1, -1):
-            if shapes[node] is None:
-                shapes[node] = _union(shapes[areas.children(node)])
+        upper = np.array([shape is None for shape in shapes])
+        if upper.any():
+            # Borders of many small areas dissolved exactly would take longer than a release.
+            drawn = areas.outlines(OUTLINE)[upper]
+            shapes[upper] = shapely.transform(
+                drawn, lambda xy: np.column_stack(transform(areas.plane, areas.crs, *xy.T))
+            )
         return shapes
 
     def _with_maps(self) -> str:
@@ -312,14 +320,6 @@ class CountryRelease:
         if not has:
             return "counts alone, which this release has"
         return "one of its areas with a map, such as " + shown_path(self.windows.areas.paths[has[0]])
-
-
-def _union(shapes: NDArray[Any]) -> Any:
-    """One geometry of several; side by side where their borders are too bad to be dissolved."""
-    try:
-        return shapely.union_all(shapes)
-    except shapely.GEOSException:
-        return shapely.multipolygons(shapely.get_parts(shapes))
 
 
 def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release:

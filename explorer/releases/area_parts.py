@@ -150,9 +150,7 @@ def fractions(
     return whole, part, weights
 
 
-def _covered(
-    windows: Windows, window: Window, land: Floats, asked: Asked, m: int
-) -> Floats | None:
+def _covered(windows: Windows, window: Window, land: Floats, asked: Asked, m: int) -> Floats | None:
     """Land in every cell that lies in a question, (rows, cols); None for all of it."""
     covered = np.zeros(window.shape)
     if asked.members is not None:

@@ -204,7 +204,9 @@ class CountryRelease:
         found = np.flatnonzero(self.node[self.tree.leaves] == node)
         each = self.maps[int(found[0])] if len(found) else None
         if each is None:
-            raise InputError(f"There is no map inside {shown_path(path)}: ask for {self._with_maps()}.")
+            raise InputError(
+                f"There is no map inside {shown_path(path)}: ask for {self._with_maps()}."
+            )
         count = float(self.tree.value[self.tree.leaves[found[0]]])
         return _as_release(self, each, count)
 
@@ -319,7 +321,9 @@ class CountryRelease:
         has = [i for i, each in zip(node, self.maps, strict=True) if each is not None]
         if not has:
             return "counts alone, which this release has"
-        return "one of its areas with a map, such as " + shown_path(self.windows.areas.paths[has[0]])
+        return "one of its areas with a map, such as " + shown_path(
+            self.windows.areas.paths[has[0]]
+        )
 
 
 def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release:

@@ -300,7 +300,7 @@ def with_totals(record: Transcript, ids: Ints, maps: tuple[AreaMap | None, ...])
     totals = Measurement(
         MAPS,
         np.array([at for at, _ in drawn]),
-        np.array([each.total for _, each in drawn]),  # type: ignore[arg-type]
+        np.array([each.total for _, each in drawn]),
         np.array([each.variance for _, each in drawn]),
     )
     nothing = np.zeros((len(record), 1), dtype=np.int64)

@@ -9,8 +9,9 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.areas.plane import on_plane
 from explorer.grid.grid import Grid
-from explorer.grid.projection import as_crs, transform
+from explorer.grid.projection import as_crs
 
 Floats = NDArray[np.float64]
 
@@ -62,14 +63,13 @@ def in_crs(geometry: Any, crs: Any, grid: Grid) -> Any:
     ):
         raise InputError("Give polygons or multipolygons: this has no area.")
     given = None if crs is None else as_crs(crs)
-    if given is not None and grid.crs is None:
+    there = grid.crs
+    if given is not None and there is None:
         raise InputError("This grid has no CRS; give geometries in cells, without one.")
-    if given is not None and given != grid.crs:
-        geometry = shapely.transform(
-            geometry, lambda xy: np.column_stack(transform(given, grid.crs, *xy.T))
-        )
-        if not np.isfinite(shapely.get_coordinates(geometry)).all():
-            raise InputError("A corner of this polygon is not on the Earth in the grid's CRS.")
+    if given is not None and there is not None and given != there:
+        alone = np.empty(1, dtype=object)
+        alone[0] = geometry
+        return on_plane(alone, given, there)[0]
     if not geometry.is_valid:
         geometry = shapely.make_valid(geometry, method="structure", keep_collapsed=False)
     return geometry

@@ -117,8 +117,8 @@ class CountryRelease:
         GeoDataFrame in the CRS of the boundaries
             level (0 for the whole), path ("/" between names), name, count, low and high (95 %
             interval of the noise, `count` -+ 1.96 `sd`), unbiased, sd, geometry (upper
-            areas have the outlines of theirs, simplified to `OUTLINE`). An area inside one whose map begins above it is answered from
-            that map, by its share of cells.
+            areas have the outlines of theirs, simplified to `OUTLINE`). An area inside one whose
+            map begins above it is answered from that map, by its share of cells.
         """
         value, unbiased, sd = self._of_nodes
         areas = self.windows.areas
@@ -278,7 +278,7 @@ class CountryRelease:
         each = self.maps[place]
         if each is not None:
             return each.window
-        return self.windows.of(self.windows.members(self.node[self.tree.leaves[place]]))
+        return self.windows.of(self.windows.members(int(self.node[self.tree.leaves[place]])))
 
     def _fractions(self, place: int, asked: Asked) -> tuple[NDArray[np.bool_], Floats, Floats]:
         window, cells = self._cells[place]
@@ -296,7 +296,7 @@ class CountryRelease:
         )
         below = np.flatnonzero(np.isnan(value))
         if len(below):
-            members = [tuple(self.windows.members(node)) for node in below]
+            members = [tuple(self.windows.members(int(node))) for node in below]
             found = self.answer(Asked.of_members(members, len(areas)))
             value[below], unbiased[below], sd[below] = found.value, found.value, found.sd
         return value[people.of], unbiased[people.of], sd[people.of]

@@ -218,6 +218,8 @@ def _release(facts: dict[str, Any], frame: geopandas.GeoDataFrame) -> dict[str, 
     windows = Windows(areas, _lattice(areas, Grid.from_dict(facts["lattice"])))
     tree = Tree(stages=tuple(facts["stages"]), **{n: stored[f"tree_{n}"] for n in _TREE})
     check_tree(tree, (len(areas),))
+    if not tree.spent.shape == tree.draws.shape == (len(tree), len(tree.stages)):
+        raise ValueError("stages are missing")
     node, unbiased = stored["node"], stored["unbiased"]
     first, behind = windows.people.ranges
     fits = node.shape == unbiased.shape == (len(tree),)
@@ -259,6 +261,8 @@ def _maps(
         end = begin + int(next(sizes))
         own = {name: stored[f"map_{name}"][begin:end] for name in _TREE}
         used = (own["spent"] > 0).any(axis=0) | np.isfinite(own["draws"]).any(axis=0)
+        if len(used) != len(stages):
+            raise ValueError("stages are missing")
         own["spent"], own["draws"] = own["spent"][:, used], own["draws"][:, used]
         names = tuple(s for s, u in zip(stages, used, strict=True) if u)
         window = windows.of(windows.members(int(node[leaf])))

@@ -35,7 +35,7 @@ def nation() -> Areas:
     return Areas.read(frame, ["country", "region", "district"])
 
 
-def people(areas: Areas, n: int = 4000, seed: int = 0) -> Points:
+def people(n: int = 4000, seed: int = 0) -> Points:
     """Return places in towns and all over the land, some in the sea."""
     rng = np.random.default_rng(seed)
     towns = np.array([[5_000, 5_000], [26_000, 8_000], [8_000, 33_000]])

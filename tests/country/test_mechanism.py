@@ -26,7 +26,7 @@ def areas() -> Areas:
 
 @pytest.fixture(scope="module")
 def counts(areas):
-    return areas.count(people(areas), cell=500.0)
+    return areas.count(people(), cell=500.0)
 
 
 def path_units(release) -> np.ndarray:
@@ -131,7 +131,7 @@ def test_the_paper_as_printed(counts) -> None:
 
 def test_a_user_counts_k_times_in_the_country(areas) -> None:
     rng = np.random.default_rng(0)
-    base = people(areas)
+    base = people()
     user = rng.integers(0, 40, len(base))
     points = Points(base.x, base.y, CRS, user=user)
     counts = areas.count(points, contribution_bound=3)

@@ -21,11 +21,11 @@ from explorer.grid.areas.lattice import Lattice, lattice_over
 from explorer.grid.areas.marking import NONE
 from explorer.grid.areas.outlines import MOST_TOLERANCE, outlines_of, read_outlines
 from explorer.grid.areas.overlaps import check_overlaps, measured
-from explorer.grid.areas.plane import NearestEdge, on_plane, plane_of
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
 from explorer.grid.grid import Grid
 from explorer.grid.kept import kept
+from explorer.grid.plane import NearestEdge, on_plane, plane_of
 from explorer.grid.projection import CHUNK, LONLAT, as_crs, transform
 
 Floats = NDArray[np.float64]

@@ -13,7 +13,7 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.areas.antimeridian import in_one_world
+from explorer.grid.antimeridian import in_one_world
 from explorer.grid.areas.tree import spoken
 from explorer.grid.polygon_files import FORMATS, check_columns, check_rows, read_frame
 from explorer.grid.projection import as_crs

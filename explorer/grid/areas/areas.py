@@ -34,6 +34,7 @@ Bools = NDArray[np.bool_]
 
 #: Metres beyond which no area is near.
 MAX_NEAREST = 100_000.0
+_MOST_LONGITUDE = 1_000.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +142,7 @@ class Areas:
     @cached_property
     def _measured(self) -> dict[str, NDArray[Any]]:
         return kept(
-            "overlaps1",
+            "overlaps2",
             self.boundary_key,
             ("sizes", "pairs", "shared"),
             lambda: measured(self.geometry, self.crs, self.plane),
@@ -300,7 +301,10 @@ class Areas:
 
 def _in_one_turn(lon: Floats) -> Floats:
     """Longitudes as -180 to 180; those that are already keep every bit."""
-    far = np.abs(lon) > 180.0
-    if not far.any():
+    # Further away it is no longitude, and what is left of it after turning is rounding.
+    far = np.flatnonzero((np.abs(lon) > 180.0) & (np.abs(lon) < _MOST_LONGITUDE))
+    if not len(far):
         return lon
-    return np.where(far & np.isfinite(lon), lon - 360.0 * np.floor((lon + 180.0) / 360.0), lon)
+    turned = lon.copy()
+    turned[far] -= 360.0 * np.floor((lon[far] + 180.0) / 360.0)
+    return turned

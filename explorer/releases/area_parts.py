@@ -12,11 +12,10 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Window, Windows
-from explorer.grid.coverage import in_crs, pieces
 from explorer.grid.extent import as_rectangles
+from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases.area_map import AreaMap
 
@@ -83,19 +82,12 @@ def asked_of(where: Any, windows: Windows) -> Asked:
         if where.key == windows.areas.key:
             return Asked.of_members([[area] for area in range(len(where))], len(where))
         where = geopandas.GeoSeries(where.geometry, crs=where.crs)
-    if isinstance(where, geopandas.GeoDataFrame):
-        where = where.geometry
-    if isinstance(where, geopandas.GeoSeries):
-        if where.crs is None:
-            raise InputError("These polygons have no CRS: set one with set_crs.")
-        return Asked(shapes=_flat(where.to_numpy(), where.crs, windows))
-    if isinstance(where, shapely.Geometry):
-        where = [where]
+    shapes = Shapes.of(where)
+    if shapes is not None:
+        return Asked(shapes=shapes.on(windows.grid))
     if isinstance(where, str) or _is_path(where):
         where = [where]
     listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []
-    if listed and all(isinstance(each, shapely.Geometry) for each in listed):
-        return Asked(shapes=_flat(np.array(listed, dtype=object), None, windows))
     if listed and all(isinstance(each, str) or _is_path(each) for each in listed):
         return Asked.of_members([_union(windows, [each]) for each in listed], len(windows.areas))
     if listed and all(isinstance(each, list) and _are_paths(each) for each in listed):
@@ -161,7 +153,7 @@ def _covered(windows: Windows, window: Window, land: Floats, asked: Asked, m: in
             covered[:] = np.minimum(window.parts[chosen].sum(axis=0, dtype=np.float64), land)
         return covered
     assert asked.shapes is not None
-    question, all_in = asked.shapes[m], True
+    question, all_in, there = asked.shapes[m], True, windows.grid_of(window)
     for number, area in enumerate(window.members):
         shape = windows.shapes[area]
         if shape is question or shapely.equals_exact(shape, question):
@@ -173,7 +165,7 @@ def _covered(windows: Windows, window: Window, land: Floats, asked: Asked, m: in
             continue
         all_in = False
         if piece.area > SAME * shape.area:
-            at, inside = pieces(windows.grid_of(window), _polygons(piece))
+            at, inside = pieces(there, _polygons(piece))
             covered[at[:, 0], at[:, 1]] += inside
     return None if all_in else np.minimum(covered, land)
 
@@ -194,13 +186,6 @@ def _polygons(shape: Any) -> Any:
     if shapely.get_dimensions(shape) == 2 and shape.geom_type != "GeometryCollection":
         return shape
     return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
-
-
-def _flat(shapes: NDArray[Any], crs: Any, windows: Windows) -> NDArray[Any]:
-    found = np.empty(len(shapes), dtype=object)
-    for i, shape in enumerate(shapes):
-        found[i] = in_crs(shape, crs, windows.grid)
-    return found
 
 
 def _is_path(value: Any) -> bool:

@@ -12,7 +12,7 @@ import io
 import json
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import geopandas
 import numpy as np
@@ -32,9 +32,6 @@ from explorer.releases.facts import checked
 from explorer.releases.file import DAMAGE, KEY, unpacked
 from explorer.releases.tree import Tree
 
-if TYPE_CHECKING:
-    from explorer.releases.country import CountryRelease
-
 FORMAT = 4
 """Of releases of areas; those of maps have 1 to 3."""
 TABLE = "dp_explorer"
@@ -43,8 +40,8 @@ _COLUMNS = ("level", "path", "name", "count", "low", "high", "unbiased", "sd")
 _TREE = ("lower", "upper", "parent", "value", "precision", "spent", "draws")
 
 
-def write(path: str | Path, release: CountryRelease) -> None:
-    """Write a release, see `CountryRelease.save`.
+def write(path: str | Path, release: Any) -> None:
+    """Write a `CountryRelease`, see its `save`.
 
     Raises
     ------
@@ -111,7 +108,7 @@ def layers(areas: Areas) -> list[str]:
     return ["whole", *(name if name != "whole" else "whole_" for name in areas.levels)]
 
 
-def _facts(release: CountryRelease) -> dict[str, Any]:
+def _facts(release: Any) -> dict[str, Any]:
     """All that is not for the eye, as JSON can hold it."""
     areas, maps = release.windows.areas, [each for each in release.maps if each is not None]
     stages = tuple(dict.fromkeys(stage for each in maps for stage in each.tree.stages))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.areas.people import People
-from explorer.grid.areas.plane import on_plane
 from explorer.grid.grid import Grid
+from explorer.grid.plane import on_plane
 
 if TYPE_CHECKING:
     from explorer.grid.areas.areas import Areas

@@ -117,7 +117,8 @@ class Country(Mechanism):
         step=500,
         allow_None=True,
         label="Threshold",
-        doc="An upper area whose noisy count is below this is not divided: its map begins there. "
+        doc="An upper area whose noisy count is below this is not divided: its map begins there "
+        "(one that has no count of its own is always divided). "
         "Automatic: maps begin in the lowest areas.",
     )
     consistency = param.Selector(
@@ -189,7 +190,13 @@ class Country(Mechanism):
 
     def _drawn(self, curator: ForestCurator, counts: AreaCounts) -> CountryRelease:
         windows = counts.windows
-        starts, nodes = self._count_levels(curator, windows.people, counts)
+        taken = self._parts(windows.people, counts)
+        if self.inside != NO_MAPS:
+            # The poorest map; where a threshold starts some above, they have more.
+            left = budgets.units_on_paths(windows.people, taken, curator.units)[1]
+            least = int(left[windows.people.is_leaf].min())
+            self._map_at(to_epsilon(least - share(least, self.own_share)))
+        starts, nodes = self._count_levels(curator, windows.people, taken)
         of = [windows.of(windows.members(node)) for node in nodes[starts.ids]]
         maps: tuple[AreaMap | None, ...] = (None,) * len(starts)
         if self.inside != NO_MAPS:
@@ -226,7 +233,7 @@ class Country(Mechanism):
         return replace(release, ledger=by_stage(spent, curator.ledger))
 
     def _count_levels(
-        self, curator: ForestCurator, people: People, counts: AreaCounts
+        self, curator: ForestCurator, people: People, taken: np.ndarray
     ) -> tuple[Regions, Ints]:
         """Draw the counts of areas from the whole downwards.
 
@@ -234,7 +241,6 @@ class Country(Mechanism):
         -------
         The regions in which maps begin, and the node of `people` that each of the book is.
         """
-        taken = self._parts(people, counts)
         first, behind = people.ranges
         here, nodes = curator.open(), np.zeros(1, dtype=np.int64)
         book, starts = nodes, []
@@ -301,7 +307,7 @@ def with_totals(record: Transcript, ids: Ints, maps: tuple[AreaMap | None, ...])
     totals = Measurement(
         MAPS,
         np.array([at for at, _ in drawn]),
-        np.array([each.total for _, each in drawn]),  # type: ignore[arg-type]
+        np.array([each.total for _, each in drawn]),
         np.array([each.variance for _, each in drawn]),
     )
     nothing = np.zeros((len(record), 1), dtype=np.int64)

@@ -122,6 +122,8 @@ def _read_parquet(path: Path, columns: Sequence[str], what: str) -> Any:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
     tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
     return any(test(kind) for test in tests) or pa.types.is_large_binary(kind)
 

@@ -42,6 +42,8 @@ def count_areas(
     """
     grid = windows.grid
     rows, cols = grid.shape
+    if points.crs is None or grid.crs is None:
+        raise InputError("These points have no CRS; read them with crs=... to place them.")
     taken = _nobody(points.user) if contribution_bound and points.user is not None else None
     names: list[Ints] = []
     numbers: list[Ints] = []
@@ -61,7 +63,7 @@ def count_areas(
             number = points.weight[part][inside].copy()
         if taken is not None and points.user is not None and contribution_bound:
             codes = np.searchsorted(taken[0], points.user[part][inside])
-            _keep_first(codes, contribution_bound, taken[1], number)
+            keep_first(codes, contribution_bound, taken[1], number, area[inside])
         atom, place = np.unique(
             area[inside] * (rows * cols) + row * cols + col, return_inverse=True
         )
@@ -83,8 +85,8 @@ def _nobody(user: Ints) -> tuple[Ints, Ints]:
 
 
 @njit(cache=True, nogil=True)
-def _keep_first(codes, bound, taken, number):  # type: ignore[no-untyped-def]
-    """Cut `number` (n,) down to what each user may still give, in the order of the rows."""
+def keep_first(codes, bound, taken, number, _area):  # type: ignore[no-untyped-def]
+    """Cut `number` (n,) down to what each user may still give, whatever the area, row by row."""
     for i in range(len(codes)):
         number[i] = min(number[i], bound - taken[codes[i]])
         taken[codes[i]] += number[i]

@@ -131,9 +131,7 @@ class AreaCounts:
             row, col = np.divmod(self._cell[begin:end], self.windows.grid.shape[1])
             at = (row // window.scale - window.row), (col // window.scale - window.col)
             np.add.at(counts, at, self._number[begin:end])
-        return FrequencyMatrix(
-            counts, Grid.cells(window.shape), self.contribution_bound, self.unit
-        )
+        return FrequencyMatrix(counts, Grid.cells(window.shape), self.contribution_bound, self.unit)
 
     def national(self) -> FrequencyMatrix:
         """All records of all areas on the lattice (curator only)."""

@@ -103,8 +103,6 @@ class Points:
     ) -> AreaCounts:
         """Count these records by area and cell of a national lattice; see `Areas.count`."""
         bound = self._checked_bound(contribution_bound)
-        if self.crs is None:
-            raise InputError("These points have no CRS; read them with crs=... to place them.")
         return count_areas(self, Windows(areas, areas.lattice(cell)), bound, progress)
 
     def _checked(self, grid: Grid, contribution_bound: Any) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import geopandas
@@ -11,11 +12,10 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Window, Windows
-from explorer.grid.coverage import in_crs, pieces
 from explorer.grid.extent import as_rectangles
+from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases.area_map import AreaMap
 
@@ -50,6 +50,17 @@ class Asked:
             row[list(each)] = True
         return cls(members=chosen)
 
+    def near(self, shapes: NDArray[Any], members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which questions may have to do with some areas, given their polygons and numbers."""
+        if self.members is not None:
+            return np.flatnonzero(self.members[:, members].any(axis=1))
+        assert self._tree is not None
+        return np.unique(self._tree.query(shapes, predicate="intersects")[1])
+
+    @cached_property
+    def _tree(self) -> shapely.STRtree | None:
+        return None if self.shapes is None else shapely.STRtree(self.shapes)
+
     def __len__(self) -> int:
         for each in (self.boxes, self.shapes, self.members):
             if each is not None:
@@ -68,20 +79,15 @@ def asked_of(where: Any, windows: Windows) -> Asked:
     if isinstance(where, Asked):
         return where
     if isinstance(where, Areas):
+        if where.key == windows.areas.key:
+            return Asked.of_members([[area] for area in range(len(where))], len(where))
         where = geopandas.GeoSeries(where.geometry, crs=where.crs)
-    if isinstance(where, geopandas.GeoDataFrame):
-        where = where.geometry
-    if isinstance(where, geopandas.GeoSeries):
-        if where.crs is None:
-            raise InputError("These polygons have no CRS: set one with set_crs.")
-        return Asked(shapes=_flat(where.to_numpy(), where.crs, windows))
-    if isinstance(where, shapely.Geometry):
-        where = [where]
+    shapes = Shapes.of(where)
+    if shapes is not None:
+        return Asked(shapes=shapes.on(windows.grid))
     if isinstance(where, str) or _is_path(where):
         where = [where]
     listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []
-    if listed and all(isinstance(each, shapely.Geometry) for each in listed):
-        return Asked(shapes=_flat(np.array(listed, dtype=object), None, windows))
     if listed and all(isinstance(each, str) or _is_path(each) for each in listed):
         return Asked.of_members([_union(windows, [each]) for each in listed], len(windows.areas))
     if listed and all(isinstance(each, list) and _are_paths(each) for each in listed):
@@ -125,7 +131,7 @@ def fractions(
                 else each.weights(boxes[inside])
             )
         return whole, part, weights
-    for m in range(len(asked)):
+    for m in asked.near(windows.shapes[window.members], window.members):
         covered = _covered(windows, window, land, asked, m)
         if covered is None:
             whole[m] = True
@@ -136,9 +142,7 @@ def fractions(
     return whole, part, weights
 
 
-def _covered(
-    windows: Windows, window: Window, land: Floats, asked: Asked, m: int
-) -> Floats | None:
+def _covered(windows: Windows, window: Window, land: Floats, asked: Asked, m: int) -> Floats | None:
     """Land in every cell that lies in a question, (rows, cols); None for all of it."""
     covered = np.zeros(window.shape)
     if asked.members is not None:
@@ -149,19 +153,19 @@ def _covered(
             covered[:] = np.minimum(window.parts[chosen].sum(axis=0, dtype=np.float64), land)
         return covered
     assert asked.shapes is not None
-    question, all_in = asked.shapes[m], True
+    question, all_in, there = asked.shapes[m], True, windows.grid_of(window)
     for number, area in enumerate(window.members):
         shape = windows.shapes[area]
-        if not shapely.box(*question.bounds).intersects(shapely.box(*shape.bounds)):
-            all_in = False
+        if shape is question or shapely.equals_exact(shape, question):
+            covered += window.parts[number]
             continue
         piece = shapely.intersection(question, shape)
         if piece.area >= (1 - SAME) * shape.area:
             covered += window.parts[number]
             continue
         all_in = False
-        if piece.area > 0:
-            at, inside = pieces(windows.grid_of(window), _polygons(piece))
+        if piece.area > SAME * shape.area:
+            at, inside = pieces(there, _polygons(piece))
             covered[at[:, 0], at[:, 1]] += inside
     return None if all_in else np.minimum(covered, land)
 
@@ -182,13 +186,6 @@ def _polygons(shape: Any) -> Any:
     if shapely.get_dimensions(shape) == 2 and shape.geom_type != "GeometryCollection":
         return shape
     return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
-
-
-def _flat(shapes: NDArray[Any], crs: Any, windows: Windows) -> NDArray[Any]:
-    found = np.empty(len(shapes), dtype=object)
-    for i, shape in enumerate(shapes):
-        found[i] = in_crs(shape, crs, windows.grid)
-    return found
 
 
 def _is_path(value: Any) -> bool:

@@ -17,9 +17,9 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.people import Row
 from explorer.grid.areas.windows import Windows, shown_path
+from explorer.grid.projection import transform
 from explorer.releases import country_file
 from explorer.releases.answers import Z95, Answers
 from explorer.releases.area_map import AreaMap
@@ -33,6 +33,10 @@ from explorer.version import __version__
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+OUTLINE = 200.0
+"""Metres by which the outlines of upper areas may be simplified, see `Areas.outlines`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,9 +116,9 @@ class CountryRelease:
         -------
         GeoDataFrame in the CRS of the boundaries
             level (0 for the whole), path ("/" between names), name, count, low and high (95 %
-            interval of the noise, `count` -+ 1.96 `sd`), unbiased, sd, geometry (upper areas are
-            the unions of theirs). An area inside one whose map begins above it is answered from
-            that map, by its share of cells.
+            interval of the noise, `count` -+ 1.96 `sd`), unbiased, sd, geometry (upper
+            areas have the outlines of theirs, simplified to `OUTLINE`). An area inside one whose
+            map begins above it is answered from that map, by its share of cells.
         """
         value, unbiased, sd = self._of_nodes
         areas = self.windows.areas
@@ -204,7 +208,9 @@ class CountryRelease:
         found = np.flatnonzero(self.node[self.tree.leaves] == node)
         each = self.maps[int(found[0])] if len(found) else None
         if each is None:
-            raise InputError(f"There is no map inside {shown_path(path)}: ask for {self._with_maps()}.")
+            raise InputError(
+                f"There is no map inside {shown_path(path)}: ask for {self._with_maps()}."
+            )
         count = float(self.tree.value[self.tree.leaves[found[0]]])
         return _as_release(self, each, count)
 
@@ -276,7 +282,7 @@ class CountryRelease:
         each = self.maps[place]
         if each is not None:
             return each.window
-        return self.windows.of(self.windows.members(self.node[self.tree.leaves[place]]))
+        return self.windows.of(self.windows.members(int(self.node[self.tree.leaves[place]])))
 
     def _fractions(self, place: int, asked: Asked) -> tuple[NDArray[np.bool_], Floats, Floats]:
         window, cells = self._cells[place]
@@ -294,7 +300,7 @@ class CountryRelease:
         )
         below = np.flatnonzero(np.isnan(value))
         if len(below):
-            members = [tuple(self.windows.members(node)) for node in below]
+            members = [tuple(self.windows.members(int(node))) for node in below]
             found = self.answer(Asked.of_members(members, len(areas)))
             value[below], unbiased[below], sd[below] = found.value, found.value, found.sd
         return value[people.of], unbiased[people.of], sd[people.of]
@@ -305,16 +311,13 @@ class CountryRelease:
         areas = self.windows.areas
         shapes = np.empty(len(areas.parent), dtype=object)
         shapes[areas.lowest] = areas.geometry
-        members: dict[int, list[Any]] = {}
-        for area, node in enumerate(areas.lowest):
-            above = int(areas.parent[node])
-            while above >= 0:
-                members.setdefault(above, []).append(areas.geometry[area])
-                above = int(areas.parent[above])
-        for node, parts in members.items():
-            # As they are drawn: gathered, not merged; a border inside costs nothing to keep.
-            polygons = shapely.get_parts(np.array(parts, dtype=object))
-            shapes[node] = shapely.multipolygons(polygons)
+        upper = np.array([shape is None for shape in shapes])
+        if upper.any():
+            # Borders of many small areas dissolved exactly would take longer than a release.
+            drawn = areas.outlines(OUTLINE)[upper]
+            shapes[upper] = shapely.transform(
+                drawn, lambda xy: np.column_stack(transform(areas.plane, areas.crs, *xy.T))
+            )
         return shapes
 
     def _with_maps(self) -> str:
@@ -322,7 +325,9 @@ class CountryRelease:
         has = [i for i, each in zip(node, self.maps, strict=True) if each is not None]
         if not has:
             return "counts alone, which this release has"
-        return "one of its areas with a map, such as " + shown_path(self.windows.areas.paths[has[0]])
+        return "one of its areas with a map, such as " + shown_path(
+            self.windows.areas.paths[has[0]]
+        )
 
 
 def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release:
@@ -370,6 +375,3 @@ def _as_release(country: CountryRelease, each: AreaMap, count: float) -> Release
         haar_variance=each.haar_variance,
         version=country.version,
     )
-
-
-__all__ = ["Areas", "CountryRelease"]

@@ -74,29 +74,33 @@ class Family:
             leaf's own estimate; those of inner nodes are not looked at
         """
         found = np.empty(len(form))
-        below = self.variances[1]
-        _join(self.parent, self.fan_out, self.precision, below, form, shared, found)
+        fixed = self.parent, self.fan_out, self.precision, self.variances[1]
+        own = self.fan_out == 0
+        for m in range(len(form)):
+            q, c = np.where(own, form[m], 0.0), np.where(own, shared[m], 0.0)
+            found[m] = climb(*fixed, q, c, len(own) - 1)
         return found
 
 
 @njit(cache=True, nogil=True)
-def _join(parent, fan_out, precision, below, form, shared, found):  # type: ignore[no-untyped-def]
-    part, common = np.empty(len(parent)), np.empty(len(parent))
-    for m in range(len(form)):
-        part[:], common[:] = 0.0, 0.0
-        for i in range(len(parent) - 1, -1, -1):
-            q, c = part[i], common[i]
-            if fan_out[i] == 0:
-                q, c = form[m, i], shared[m, i]
-            elif precision[i] > 0.0:
-                s = 1.0 / precision[i]
-                q -= c * c / (below[i] + s)
-                c *= s / (below[i] + s)
-            if i == 0:
-                found[m] = max(q, 0.0)
-            else:
-                part[parent[i]] += q
-                common[parent[i]] += c
+def climb(parent, fan_out, precision, below, form, shared, last):  # type: ignore[no-untyped-def]
+    """The variance of a form, from its leaves to the root; works in `form` and `shared`, (n,).
+
+    Nodes behind `last` have no part in it.
+    """
+    for i in range(last, -1, -1):
+        q, c = form[i], shared[i]
+        if q == 0.0 and c == 0.0:
+            continue
+        if fan_out[i] > 0 and precision[i] > 0.0:
+            s = 1.0 / precision[i]
+            q -= c * c / (below[i] + s)
+            c *= s / (below[i] + s)
+        if i == 0:
+            return max(q, 0.0)
+        form[parent[i]] += q
+        shared[parent[i]] += c
+    return 0.0
 
 
 @njit(cache=True, nogil=True)

@@ -215,9 +215,7 @@ def _solve(
     else:
         _downwards(transcript.parent, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.
-    return Estimate(
-        transcript, value, precision, linear=not way_down and bool(np.all(shares == 1))
-    )
+    return Estimate(transcript, value, precision, linear=not way_down and bool(np.all(shares == 1)))
 
 
 @njit(cache=True, nogil=True)

@@ -21,11 +21,11 @@ from explorer.grid.areas.lattice import Lattice, lattice_over
 from explorer.grid.areas.marking import NONE
 from explorer.grid.areas.outlines import MOST_TOLERANCE, outlines_of, read_outlines
 from explorer.grid.areas.overlaps import check_overlaps, measured
-from explorer.grid.areas.plane import NearestEdge, on_plane, plane_of
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.kept import kept
+from explorer.grid.plane import NearestEdge, on_plane, plane_of
 from explorer.grid.projection import CHUNK, LONLAT, as_crs, transform
 
 Floats = NDArray[np.float64]
@@ -45,6 +45,7 @@ class CountableByArea(Protocol[Counted_co]):
 
 #: Metres beyond which no area is near.
 MAX_NEAREST = 100_000.0
+_MOST_LONGITUDE = 1_000.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,7 +153,7 @@ class Areas:
     @cached_property
     def _measured(self) -> dict[str, NDArray[Any]]:
         return kept(
-            "overlaps1",
+            "overlaps2",
             self.boundary_key,
             ("sizes", "pairs", "shared"),
             lambda: measured(self.geometry, self.crs, self.plane),
@@ -340,7 +341,10 @@ class Areas:
 
 def _in_one_turn(lon: Floats) -> Floats:
     """Longitudes as -180 to 180; those that are already keep every bit."""
-    far = np.abs(lon) > 180.0
-    if not far.any():
+    # Further away it is no longitude, and what is left of it after turning is rounding.
+    far = np.flatnonzero((np.abs(lon) > 180.0) & (np.abs(lon) < _MOST_LONGITUDE))
+    if not len(far):
         return lon
-    return np.where(far & np.isfinite(lon), lon - 360.0 * np.floor((lon + 180.0) / 360.0), lon)
+    turned = lon.copy()
+    turned[far] -= 360.0 * np.floor((lon[far] + 180.0) / 360.0)
+    return turned

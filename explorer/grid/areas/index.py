@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from explorer.grid.areas import marking
 from explorer.grid.areas.marking import BLOCKS, BORDER, FIRST_ASKED, NONE, SUB, UNKNOWN
-from explorer.grid.areas.plane import edges_of
 from explorer.grid.kept import kept
+from explorer.grid.plane import edges_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,8 +1,6 @@
 """A national lattice over all areas: each area's window of cells, and its share of each of them.
 
-Shares are exact: an edge is cut where it leaves a cell, and what lies between it and the right
-side of its cell is a trapezoid, so that the cells of an area cost as much as its edges do. (GEOS,
-asked cell by cell, needs forty times as long.)
+Shares are exact, see `grid.trapezoids`.
 """
 
 from __future__ import annotations
@@ -15,16 +13,16 @@ from typing import Any
 import numpy as np
 import pyproj
 import shapely
-from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid import values
-from explorer.grid.areas.plane import on_plane
 from explorer.grid.areas.tree import Path, spoken
 from explorer.grid.extent import MAX_CELLS
 from explorer.grid.grid import Grid
 from explorer.grid.kept import kept
+from explorer.grid.plane import on_plane
+from explorer.grid.trapezoids import add_polygon
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,8 +31,6 @@ Ints = NDArray[np.int64]
 MOST_SIDE = 512
 #: Sides of cells in metres.
 SMALLEST, LARGEST = 1.0, 100_000.0
-# What rounding leaves of a share of 0 or 1.
-_ROUNDED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,50 +176,5 @@ def _windows(shapes: NDArray[Any], grid: Grid, reach: float) -> dict[str, NDArra
         rows, cols = windows[area, 2:]
         cells = flat[starts[area] : starts[area + 1]].reshape(rows, cols)
         origin = np.array([x0, y0]) + first[area] * scale[area] * steps
-        _add_polygons(shape, origin, steps * scale[area], cells)
+        add_polygon(shape, origin, steps * scale[area], cells)
     return {"windows": windows, "scale": scale, "starts": starts, "flat": flat}
-
-
-def _add_polygons(shape: Any, origin: Floats, steps: Floats, cells: Floats) -> None:
-    """Shares of cells (rows, cols), written into `cells`."""
-    rings, part = shapely.get_rings(shapely.get_parts(shape), return_index=True)
-    is_hole = np.diff(part, prepend=-1) == 0
-    places, ring = shapely.get_coordinates(rings, return_index=True)
-    sign = np.where(shapely.is_ccw(rings) == is_hole, 1.0, -1.0)
-    _add_rings((places - origin) / steps, ring, sign, cells)
-    np.cumsum(cells, axis=1, out=cells)
-    cells[cells < _ROUNDED] = 0.0
-    cells[cells > 1 - _ROUNDED] = 1.0
-
-
-@njit(cache=True, nogil=True)
-def _add_rings(places, ring, sign, cells):  # type: ignore[no-untyped-def]
-    """What edges add to the cells that they pass; sums along the rows are shares afterwards."""
-    rows, cols = cells.shape
-    for k in range(len(places) - 1):
-        if ring[k] != ring[k + 1]:
-            continue
-        xa, ya, xb, yb = places[k, 0], places[k, 1], places[k + 1, 0], places[k + 1, 1]
-        if ya == yb:
-            continue
-        weight = sign[ring[k]]
-        if ya > yb:
-            xa, ya, xb, yb, weight = xb, yb, xa, ya, -weight
-        slope = (xb - xa) / (yb - ya)
-        for row in range(max(int(ya), 0), min(int(yb), rows - 1) + 1):
-            low, high = max(ya, row), min(yb, row + 1.0)
-            if high <= low:
-                continue
-            one, other = xa + (low - ya) * slope, xa + (high - ya) * slope
-            west, east = min(one, other), max(one, other)
-            first, last = max(int(west), 0), min(int(east), cols - 1)
-            for col in range(first, last + 1):
-                left, right = max(west, col), min(east, col + 1.0)
-                part = high - low
-                if east > west:
-                    part *= max(right - left, 0.0) / (east - west)
-                # Of this height, what lies in this cell to the right of the edge.
-                inside = col + 1.0 - 0.5 * (left + right)
-                cells[row, col] += weight * part * inside
-                if col + 1 < cols:
-                    cells[row, col + 1] += weight * part * (1.0 - inside)

@@ -11,8 +11,8 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.areas.plane import on_plane
 from explorer.grid.areas.tree import Path, spoken
+from explorer.grid.plane import on_plane
 
 Floats = NDArray[np.float64]
 

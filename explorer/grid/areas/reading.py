@@ -13,7 +13,7 @@ import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.areas.antimeridian import in_one_world
+from explorer.grid.antimeridian import in_one_world
 from explorer.grid.areas.tree import spoken
 from explorer.grid.polygon_files import FORMATS, check_columns, check_rows, read_frame
 from explorer.grid.projection import as_crs
@@ -149,6 +149,7 @@ def _polygons(
         kind = shapes[other][0].geom_type
         where = spoken(paths[np.flatnonzero(other)[0]])
         raise InputError(f"The area {where} is a {kind}; areas are polygons.")
+    _refuse_none(has)
     dropped = int(np.count_nonzero(~flat[has[owner]]))
     if dropped:
         what = "1 part that is" if dropped == 1 else f"{dropped:,} parts that are"
@@ -171,13 +172,17 @@ def _polygons(
         where = spoken(paths[np.flatnonzero(broken)[0]])
         notes.append(f"{_areas(number, 'has', 'have')} invalid rings, mended: first {where}.")
         has &= ~shapely.is_empty(joined)
-    if not has.any():
-        raise InputError("These areas have no polygons; give a file that has some.")
+        _refuse_none(has)
     if not has.all():
         gone = np.flatnonzero(~has)
         where = spoken(paths[gone[0]])
         notes.append(f"{_areas(len(gone), 'has', 'have')} no polygon, left out: first {where}.")
     return joined[has], has, notes
+
+
+def _refuse_none(has: NDArray[np.bool_]) -> None:
+    if not has.any():
+        raise InputError("These areas have no polygons; give a file that has some.")
 
 
 def _parts(shapes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.areas.people import People
 from explorer.grid.grid import Grid
-from explorer.grid.projection import transform
+from explorer.grid.plane import on_plane
 
 if TYPE_CHECKING:
     from explorer.grid.areas.areas import Areas
@@ -149,14 +148,9 @@ class Windows:
     @cached_property
     def shapes(self) -> NDArray[np.object_]:
         """The areas in the CRS of the lattice, valid, (m,)."""
-        flat = shapely.transform(
-            self.areas.geometry,
-            lambda xy: np.column_stack(transform(self.areas.crs, self.grid.crs, *xy.T)),
-        )
-        bad = ~shapely.is_valid(flat)
-        # Projected edges may cross: answers ask for areas of intersections.
-        flat[bad] = shapely.make_valid(flat[bad], method="structure", keep_collapsed=False)
-        return flat
+        where = self.grid.crs
+        assert where is not None  # a lattice always has one
+        return on_plane(self.areas.geometry, self.areas.crs, where)
 
     def _own(self, area: int) -> Window:
         lattice = self.lattice

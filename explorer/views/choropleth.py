@@ -140,6 +140,30 @@ class AreaNumbers:
         }
 
 
+class Border:
+    """The outline of one area on a figure, readable on every colour; below boxes."""
+
+    def __init__(self, fig: figure) -> None:
+        self.source = ColumnDataSource({"xs": [], "ys": []})
+        self._shown: tuple[Any, int] | None = None
+        for colour, width in ((palette.RIM, 5), (palette.NODE, 2.5)):
+            fig.multi_polygons(
+                xs="xs",
+                ys="ys",
+                source=self.source,
+                fill_color=None,
+                line_color=colour,
+                line_width=width,
+                level="underlay",
+            )
+
+    def show(self, shapes: Shapes, number: int) -> None:
+        """Outline the area of that number."""
+        if self._shown is None or self._shown[0] is not shapes or self._shown[1] != number:
+            self._shown = shapes, number
+            self.source.data = {"xs": [shapes.xs[number]], "ys": [shapes.ys[number]]}
+
+
 class Choropleth:
     """Areas in colours on a figure that is there, below whatever else is drawn on it.
 
@@ -166,21 +190,10 @@ class Choropleth:
             # Below the boxes of questions, which were added before.
             level="underlay",
         )
-        self.chosen = ColumnDataSource({"xs": [], "ys": []})
-        for colour, width in ((palette.RIM, 5), (palette.NODE, 2.5)):
-            fig.multi_polygons(
-                xs="xs",
-                ys="ys",
-                source=self.chosen,
-                fill_color=None,
-                line_color=colour,
-                line_width=width,
-                level="underlay",
-            )
+        self.chosen = Border(fig)
         fig.add_tools(HoverTool(renderers=[areas], tooltips=_HOVER))
         on_tap(fig, tapped)
         self._outlined: Outlined | None = None
-        self._chosen: tuple[Any, int] | None = None
 
     def show(self, outlined: Outlined, numbers: AreaNumbers) -> None:
         """Show areas; their geometry is sent only where it is another."""
@@ -192,12 +205,6 @@ class Choropleth:
         for name, column in columns.items():
             if not np.array_equal(self.source.data[name], column):
                 self.source.data[name] = column
-
-    def choose(self, shapes: Shapes, node: int) -> None:
-        """Outline one area, of whatever level."""
-        if self._chosen is None or self._chosen[0] is not shapes or self._chosen[1] != node:
-            self._chosen = shapes, node
-            self.chosen.data = {"xs": [shapes.xs[node]], "ys": [shapes.ys[node]]}
 
     def recolour(self, colours: Sequence[str]) -> None:
         """Other colours for the same bytes."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from explorer.app.curator.upload import OwnPoints
@@ -50,6 +51,7 @@ class CountryData:
     has_users: bool = False
     _shapes: dict[float, Shapes] = field(default_factory=dict)
     _inside: dict[int, FrequencyMatrix] = field(default_factory=dict)
+    _borders: dict[int, Shapes] = field(default_factory=dict)
 
     @property
     def areas(self) -> Areas:
@@ -137,6 +139,16 @@ class CountryData:
             if len(self._inside) > 40:
                 self._inside.clear()
             self._inside[node] = found
+        return found
+
+    def border(self, node: int) -> Shapes:
+        """The outline of a lowest area, fine enough for the map inside it; the only one of it."""
+        found = self._borders.get(node)
+        if found is None:
+            (area,) = np.flatnonzero(self.areas.lowest == node)
+            shape = self.windows.shapes[[int(area)]]
+            found = Shapes.of(shapely.simplify(shape, self.frame(node).width / 600))
+            self._borders[node] = found
         return found
 
     def shapes(self, finer: float = 1.0) -> Shapes:

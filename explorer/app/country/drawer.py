@@ -50,6 +50,8 @@ class CountryDrawer(DrawnDrawer):
         # The lowest of all countries has one value, so that another country need not change it.
         level = LOWEST if self.state.level > len(upper) else self.state.level
         self.level.param.update(options={"whole": 0, **levels, lowest: LOWEST}, value=level)
+        # The same value under another name is not sent by itself.
+        self.level.param.trigger("value")
         # Counts that were brought along have the cells they have.
         self.side.visible = data.city[1] != 0
         self.bound.visible = data.has_users

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen, Sight
 from explorer.app.curator.covered import CoveredMaps
@@ -13,10 +15,11 @@ from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.maps import Box, MapSpec
 from explorer.app.state.country import CountryState
 from explorer.views import palette
-from explorer.views.choropleth import Choropleth
+from explorer.views.choropleth import Border, Choropleth
 from explorer.views.maps import LinkedRanges
 from explorer.views.markup import count_bar, difference_bar
 from explorer.views.scale import ColourScale
+from explorer.views.viewport import Viewport
 
 #: Pixels of the window's height beside the maps.
 _TAKEN = 330
@@ -53,7 +56,13 @@ class CountryMaps(CoveredMaps):
         self._state = state
         self.country, self.inside = self.views
         self.country.show_partition(False)
+        # One dark cell far beyond the map: themes make the figure's own ground see-through.
+        x0, y0, x1, y1 = data.grid.bounds
+        wide, high = x1 - x0, y1 - y0
+        sea = Viewport(x0 - wide, y0 - high, x1 + wide, y1 + high, 1, 1)
+        self.country.show_image(np.zeros((1, 1), dtype=np.uint8), sea)
         self.choropleth = Choropleth(self.country.figure, tapped)
+        self.border = Border(self.inside.figure)
         self._cards = list(self.view[0])
         self.restyle()
 
@@ -93,13 +102,14 @@ class CountryMaps(CoveredMaps):
         self._shown = screen
         self.focus(screen.data, screen.node)
         self.choropleth.show(screen.outlined, screen.numbers)
-        self.choropleth.choose(screen.outlined.shapes, screen.node)
+        self.choropleth.chosen.show(screen.outlined.shapes, screen.node)
         inside = screen.inside
         self._cards[1].visible = inside is not None
         if inside is not None:
             self.inside.show_image(inside.bytes, inside.view)
             self.show_partition(0, inside.partition, inside.view)
             self.inside.show_partition(screen.look.partition)
+            self.border.show(inside.border, 0)
         self.push()
 
     def draw(self, *painted: Any) -> None:
@@ -131,7 +141,7 @@ class CountryMaps(CoveredMaps):
             f"{_TOLD}"
         )
         self.inside.describe(f"{shows} map inside {name}; {_TOLD}")
-        unit = "records per 100 km²" if look.per == "km2" else "records"
+        unit = "records" if screen.ground is None else f"records per {screen.ground:,g} km²"
         bars = self._bar(unit, screen.scale, look.shows == "difference")
         if screen.inside is not None:
             cell = f"{screen.inside.release.grid.cell_width:,.0f} m cell"

@@ -96,8 +96,8 @@ class Country(DrawnPage):
         read.closer = self.closer
         return [
             read.answer,
-            read.picker.view,
-            ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
+            ui.wrapping(read.picker.view, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
+            read.strip,
             maps,
             read.about,
             read.family,

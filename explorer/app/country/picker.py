@@ -36,9 +36,8 @@ class AreaPicker:
         ui.bind(self.menu, self._picked, refused)
         self.up = self._button("One level up", self._upwards)
         self.closer = self._button("Zoom to it", closer)
-        self.view = ui.wrapping(
-            self.menu, self.up, self.closer, gap="6px 10px", margin=(0, 0, 6, 0)
-        )
+        self.view = ui.wrapping(self.menu, self.up, self.closer, gap="6px 10px")
+        self.view.styles = {**self.view.styles, "flex": "1 1 460px"}
 
     def show(self, screen: CountryScreen) -> None:
         """Offer the areas on the map and those that the chosen one lies in."""

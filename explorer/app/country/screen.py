@@ -21,7 +21,7 @@ from explorer.points.truth import exact
 from explorer.releases.answers import Z95
 from explorer.releases.country import CountryRelease
 from explorer.releases.release import Release
-from explorer.views.choropleth import AreaNumbers, Outlined
+from explorer.views.choropleth import AreaNumbers, Outlined, Shapes
 from explorer.views.partition import Leaves, Partition, partition
 from explorer.views.pictures import private_map
 from explorer.views.scale import ColourScale, Kind, top_value_of_leaves
@@ -72,13 +72,14 @@ class AreaLook:
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """The map inside an area: bytes (height, width) with row 0 south, and its partition."""
+    """The map inside an area: bytes (height, width), row 0 south, its partition, its border."""
 
     release: Release
     scale: ColourScale
     bytes: NDArray[np.uint8]
     partition: Partition
     view: Viewport
+    border: Shapes
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,7 @@ class CountryScreen:
     node : the area that the page is about
     outlined : areas on the map and their outlines; the same object while those are the same
     numbers, scale : what the map shows of them
+    ground : km2 that colours count records per; None where they count those of areas
     inside : the map in the area; None where it has none of its own
     """
 
@@ -107,6 +109,7 @@ class CountryScreen:
     closeness: int
     numbers: AreaNumbers
     scale: ColourScale
+    ground: float | None
     inside: Inside | None
     boxes: Floats
     answers: BoxAnswers
@@ -156,7 +159,7 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Countr
     node = look.area if 0 <= look.area < len(private) else largest(data, private)
     sight: Sight = job.view
     outlined, closeness = _outlined(data, look, sight, old)
-    scale, values = _coloured(data, look, private, half, outlined.nodes)
+    scale, values, ground = _coloured(data, look, private, half, outlined.nodes)
     shown = outlined.nodes
     numbers = AreaNumbers(
         values, [data.names[n] for n in shown], private[shown], half[shown], data.true[shown]
@@ -175,6 +178,7 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Countr
         closeness=closeness,
         numbers=numbers,
         scale=scale,
+        ground=ground,
         inside=_inside(data, release, look, node, sight),
         boxes=job.boxes,
         answers=answer_country(release, data, job.boxes),
@@ -238,21 +242,40 @@ def _outlined(
 
 def _coloured(
     data: CountryData, look: AreaLook, private: Floats, half: Floats, nodes: NDArray[np.int64]
-) -> tuple[ColourScale, NDArray[np.uint8]]:
-    """The scale, read from released numbers alone, and the bytes of the areas on the map."""
-    unit = data.size_km2[nodes] / 100 if look.per == "km2" else np.ones(len(nodes))
-    unit = np.maximum(unit, 1e-9)
-    ones = np.ones(len(nodes), dtype=np.int64)
-    if look.shows == "difference":
-        top = top_value_of_leaves(half[nodes] / unit, ones, look.scale)
-        scale = ColourScale(look.scale, top, "release")
-        off = (private[nodes] - data.true[nodes]) / unit
-        return scale, scale.encode_difference(off.astype(np.float32))
+) -> tuple[ColourScale, NDArray[np.uint8], float | None]:
+    """The scale, read from released numbers alone, the bytes of the areas, and what they are per.
+
+    Colours of a logarithmic scale lie close together below 1: records are counted per so much
+    ground that nearly all areas have one or more.
+    """
     released = np.maximum(private[nodes], 0.0)
+    ones = np.ones(len(nodes), dtype=np.int64)
+    unit, ground = np.ones(len(nodes)), None
+    if look.per == "km2":
+        size = np.maximum(data.size_km2[nodes], 1e-9)
+        ground = _ground(released / size)
+        unit = size / ground
+    if look.shows == "difference":
+        scale = ColourScale(
+            look.scale, top_value_of_leaves(half[nodes] / unit, ones, look.scale), "release"
+        )
+        off = (private[nodes] - data.true[nodes]) / unit
+        return scale, scale.encode_difference(off.astype(np.float32)), ground
     top = top_value_of_leaves(released / unit, unit, look.scale)  # type: ignore[arg-type]
     scale = ColourScale(look.scale, top, "release")
     shown = released if look.shows == "private" else data.true[nodes].astype(np.float64)
-    return scale, scale.encode((shown / unit).astype(np.float32))
+    return scale, scale.encode((shown / unit).astype(np.float32)), ground
+
+
+def _ground(density: Floats) -> float:
+    """A power of ten of km2 on which a nearly empty area has one record or a few.
+
+    >>> _ground(np.array([0.02, 3.0, 50.0])), _ground(np.array([700.0, 9000.0]))
+    (10.0, 0.01)
+    """
+    some = density[density > 0]
+    low = float(np.quantile(some, 0.1)) if len(some) else 1.0
+    return float(10.0 ** np.clip(-np.floor(np.log10(low)), -4, 4))
 
 
 def _inside(
@@ -282,4 +305,4 @@ def _inside(
         )
     strength = 0.25 if look.shows == "difference" else 0.5
     drawn = partition(leaves, view, found.grid, strength)
-    return Inside(found, scale, picture, drawn, view)
+    return Inside(found, scale, picture, drawn, view, data.border(node))

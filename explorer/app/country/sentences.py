@@ -49,14 +49,13 @@ def about(screen: CountryScreen) -> str:
 def key_figures(screen: CountryScreen) -> list[tuple[str, str]]:
     """Label and value of the strip above the maps: the chosen area first."""
     private, half, true = _numbers(screen, screen.node)
-    seconds = screen.seconds
     return [
         ("Private", _whole(private)),
-        ("95 % interval", f"{_whole(private - half)} to {_whole(private + half)}"),
+        ("± (95 %)", _whole(half)),
         ("True", f"{true:,}"),
         ("Off by", _off(relative(private, true))),
         ("Median area error", percent(median_error(screen))),
-        ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
+        ("Epsilon", f"{screen.release.epsilon:.4g}"),
     ]
 
 

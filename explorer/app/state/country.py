@@ -40,7 +40,7 @@ class CountryState(MechanismState):
     )
     per = param.Selector(
         default="km2",
-        objects={"records per 100 km²": "km2", "records": "area"},
+        objects={"records per ground": "km2", "records": "area"},
         label="Colours show",
     )
     scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")

@@ -149,7 +149,8 @@ def _windows(
 ) -> Windows:
     """Rectangles as areas; their maps see the land alone."""
     paths: list[tuple[str, ...]] = [()]
-    parent, level, place = [-1], [0], {(): 0}
+    parent, level = [-1], [0]
+    place: dict[tuple[str, ...], int] = {(): 0}
     for depth in range(1, height + 1):
         for path, _ in named:
             here = path[:depth]

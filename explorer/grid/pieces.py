@@ -73,10 +73,10 @@ class Shapes:
         series = getattr(asked, "geometry", None)
         if series is not None and hasattr(series, "crs"):
             return cls(np.asarray(series.array, dtype=object), series.crs or given)
-        if isinstance(asked, list | tuple | np.ndarray) and len(asked):
-            array = np.asarray(asked, dtype=object)
-            if array.ndim == 1 and all(isinstance(each, shapely.Geometry) for each in array):
-                return cls(array, given)
+        # One look, so that a million rectangles are not turned over.
+        if isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1 and len(asked):
+            if all(each is None or isinstance(each, shapely.Geometry) for each in asked):
+                return cls(np.array(asked, dtype=object), given)
         return None
 
     def __len__(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,12 @@ from explorer.grid import values
 from explorer.grid.areas.index import DOUBTFUL, AreaIndex, first_covering, in_one_turn
 from explorer.grid.areas.lattice import Lattice, lattice_over
 from explorer.grid.areas.marking import NONE
-from explorer.grid.areas.outlines import MOST_TOLERANCE, outlines_of, read_outlines
+from explorer.grid.areas.outlines import (
+    MOST_TOLERANCE,
+    clean_coverage,
+    outlines_of,
+    read_outlines,
+)
 from explorer.grid.areas.overlaps import check_overlaps, measured
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
@@ -222,7 +227,7 @@ class Areas:
 
     @cached_property
     def _edges(self) -> NearestEdge:
-        return NearestEdge.of(self.geometry, self.crs, self.plane)
+        return NearestEdge.of(self._flat, self.crs, self.plane)
 
     def lattice(self, cell: float = 500.0, grid: Grid | None = None) -> Lattice:
         """A grid that holds all areas, each area's window on it, and its share of each cell.
@@ -278,10 +283,16 @@ class Areas:
             f"outlines1-{number:g}",
             self.key,
             ("written", "starts"),
-            lambda: outlines_of(self._flat, self.parent, self.lowest, number),
+            lambda: outlines_of(self._clean, self._flat, self.parent, self.lowest, number),
             worth=self._worth,
         )
         return read_outlines(**found)
+
+    @cached_property
+    def _clean(self) -> NDArray[Any]:
+        names = ("written", "starts")
+        build = partial(clean_coverage, self._flat)
+        return read_outlines(**kept("clean1", self.boundary_key, names, build, self._worth))
 
     @cached_property
     def _worth(self) -> int:

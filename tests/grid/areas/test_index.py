@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import geopandas
@@ -16,8 +17,6 @@ from explorer import Areas
 from explorer.grid.areas.index import DOUBTFUL, first_covering
 from explorer.grid.areas.marking import SUB
 from explorer.grid.plane import edges_of
-
-LEVELS = ("country", "region", "district")
 
 
 def areas_of(shapes: list, crs: object = 4326, **rules: float) -> Areas:
@@ -150,24 +149,22 @@ def test_the_nearest_area_takes_what_lies_beside_it() -> None:
     assert near.key != areas_of([square, other], 3035).key
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
-    path = real_data("gb_districts.parquet")
-    areas = Areas.read(path, LEVELS)
+def test_great_britain(great_britain: Areas, real_data: Callable[[str], Path]) -> None:
+    areas = great_britain
     records = pandas.read_parquet(real_data("gb_road_accidents.parquet"))
     x, y = records["lon"].to_numpy(), records["lat"].to_numpy()
     compare(areas, x, y)
     found = areas.assign(x, y)
     assert np.count_nonzero(found < 0) == 253
     lost = found < 0
-    near = Areas.read(path, LEVELS, nearest=100.0).assign(x[lost], y[lost])
+    near = replace(areas, nearest=100.0).assign(x[lost], y[lost])
     assert np.count_nonzero(near >= 0) == 227
-    assert (Areas.read(path, LEVELS, nearest=700.0).assign(x[lost], y[lost]) >= 0).all()
     compare(areas, *hard_places(areas, 2_000))
 
 
 @pytest.mark.slow
-def test_great_britain_ten_million_places(real_data: Callable[[str], Path]) -> None:
-    areas = Areas.read(real_data("gb_districts.parquet"), LEVELS)
+def test_great_britain_ten_million_places(great_britain: Areas) -> None:
+    areas = great_britain
     compare(areas, *hard_places(areas, 100_000))
     rng = np.random.default_rng(20_261_122)
     west, south, east, north = shapely.total_bounds(areas.geometry)

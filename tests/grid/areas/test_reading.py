@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import geopandas
@@ -237,8 +236,8 @@ def test_parquet_without_a_geometry_and_with_too_much_text(tmp_path: Path) -> No
         Areas.read(huge, "name")
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
-    areas = Areas.read(real_data("gb_districts.parquet"), ("country", "region", "district"))
+def test_great_britain(great_britain: Areas) -> None:
+    areas = great_britain
     lines, overlaps = areas.notes
     assert lines == "346 parts that are no polygon, such as stray lines, left out."
     assert overlaps.startswith("58 pairs of areas overlap, by 0.027 km2 at most")

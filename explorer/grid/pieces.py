@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FLAT = (3, 6)
+_MEANT = (shapely.Geometry, type(None))
 
 
 class Cells(Protocol):
@@ -73,11 +74,12 @@ class Shapes:
         series = getattr(asked, "geometry", None)
         if series is not None and hasattr(series, "crs"):
             return cls(np.asarray(series.array, dtype=object), series.crs or given)
-        # One look, so that a million rectangles are not turned over.
-        if isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1 and len(asked):
-            if all(each is None or isinstance(each, shapely.Geometry) for each in asked):
-                return cls(np.array(asked, dtype=object), given)
-        return None
+        if not isinstance(asked, list | tuple | np.ndarray) or np.ndim(asked[:1]) != 1:
+            return None
+        # It ends at the first that is none: a million rectangles are not turned over.
+        if not len(asked) or not all(isinstance(each, _MEANT) for each in asked):
+            return None
+        return cls(np.array(asked, dtype=object), given)
 
     def __len__(self) -> int:
         return len(self.geometry)

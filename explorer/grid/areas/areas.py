@@ -39,6 +39,7 @@ Bools = NDArray[np.bool_]
 
 #: Metres beyond which no area is near.
 MAX_NEAREST = 100_000.0
+_STAYS = frozenset({"_clean", "_flat", "_lattices"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,6 +162,10 @@ class Areas:
 
     def __repr__(self) -> str:
         return f"Areas({len(self):,} areas in {len(self.levels)} levels: {', '.join(self.levels)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Sent to other processes for what it assigns: what only draws stays here.
+        return {name: value for name, value in vars(self).items() if name not in _STAYS}
 
     def children(self, node: int) -> Ints:
         """Nodes that lie directly in one, (k,), in the order of the file."""

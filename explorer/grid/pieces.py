@@ -19,7 +19,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FLAT = (3, 6)
-_MEANT = (shapely.Geometry, type(None))
 
 
 class Cells(Protocol):
@@ -74,12 +73,11 @@ class Shapes:
         series = getattr(asked, "geometry", None)
         if series is not None and hasattr(series, "crs"):
             return cls(np.asarray(series.array, dtype=object), series.crs or given)
-        if not isinstance(asked, list | tuple | np.ndarray) or np.ndim(asked[:1]) != 1:
-            return None
-        # It ends at the first that is none: a million rectangles are not turned over.
-        if not len(asked) or not all(isinstance(each, _MEANT) for each in asked):
-            return None
-        return cls(np.array(asked, dtype=object), given)
+        # One look, so that a million rectangles are not turned over.
+        flat = isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1
+        if flat and len(asked) and all(map(_is_shape, asked)):
+            return cls(np.array(asked, dtype=object), given)
+        return None
 
     def __len__(self) -> int:
         return len(self.geometry)
@@ -115,6 +113,10 @@ class Shapes:
             shapes = _valid(shapes)
             return on_plane(shapes, self.crs, grid.crs)
         return _valid(shapes)
+
+
+def _is_shape(each: Any) -> bool:
+    return each is None or isinstance(each, shapely.Geometry)
 
 
 def pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:

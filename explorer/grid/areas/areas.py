@@ -50,6 +50,7 @@ class CountableByArea(Protocol[Counted_co]):
 
 #: Metres beyond which no area is near.
 MAX_NEAREST = 100_000.0
+_STAYS = frozenset({"_clean", "_flat", "_lattices"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,6 +173,10 @@ class Areas:
 
     def __repr__(self) -> str:
         return f"Areas({len(self):,} areas in {len(self.levels)} levels: {', '.join(self.levels)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Sent to other processes for what it assigns: what only draws stays here.
+        return {name: value for name, value in vars(self).items() if name not in _STAYS}
 
     def children(self, node: int) -> Ints:
         """Nodes that lie directly in one, (k,), in the order of the file."""

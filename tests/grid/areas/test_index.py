@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -160,6 +161,22 @@ def test_great_britain(great_britain: Areas, real_data: Callable[[str], Path]) -
     near = replace(areas, nearest=100.0).assign(x[lost], y[lost])
     assert np.count_nonzero(near >= 0) == 227
     compare(areas, *hard_places(areas, 2_000))
+
+
+def test_what_is_sent_to_a_worker_assigns_as_here() -> None:
+    areas = areas_of(crooked(), nearest=500.0)
+    x, y = hard_places(areas, 500)
+    found = areas.assign(x, y)
+    before = len(pickle.dumps(areas))
+    areas.lattice(1_000.0)
+    areas.outlines(100.0)
+    sent = pickle.dumps(areas)
+    assert len(sent) < 1.01 * before
+    there = pickle.loads(sent)
+    # The index went along: nothing is built there.
+    assert "index" in vars(there)
+    assert there.assign(x, y).tolist() == found.tolist()
+    assert there.key == areas.key
 
 
 @pytest.mark.slow

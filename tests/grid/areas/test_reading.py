@@ -169,6 +169,7 @@ def test_large_overlaps_are_refused_by_name(shapes: list, said: str) -> None:
     [
         (FRAME, ["country", "name"], "no column 'country'; choose among 'part', 'name'"),
         (FRAME, [], "Name the columns"),
+        (FRAME.rename(columns={"part": "name"}), ["name"], "Two columns"),
         (FRAME, ["name", 3], "Name the columns"),
         (FRAME, ["name", "name"], "named twice"),
         (FRAME.iloc[:0], ["name"], "no area in this table"),

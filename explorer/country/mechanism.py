@@ -190,7 +190,7 @@ class Country(Mechanism):
 
     def _drawn(self, curator: ForestCurator, counts: AreaCounts) -> CountryRelease:
         windows = counts.windows
-        taken = self._parts(windows.people, counts)
+        taken = self.parts_of(windows.people, np.bincount(counts.areas.level))
         if self.inside != NO_MAPS:
             # The poorest map; where a threshold starts some above, they have more.
             left = budgets.units_on_paths(windows.people, taken, curator.units)[1]
@@ -270,8 +270,13 @@ class Country(Mechanism):
             book = np.concatenate([book, nodes])
         return Regions.join(starts), book
 
-    def _parts(self, people: People, counts: AreaCounts) -> np.ndarray:
-        levels = np.bincount(counts.areas.level)
+    def parts_of(self, people: People, levels: Ints) -> np.ndarray:
+        """Which part of what its path has left every node takes, (t,), see `budgets.parts`.
+
+        Parameters
+        ----------
+        levels : number of areas of each level
+        """
         taken = budgets.parts(people, self.budgets, levels)
         if self.budgets == "least squares" and self.inside != NO_MAPS:
             taken = np.where(people.is_leaf, 1.0, UPPER_WITH_MAPS * taken)

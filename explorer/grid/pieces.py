@@ -73,10 +73,10 @@ class Shapes:
         series = getattr(asked, "geometry", None)
         if series is not None and hasattr(series, "crs"):
             return cls(np.asarray(series.array, dtype=object), series.crs or given)
-        if isinstance(asked, list | tuple | np.ndarray) and len(asked):
-            array = np.asarray(asked, dtype=object)
-            if array.ndim == 1 and all(isinstance(each, shapely.Geometry) for each in array):
-                return cls(array, given)
+        # One look, so that a million rectangles are not turned over.
+        flat = isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1
+        if flat and len(asked) and all(map(_is_shape, asked)):
+            return cls(np.array(asked, dtype=object), given)
         return None
 
     def __len__(self) -> int:
@@ -113,6 +113,10 @@ class Shapes:
             shapes = _valid(shapes)
             return on_plane(shapes, self.crs, grid.crs)
         return _valid(shapes)
+
+
+def _is_shape(each: Any) -> bool:
+    return each is None or isinstance(each, shapely.Geometry)
 
 
 def pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:

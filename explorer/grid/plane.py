@@ -84,9 +84,9 @@ class NearestEdge:
     owner: NDArray[np.int32]
 
     @classmethod
-    def of(cls, geometry: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> NearestEdge:
-        """The edges of polygons in `crs`."""
-        edges, owner = edges_of(on_plane(geometry, crs, plane))
+    def of(cls, flat: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> NearestEdge:
+        """The edges of polygons on the plane."""
+        edges, owner = edges_of(flat)
         lines = shapely.linestrings(edges.reshape(-1, 2, 2))
         return cls(crs, plane, shapely.STRtree(lines), owner)
 

@@ -22,7 +22,9 @@ MAX_BYTES, MAX_ROWS = 2**30, 100_000
 _MOST_TEXT = 10**8
 
 
-def read_frame(path: str | Path, columns: Sequence[str], what: str) -> Any:
+def read_frame(
+    path: str | Path, columns: Sequence[str], what: str, optional: Sequence[str] = ()
+) -> Any:
     """A GeoDataFrame of the named columns and the geometry of a file.
 
     Parameters
@@ -30,6 +32,7 @@ def read_frame(path: str | Path, columns: Sequence[str], what: str) -> Any:
     path : of a file on this computer; the content says which format it is
     columns : that it must have
     what : that the polygons are, such as "areas", for sentences
+    optional : further columns, read where they are
 
     Raises
     ------
@@ -50,11 +53,11 @@ def read_frame(path: str | Path, columns: Sequence[str], what: str) -> Any:
         with path.open("rb") as opened:
             head = opened.read(64)
         if head.startswith(b"PAR1"):
-            return _read_parquet(path, columns, what)
+            return _read_parquet(path, columns, what, optional)
         if gdal.kind_of(path) is not None:
-            return _read_layer(path, columns, what)
+            return _read_layer(path, columns, what, optional)
         if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-            return _read_geojson(path, columns, what)
+            return _read_geojson(path, columns, what, optional)
     except InputError:
         raise
     except Exception as error:  # each reader has errors of its own
@@ -70,7 +73,7 @@ def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
             raise InputError(f"The {what} have no column {shown(column)}; choose among {listed}.")
 
 
-def _read_parquet(path: Path, columns: Sequence[str], what: str) -> Any:
+def _read_parquet(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
     import geopandas
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -86,7 +89,9 @@ def _read_parquet(path: Path, columns: Sequence[str], what: str) -> Any:
     described = json.loads(raw)
     shape = str(described["primary_column"])
     facts = described["columns"][shape]
-    check_columns([name for name in schema.names if name != shape], columns, what)
+    has = [name for name in schema.names if name != shape]
+    check_columns(has, columns, what)
+    columns = [*columns, *(name for name in optional if name in has)]
     if facts["encoding"] != "WKB":
         raise InputError(
             f"{path.name} stores shapes as {shown(facts['encoding'])}; write it with WKB."
@@ -138,7 +143,7 @@ def _check_text(column: Any, name: str, what: str) -> None:
         raise InputError(f"The column {shown(name)} of the {what} holds too much text for names.")
 
 
-def _read_layer(path: Path, columns: Sequence[str], what: str) -> Any:
+def _read_layer(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
     import pyogrio
 
     checked = gdal.checked(path)
@@ -158,15 +163,17 @@ def _read_layer(path: Path, columns: Sequence[str], what: str) -> Any:
             f"with the {what} as a file of its own."
         )
     check_rows(int(infos[fitting[0]]["features"]), what)
-    return pyogrio.read_dataframe(checked, layer=fitting[0], columns=list(columns))
+    has = list(map(str, infos[fitting[0]]["fields"]))
+    columns = [*columns, *(name for name in optional if name in has)]
+    return pyogrio.read_dataframe(checked, layer=fitting[0], columns=columns)
 
 
-def _read_geojson(path: Path, columns: Sequence[str], what: str) -> Any:
+def _read_geojson(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
     import geopandas
     from shapely.geometry import shape
 
     features = Features(path.read_bytes())
-    kept: dict[str, list[Any]] = {name: [] for name in columns}
+    kept: dict[str, list[Any]] = {name: [] for name in (*columns, *optional)}
     seen: dict[str, None] = {}
     shapes = []
     for feature in features:
@@ -177,6 +184,7 @@ def _read_geojson(path: Path, columns: Sequence[str], what: str) -> Any:
         for name, values in kept.items():
             values.append(facts.get(name))
     check_columns(list(seen), columns, what)
+    kept = {name: values for name, values in kept.items() if name in seen}
     return geopandas.GeoDataFrame(kept, geometry=shapes, crs=features.crs)
 
 

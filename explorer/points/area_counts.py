@@ -99,6 +99,11 @@ class AreaCounts:
             found[self.areas.parent[node]] += found[node]
         return found
 
+    @property
+    def by_cell(self) -> tuple[Ints, Ints]:
+        """Cell of the lattice and exact count of every atom, (a,) each (curator only)."""
+        return self._cell, self._number
+
     def count(self, lower: Ints, upper: Ints) -> Ints:
         """Exact counts of n ranges of the row, (n,); `lower` and `upper` are (n, 1)."""
         exact: Ints = self._sums[upper[:, 0]] - self._sums[lower[:, 0]]

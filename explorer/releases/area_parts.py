@@ -82,9 +82,6 @@ def asked_of(where: Any, windows: Windows) -> Asked:
         if where.key == windows.areas.key:
             return Asked.of_members([[area] for area in range(len(where))], len(where))
         where = geopandas.GeoSeries(where.geometry, crs=where.crs)
-    shapes = Shapes.of(where)
-    if shapes is not None:
-        return Asked(shapes=shapes.on(windows.grid))
     if isinstance(where, str) or _is_path(where):
         where = [where]
     listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []
@@ -92,6 +89,9 @@ def asked_of(where: Any, windows: Windows) -> Asked:
         return Asked.of_members([_union(windows, [each]) for each in listed], len(windows.areas))
     if listed and all(isinstance(each, list) and _are_paths(each) for each in listed):
         return Asked.of_members([_union(windows, each) for each in listed], len(windows.areas))
+    shapes = Shapes.of(where)
+    if shapes is not None:
+        return Asked(shapes=shapes.on(windows.grid))
     return Asked(boxes=as_rectangles(where))
 
 

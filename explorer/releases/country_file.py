@@ -11,6 +11,7 @@ import base64
 import io
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import pyproj
 import shapely
 
 from explorer.errors import InputError
+from explorer.grid import gdal
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid
@@ -82,7 +84,7 @@ def read(path: str | Path) -> dict[str, Any]:
         raise InputError(f"There is no release file {path}: check the name.")
     try:
         text = _read_facts(file)
-    except (KeyError, IndexError, sqlite3.Error, *DAMAGE) as error:
+    except (InputError, KeyError, IndexError, sqlite3.Error, *DAMAGE) as error:
         raise InputError(
             f"{path} is not a release of areas: make one with `dp-explorer country`."
         ) from error
@@ -172,7 +174,8 @@ def _by_stage(
 def _read_facts(file: Path) -> str:
     if file.suffix == ".gpkg":
         # Plain SQL: no other program's idea of a text field cuts it short.
-        with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
+        address = f"{Path(gdal.checked(file)).as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as database:
             (text,) = database.execute(f"SELECT facts FROM {TABLE}").fetchone()
         return str(text)
     return str((pq.ParquetFile(file).schema_arrow.metadata or {})[KEY].decode())
@@ -184,7 +187,10 @@ def _frame(file: Path, facts: dict[str, Any]) -> geopandas.GeoDataFrame:
         return geopandas.read_parquet(file, columns=["node", "geometry"])
     names = ["whole", *(n if n != "whole" else "whole_" for n in facts["areas"]["levels"])]
     return pd.concat(
-        [geopandas.read_file(file, layer=name, columns=["node"]) for name in names[1:]]
+        [
+            geopandas.read_file(gdal.checked(file), layer=name, columns=["node"])
+            for name in names[1:]
+        ]
     )
 
 

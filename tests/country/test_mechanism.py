@@ -9,6 +9,7 @@ import shapely
 
 from explorer import InputError, Points
 from explorer.country.mechanism import Country
+from explorer.country.outlook import outlook
 from explorer.grid.areas.areas import Areas
 from explorer.mechanisms import HTF, Mosaic, all_mechanisms
 from explorer.mechanisms.limits import MIN_EPSILON
@@ -202,6 +203,19 @@ def test_a_release_is_booked_before_it_is_drawn(counts, tmp_path) -> None:
         Country(epsilon=0.6, inside="ug").release(counts, ledger=ledger)
     Country(epsilon=0.6, inside="ug").release(counts, rng=1, ledger=ledger)
     assert ledger.spent(counts.key) == to_units(0.6), "a preview books nothing"
+
+
+def test_how_good_an_area_will_be_is_said_before(counts) -> None:
+    """Exact for unions where there are no maps; polygons say what they cut through."""
+    plan = Country(epsilon=0.5, inside="none")
+    where = [["Port", "Vale"], ["North"], ["West"]]
+    said, made = outlook(plan, counts.windows, where), plan.release(counts, rng=0)
+    np.testing.assert_allclose(said.sd, made.answer(where).sd, rtol=1e-9)
+    assert (said.whole.tolist(), said.cut.tolist()) == ([2, 2, 4], [0, 0, 0])
+    west, south, east, north = counts.windows.grid.bounds
+    half = outlook(Country(), counts.windows, [[west, south, (west + east) / 2, north]])
+    assert half.cut[0] > 0
+    assert half.whole[0] + half.cut[0] <= len(counts.areas)
 
 
 def test_release_noise_comes_in_few_calls(counts, monkeypatch) -> None:

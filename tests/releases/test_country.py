@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import geopandas
 import numpy as np
@@ -264,3 +266,13 @@ def test_a_file_loads_where_nothing_exact_can_be(made, tmp_path) -> None:
 def test_questions_that_are_none_are_refused(made, where) -> None:
     with pytest.raises(InputError):
         made.answer(where)
+
+
+def test_a_package_that_computes_its_tables_is_refused(made, tmp_path) -> None:
+    """A file from elsewhere is looked at before GDAL opens it."""
+    path = tmp_path / "nation.gpkg"
+    made.save(path)
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute("CREATE VIEW other AS SELECT 1 AS fid")
+    with pytest.raises(InputError, match="not a release of areas"):
+        CountryRelease.load(path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -16,10 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid import values
-from explorer.grid.areas.index import DOUBTFUL, AreaIndex, first_covering
+from explorer.grid.areas.index import DOUBTFUL, AreaIndex, first_covering, in_one_turn
 from explorer.grid.areas.lattice import Lattice, lattice_over
 from explorer.grid.areas.marking import NONE
-from explorer.grid.areas.outlines import MOST_TOLERANCE, outlines_of, read_outlines
+from explorer.grid.areas.outlines import (
+    MOST_TOLERANCE,
+    clean_coverage,
+    outlines_of,
+    read_outlines,
+)
 from explorer.grid.areas.overlaps import check_overlaps, measured
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
@@ -45,7 +50,7 @@ class CountableByArea(Protocol[Counted_co]):
 
 #: Metres beyond which no area is near.
 MAX_NEAREST = 100_000.0
-_MOST_LONGITUDE = 1_000.0
+_STAYS = frozenset({"_clean", "_flat", "_lattices"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +131,9 @@ class Areas:
         )
         facts = areas._measured
         said = check_overlaps(facts["sizes"], facts["pairs"], facts["shared"], table.paths)
-        return replace(areas, notes=(*table.notes, *said))
+        # Not a copy: what has been computed on the way here is needed again.
+        object.__setattr__(areas, "notes", (*table.notes, *said))
+        return areas
 
     @cached_property
     def key(self) -> str:
@@ -156,8 +163,8 @@ class Areas:
             "overlaps2",
             self.boundary_key,
             ("sizes", "pairs", "shared"),
-            lambda: measured(self.geometry, self.crs, self.plane),
-            worth=int(shapely.get_num_coordinates(self.geometry).sum()),
+            lambda: measured(self.geometry, self._flat, self.crs, self.plane),
+            worth=self._worth,
         )
 
     def __len__(self) -> int:
@@ -166,6 +173,10 @@ class Areas:
 
     def __repr__(self) -> str:
         return f"Areas({len(self):,} areas in {len(self.levels)} levels: {', '.join(self.levels)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Sent to other processes for what it assigns: what only draws stays here.
+        return {name: value for name, value in vars(self).items() if name not in _STAYS}
 
     def children(self, node: int) -> Ints:
         """Nodes that lie directly in one, (k,), in the order of the file."""
@@ -213,12 +224,13 @@ class Areas:
     def _assigned(self, x: Floats, y: Floats, crs: pyproj.CRS) -> NDArray[np.int32]:
         if not crs.equals(self.crs, ignore_axis_order=True):
             x, y = transform(crs, self.crs, x, y)
-        if self.crs.is_geographic:
-            x = _in_one_turn(x)
-        found = self.index.find(x, y)
+        found = self.index.find(x, y, self.crs.is_geographic)
         doubtful = np.flatnonzero(found == DOUBTFUL)
         if len(doubtful):
-            found[doubtful] = first_covering(self.geometry, x[doubtful], y[doubtful])
+            east = x[doubtful]
+            if self.crs.is_geographic:
+                east = np.array([in_one_turn(lon) for lon in east.tolist()])
+            found[doubtful] = first_covering(self.geometry, east, y[doubtful])
         if self.nearest:
             lost = np.flatnonzero((found == NONE) & np.isfinite(x) & np.isfinite(y))
             found[lost] = self._edges.find(x[lost], y[lost], self.nearest)
@@ -231,7 +243,7 @@ class Areas:
 
     @cached_property
     def _edges(self) -> NearestEdge:
-        return NearestEdge.of(self.geometry, self.crs, self.plane)
+        return NearestEdge.of(self._flat, self.crs, self.plane)
 
     def lattice(self, cell: float = 500.0, grid: Grid | None = None) -> Lattice:
         """A grid that holds all areas, each area's window on it, and its share of each cell.
@@ -254,15 +266,9 @@ class Areas:
         if wanted not in self._lattices:
             names = [self.paths[node] for node in self.lowest]
             self._lattices[wanted] = lattice_over(
-                self.geometry,
-                self.crs,
-                self.plane,
-                names,
-                cell,
-                grid,
-                self.nearest or 0.0,
+                self._flat_on, self.plane, names, cell, grid, self.nearest or 0.0, self._worth,
                 self.boundary_key,
-            )
+            )  # fmt: skip
         return self._lattices[wanted]
 
     def outlines(self, tolerance: float = 1_000.0) -> NDArray[Any]:
@@ -293,12 +299,28 @@ class Areas:
             f"outlines1-{number:g}",
             self.key,
             ("written", "starts"),
-            lambda: outlines_of(
-                on_plane(self.geometry, self.crs, self.plane), self.parent, self.lowest, number
-            ),
-            worth=int(shapely.get_num_coordinates(self.geometry).sum()),
+            lambda: outlines_of(self._clean, self._flat, self.parent, self.lowest, number),
+            worth=self._worth,
         )
         return read_outlines(**found)
+
+    @cached_property
+    def _clean(self) -> NDArray[Any]:
+        names = ("written", "starts")
+        build = partial(clean_coverage, self._flat)
+        return read_outlines(**kept("clean1", self.boundary_key, names, build, self._worth))
+
+    @cached_property
+    def _worth(self) -> int:
+        """Corners of all boundaries: how much work whatever comes from them is."""
+        return int(shapely.get_num_coordinates(self.geometry).sum())
+
+    @cached_property
+    def _flat(self) -> NDArray[Any]:
+        return on_plane(self.geometry, self.crs, self.plane)
+
+    def _flat_on(self, crs: pyproj.CRS) -> NDArray[Any]:
+        return self._flat if crs == self.plane else on_plane(self.geometry, self.crs, crs)
 
     @cached_property
     def _lattices(self) -> dict[Any, Lattice]:
@@ -337,14 +359,3 @@ class Areas:
             What `Points` make of themselves in these areas: areas know no point.
         """
         return points.count_in(self, cell, contribution_bound, progress)
-
-
-def _in_one_turn(lon: Floats) -> Floats:
-    """Longitudes as -180 to 180; those that are already keep every bit."""
-    # Further away it is no longitude, and what is left of it after turning is rounding.
-    far = np.flatnonzero((np.abs(lon) > 180.0) & (np.abs(lon) < _MOST_LONGITUDE))
-    if not len(far):
-        return lon
-    turned = lon.copy()
-    turned[far] -= 360.0 * np.floor((lon[far] + 180.0) / 360.0)
-    return turned

@@ -29,6 +29,7 @@ Ints = NDArray[np.int64]
 DOUBTFUL = -2
 # Bins of y over an area, at most: they shorten the test, and take room.
 _MOST_BINS = 8192
+_MOST_LONGITUDE = 1_000.0
 _COARSE_SIDES = (32, 1024)
 
 
@@ -72,8 +73,14 @@ class AreaIndex:
         worth = int(shapely.get_num_coordinates(geometry).sum())
         return cls(**kept(f"index1-{SUB}", key, names, lambda: _built(geometry), worth))
 
-    def find(self, x: Floats, y: Floats) -> NDArray[np.int32]:
-        """The first area that covers each place, -1 for none, `DOUBTFUL` for GEOS to decide."""
+    def find(self, x: Floats, y: Floats, in_degrees: bool = False) -> NDArray[np.int32]:
+        """The first area that covers each place, -1 for none, `DOUBTFUL` for GEOS to decide.
+
+        Parameters
+        ----------
+        x, y : (n,)
+        in_degrees : whether x is a longitude, which another turn does not change
+        """
         found = np.empty(len(x), dtype=np.int32)
         _find(
             x,
@@ -88,6 +95,7 @@ class AreaIndex:
             self.bins,
             self.starts,
             self.listed,
+            in_degrees,
             found,
         )
         return found
@@ -186,6 +194,15 @@ def _bins(
 
 
 @njit(cache=True, nogil=True)
+def in_one_turn(lon):  # type: ignore[no-untyped-def]
+    """A longitude as -180 to 180; one that is already keeps every bit."""
+    # Further away it is no longitude, and what is left of it after turning is rounding.
+    if 180.0 < abs(lon) < _MOST_LONGITUDE:
+        return lon - 360.0 * np.floor((lon + 180.0) / 360.0)
+    return lon
+
+
+@njit(cache=True, nogil=True)
 def _covers(x, y, area, edges, bands, bins, starts, listed):  # type: ignore[no-untyped-def]
     """1 if a place lies in an area or on its edge, 0 if not, DOUBTFUL if rounding could decide."""
     if not bands[area, 0] <= y <= bands[area, 1]:
@@ -217,12 +234,26 @@ def _covers(x, y, area, edges, bands, bins, starts, listed):  # type: ignore[no-
 
 @njit(cache=True, nogil=True)
 def _find(  # type: ignore[no-untyped-def]
-    x, y, frame, coarse, blocks, first, candidates, edges, bands, bins, starts, listed, found
+    x,
+    y,
+    frame,
+    coarse,
+    blocks,
+    first,
+    candidates,
+    edges,
+    bands,
+    bins,
+    starts,
+    listed,
+    in_degrees,
+    found,
 ):
     rows, cols = coarse.shape
     west, south, across, along = frame
     for i in range(len(x)):
-        u, v = (x[i] - west) * across, (y[i] - south) * along
+        at = in_one_turn(x[i]) if in_degrees else x[i]
+        u, v = (at - west) * across, (y[i] - south) * along
         found[i] = NONE
         # False for NaN, too.
         if not (0.0 <= u < cols * SUB and 0.0 <= v < rows * SUB):
@@ -238,7 +269,7 @@ def _find(  # type: ignore[no-untyped-def]
             found[i] = label
             continue
         for k in range(first[block], first[block + 1]):
-            answer = _covers(x[i], y[i], candidates[k], edges, bands, bins, starts, listed)
+            answer = _covers(at, y[i], candidates[k], edges, bands, bins, starts, listed)
             if answer != 0:
                 found[i] = candidates[k] if answer == 1 else DOUBTFUL
                 break

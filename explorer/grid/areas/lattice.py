@@ -6,7 +6,7 @@ Shares are exact, see `grid.trapezoids`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,6 @@ from explorer.grid.areas.tree import Path, spoken
 from explorer.grid.extent import MAX_CELLS
 from explorer.grid.grid import Grid
 from explorer.grid.kept import kept
-from explorer.grid.plane import on_plane
 from explorer.grid.trapezoids import add_polygon
 
 Floats = NDArray[np.float64]
@@ -69,26 +68,27 @@ class Lattice:
 
 
 def lattice_over(
-    geometry: NDArray[Any],
-    crs: pyproj.CRS,
+    flat_on: Callable[[pyproj.CRS], NDArray[Any]],
     plane: pyproj.CRS,
     paths: Sequence[Path],
     cell: float,
     grid: Grid | None,
     reach: float,
+    worth: int,
     key: str,
 ) -> Lattice:
     """The lattice over areas, see `Areas.lattice`.
 
     Parameters
     ----------
-    geometry, crs : (m,) polygons
+    flat_on : gives the (m,) polygons in a projected CRS
     plane : the CRS of the grid, unless there is one
     paths : (m,) what the areas are called
     cell : metres
     grid : a grid to take as it is, or None
     reach : metres beyond its border within which an area has places
-    key : SHA-256 of geometry and crs
+    worth : corners of the polygons, see `kept`
+    key : SHA-256 of them
     """
     if grid is None:
         number = values.as_number(cell, SMALLEST, LARGEST)
@@ -102,10 +102,9 @@ def lattice_over(
         raise InputError("This grid has no CRS, so that no area has a place on it; give one.")
     where = plane if grid is None or grid.crs is None else grid.crs
     name = hashlib.sha256(f"{key} {cell} {reach} {grid and grid.to_dict()}".encode()).hexdigest()
-    worth = int(shapely.get_num_coordinates(geometry).sum())
 
     def build() -> dict[str, NDArray[Any]]:
-        shapes = on_plane(geometry, crs, where)
+        shapes = flat_on(where)
         own = grid or _grid_over(shapes, where, cell, reach)
         _check_held(own, shapes, paths, reach)
         about = np.array([*own.bounds, *own.shape], dtype=np.float64)

@@ -21,17 +21,29 @@ MOST_TOLERANCE = 100_000.0
 _SMALL, _SMALL_PART = 1e6, 0.01
 
 
+def clean_coverage(shapes: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Polygons without overlaps and with the same corners on shared borders, written as below.
+
+    Overlaps go to the first area, as in `Areas.assign`. One that would lose all stays as it is.
+    """
+    clean = shapely.coverage_clean(shapes, merge_strategy="min_index")
+    lost = shapely.is_empty(clean)
+    clean[lost] = shapes[lost]
+    return _written(clean)
+
+
 def outlines_of(
-    shapes: NDArray[Any], parent: Ints, lowest: Ints, tolerance: float
+    clean: NDArray[Any], shapes: NDArray[Any], parent: Ints, lowest: Ints, tolerance: float
 ) -> dict[str, NDArray[Any]]:
     """Outlines of every node of a tree, borders of all levels the same lines.
 
-    Overlaps go to the first area, as in `Areas.assign`. Each area alone simplified would overlap
+    Each area alone simplified would overlap
     its neighbours (Great Britain at 1 km: 803 pairs, 1,185 km2; here none).
 
     Parameters
     ----------
-    shapes : (m,) valid polygons on a plane in metres
+    clean : (m,) polygons on a plane in metres, see `clean_coverage`
+    shapes : (m,) as they were
     parent : (n,) of the nodes, parents first
     lowest : (m,) node of each polygon
     tolerance : metres; square root of the areas of triangles that may go (Visvalingam-Whyatt)
@@ -40,9 +52,6 @@ def outlines_of(
     -------
     "written", "starts" : WKB of node v at starts[v] to starts[v + 1] of bytes, see `read_outlines`
     """
-    clean = shapely.coverage_clean(shapes, merge_strategy="min_index")
-    lost = shapely.is_empty(clean)
-    clean[lost] = shapes[lost]
     if tolerance > 0:
         clean = shapely.coverage_simplify(clean, tolerance)
     usual = _SMALL_PART * float(np.median(shapely.area(shapes)))
@@ -57,7 +66,11 @@ def outlines_of(
     for node, members in enumerate(below):
         if found[node] is None:
             found[node] = shapely.coverage_union_all(clean[members])
-    written = shapely.to_wkb(found)
+    return _written(found)
+
+
+def _written(shapes: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    written = shapely.to_wkb(shapes)
     starts = np.concatenate([[0], np.cumsum([len(each) for each in written])])
     return {"written": np.frombuffer(b"".join(written), np.uint8), "starts": starts}
 

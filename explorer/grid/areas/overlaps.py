@@ -23,8 +23,15 @@ TOLERATED_KM2, TOLERATED_PART, MOST_PART = 1.0, 0.001, 0.1
 _SPOKEN_KM2 = 1e-6
 
 
-def measured(geometry: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> dict[str, NDArray[Any]]:
+def measured(
+    geometry: NDArray[Any], flat: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS
+) -> dict[str, NDArray[Any]]:
     """Sizes and overlaps of polygons in km2, on an equal-area plane.
+
+    Parameters
+    ----------
+    geometry, flat : (m,) the polygons in `crs` and on the plane
+    crs, plane
 
     Returns
     -------
@@ -32,7 +39,7 @@ def measured(geometry: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> dict
     "pairs" : (k, 2) areas that overlap, the first in file order first
     "shared" : (k,) what they share
     """
-    sizes = shapely.area(on_plane(geometry, crs, plane)) / 1e6
+    sizes = shapely.area(flat) / 1e6
     tree = shapely.STRtree(geometry)
     first, second = tree.query(geometry, predicate="intersects")
     first, second = first[first < second], second[first < second]

@@ -62,7 +62,10 @@ def read_table(source: str | Path | Any, levels: Sequence[str]) -> AreaTable:
     if isinstance(source, str | Path):
         frame = read_frame(source, columns, "areas")
     elif hasattr(source, "columns") and hasattr(source, "geometry"):
-        check_columns(list(source.columns), columns, "areas")
+        has = list(source.columns)
+        check_columns(has, columns, "areas")
+        if len(set(has)) < len(has):
+            raise InputError("Two columns of this frame have one name; rename one of them.")
         check_rows(len(source), "areas")
     else:
         raise InputError(f"Areas are the path of a file ({FORMATS}) or a GeoDataFrame.")

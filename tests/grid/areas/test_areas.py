@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import geopandas
 import numpy as np
 from shapely.geometry import box
@@ -41,9 +38,8 @@ def test_a_place_belongs_to_the_first_area_that_covers_it() -> None:
     assert areas.assign(x, y).tolist() == [0, 2, 1, 0, 0, -1, -1]
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
-    levels = ("country", "region", "district")
-    areas = Areas.read(real_data("gb_districts.parquet"), levels)
+def test_great_britain(great_britain: Areas) -> None:
+    areas = great_britain
     assert len(areas) == 380
     assert np.bincount(areas.level).tolist() == [1, 3, 11, 380]
     assert np.count_nonzero(~areas.measured) == 2

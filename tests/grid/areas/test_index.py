@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import geopandas
@@ -16,8 +18,6 @@ from explorer import Areas
 from explorer.grid.areas.index import DOUBTFUL, first_covering
 from explorer.grid.areas.marking import SUB
 from explorer.grid.plane import edges_of
-
-LEVELS = ("country", "region", "district")
 
 
 def areas_of(shapes: list, crs: object = 4326, **rules: float) -> Areas:
@@ -150,24 +150,38 @@ def test_the_nearest_area_takes_what_lies_beside_it() -> None:
     assert near.key != areas_of([square, other], 3035).key
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
-    path = real_data("gb_districts.parquet")
-    areas = Areas.read(path, LEVELS)
+def test_great_britain(great_britain: Areas, real_data: Callable[[str], Path]) -> None:
+    areas = great_britain
     records = pandas.read_parquet(real_data("gb_road_accidents.parquet"))
     x, y = records["lon"].to_numpy(), records["lat"].to_numpy()
     compare(areas, x, y)
     found = areas.assign(x, y)
     assert np.count_nonzero(found < 0) == 253
     lost = found < 0
-    near = Areas.read(path, LEVELS, nearest=100.0).assign(x[lost], y[lost])
+    near = replace(areas, nearest=100.0).assign(x[lost], y[lost])
     assert np.count_nonzero(near >= 0) == 227
-    assert (Areas.read(path, LEVELS, nearest=700.0).assign(x[lost], y[lost]) >= 0).all()
     compare(areas, *hard_places(areas, 2_000))
 
 
+def test_what_is_sent_to_a_worker_assigns_as_here() -> None:
+    areas = areas_of(crooked(), nearest=500.0)
+    x, y = hard_places(areas, 500)
+    found = areas.assign(x, y)
+    before = len(pickle.dumps(areas))
+    areas.lattice(1_000.0)
+    areas.outlines(100.0)
+    sent = pickle.dumps(areas)
+    assert len(sent) < 1.01 * before
+    there = pickle.loads(sent)
+    # The index went along: nothing is built there.
+    assert "index" in vars(there)
+    assert there.assign(x, y).tolist() == found.tolist()
+    assert there.key == areas.key
+
+
 @pytest.mark.slow
-def test_great_britain_ten_million_places(real_data: Callable[[str], Path]) -> None:
-    areas = Areas.read(real_data("gb_districts.parquet"), LEVELS)
+def test_great_britain_ten_million_places(great_britain: Areas) -> None:
+    areas = great_britain
     compare(areas, *hard_places(areas, 100_000))
     rng = np.random.default_rng(20_261_122)
     west, south, east, north = shapely.total_bounds(areas.geometry)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import geopandas
 import numpy as np
 import pytest
@@ -120,8 +117,8 @@ def test_a_cell_is_metres(cell: object) -> None:
         Areas.read(FRAME, "n").lattice(cell)
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
-    areas = Areas.read(real_data("gb_districts.parquet"), ("country", "region", "district"))
+def test_great_britain(great_britain: Areas) -> None:
+    areas = great_britain
     lattice = areas.lattice()
     assert lattice.grid.shape == (2448, 1328)
     assert np.bincount(lattice.scale).tolist() == [0, 379, 1]

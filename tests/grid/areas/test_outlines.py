@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import geopandas
 import numpy as np
 import pytest
@@ -84,8 +81,8 @@ def test_a_tolerance_is_metres(tolerance: object) -> None:
         country().outlines(tolerance)
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
-    areas = Areas.read(real_data("gb_districts.parquet"), ("country", "region", "district"))
+def test_great_britain(great_britain: Areas) -> None:
+    areas = great_britain
     outlines = areas.outlines(1_000.0)
     lowest = outlines[areas.lowest]
     # Measured before: 21,048 corners in 470 rings.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import geopandas
@@ -170,6 +169,7 @@ def test_large_overlaps_are_refused_by_name(shapes: list, said: str) -> None:
     [
         (FRAME, ["country", "name"], "no column 'country'; choose among 'part', 'name'"),
         (FRAME, [], "Name the columns"),
+        (FRAME.rename(columns={"part": "name"}), ["name"], "Two columns"),
         (FRAME, ["name", 3], "Name the columns"),
         (FRAME, ["name", "name"], "named twice"),
         (FRAME.iloc[:0], ["name"], "no area in this table"),
@@ -237,8 +237,8 @@ def test_parquet_without_a_geometry_and_with_too_much_text(tmp_path: Path) -> No
         Areas.read(huge, "name")
 
 
-def test_great_britain(real_data: Callable[[str], Path]) -> None:
-    areas = Areas.read(real_data("gb_districts.parquet"), ("country", "region", "district"))
+def test_great_britain(great_britain: Areas) -> None:
+    areas = great_britain
     lines, overlaps = areas.notes
     assert lines == "346 parts that are no polygon, such as stray lines, left out."
     assert overlaps.startswith("58 pairs of areas overlap, by 0.027 km2 at most")

@@ -11,7 +11,13 @@ from typing import Any
 
 import numpy as np
 import shapely
-from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper
+from bokeh.models import (
+    ColumnDataSource,
+    HoverTool,
+    Image,
+    LinearColorMapper,
+    MultiPolygons,
+)
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
@@ -154,8 +160,8 @@ class Border:
                 fill_color=None,
                 line_color=colour,
                 line_width=width,
-                level="underlay",
             )
+        _put_below(fig, 2)
 
     def show(self, shapes: Shapes, number: int) -> None:
         """Outline the area of that number."""
@@ -187,9 +193,8 @@ class Choropleth:
             hover_line_color=palette.HOVER,
             hover_line_alpha=1.0,
             hover_fill_color={"field": "value", "transform": self.mapper},
-            # Below the boxes of questions, which were added before.
-            level="underlay",
         )
+        _put_below(fig, 1)
         self.chosen = Border(fig)
         fig.add_tools(HoverTool(renderers=[areas], tooltips=_HOVER))
         on_tap(fig, tapped)
@@ -209,3 +214,11 @@ class Choropleth:
     def recolour(self, colours: Sequence[str]) -> None:
         """Other colours for the same bytes."""
         self.mapper.palette = list(colours)
+
+
+def _put_below(fig: figure, number: int) -> None:
+    """Draw the last renderers of a figure above its pictures and areas, and below all others."""
+    others, last = fig.renderers[:-number], fig.renderers[-number:]
+    ground = [each for each in others if isinstance(each.glyph, Image | MultiPolygons)]
+    above = [each for each in others if not isinstance(each.glyph, Image | MultiPolygons)]
+    fig.renderers = [*ground, *last, *above]

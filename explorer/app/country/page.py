@@ -97,7 +97,7 @@ class Country(DrawnPage):
         return [
             read.answer,
             ui.wrapping(read.picker.view, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
-            read.strip,
+            ui.wrapping(read.strip, margin=(0, 0, 8, 0)),
             maps,
             read.about,
             read.family,

@@ -23,7 +23,7 @@ from explorer.releases.country import CountryRelease
 from explorer.releases.release import Release
 from explorer.views.choropleth import AreaNumbers, Outlined, Shapes
 from explorer.views.partition import Leaves, Partition, partition
-from explorer.views.pictures import private_map
+from explorer.views.raster import mean_per_cell
 from explorer.views.scale import ColourScale, Kind, top_value_of_leaves
 from explorer.views.truth import true_map
 from explorer.views.viewport import Viewport
@@ -290,11 +290,11 @@ def _inside(
         # Counts alone, or a map that begins above it.
         return None
     view = sight.inside if sight.area == node else Viewport.whole(data.frame(node))
-    leaves = Leaves.of(found)
+    leaves, size = Leaves.of(found), (view.height, view.width)
     scale = ColourScale(
         look.scale, top_value_of_leaves(leaves.density, leaves.cells, look.scale), "release"
     )
-    private = private_map(found, leaves, view)
+    private = mean_per_cell(_density(data, release, node), *view.cells(found.grid), *size)
     if look.shows == "private":
         picture = scale.encode(private)
     else:
@@ -306,3 +306,12 @@ def _inside(
     strength = 0.25 if look.shows == "difference" else 0.5
     drawn = partition(leaves, view, found.grid, strength)
     return Inside(found, scale, picture, drawn, view, data.border(node))
+
+
+def _density(data: CountryData, release: CountryRelease, node: int) -> Floats:
+    """Private count of every cell of an area's window, on its land alone."""
+    nodes = release.node[release.tree.leaves]
+    place = int(np.flatnonzero(nodes == data.windows.people.of[node])[0])
+    inside = release.maps[place]
+    assert inside is not None
+    return inside.density(float(release.tree.value[release.tree.leaves[place]]))

@@ -60,7 +60,7 @@ def test_it_opens_with_one_sentence_about_the_area_with_most_records(page) -> No
 def test_the_table_has_every_area_of_the_map_and_a_click_chooses_it(page) -> None:
     frame = page.readout.areas.widget.value
     assert len(frame) == 12
-    rows = {name: row for name, row in zip(frame["area"], frame.to_dict("records"), strict=True)}
+    rows = dict(zip(frame["area"], frame.to_dict("records"), strict=True))
     private, true = private_and_true(page, node_of(page, "D20"))
     assert rows["D20"]["private"] == pytest.approx(private, abs=0.051)
     assert rows["D20"]["true"] == true

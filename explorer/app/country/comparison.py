@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.app.country.data import CountryData
 from explorer.app.work.job import Run, Superseded
+from explorer.country.benchmarks import benchmark_plan, by_cells
 from explorer.country.mechanism import Country
 from explorer.errors import InputError
 from explorer.evaluate.repeats import seed_of
@@ -60,14 +61,40 @@ class Comparison:
     rows: tuple[Row, ...]
 
 
-def ways(chosen: Country) -> dict[str, Country]:
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """A benchmark of the paper: rectangles in place of areas, whatever mechanism is inside."""
+
+    number: int
+    epsilon: float
+
+    def figures(self, data: CountryData, seed: int, progress: Callable[[float], None]) -> Floats:
+        """Private count of every node, by the land that areas have of the lattice's cells.
+
+        Raises
+        ------
+        InputError
+            For a lattice with too few cells for its rectangles.
+        """
+        counts = data.benchmark(self.number)
+        plan = benchmark_plan(self.epsilon, float(data.true[0]), len(data.areas))
+        release = plan.release(counts, seed, progress)
+        private = np.zeros(len(data.areas.parent))
+        private[data.areas.lowest] = by_cells(release, data.windows)
+        for node in range(len(private) - 1, 0, -1):
+            private[data.areas.parent[node]] += private[node]
+        return private
+
+
+def ways(chosen: Country) -> dict[str, Country | Benchmark]:
     """What is compared, by its title; all of one epsilon."""
     epsilon = chosen.epsilon
     return {
         "As chosen": chosen,
         "The paper as printed (Eq. 38, HTF)": Country.paper_as_printed(epsilon, threshold=0),
+        "Benchmark 1 (halves, 9 levels, HTF)": Benchmark(1, epsilon),
+        "Benchmark 2 (quarters, 5 levels, HTF)": Benchmark(2, epsilon),
         "No hierarchy: lowest areas alone": chosen.with_(budgets="lowest level"),
-        "Equal shares for all levels": chosen.with_(budgets="uniform"),
         "Counts alone, without maps": chosen.with_(inside="none", inside_settings={}),
     }
 
@@ -96,10 +123,13 @@ def compare(order: Order, run: Run) -> Comparison:
     return Comparison(order, tuple(rows))
 
 
-def errors(data: CountryData, made: Country, seed: int, run: Run) -> Floats:
+def errors(data: CountryData, made: Country | Benchmark, seed: int, run: Run) -> Floats:
     """Mean of |private - true| / max(true, 20) over the areas of each level, (levels + 1,)."""
     progress: Callable[[float], None] = _stopping(run)
-    private, _, _ = made.release(data.matrix, seed, progress).figures()
+    if isinstance(made, Benchmark):
+        private = made.figures(data, seed, progress)
+    else:
+        private, _, _ = made.release(data.matrix, seed, progress).figures()
     off = np.abs(private - data.true) / np.maximum(data.true, LEAST)
     return np.array([off[data.on_level(level)].mean() for level in range(_levels(data))])
 

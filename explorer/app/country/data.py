@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from explorer.app.curator.upload import OwnPoints
 from explorer.app.work.cache import Shelf
 from explorer.cities.countries import find
+from explorer.country.benchmarks import benchmark
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Window, Windows
 from explorer.grid.grid import Grid
@@ -52,6 +53,7 @@ class CountryData:
     _shapes: dict[float, Shapes] = field(default_factory=dict)
     _inside: dict[int, FrequencyMatrix] = field(default_factory=dict)
     _borders: dict[int, Shapes] = field(default_factory=dict)
+    _benchmarks: dict[int, AreaCounts] = field(default_factory=dict)
 
     @property
     def areas(self) -> Areas:
@@ -140,6 +142,12 @@ class CountryData:
                 self._inside.clear()
             self._inside[node] = found
         return found
+
+    def benchmark(self, number: int) -> AreaCounts:
+        """The same records in the rectangles of one of the paper's benchmarks, kept."""
+        if number not in self._benchmarks:
+            self._benchmarks[number] = benchmark(self.matrix, number)
+        return self._benchmarks[number]
 
     def border(self, node: int) -> Shapes:
         """The outline of a lowest area, fine enough for the map inside it; the only one of it."""

@@ -80,7 +80,12 @@ class CountryMaps(CoveredMaps):
         if node != self._area and data.is_lowest[node]:
             self._area = node
             self.grids[1] = data.frame(node)
-            self._ranges[1].reset(self.grids[1].bounds)
+            x0, y0, x1, y1 = self.grids[1].bounds
+            ranges = self._ranges[1]
+            for one, start, end in ((ranges.x, x0, x1), (ranges.y, y0, y1)):
+                # First: a browser moves an end that lies beyond the bounds of the area before.
+                one.bounds = None
+                one.update(start=start, end=end)
 
     def zoom_to(self, bounds: tuple[float, float, float, float]) -> None:
         """Show a rectangle of the country, with some room around it."""

@@ -17,6 +17,7 @@ from explorer.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from explorer.errors import InputError
+    from explorer.grid.areas.areas import Areas
     from explorer.grid.grid import Grid
     from explorer.grid.places import TripDomain
     from explorer.mechanisms import (
@@ -61,6 +62,7 @@ __all__ = [
     "MKM",
     "UG",
     "Answers",
+    "Areas",
     "DAFEntropy",
     "DAFHomogeneity",
     "FrequencyMatrix",
@@ -93,6 +95,7 @@ __all__ = [
 # The modules of the names above; what is not listed here is a mechanism.
 _HOMES = {
     "Answers": "releases.answers",
+    "Areas": "grid.areas.areas",
     "FrequencyMatrix": "points.matrix",
     "Grid": "grid.grid",
     "InputError": "errors",

@@ -39,6 +39,12 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["EXPLORER_LEDGER"] = str(tmp_path_factory.mktemp("ledger") / "spends.sqlite3")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what an earlier state of the code built of areas out of the tests."""
+    os.environ["EXPLORER_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Callable[[str], Path]:
     """Return a function from a file's name to its path; without the file the test is skipped."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.errors import InputError
+from explorer.grid.kept import cache_folder
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,6 @@ class Download:
                 f"{self.name} is not the file it should be (its checksum differs); it was not kept."
             )
         return part.replace(path)
-
-
-def cache_folder() -> Path:
-    """Return the folder of downloads: ``EXPLORER_CACHE``, else the user's cache."""
-    named = os.environ.get("EXPLORER_CACHE")
-    if named:
-        return Path(named).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    return Path(base).expanduser() / "dp-explorer"
 
 
 def file_checksum(path: Path, kind: str) -> str:

@@ -26,8 +26,8 @@ _SUFFIXES = {".csv": "csv", ".geojson": "geojson", ".json": "geojson", ".txt": "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the release, the rectangles and the form of the answers."""
     parser.usage = (
-        "dp-explorer answer MAP [--rectangles FILE] [--rectangle X0 Y0 X1 Y1 ...] [--from X0 Y0 X1 "
-        "Y1 --to X0 Y0 X1 Y1] [--place NAME FILE ...] [--lonlat] "
+        "dp-explorer answer MAP [--rectangles FILE] [--polygons FILE] [--rectangle X0 Y0 X1 "
+        "Y1 ...] [--from X0 Y0 X1 Y1 --to X0 Y0 X1 Y1] [--place NAME FILE ...] [--lonlat] "
         "[--format table|csv|geojson] [-o FILE] [--overwrite]"
     )
     parser.description = (
@@ -53,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="west, south, east, north edge in metres of the map (or cells); can be repeated",
     )
     parser.add_argument(
+        "--polygons",
+        metavar="FILE",
+        help="GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons, each asked as it is and "
+        "not as its bounding box",
+    )
+    parser.add_argument(
         "--lonlat", action="store_true", help="--rectangle is in degrees of longitude and latitude"
     )
     parser.add_argument("--format", choices=("table", "csv", "geojson"), help="default table")
@@ -69,7 +75,11 @@ def run(arguments: argparse.Namespace) -> None:
     form, path = _form(arguments)
     release = Release.load(arguments.map)
     if isinstance(release.domain, TripDomain):
+        if arguments.polygons is not None:
+            raise InputError("Polygons are questions to one map; ask trips with boxes of places.")
         answers, names, text = _of_trips(arguments, release, release.domain, form)
+    elif arguments.polygons is not None:
+        answers, names, text = _of_polygons(arguments, release, form)
     else:
         answers, names, text = _of_map(arguments, release, form)
     if path is None:
@@ -104,6 +114,21 @@ def _of_map(
     if form == "table":
         return answers, names, _table(boxes, names, columns, release.grid.unit) + "\n"
     return answers, names, write_rectangles(boxes, names, release.grid, form, columns)
+
+
+def _of_polygons(
+    arguments: argparse.Namespace, release: Release, form: str
+) -> tuple[Answers, list[str], str]:
+    from explorer.queries.polygons import read_polygons, write_polygons
+
+    if arguments.rectangles is not None or arguments.rectangle or trip_answers.asked(arguments):
+        raise InputError("Polygons are asked alone; leave the other questions out.")
+    shapes, names = read_polygons(arguments.polygons)
+    answers = release.answer(shapes)
+    columns = _figures(answers, release.touched(shapes))
+    if form == "table":
+        return answers, names, table(["name", *columns], _rows(names, columns)) + "\n"
+    return answers, names, write_polygons(shapes, names, form, columns)
 
 
 def _of_trips(
@@ -143,7 +168,8 @@ def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
             f"The format of {arguments.output} is not recognised by its ending; name it .csv, "
             ".geojson or .txt, or give --format."
         )
-    read = (arguments.map, arguments.rectangles, *(file for _, file in arguments.place))
+    asked = (arguments.rectangles, arguments.polygons)
+    read = (arguments.map, *asked, *(file for _, file in arguments.place))
     return form, output_path(arguments.output, arguments.overwrite, read)
 
 
@@ -156,7 +182,7 @@ def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.nda
     if arguments.rectangles is None and not arguments.rectangle:
         raise InputError(
             "There is no rectangle to answer; give --rectangles boxes.geojson or --rectangle X0 Y0 "
-            "X1 Y1."
+            "X1 Y1, or --polygons shapes.gpkg."
         )
     if arguments.lonlat and not arguments.rectangle:
         raise InputError(
@@ -167,7 +193,7 @@ def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.nda
         typed = boxes_of_degrees(typed, release.grid)
     boxes, names = np.zeros((0, 4)), list[str]()
     if arguments.rectangles is not None:
-        boxes, names = read_rectangles(arguments.rectangles, release.grid, note=note)
+        boxes, names = read_rectangles(arguments.rectangles, release.grid, note=_note_boxes)
     boxes = np.concatenate([boxes, typed])
     return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
 
@@ -177,11 +203,21 @@ def _table(boxes: np.ndarray, names: list[str], columns: dict[str, np.ndarray], 
     digits = 0 if unit == "m" else 2
     header = ["name", *(f"{edge} ({unit})" for edge in ("x0", "y0", "x1", "y1")), *columns]
     rows = [
-        [name, *(f"{edge:.{digits}f}" for edge in box)]
-        + [f"{value:,}" if value.dtype.kind == "i" else f"{value:,.1f}" for value in values]
-        for name, box, *values in zip(names, boxes, *columns.values(), strict=True)
+        [name, *(f"{edge:.{digits}f}" for edge in box), *figures]
+        for box, (name, *figures) in zip(boxes, _rows(names, columns), strict=True)
     ]
     return table(header, rows)
+
+
+def _rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
+    return [
+        [name, *(f"{each:,}" if each.dtype.kind == "i" else f"{each:,.1f}" for each in values)]
+        for name, *values in zip(names, *columns.values(), strict=True)
+    ]
+
+
+def _note_boxes(sentence: str) -> None:
+    note(f"{sentence} With --polygons in place of --rectangles shapes are asked as they are.")
 
 
 def _note_outside(boxes: np.ndarray, release: Release) -> None:

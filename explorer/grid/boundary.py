@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyproj
 
 from explorer.errors import InputError
-from explorer.grid import gdal
-from explorer.grid.geojson import Features
-from explorer.grid.projection import LONLAT, equal_area_crs
-
-if TYPE_CHECKING:
-    import geopandas
+from explorer.grid.polygon_files import read_frame
+from explorer.grid.projection import LONLAT, equal_area_crs, middle_of
 
 _POLYGONS = ["Polygon", "MultiPolygon"]
 
@@ -60,52 +56,15 @@ def boundary_bounds(
     if shapes.crs.is_geographic and step > 0:
         shapes = shapes.segmentize(step)
     if crs is None:
-        crs = equal_area_crs(*_centre(degrees))
+        corners = degrees.get_coordinates()
+        crs = equal_area_crs(*middle_of(corners["x"].to_numpy(), corners["y"].to_numpy()))
     x0, y0, x1, y1 = (float(v) for v in shapes.to_crs(crs).total_bounds)
     if not np.all(np.isfinite([x0, y0, x1, y1])):
         raise InputError(f"This boundary does not fit in {crs.name}; give another CRS, or none.")
     return (x0, y0, x1, y1), crs
 
 
-def _centre(degrees: Any) -> tuple[float, float]:
-    """Return the middle of the bounding box, also where it crosses the antimeridian."""
-    corners = degrees.get_coordinates()
-    lon, lat = corners["x"].to_numpy(), corners["y"].to_numpy()
-    # Islands on both sides of 180 degrees are far apart as numbers, near each other as angles.
-    angles = min((lon, lon % 360.0), key=np.ptp)
-    middle = (angles.min() + angles.max()) / 2
-    return float(middle), float((lat.min() + lat.max()) / 2)
-
-
 def _read(path: str | Path) -> Any:
-    import geopandas
-    import pyogrio
-
     if not isinstance(path, str | Path):
         raise InputError("A boundary is the path of a file of polygons, or a GeoDataFrame.")
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"There is no file {path.name}; check the path of the boundary.")
-    try:
-        if path.suffix.lower() in {".parquet", ".geoparquet"}:
-            return geopandas.read_parquet(path)
-        if gdal.kind_of(path) is None:
-            return _read_geojson(path)
-        checked = gdal.checked(path)
-        gdal.check_driver(pyogrio.read_info(checked))
-        return geopandas.read_file(checked)
-    except Exception as error:  # each reader has errors of its own
-        raise InputError(
-            f"{path.name} could not be read as polygons; give GeoJSON, GeoPackage, Shapefile or "
-            "GeoParquet."
-        ) from error
-
-
-def _read_geojson(path: Path) -> geopandas.GeoDataFrame:
-    import geopandas
-    from shapely.geometry import shape
-
-    features = Features(path.read_bytes())
-    geometries = [feature.get("geometry") for feature in features]
-    shapes = [None if geometry is None else shape(geometry) for geometry in geometries]
-    return geopandas.GeoDataFrame(geometry=shapes, crs=features.crs)
+    return read_frame(path, (), "polygons")

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.extent import MAX_CELLS, as_bounds, as_number, as_rectangles, as_shape
+from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.projection import LONLAT, equal_area_crs, metric_crs, transform
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ MAX_AREA = 2.55e14
 MIN_CELL = 1e-3
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Progress = Callable[[float], None]
 Counted_co = TypeVar("Counted_co", covariant=True)
 
@@ -274,6 +276,33 @@ class Grid:
             )
         rectangles = boxes.reshape(-1, 2, 2) * self._steps() + self._origin()
         return np.ascontiguousarray(rectangles[:, :, ::-1]).reshape(-1, 4)
+
+    def pieces(self, geometry: Any, crs: Any = None) -> tuple[Ints, Floats]:
+        """Return the cells that a polygon meets, and which part of each lies in it.
+
+        A polygon is never taken as its bounding box: cells on its border count by area, exactly.
+
+        Parameters
+        ----------
+        geometry : polygon or multipolygon of shapely, or a frame with one
+            What lies outside the grid is left out.
+        crs : optional
+            That of a geometry of shapely; by default it is in ``unit``, as rectangles are.
+
+        Returns
+        -------
+        cells : (k, 2) row and column
+        parts : (k,) above 0, up to 1
+
+        Raises
+        ------
+        InputError
+            For what is no polygon, several of them, or a CRS where the grid has none.
+        """
+        shapes = Shapes.of(geometry, crs)
+        if shapes is None or len(shapes) != 1:
+            raise InputError("Give one polygon of shapely, or a frame with one row.")
+        return pieces(self, shapes.on(self)[0])
 
     def to_lonlat(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return longitudes and latitudes (WGS 84, degrees) of coordinates in metres."""

@@ -46,6 +46,18 @@ def equal_area_crs(lon: float, lat: float) -> pyproj.CRS:
     return as_crs(f"+proj=laea +lat_0={lat!r} +lon_0={lon!r} +datum=WGS84 +units=m +no_defs")
 
 
+def middle_of(lon: NDArray[np.float64], lat: NDArray[np.float64]) -> tuple[float, float]:
+    """The middle of the bounding box of places in degrees, also where it crosses the antimeridian.
+
+    >>> middle_of(np.array([178.0, -179.0]), np.array([-19.0, -16.0]))
+    (179.5, -17.5)
+    """
+    # Islands on both sides of 180 degrees are far apart as numbers, near each other as angles.
+    angles = min((lon, lon % 360.0), key=np.ptp)
+    middle = (angles.min() + angles.max()) / 2
+    return float(middle), float((lat.min() + lat.max()) / 2)
+
+
 @lru_cache(maxsize=64)
 def transformer(source: pyproj.CRS, target: pyproj.CRS) -> pyproj.Transformer:
     """Return the transformer between two CRS, x (or longitude) first; it is made only once."""

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.errors import InputError
 from explorer.grid.domain import Domain
+from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.weights import lattice_of
@@ -38,7 +40,8 @@ def exact(counts: Countable, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
     boxes : as people write boxes of the domain
         Of a grid (n, 4) x0, y0, x1, y1 in metres of its CRS, or cells without one. Cells cut
         through count by the part of them that lies inside. Of several places (n, k, 4), or a
-        mapping from places to frames of boxes, see `TripDomain.to_cells`.
+        mapping from places to frames of boxes, see `TripDomain.to_cells`. Polygons of shapely, or
+        a frame of them, are asked of a grid as they are.
 
     Returns
     -------
@@ -47,8 +50,11 @@ def exact(counts: Countable, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
     Raises
     ------
     InputError
-        For boxes of another form, not finite, or inside out.
+        For boxes of another form, not finite, or inside out; for shapes that are no polygons.
     """
+    shapes = Shapes.of(boxes)
+    if shapes is not None:
+        return _of_shapes(counts, shapes)
     cells = counts.domain.to_cells(boxes)
     if isinstance(counts, FrequencyMatrix):
         found = rectangle_sums(counts.sums, cells)
@@ -56,6 +62,17 @@ def exact(counts: Countable, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
         found = _by_pieces(counts, cells) / lattice_of(counts)
     # Four corners of large sums cancel but for their last bits: no count is below 0.
     return np.maximum(found, 0.0)
+
+
+def _of_shapes(counts: Countable, shapes: Shapes) -> Floats:
+    """Counts of polygons, cells on their borders by area."""
+    if not isinstance(counts, FrequencyMatrix):
+        raise InputError("A polygon is a question to one map; give boxes of the places of trips.")
+    found = np.zeros(len(shapes))
+    for number, shape in enumerate(shapes.on(counts.domain)):
+        cells, parts = pieces(counts.domain, shape)
+        found[number] = parts @ counts.counts[cells[:, 0], cells[:, 1]]
+    return found
 
 
 def _by_pieces(counts: Countable, boxes: Floats) -> Floats:

@@ -81,6 +81,25 @@ def noise(boxes: Floats, shape: tuple[int, int]) -> Floats:
     return energy(rows) * energy(cols)
 
 
+def noise_of(weights: Floats) -> float:
+    """Variance of a weighted sum of cells (rows, cols) per unit of coefficient variance."""
+    padded = np.zeros((side(weights.shape[0]), side(weights.shape[1])))
+    padded[: weights.shape[0], : weights.shape[1]] = weights
+    both = _coefficients(np.ascontiguousarray(_coefficients(padded).T))
+    return float(np.sum(both**2))
+
+
+def _coefficients(weights: Floats) -> Floats:
+    """The weights that coefficients along the first axis get, see `energy`."""
+    found, n = np.empty_like(weights), len(weights)
+    while n > 1:
+        even, odd = weights[:n:2], weights[1:n:2]
+        found[n // 2 : n] = (even - odd) / 2
+        weights, n = (even + odd) / 2, n // 2
+    found[0] = weights[0]
+    return found
+
+
 def _inside(low: Floats, high: Floats, cells: int) -> Floats:
     """Share of every cell of a side that lies between two positions, (n, padded side)."""
     start = np.arange(side(cells))

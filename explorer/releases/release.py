@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.sums import rectangle_sums, summed
+from explorer.grid.sums import summed
 from explorer.releases import file as release_file
-from explorer.releases import haar
 from explorer.releases.answers import Answers
+from explorer.releases.asking import asked
 from explorer.releases.checks import check_made
 from explorer.releases.facts import by_stage, checked, described
 from explorer.releases.in_words import sentence
@@ -33,7 +33,7 @@ from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
 
 Floats = NDArray[np.float64]
-Boxes = ArrayLike | Mapping[str, Any]
+Boxes = ArrayLike | Mapping[str, Any] | Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +127,7 @@ class Release:
         ledger : rows of what was measured, one or more for each of the tree's stages
         mechanism, parameters : how it was made
         units : what any path of the tree spent at most, in 10^-12 epsilon
-        preview : whether it was drawn with reproducible noise
-        unit, contribution_bound : the unit of privacy, and how many records it may have given
-        facts, linear : as in the attributes
+        preview, unit, contribution_bound, facts, linear : as in the attributes
 
         Raises
         ------
@@ -237,30 +235,23 @@ class Release:
         return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
 
     def answer(self, rectangles: Boxes) -> Answers:
-        """Private counts of rectangles, or of the boxes of another domain.
+        """Private counts of rectangles, of polygons, or of the boxes of another domain.
 
         Parameters
         ----------
-        rectangles : (n, 4) x0, y0, x1, y1
+        rectangles : (n, 4) x0, y0, x1, y1, or n polygons
             In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
             has none. Cells that are cut through count by area; what lies outside the grid is 0.
+            Polygons of shapely, or a frame of them in any CRS, are asked as they are, of one map.
             Of several places (n, k, 4), NaN for anywhere, or a mapping from places to frames.
-
-        Returns
-        -------
-        Answers
 
         Raises
         ------
         InputError
-            For rectangles that are not (n, 4), not finite, or inside out.
+            For rectangles that are not (n, 4), not finite, or inside out; for shapes that are no
+            polygons, and for polygons asked of several places.
         """
-        boxes = self.domain.to_cells(rectangles)
-        value, variance, _ = self.tree.integrate(boxes, self._chances)
-        if self.inside == "interpolated":
-            value = rectangle_sums(self._sums, boxes)
-        if self.haar_variance is not None:
-            variance = self.haar_variance * haar.noise(boxes, self.grid.shape)
+        value, variance, _ = asked(self, rectangles)
         return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact)
 
     def share(self, rectangles: ArrayLike) -> Answers:
@@ -331,8 +322,8 @@ class Release:
         return replace(self, inside=inside)
 
     def touched(self, rectangles: Boxes) -> NDArray[np.int64]:
-        """Number of leaves that each rectangle touches, (n,)."""
-        return self.tree.integrate(self.domain.to_cells(rectangles))[2]
+        """Number of leaves that each rectangle or polygon touches, (n,)."""
+        return asked(self, rectangles)[2]
 
     def density(self) -> Floats:
         """Private count per cell of a map, (rows, cols).
@@ -377,19 +368,26 @@ class Release:
         return self.maps if self.inside == "maps" else None
 
     @cached_property
-    def _chances(self) -> Chances:
+    def chances(self) -> Chances:
+        """What the maps inside say of every node; nothing without them."""
         tree, maps = self.tree, self.maps_inside
         return NO_MAPS if maps is None else maps.over(tree.lower, tree.upper)
+
+    @cached_property
+    def owners(self) -> NDArray[np.int32]:
+        """Which leaf every cell of a map belongs to, (rows, cols)."""
+        return self.tree.owners(self.grid.shape)
 
     @cached_property
     def _density(self) -> Floats:
         even = self.tree.paint(self.grid.shape)
         if self.is_uniform:
             return even
-        return interpolate(even, self.tree.owners(self.grid.shape))
+        return interpolate(even, self.owners)
 
     @cached_property
-    def _sums(self) -> Floats:
+    def sums(self) -> Floats:
+        """Summed-area table of `density`, (rows + 1, cols + 1)."""
         return summed(self._density)
 
     def stages(self) -> list[tuple[str, float]]:

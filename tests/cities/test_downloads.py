@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.cities.downloads import Download, cache_folder, file_checksum, is_there
+from explorer.cities.downloads import Download, file_checksum, is_there
 from explorer.errors import InputError
+from explorer.grid.kept import cache_folder
 
 CONTENT = b"lon,lat\n1,2\n"
 SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()

@@ -1,0 +1,321 @@
+"""Public areas inside each other, such as countries, regions and districts, with boundaries."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyproj
+import shapely
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.errors import InputError
+from explorer.grid import values
+from explorer.grid.areas.index import DOUBTFUL, AreaIndex, first_covering, in_one_turn
+from explorer.grid.areas.lattice import Lattice, lattice_over
+from explorer.grid.areas.marking import NONE
+from explorer.grid.areas.outlines import (
+    MOST_TOLERANCE,
+    clean_coverage,
+    outlines_of,
+    read_outlines,
+)
+from explorer.grid.areas.overlaps import check_overlaps, measured
+from explorer.grid.areas.reading import read_table
+from explorer.grid.areas.tree import AreaTree, tree_of
+from explorer.grid.grid import Grid
+from explorer.grid.kept import kept
+from explorer.grid.plane import NearestEdge, on_plane, plane_of
+from explorer.grid.projection import CHUNK, LONLAT, as_crs, transform
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+#: Metres beyond which no area is near.
+MAX_NEAREST = 100_000.0
+_STAYS = frozenset({"_clean", "_flat", "_lattices"})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Areas:
+    """A tree of declared areas: which place lies in which district, region and country.
+
+    All of it is public. Parents are the unions of their children; the root is the whole.
+
+    Attributes
+    ----------
+    levels : names of the columns, coarsest first; the root has none
+    parent : (n,) node that each node lies in, -1 for the root, which is node 0; level by level
+    level : (n,) 0 for the root to len(levels)
+    paths : (n,) names from below the root; () for the root
+    lowest : (m,) node of each area of the file, in file order
+    geometry : (m,) shapely polygons or multipolygons in `crs`, valid, in file order
+    crs : of the boundaries
+    nearest : metres within which a place outside all areas belongs to the nearest one, or None
+    notes : sentences on what reading changed
+    """
+
+    levels: tuple[str, ...]
+    parent: Ints
+    level: Ints
+    paths: tuple[tuple[str, ...], ...]
+    lowest: Ints
+    geometry: NDArray[Any]
+    crs: pyproj.CRS
+    nearest: float | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def read(
+        cls,
+        source: str | Path | Any,
+        levels: Sequence[str],
+        nearest: float | None = None,
+    ) -> Areas:
+        """Read areas from a file or a frame, one row each.
+
+        Parameters
+        ----------
+        source : path or GeoDataFrame
+            GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons with a CRS.
+        levels : names of columns, coarsest first
+            Such as ("country", "region", "district").
+        nearest : metres, optional
+            A place in no area belongs to the nearest one within this distance, the first of
+            several in the file: a public rule, which changes whom areas hold but no privacy.
+
+        Raises
+        ------
+        InputError
+            For a file that is none or has no such columns; an area without a name, twice the same
+            path, or a path that others continue; no CRS; something else than polygons; areas that
+            overlap by more than 1 km2 and .1 % of the smaller one, or by a tenth of it; a distance
+            that is none. What can be mended is, see `notes`.
+        """
+        if nearest is not None and values.as_number(nearest, 0, MAX_NEAREST) is None:
+            raise InputError(
+                f"The distance to the nearest area is {values.shown(nearest)}: give metres, 0 to "
+                f"{MAX_NEAREST:g}, or none."
+            )
+        table = read_table(source, levels)
+        tree: AreaTree = tree_of(table.paths, table.levels)
+        for array in (tree.parent, tree.level, tree.lowest, table.geometry):
+            array.setflags(write=False)
+        areas = cls(
+            table.levels,
+            tree.parent,
+            tree.level,
+            tree.paths,
+            tree.lowest,
+            table.geometry,
+            table.crs,
+            nearest or None,
+            table.notes,
+        )
+        facts = areas._measured
+        said = check_overlaps(facts["sizes"], facts["pairs"], facts["shared"], table.paths)
+        # Not a copy: what has been computed on the way here is needed again.
+        object.__setattr__(areas, "notes", (*table.notes, *said))
+        return areas
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of names, boundaries, CRS and rules."""
+        digest = hashlib.sha256(repr((self.levels, self.paths, self.nearest)).encode())
+        digest.update(self.lowest.astype("<i8").tobytes())
+        digest.update(self.boundary_key.encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def boundary_key(self) -> str:
+        """SHA-256 of the boundaries and their CRS: what index, lattice and outlines come from."""
+        digest = hashlib.sha256(self.crs.to_wkt().encode())
+        for written in shapely.to_wkb(self.geometry, byte_order=1):
+            digest.update(written)
+        return digest.hexdigest()
+
+    @property
+    def sizes(self) -> Floats:
+        """Size of each area of the file, (m,) km2, on an equal-area plane."""
+        sizes: Floats = self._measured["sizes"]
+        return sizes
+
+    @cached_property
+    def _measured(self) -> dict[str, NDArray[Any]]:
+        return kept(
+            "overlaps2",
+            self.boundary_key,
+            ("sizes", "pairs", "shared"),
+            lambda: measured(self.geometry, self._flat, self.crs, self.plane),
+            worth=self._worth,
+        )
+
+    def __len__(self) -> int:
+        """Number of areas of the file."""
+        return len(self.lowest)
+
+    def __repr__(self) -> str:
+        return f"Areas({len(self):,} areas in {len(self.levels)} levels: {', '.join(self.levels)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Sent to other processes for what it assigns: what only draws stays here.
+        return {name: value for name, value in vars(self).items() if name not in _STAYS}
+
+    def children(self, node: int) -> Ints:
+        """Nodes that lie directly in one, (k,), in the order of the file."""
+        return np.flatnonzero(self.parent == node)
+
+    @cached_property
+    def same_as(self) -> Ints:
+        """The highest node of the same people, (n,): that of its parent for an only child."""
+        found = np.arange(len(self.parent))
+        number = np.bincount(self.parent[1:], minlength=len(self.parent))
+        for node in range(1, len(found)):
+            # Parents come first, so that theirs is known.
+            if number[self.parent[node]] == 1:
+                found[node] = found[self.parent[node]]
+        return found
+
+    @cached_property
+    def measured(self) -> Bools:
+        """Whether a node is counted itself, (n,): an only child holds whom its parent holds."""
+        counted: Bools = self.same_as == np.arange(len(self.parent))
+        return counted
+
+    def assign(self, x: ArrayLike, y: ArrayLike, crs: Any = LONLAT) -> NDArray[np.int32]:
+        """The area of each place: the first in file order whose closed polygon covers it.
+
+        Parameters
+        ----------
+        x, y : (len,) coordinates in `crs`, longitude first
+        crs : that of the places, by default longitude and latitude
+
+        Returns
+        -------
+        (len,) int32
+            Number of the area in file order; -1 for a place in none, and for NaN and inf.
+        """
+        x, y = np.atleast_1d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float))
+        if x.shape != y.shape or x.ndim != 1:
+            raise InputError("Places are two rows of numbers of the same length: x, then y.")
+        found = np.empty(len(x), dtype=np.int32)
+        for start in range(0, len(x), CHUNK):
+            part = slice(start, start + CHUNK)
+            found[part] = self._assigned(x[part], y[part], as_crs(crs))
+        return found
+
+    def _assigned(self, x: Floats, y: Floats, crs: pyproj.CRS) -> NDArray[np.int32]:
+        if not crs.equals(self.crs, ignore_axis_order=True):
+            x, y = transform(crs, self.crs, x, y)
+        found = self.index.find(x, y, self.crs.is_geographic)
+        doubtful = np.flatnonzero(found == DOUBTFUL)
+        if len(doubtful):
+            east = x[doubtful]
+            if self.crs.is_geographic:
+                east = np.array([in_one_turn(lon) for lon in east.tolist()])
+            found[doubtful] = first_covering(self.geometry, east, y[doubtful])
+        if self.nearest:
+            lost = np.flatnonzero((found == NONE) & np.isfinite(x) & np.isfinite(y))
+            found[lost] = self._edges.find(x[lost], y[lost], self.nearest)
+        return found
+
+    @cached_property
+    def index(self) -> AreaIndex:
+        """The index of the boundaries; built in a second for a country, and kept in a file."""
+        return AreaIndex.of(self.geometry, self.boundary_key)
+
+    @cached_property
+    def _edges(self) -> NearestEdge:
+        return NearestEdge.of(self._flat, self.crs, self.plane)
+
+    def lattice(self, cell: float = 500.0, grid: Grid | None = None) -> Lattice:
+        """A grid that holds all areas, each area's window on it, and its share of each cell.
+
+        Parameters
+        ----------
+        cell : metres, 1 to 100,000
+            Side of the square cells, on the equal-area plane of these areas. Where an area is
+            more than 512 of them wide, its window has cells of twice the side, or four times.
+        grid : Grid, optional
+            Another grid to take as it is, such as one in the projected CRS of the country.
+
+        Raises
+        ------
+        InputError
+            For cells that are too small for a grid over all areas, and for a grid that does not
+            hold them all: records of an area beyond it would vanish.
+        """
+        wanted = cell, None if grid is None else repr(grid.to_dict())
+        if wanted not in self._lattices:
+            names = [self.paths[node] for node in self.lowest]
+            self._lattices[wanted] = lattice_over(
+                self._flat_on, self.plane, names, cell, grid, self.nearest or 0.0, self._worth,
+                self.boundary_key,
+            )  # fmt: skip
+        return self._lattices[wanted]
+
+    def outlines(self, tolerance: float = 1_000.0) -> NDArray[Any]:
+        """Outlines of all nodes for drawing, in metres of `plane`; borders of all levels agree.
+
+        Parameters
+        ----------
+        tolerance : metres, 0 to 100,000
+            About the length of what is left out; parts and holes below (2 tolerance)^2 go too,
+            but an area's largest part never.
+
+        Returns
+        -------
+        (n,) polygons and multipolygons, without overlaps on any level
+            Not for counting: `assign` asks the boundaries as they are.
+
+        Raises
+        ------
+        InputError
+            For a tolerance out of range.
+        """
+        number = values.as_number(tolerance, 0, MOST_TOLERANCE)
+        if number is None:
+            raise InputError(
+                f"The tolerance is {values.shown(tolerance)}: give metres, 0 to {MOST_TOLERANCE:g}."
+            )
+        found = kept(
+            f"outlines1-{number:g}",
+            self.key,
+            ("written", "starts"),
+            lambda: outlines_of(self._clean, self._flat, self.parent, self.lowest, number),
+            worth=self._worth,
+        )
+        return read_outlines(**found)
+
+    @cached_property
+    def _clean(self) -> NDArray[Any]:
+        names = ("written", "starts")
+        build = partial(clean_coverage, self._flat)
+        return read_outlines(**kept("clean1", self.boundary_key, names, build, self._worth))
+
+    @cached_property
+    def _worth(self) -> int:
+        """Corners of all boundaries: how much work whatever comes from them is."""
+        return int(shapely.get_num_coordinates(self.geometry).sum())
+
+    @cached_property
+    def _flat(self) -> NDArray[Any]:
+        return on_plane(self.geometry, self.crs, self.plane)
+
+    def _flat_on(self, crs: pyproj.CRS) -> NDArray[Any]:
+        return self._flat if crs == self.plane else on_plane(self.geometry, self.crs, crs)
+
+    @cached_property
+    def _lattices(self) -> dict[Any, Lattice]:
+        return {}
+
+    @cached_property
+    def plane(self) -> pyproj.CRS:
+        """The projected CRS that lattice, outlines and distances are in, metres."""
+        return plane_of(self.geometry, self.crs)

@@ -1,0 +1,201 @@
+"""Tables of areas: polygons with a name at every level, checked and mended, each change said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyproj
+import shapely
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.antimeridian import in_one_world
+from explorer.grid.areas.tree import spoken
+from explorer.grid.polygon_files import FORMATS, check_columns, check_rows, read_frame
+from explorer.grid.projection import as_crs
+from explorer.grid.values import shown
+
+#: Letters of a name, at most.
+MAX_NAME = 200
+_POLYGON, _MULTIPOLYGON = 3, 6
+
+
+@dataclass(frozen=True, eq=False)
+class AreaTable:
+    """A table of m areas.
+
+    Attributes
+    ----------
+    levels : names of the columns
+    paths : (m,) names from the highest level down; branches may have fewer levels than others
+    geometry : (m,) valid polygons and multipolygons in `crs`
+    crs : of the boundaries
+    notes : sentences on what was changed
+    """
+
+    levels: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...]
+    geometry: NDArray[Any]
+    crs: pyproj.CRS
+    notes: tuple[str, ...]
+
+
+def read_table(source: str | Path | Any, levels: Sequence[str]) -> AreaTable:
+    """Read areas, one a row; see `Areas.read`.
+
+    What is no polygon is dropped from a row, a row without any polygon is left out, invalid rings
+    are mended by their structure (`shapely.make_valid`), and polygons over the antimeridian are
+    cut there. Each of these is a sentence in the notes.
+
+    Raises
+    ------
+    InputError
+        For what cannot be mended: no such column, no name, no CRS, no polygons, a corner that is
+        not on the Earth.
+    """
+    columns = _columns(levels)
+    frame: Any = source
+    if isinstance(source, str | Path):
+        frame = read_frame(source, columns, "areas")
+    elif hasattr(source, "columns") and hasattr(source, "geometry"):
+        has = list(source.columns)
+        check_columns(has, columns, "areas")
+        if len(set(has)) < len(has):
+            raise InputError("Two columns of this frame have one name; rename one of them.")
+        check_rows(len(source), "areas")
+    else:
+        raise InputError(f"Areas are the path of a file ({FORMATS}) or a GeoDataFrame.")
+    if not len(frame):
+        raise InputError("There is no area in this table; give one row for each.")
+    crs = _crs(frame.crs)
+    paths, notes = _paths(frame, columns)
+    shapes, kept, said = _polygons(frame.geometry.to_numpy(), paths, crs)
+    named = tuple(path for path, keep in zip(paths, kept, strict=True) if keep)
+    return AreaTable(columns, named, shapes, crs, (*notes, *said))
+
+
+def _columns(levels: Sequence[str]) -> tuple[str, ...]:
+    columns = (levels,) if isinstance(levels, str) else tuple(levels)
+    if not columns or not all(type(each) is str and each for each in columns):
+        raise InputError(
+            "Name the columns of the levels, coarsest first, such as country, region, district."
+        )
+    if len(set(columns)) < len(columns):
+        raise InputError("A level is named twice; name each column once, coarsest first.")
+    return columns
+
+
+def _crs(crs: Any) -> pyproj.CRS:
+    if crs is None:
+        raise InputError("These areas have no CRS; set one in the file, such as EPSG:4326.")
+    found = as_crs(crs)
+    if not (found.is_geographic or found.is_projected):
+        raise InputError(f"{found.name} is no CRS of a map; set another, such as EPSG:4326.")
+    if found.is_geographic and found.axis_info[0].unit_name != "degree":
+        raise InputError(f"{found.name} is not in degrees; save the areas in EPSG:4326.")
+    return found.to_2d()
+
+
+def _paths(frame: Any, columns: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
+    """Paths of names; a branch may end above the lowest level, not begin below the highest."""
+    names = [[_name(value, level) for value in frame[level]] for level in columns]
+    paths, ended = [], 0
+    for row, path in enumerate(zip(*names, strict=True)):
+        length = max((depth for depth, name in enumerate(path, 1) if name), default=0)
+        if not all(path[:length]) or not length:
+            level = columns[path.index("")]
+            raise InputError(f"Row {row + 1} of the areas has no name in {shown(level)}; give one.")
+        ended += length < len(columns)
+        paths.append(path[:length])
+    notes = [f"{_areas(ended, 'ends', 'end')} above the lowest level."] if ended else []
+    return tuple(paths), notes
+
+
+def _name(value: Any, level: str) -> str:
+    import pandas
+
+    if value is None or value is pandas.NA or value is pandas.NaT or value != value:
+        return ""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    # What a terminal or a table would obey is no part of a name.
+    plain = "".join(sign if sign.isprintable() else " " for sign in str(value)[: 10 * MAX_NAME])
+    name = " ".join(plain.split())
+    if len(name) > MAX_NAME:
+        raise InputError(f"A name in {shown(level)} has more than {MAX_NAME} letters; shorten it.")
+    return name
+
+
+def _polygons(
+    shapes: NDArray[Any], paths: Sequence[tuple[str, ...]], crs: pyproj.CRS
+) -> tuple[NDArray[Any], NDArray[np.bool_], list[str]]:
+    """Valid polygons, which rows have any, and what was done."""
+    notes = []
+    shapes = shapely.force_2d(np.asarray(shapes, dtype=object))
+    corners, row = shapely.get_coordinates(shapes, return_index=True)
+    bad = ~np.isfinite(corners).all(axis=1)
+    if crs.is_geographic:
+        bad |= (np.abs(corners) > (540.0, 90.0)).any(axis=1)
+    if bad.any():
+        where = spoken(paths[row[bad][0]])
+        raise InputError(f"The area {where} has a corner that is not on the Earth; mend it.")
+    parts, owner = _parts(shapes)
+    flat = np.isin(shapely.get_type_id(parts), (_POLYGON, _MULTIPOLYGON))
+    flat &= ~shapely.is_empty(parts)
+    has = np.bincount(owner[flat], minlength=len(shapes)) > 0
+    other = ~(has | shapely.is_missing(shapes) | shapely.is_empty(shapes))
+    if other.any():
+        kind = shapes[other][0].geom_type
+        where = spoken(paths[np.flatnonzero(other)[0]])
+        raise InputError(f"The area {where} is a {kind}; areas are polygons.")
+    _refuse_none(has)
+    dropped = int(np.count_nonzero(~flat[has[owner]]))
+    if dropped:
+        what = "1 part that is" if dropped == 1 else f"{dropped:,} parts that are"
+        notes.append(f"{what} no polygon, such as stray lines, left out.")
+    joined = shapely.multipolygons(
+        *shapely.get_parts(parts[flat], return_index=True)[:1],
+        indices=np.repeat(owner[flat], shapely.get_num_geometries(parts[flat])),
+        out=np.full(len(shapes), None),
+    )
+    if crs.is_geographic:
+        joined, cut = in_one_world(joined)
+        if cut:
+            notes.append(f"{_areas(cut, 'crosses', 'cross')} the antimeridian, cut there.")
+    broken = has & ~shapely.is_valid(joined)
+    if broken.any():
+        joined[broken] = shapely.make_valid(
+            joined[broken], method="structure", keep_collapsed=False
+        )
+        number = int(np.count_nonzero(broken))
+        where = spoken(paths[np.flatnonzero(broken)[0]])
+        notes.append(f"{_areas(number, 'has', 'have')} invalid rings, mended: first {where}.")
+        has &= ~shapely.is_empty(joined)
+        _refuse_none(has)
+    if not has.all():
+        gone = np.flatnonzero(~has)
+        where = spoken(paths[gone[0]])
+        notes.append(f"{_areas(len(gone), 'has', 'have')} no polygon, left out: first {where}.")
+    return joined[has], has, notes
+
+
+def _refuse_none(has: NDArray[np.bool_]) -> None:
+    if not has.any():
+        raise InputError("These areas have no polygons; give a file that has some.")
+
+
+def _parts(shapes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Members of collections, collections inside them opened too, and the row of each."""
+    parts, owner = shapes, np.arange(len(shapes))
+    while (shapely.get_type_id(parts) == 7).any():
+        parts, inner = shapely.get_parts(parts, return_index=True)
+        owner = owner[inner]
+    return parts, owner
+
+
+def _areas(number: int, one: str, several: str) -> str:
+    return f"1 area {one}" if number == 1 else f"{number:,} areas {several}"

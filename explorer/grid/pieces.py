@@ -1,0 +1,151 @@
+"""Polygons as questions to a grid: the cells that each meets, and the part of each inside it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import pyproj
+import shapely
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.antimeridian import in_one_world
+from explorer.grid.plane import on_plane
+from explorer.grid.projection import as_crs
+from explorer.grid.trapezoids import add_polygon
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_FLAT = (3, 6)
+
+
+class Cells(Protocol):
+    """What of a grid is needed here."""
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """West, south, east, north."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    def crs(self) -> pyproj.CRS | None:
+        """None for plain cells."""
+
+    @property
+    def cell_width(self) -> float:
+        """From west to east."""
+
+    @property
+    def cell_height(self) -> float:
+        """From south to north."""
+
+
+class Shapes:
+    """Polygons that somebody asks for.
+
+    Attributes
+    ----------
+    geometry : (n,) shapely
+    crs : of all of them, or None for the grid's own
+    """
+
+    def __init__(self, geometry: NDArray[Any], crs: pyproj.CRS | None) -> None:
+        self.geometry = geometry
+        self.crs = crs
+
+    @classmethod
+    def of(cls, asked: Any, crs: Any = None) -> Shapes | None:
+        """The shapes in a question: a geometry, a sequence of them, or a frame; else None.
+
+        Parameters
+        ----------
+        asked : anything that a release can be asked for
+        crs : of geometries that have none of their own
+        """
+        given = None if crs is None else as_crs(crs)
+        if isinstance(asked, shapely.Geometry):
+            return cls(np.array([asked], dtype=object), given)
+        series = getattr(asked, "geometry", None)
+        if series is not None and hasattr(series, "crs"):
+            return cls(np.asarray(series.array, dtype=object), series.crs or given)
+        # One look, so that a million rectangles are not turned over.
+        flat = isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1
+        if flat and len(asked) and all(map(_is_shape, asked)):
+            return cls(np.array(asked, dtype=object), given)
+        return None
+
+    def __len__(self) -> int:
+        return len(self.geometry)
+
+    def on(self, grid: Cells) -> NDArray[Any]:
+        """Valid polygons in the unit of a grid, (n,).
+
+        Raises
+        ------
+        InputError
+            For what is no polygon, has a corner that is no place on the grid's plane, or a CRS
+            where the grid has none.
+        """
+        shapes = shapely.force_2d(self.geometry)
+        for number, shape in enumerate(shapes):
+            parts = [] if shape is None else shapely.get_parts(shape)
+            if not len(parts) or shape.is_empty:
+                raise InputError(f"Polygon {number + 1} is missing; leave that row out.")
+            if not any(part.geom_type in ("Polygon", "MultiPolygon") for part in parts):
+                raise InputError(
+                    f"Row {number + 1} is a {shape.geom_type}; give polygons, or rectangles."
+                )
+        if not np.isfinite(shapely.get_coordinates(shapes)).all():
+            raise InputError("A polygon has a corner that is not a finite number; mend it.")
+        shapes = np.array([_flat_parts(shape) for shape in shapes], dtype=object)
+        if self.crs is not None:
+            if grid.crs is None:
+                raise InputError(
+                    "This grid is measured in cells; give polygons in cells, without a CRS."
+                )
+            if self.crs.is_geographic and not self.crs.equals(grid.crs):
+                shapes, _ = in_one_world(shapes)
+            shapes = _valid(shapes)
+            return on_plane(shapes, self.crs, grid.crs)
+        return _valid(shapes)
+
+
+def _is_shape(each: Any) -> bool:
+    return each is None or isinstance(each, shapely.Geometry)
+
+
+def pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
+    """See `Grid.pieces`; the shape is a valid polygon in the grid's unit."""
+    rows, cols = grid.shape
+    steps = np.array([grid.cell_width, grid.cell_height])
+    corner = np.array(grid.bounds[:2])
+    low, high = (np.array(shape.bounds).reshape(2, 2) - corner) / steps
+    first = np.clip(np.floor(low), 0, (cols, rows)).astype(np.int64)
+    behind = np.clip(np.ceil(high), 0, (cols, rows)).astype(np.int64)
+    if (behind <= first).any():
+        return np.zeros((0, 2), dtype=np.int64), np.zeros(0)
+    cells = np.zeros((behind - first)[::-1])
+    add_polygon(shape, corner + first * steps, steps, cells)
+    found = np.argwhere(cells > 0)
+    return found + first[::-1], cells[found[:, 0], found[:, 1]]
+
+
+def _flat_parts(shape: Any) -> Any:
+    """The polygons of a collection, whatever else it holds."""
+    if shapely.get_type_id(shape) in _FLAT:
+        return shapely.multipolygons(shapely.get_parts(shape))
+    flat = [part for part in shapely.get_parts(shape) if shapely.get_type_id(part) in _FLAT]
+    return shapely.multipolygons(shapely.get_parts(shapely.union_all(flat)))
+
+
+def _valid(shapes: NDArray[Any]) -> NDArray[Any]:
+    bad = ~shapely.is_valid(shapes)
+    if bad.any():
+        shapes = shapes.copy()
+        shapes[bad] = shapely.make_valid(shapes[bad], method="structure", keep_collapsed=False)
+    return shapes

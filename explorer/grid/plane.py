@@ -1,0 +1,107 @@
+"""Boundaries on a plane in metres: projected, and how far a place is from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyproj
+import shapely
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.projection import LONLAT, equal_area_crs, middle_of, transform, transformer
+
+Floats = NDArray[np.float64]
+
+# A straight edge of one CRS is a curve in another: pieces this long leave it by 0.1 m at most.
+_STEP_DEGREES, _STEP_METRES = 0.02, 2_000.0
+
+
+def plane_of(geometry: NDArray[Any], crs: pyproj.CRS) -> pyproj.CRS:
+    """Lambert's azimuthal equal-area projection on the middle of polygons."""
+    lonlat = transform(crs, LONLAT, *shapely.get_coordinates(geometry).T)
+    return equal_area_crs(*middle_of(*lonlat))
+
+
+def on_plane(geometry: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> NDArray[Any]:
+    """Valid polygons of one CRS in another; edges become curves of many corners.
+
+    Where projecting makes edges of one polygon cross, it is mended by its structure.
+
+    Raises
+    ------
+    InputError
+        For polygons that reach where the projection has no place.
+    """
+    if crs == plane:
+        return geometry
+    step = (
+        _STEP_DEGREES
+        if crs.is_geographic
+        else _STEP_METRES / crs.axis_info[0].unit_conversion_factor
+    )
+    shapes = shapely.segmentize(geometry, step)
+    move = transformer(crs, plane)
+    moved: NDArray[Any] = shapely.transform(
+        shapes, lambda places: np.stack(move.transform(*places.T), axis=1)
+    )
+    if not np.isfinite(shapely.bounds(moved)).all():
+        raise InputError(
+            f"An area reaches to where {plane.name} has no place; leave it out, or give another "
+            "CRS."
+        )
+    broken = ~shapely.is_valid(moved)
+    moved[broken] = shapely.make_valid(moved[broken], method="structure", keep_collapsed=False)
+    return moved
+
+
+def edges_of(geometry: NDArray[Any]) -> tuple[Floats, NDArray[np.int32]]:
+    """All edges of polygons, (k, 4) x, y, x, y, and (k,) which polygon's; in their order."""
+    parts, part_owner = shapely.get_parts(geometry, return_index=True)
+    rings, ring_part = shapely.get_rings(parts, return_index=True)
+    places, ring = shapely.get_coordinates(rings, return_index=True)
+    joined = ring[1:] == ring[:-1]
+    edges = np.hstack([places[:-1], places[1:]])[joined]
+    return edges, part_owner[ring_part][ring[1:][joined]].astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestEdge:
+    """Which area is the nearest to places that lie in none.
+
+    Attributes
+    ----------
+    crs, plane : of the places that are asked for, and where distances are measured
+    tree : of every edge on the plane
+    owner : the area of each
+    """
+
+    crs: pyproj.CRS
+    plane: pyproj.CRS
+    tree: shapely.STRtree
+    owner: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, flat: NDArray[Any], crs: pyproj.CRS, plane: pyproj.CRS) -> NearestEdge:
+        """The edges of polygons on the plane."""
+        edges, owner = edges_of(flat)
+        lines = shapely.linestrings(edges.reshape(-1, 2, 2))
+        return cls(crs, plane, shapely.STRtree(lines), owner)
+
+    def find(self, x: Floats, y: Floats, within: float) -> NDArray[np.int32]:
+        """The nearest area to each place in `crs` within so many metres, or -1.
+
+        Where several are equally far, it is the first in file order.
+        """
+        most = np.iinfo(np.int32).max
+        found = np.full(len(x), most, dtype=np.int32)
+        x, y = transform(self.crs, self.plane, x, y)
+        there = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+        place, line = self.tree.query_nearest(
+            shapely.points(x[there], y[there]), max_distance=within, all_matches=True
+        )
+        np.minimum.at(found, there[place], self.owner[line])
+        found[found == most] = -1
+        return found

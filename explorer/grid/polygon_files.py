@@ -1,0 +1,198 @@
+"""Files of polygons as frames: GeoJSON, GeoPackage, Shapefile, GeoParquet, looked at first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.errors import InputError
+from explorer.grid import gdal
+from explorer.grid.geojson import Features
+from explorer.grid.projection import LONLAT, as_crs
+from explorer.grid.values import shown
+
+FORMATS = "GeoPackage, GeoJSON, GeoParquet or Shapefile"
+#: What a file may unpack to, in bytes, and the rows and bytes of text it may have.
+MAX_BYTES, MAX_ROWS = 2**30, 100_000
+# Names of a hundred thousand areas, each of a thousand letters.
+_MOST_TEXT = 10**8
+
+
+def read_frame(
+    path: str | Path, columns: Sequence[str], what: str, optional: Sequence[str] = ()
+) -> Any:
+    """A GeoDataFrame of the named columns and the geometry of a file.
+
+    Parameters
+    ----------
+    path : of a file on this computer; the content says which format it is
+    columns : that it must have
+    what : that the polygons are, such as "areas", for sentences
+    optional : further columns, read where they are
+
+    Raises
+    ------
+    InputError
+        For a file that is missing, too large or damaged, or has no such columns.
+    """
+    path = Path(path).expanduser()
+    if path.is_dir():
+        raise InputError(f"{path.name} is a folder; give the file of {what} in it.")
+    if not path.is_file():
+        raise InputError(f"There is no file {path.name}; check the path of the {what}.")
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(
+            f"{path.name} has {path.stat().st_size / 1e9:.1f} GB, more than {what} may have; "
+            "simplify the polygons."
+        )
+    try:
+        with path.open("rb") as opened:
+            head = opened.read(64)
+        if head.startswith(b"PAR1"):
+            return _read_parquet(path, columns, what, optional)
+        if gdal.kind_of(path) is not None:
+            return _read_layer(path, columns, what, optional)
+        if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+            return _read_geojson(path, columns, what, optional)
+    except InputError:
+        raise
+    except Exception as error:  # each reader has errors of its own
+        raise _unreadable(path, what) from error
+    raise _unreadable(path, what)
+
+
+def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
+    """Raise `InputError` for a column that is not there, and name those that are."""
+    for column in wanted:
+        if column not in has:
+            listed = ", ".join(shown(str(each)) for each in has[:12]) or "no columns"
+            raise InputError(f"The {what} have no column {shown(column)}; choose among {listed}.")
+
+
+def _read_parquet(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
+    import geopandas
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import shapely
+
+    with pq.ParquetFile(path) as opened:
+        schema, about = opened.schema_arrow, opened.metadata
+        rows = about.num_rows
+        size = sum(about.row_group(n).total_byte_size for n in range(about.num_row_groups))
+    raw = (schema.metadata or {}).get(b"geo")
+    if raw is None:
+        raise InputError(f"{path.name} is Parquet without a geometry; write it as GeoParquet.")
+    described = json.loads(raw)
+    shape = str(described["primary_column"])
+    facts = described["columns"][shape]
+    has = [name for name in schema.names if name != shape]
+    check_columns(has, columns, what)
+    columns = [*columns, *(name for name in optional if name in has)]
+    if facts["encoding"] != "WKB":
+        raise InputError(
+            f"{path.name} stores shapes as {shown(facts['encoding'])}; write it with WKB."
+        )
+    check_rows(rows, what)
+    if size > MAX_BYTES:
+        raise InputError(f"{path.name} unpacks to {size / 1e9:.1f} GB; simplify the polygons.")
+    # A value that is repeated in every row stays one value, and cannot fill the memory.
+    wanted = [*dict.fromkeys(columns), shape]
+    texts = [name for name in wanted if _is_text(schema.field(name).type)]
+    table = pq.read_table(path, columns=wanted, read_dictionary=texts)
+    made: dict[str, Any] = {}
+    for name in columns:
+        column = table[name]
+        if name in texts:
+            column = column.unify_dictionaries()
+            _check_text(column, name, what)
+        made[name] = column.to_pandas().astype(object)
+    shapes = []
+    for chunk in table[shape].chunks:
+        chunk = chunk.storage if isinstance(chunk, pa.ExtensionArray) else chunk
+        held = chunk if isinstance(chunk, pa.DictionaryArray) else chunk.dictionary_encode()
+        different = shapely.from_wkb(held.dictionary.to_numpy(zero_copy_only=False))
+        number = held.indices.fill_null(len(different)).to_numpy(zero_copy_only=False)
+        shapes.append(np.array([*different, None], dtype=object)[number])
+    crs = facts.get("crs", "absent")
+    # The standard: no entry means degrees, an entry of null means unknown.
+    known = LONLAT if crs == "absent" else None if crs is None else as_crs(crs)
+    whole = np.concatenate(shapes) if shapes else np.empty(0, object)
+    return geopandas.GeoDataFrame(made, geometry=whole, crs=known)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary)
+    return any(test(kind) for test in tests) or pa.types.is_large_binary(kind)
+
+
+def _check_text(column: Any, name: str, what: str) -> None:
+    """Refuse names that are short as different values and huge as a column."""
+    total = 0
+    for chunk in column.chunks:
+        lengths = np.array([len(each or "") for each in chunk.dictionary.to_pylist()] + [0])
+        total += int(lengths[chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False)].sum())
+    if total > _MOST_TEXT:
+        raise InputError(f"The column {shown(name)} of the {what} holds too much text for names.")
+
+
+def _read_layer(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
+    import pyogrio
+
+    checked = gdal.checked(path)
+    layers = [str(name) for name, kind in pyogrio.list_layers(checked) if kind is not None]
+    if not layers:
+        raise _unreadable(path, what)
+    infos = {name: pyogrio.read_info(checked, layer=name) for name in layers}
+    for about in infos.values():
+        gdal.check_driver(about)
+    fitting = [name for name in layers if set(columns) <= set(map(str, infos[name]["fields"]))]
+    if not fitting:
+        check_columns(list(map(str, infos[layers[0]]["fields"])), columns, what)
+    if len(fitting) > 1:
+        listed = ", ".join(map(shown, fitting[:8]))
+        raise InputError(
+            f"{path.name} has {len(fitting)} layers that could be meant ({listed}); save the one "
+            f"with the {what} as a file of its own."
+        )
+    check_rows(int(infos[fitting[0]]["features"]), what)
+    has = list(map(str, infos[fitting[0]]["fields"]))
+    columns = [*columns, *(name for name in optional if name in has)]
+    return pyogrio.read_dataframe(checked, layer=fitting[0], columns=columns)
+
+
+def _read_geojson(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
+    import geopandas
+    from shapely.geometry import shape
+
+    features = Features(path.read_bytes())
+    kept: dict[str, list[Any]] = {name: [] for name in (*columns, *optional)}
+    seen: dict[str, None] = {}
+    shapes = []
+    for feature in features:
+        geometry, facts = feature.get("geometry"), feature.get("properties") or {}
+        shapes.append(None if geometry is None else shape(geometry))
+        check_rows(len(shapes), what)
+        seen.update(dict.fromkeys(facts))
+        for name, values in kept.items():
+            values.append(facts.get(name))
+    check_columns(list(seen), columns, what)
+    kept = {name: values for name, values in kept.items() if name in seen}
+    return geopandas.GeoDataFrame(kept, geometry=shapes, crs=features.crs)
+
+
+def check_rows(rows: int, what: str) -> None:
+    """Raise `InputError` for a table that is longer than any of polygons."""
+    if rows > MAX_ROWS:
+        raise InputError(f"There are {rows:,} {what}, more than {MAX_ROWS:,}; give fewer.")
+
+
+def _unreadable(path: Path, what: str) -> InputError:
+    return InputError(f"{path.name} could not be read as {what}; give polygons as {FORMATS}.")

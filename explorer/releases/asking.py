@@ -1,0 +1,159 @@
+"""Questions to a release: boxes along the axes, or polygons, each asked as itself.
+
+A polygon's answer is a weighted sum of the leaves' counts, by the part of every cell that lies in
+it, and its noise is that of the same sum.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.domain import Domain
+from explorer.grid.grid import Grid
+from explorer.grid.pieces import Shapes, pieces
+from explorer.grid.sums import rectangle_sums
+from explorer.releases import haar
+from explorer.releases.place_maps import Chances
+from explorer.releases.tree import Tree
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Asked(Protocol):
+    """What of a release is needed to answer, see `Release`."""
+
+    @property
+    def tree(self) -> Tree:
+        """All nodes."""
+
+    @property
+    def domain(self) -> Domain:
+        """What it is a map of."""
+
+    @property
+    def inside(self) -> str:
+        """How counts lie inside leaves."""
+
+    @property
+    def haar_variance(self) -> float | None:
+        """Variance of every coefficient, for Privlet."""
+
+    @property
+    def chances(self) -> Chances:
+        """Of the maps inside."""
+
+    @property
+    def owners(self) -> NDArray[np.int32]:
+        """Which leaf every cell belongs to."""
+
+    @property
+    def sums(self) -> Floats:
+        """Summed-area table of the density."""
+
+    def density(self) -> Floats:
+        """Count per cell."""
+
+
+def asked(release: Asked, question: Any) -> tuple[Floats, Floats, Ints]:
+    """Counts in m boxes or polygons, the variance of their noise, and the leaves each touches.
+
+    Raises
+    ------
+    InputError
+        See `Release.answer`.
+    """
+    shapes = Shapes.of(question)
+    if shapes is not None:
+        return _of_shapes(release, shapes)
+    boxes = release.domain.to_cells(question)
+    value, variance, touched = release.tree.integrate(boxes, release.chances)
+    if release.inside == "interpolated":
+        value = rectangle_sums(release.sums, boxes)
+    if release.haar_variance is not None:
+        variance = release.haar_variance * haar.noise(boxes, one_grid(release.domain).shape)
+    return value, variance, touched
+
+
+def _of_shapes(release: Asked, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
+    grid = one_grid(release.domain)
+    tree = release.tree
+    leaves = tree.leaves
+    size = np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
+    owner = release.owners
+    values, variances = np.zeros((2, len(shapes)))
+    touched = np.zeros(len(shapes), dtype=np.int64)
+    for number, shape in enumerate(shapes.on(grid)):
+        cells, parts = pieces(grid, shape)
+        of = owner[cells[:, 0], cells[:, 1]]
+        here, place = np.unique(of, return_inverse=True)
+        weights = np.bincount(place, parts, len(here)) / size[here]
+        touched[number] = len(here)
+        if release.inside == "uniform":
+            values[number] = weights @ tree.value[leaves[here]]
+        else:
+            values[number] = parts @ release.density()[cells[:, 0], cells[:, 1]]
+        if release.haar_variance is not None:
+            whole = np.zeros(grid.shape)
+            whole[cells[:, 0], cells[:, 1]] = parts
+            variances[number] = release.haar_variance * haar.noise_of(whole)
+        else:
+            variances[number] = variance_of(tree, leaves[here], weights)
+    return values, variances, touched
+
+
+def one_grid(domain: Any) -> Grid:
+    """The grid of a domain that is one map.
+
+    Raises
+    ------
+    InputError
+        For any other: a polygon says nothing of further axes.
+    """
+    grids = getattr(domain, "grids", [domain])
+    if len(grids) == 1 and isinstance(grids[0], Grid):
+        return grids[0]
+    raise InputError(
+        f"A polygon is a question to one map, and this has {len(domain.shape)} axes; give boxes of "
+        "its places."
+    )
+
+
+def variance_of(tree: Tree, nodes: Ints, weights: Floats) -> float:
+    """Variance of the noise in a weighted sum of leaves' counts.
+
+    Parameters
+    ----------
+    tree : Tree
+    nodes : (k,) leaves, as positions in the tree, increasing
+    weights : (k,)
+    """
+    if not len(nodes):
+        return 0.0
+    alone, below, _ = tree.variances
+    form, shared = np.zeros((2, len(tree)))
+    form[nodes], shared[nodes] = weights**2 * alone[nodes], weights * alone[nodes]
+    return float(_climb(tree.parent, tree.fan_out, tree.precision, below, form, shared, nodes[-1]))
+
+
+@njit(cache=True, nogil=True)
+def _climb(parent, fan_out, precision, below, form, shared, last):  # type: ignore[no-untyped-def]
+    """From the leaves to the root, see `Tree.integrate`."""
+    for i in range(last, -1, -1):
+        q, c = form[i], shared[i]
+        if q == 0.0 and c == 0.0:
+            continue
+        if fan_out[i] > 0 and precision[i] > 0.0:
+            s = 1.0 / precision[i]
+            q -= c * c / (below[i] + s)
+            c *= s / (below[i] + s)
+        if i == 0:
+            return max(q, 0.0)
+        form[parent[i]] += q
+        shared[parent[i]] += c
+    return 0.0

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         mechanism,
     )
     from explorer.points.matrix import FrequencyMatrix
+    from explorer.points.partitions import PointFiles, scan_points
     from explorer.points.points import Points, read_points
     from explorer.points.truth import exact
     from explorer.releases.answers import Answers
@@ -76,6 +77,7 @@ __all__ = [
     "KDStandard",
     "Mechanism",
     "Mosaic",
+    "PointFiles",
     "Points",
     "PrivTree",
     "Privlet",
@@ -90,6 +92,7 @@ __all__ = [
     "mechanism",
     "read_points",
     "read_trips",
+    "scan_points",
 ]
 
 # The modules of the names above; what is not listed here is a mechanism.
@@ -99,6 +102,7 @@ _HOMES = {
     "FrequencyMatrix": "points.matrix",
     "Grid": "grid.grid",
     "InputError": "errors",
+    "PointFiles": "points.partitions",
     "Points": "points.points",
     "Release": "releases.release",
     "TripDomain": "grid.places",
@@ -107,6 +111,7 @@ _HOMES = {
     "exact": "points.truth",
     "read_points": "points.points",
     "read_trips": "trips.trips",
+    "scan_points": "points.partitions",
 }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from explorer.cities import madeup
+from explorer.cities import madeup, nation, nation_plan
 from explorer.cities.city import City
 from explorer.cities.downloads import Download
 from explorer.errors import InputError
@@ -23,6 +23,7 @@ __all__ = ["City", "cities", "find", "folders"]
 _ENTRIES = {"key", "title", "description", "source", "file", "cells", "columns", "download"}
 _COLUMNS = {"lon", "lat", "crs", "user", "weight", "time"}
 _ENDING = ".city.toml"
+_MADE_UP = ("madeup", "nation")
 
 
 def cities() -> dict[str, City]:
@@ -38,15 +39,17 @@ def cities() -> dict[str, City]:
     >>> cities()["madeup"].title
     'Port Amber'
     """
-    found = {"madeup": _made_up()}
+    found = {"madeup": _made_up(), "nation": _nation()}
     known = tomllib.loads((Path(__file__).parent / "cities.toml").read_text("utf8"))
     for table in known["city"]:
         city = _local(table) or (describe(table, None) if "download" in table else None)
         if city is not None:
             found[city.key] = city
     for city in _described():
-        if city.key == "madeup":
-            warnings.warn("The key 'madeup' is taken; give the city another one.", stacklevel=2)
+        if city.make is None and city.key in _MADE_UP:
+            warnings.warn(
+                f"The key '{city.key}' is taken; give the city another one.", stacklevel=2
+            )
         else:
             found[city.key] = city
     return found
@@ -134,6 +137,20 @@ def _made_up() -> City:
         source="Made by this program; nobody lives there.",
         extent={"around": [madeup.LON, madeup.LAT], "size_km": madeup.SIZE / 1000},
         make=madeup.points,
+    )
+
+
+def _nation() -> City:
+    return City(
+        key="nation",
+        title=nation.NAME,
+        description="A made-up nation: towns by the rank-size rule, islands, 165 districts.",
+        source="Made by this program, for countries of any number of points; nobody lives there.",
+        extent={
+            "around": [nation_plan.LON, nation_plan.LAT],
+            "size_km": [nation_plan.WIDTH, nation_plan.HEIGHT],
+        },
+        make=nation.points,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Protocol, cast
 COMMANDS = (
     "serve",
     "release",
+    "count",
     "trips",
     "answer",
     "evaluate",

@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from explorer.commands import flags
+from explorer.commands.drawing import whole_or_none
+from explorer.commands.files import output_path
 from explorer.commands.terminal import note, paragraph, progress
+from explorer.errors import InputError
 
 if TYPE_CHECKING:
     from explorer.cities.catalogue import City
@@ -20,12 +24,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "data/), and files that can be downloaded."
     )
     parser.add_argument("--download", metavar="KEY", help="download this city's points")
+    group = parser.add_argument_group("the made-up nation, to any number of points")
+    group.add_argument("--make-nation", metavar="FOLDER", help="write its points as Parquet")
+    group.add_argument("--rows", metavar="N", help="how many (default 1000000)")
+    group.add_argument("--people", action="store_true", help="with a column of whose they are")
+    group.add_argument(
+        "--make-boundaries", metavar="FILE", help="write its districts as GeoPackage or GeoJSON"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the catalogue, or fetch the files of one city."""
     from explorer.cities.catalogue import cities, find
 
+    if arguments.make_nation is not None or arguments.make_boundaries is not None:
+        make_nation(arguments)
+        return
+    flags.refuse(arguments, ("rows",), "the list of cities")
     if arguments.download is not None:
         download(find(arguments.download))
         return
@@ -33,6 +48,24 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{key}\n{paragraph(each.title, 4)}")
         for line in (each.description, where(each)):
             print(paragraph(line, 4))
+
+
+def make_nation(arguments: argparse.Namespace) -> None:
+    """Write the points or the boundaries of the made-up nation, or both."""
+    from explorer.cities import nation
+
+    rows = whole_or_none(arguments.rows, "--rows", 1) or 1_000_000
+    if arguments.make_boundaries is not None:
+        path = output_path(arguments.make_boundaries, overwrite=False)
+        kinds = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
+        if path.suffix not in kinds:
+            raise InputError(f"Boundaries are not written as {path.suffix!r}; name it .gpkg.")
+        nation.boundaries().to_file(path, driver=kinds[path.suffix])
+        print(f"Saved as {path}: columns country, region, district.")
+    if arguments.make_nation is not None:
+        with progress("Making points") as tell:
+            files = nation.write(arguments.make_nation, rows, users=arguments.people, progress=tell)
+        print(f"Saved {rows:,} made-up points as {len(files)} files in {arguments.make_nation}.")
 
 
 def where(each: City) -> str:

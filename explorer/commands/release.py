@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ from explorer.commands import flags
 from explorer.commands.drawing import (
     add_extent,
     add_privacy,
-    as_typed,
     declared_grid,
     draw_and_save,
     refuse_user_alone,
@@ -19,18 +17,16 @@ from explorer.commands.drawing import (
     whole_or_none,
     without_counts,
 )
-from explorer.commands.files import require_file
+from explorer.commands.reading import COLUMNS, add_columns, count_points, require_points
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
     from explorer.points.matrix import FrequencyMatrix
-    from explorer.points.points import Points
 
 HELP = "draw a private map of points and save it"
 
-_KEYWORD = re.compile(r"\b(lon|lat|crs|user|weight)='?([^',;. ]*)'?(?:\.\.\.)?")
-_COLUMNS = ("lon", "lat", "crs", "user", "weight")
+_EXTENT = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "cannot be used is for you, the curator."
     )
     parser.add_argument(
-        "points", nargs="?", metavar="POINTS", help="CSV, Parquet, GeoJSON, GeoPackage, Shapefile"
+        "points",
+        nargs="?",
+        metavar="POINTS",
+        help="CSV, GeoJSON, GeoPackage, Shapefile; Parquet, also in a folder, a pattern or an "
+        "address; or counts of `dp-explorer count`",
     )
     parser.add_argument("--city", metavar="KEY", help="a city of the catalogue in place of POINTS")
     parser.add_argument("-o", "--output", metavar="FILE", help="GeoParquet file to write")
@@ -56,17 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_extent(parser).add_argument(
         "--shape", help="cells along each side, or rows x columns (default 1024)"
     )
-    group = parser.add_argument_group("columns of the points (guessed and said otherwise)")
-    group.add_argument("--lon", metavar="COLUMN", help="longitude, or x")
-    group.add_argument("--lat", metavar="COLUMN", help="latitude, or y")
-    group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
-    group.add_argument("--weight", metavar="COLUMN", help="how many records a row stands for")
-    group.add_argument("--user", metavar="COLUMN", help="whose record it is")
-    group.add_argument(
-        "--contribution-bound",
-        metavar="K",
-        help="protect users, not records: at most K records of each user are counted",
-    )
+    add_columns(parser)
     flags.add_parameters(parser)
 
 
@@ -86,41 +76,36 @@ def run(arguments: argparse.Namespace) -> None:
     for name in idle:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()
-    points, matrix = load()
-    for sentence in () if points is None else points.notes:
+    matrix, notes = load()
+    for sentence in notes:
         note(without_counts(sentence))
     draw_and_save(made, matrix, seed, ledger, path, started)
 
 
 def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
     """What reads and counts, with the extent and the combination of flags checked now."""
+    from explorer.points.counts_file import is_counts, load_counts
+
     if (arguments.points is None) == (arguments.city is None):
         raise InputError("Give either a file of points or --city KEY.")
     if arguments.city is not None:
         return _catalogue(arguments, shape, bound)
+    require_points([arguments.points])
+    if is_counts(arguments.points):
+        named = (*_EXTENT, "shape", "contribution_bound", *COLUMNS)
+        flags.refuse(arguments, named, "counts, which know their extent")
+        return lambda: (load_counts(arguments.points), ())
     refuse_user_alone(arguments, bound, "users", "records")
-    require_file(arguments.points)
     grid = declared_grid(arguments, 1024 if shape is None else shape)
-
-    def load() -> tuple[Points, FrequencyMatrix]:
-        from explorer.points.points import read_points
-
-        told = {name: getattr(arguments, name) for name in _COLUMNS}
-        if told["crs"] is not None:
-            told["crs"] = flags.crs(told["crs"])
-        with progress("Reading the points"), as_typed(_as_flags):
-            points = read_points(arguments.points, **told)
-        with progress("Counting them") as tell:
-            return points, grid.count(points, bound, tell)
-
-    return load
+    return lambda: count_points([arguments.points], arguments, grid, bound)
 
 
 def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
     from explorer.cities.catalogue import find
 
-    named = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid", *_COLUMNS)
-    flags.refuse(arguments, named, "--city, whose extent and columns are in the catalogue")
+    flags.refuse(
+        arguments, (*_EXTENT, *COLUMNS), "--city, whose extent and columns are in the catalogue"
+    )
     chosen = find(arguments.city)
     if not chosen.present:
         raise InputError(
@@ -128,13 +113,8 @@ def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> 
         )
     chosen.grid(shape)  # refuses a shape before anything is read
 
-    def load() -> tuple[Points | None, FrequencyMatrix]:
+    def load() -> tuple[FrequencyMatrix, tuple[str, ...]]:
         with progress(f"Reading {chosen.title}") as tell:
-            return chosen.load(shape, bound, tell)
+            return chosen.count(shape, bound, tell)
 
     return load
-
-
-def _as_flags(sentence: str) -> str:
-    """An advice such as lon='x' as it is typed here: --lon x."""
-    return _KEYWORD.sub(lambda found: f"--{found[1]}{' ' if found[2] else ''}{found[2]}", sentence)

@@ -10,9 +10,9 @@ import pyproj
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid.cells import CellFinder
 from explorer.grid.grid import Grid, Progress
-from explorer.grid.projection import CHUNK, transformer
-from explorer.points.cropping import EVERYWHERE, NO_LATTICE, crop, crop_box, lattice_over
+from explorer.grid.projection import CHUNK
 
 _NONE = np.empty(0, np.int64)
 
@@ -101,13 +101,7 @@ def _count(
     points: Records, grid: Grid, bound: int | None, progress: Progress | None, keep: bool
 ) -> tuple[NDArray[np.int64], Placed]:
     counts = np.zeros(grid.shape, dtype=np.int64)
-    size = min(CHUNK, len(points))
-    x, y, index = np.empty(size), np.empty(size), np.empty(size, dtype=np.int64)
-    project, box, lattice = None, EVERYWHERE, NO_LATTICE
-    if grid.crs is not None and points.crs is not None and points.crs != grid.crs:
-        project = transformer(points.crs, grid.crs)
-        box = crop_box(grid.bounds, grid.crs, points.crs)
-        lattice = lattice_over(box, project)
+    finder = CellFinder(grid, points.crs, len(points))
     user = _dense(points.user) if bound and points.user is not None else None
     taken = np.zeros(1 if user is None else int(user.max(initial=-1)) + 1, np.int64)
     # Pages of memory that nothing is written to take no room: points outside cost nothing here.
@@ -117,14 +111,12 @@ def _count(
     found = 0
     for start in range(0, len(points), CHUNK):
         stop = min(start + CHUNK, len(points))
-        n = crop(points.x[start:stop], points.y[start:stop], *box, lattice, x, y, index)
-        if project is not None and not lattice.size and n:
-            project.transform(x[:n], y[:n], inplace=True)
-        rows = index[:n] + start if bound or points.weight is not None else _NONE
+        u, v, index = finder.find(points.x[start:stop], points.y[start:stop])
+        rows = index + start if bound or points.weight is not None else _NONE
         weight = _NONE if points.weight is None else points.weight[rows]
-        code = _NONE if not bound else np.zeros(n, np.int64) if user is None else user[rows]
+        code = _NONE if not bound else np.zeros(len(u), np.int64) if user is None else user[rows]
         kept = column[found:], row[found:], records[found:]
-        found += _add(x[:n], y[:n], *grid.bounds, weight, code, taken, bound or 0, counts, *kept)
+        found += _add(u, v, weight, code, taken, bound or 0, counts, *kept)
         if progress is not None:
             progress(stop / len(points))
     weights = None if points.weight is None else records[:found]
@@ -141,20 +133,20 @@ def _dense(user: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @njit(cache=True, nogil=True)
 def _add(  # type: ignore[no-untyped-def]
-    x, y, x0, y0, x1, y1, weight, user, taken, bound, counts, column, row, records
+    us, vs, weight, user, taken, bound, counts, column, row, records
 ):
     """Count places; write those that counted to ``column``, ``row``, ``records`` if they have room.
 
-    Outside are NaN and inf too. Without ``weight`` each counts once; with a ``bound`` above 0 at
-    most so many of each ``user``, who has ``taken`` some already. Returns how many were written.
+    Places are columns and rows, NaN outside. Without ``weight`` each counts once; with a ``bound``
+    above 0 at most so many of each ``user``, who has ``taken`` some already. Returns how many were
+    written.
     """
     rows, cols = counts.shape
-    across, along = cols / (x1 - x0), rows / (y1 - y0)
     n = 0
-    for i in range(x.size):
-        if not (x0 <= x[i] <= x1 and y0 <= y[i] <= y1):
+    for i in range(us.size):
+        u, v = us[i], vs[i]
+        if np.isnan(u):
             continue
-        u, v = (x[i] - x0) * across, (y[i] - y0) * along
         number = weight[i] if weight.size else 1
         if bound > 0:
             number = min(number, bound - taken[user[i]])

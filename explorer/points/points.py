@@ -13,10 +13,10 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
-from explorer.points.columns import Place, find_place, listed
+from explorer.points.columns import find_place, listed
 from explorer.points.counting import Placed, count_and_place, count_block
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.sources import MAX_ROWS, Columns, Source, codes, numbers, open_source
+from explorer.points.sources import MAX_ROWS, Columns, codes, numbers, open_source
 
 # More records than this in a cell would pass what the matrix can add up.
 _MAX_TOTAL = 1e11
@@ -202,17 +202,16 @@ def read_points(
     notes = []
     if place is not None and (lon is None or lat is None):
         notes.append(f"The columns {place} were taken as the place.")
-    known = _known_crs(table, place, crs)
+    known = known_crs(table.crs if place is None else None, crs)
     if known is None and not (place is not None and place.degrees):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
     labels = ("x", "y") if place is None else (place.lon, place.lat)
     return _clean(columns, known or LONLAT, labels, title, notes)
 
 
-def _known_crs(table: Source, place: Place | None, crs: Any) -> pyproj.CRS | None:
-    """Return the CRS that the source or the caller names, or ``None``."""
+def known_crs(own: pyproj.CRS | None, crs: Any) -> pyproj.CRS | None:
+    """Return the CRS that the source (``own``) or the caller names, or ``None``."""
     given = None if crs is None else as_crs(crs)
-    own = table.crs if place is None else None
     if given is not None and own is not None and given != own:
         raise InputError(f"The file says that its CRS is {own.name}; leave out crs=...")
     known = given if own is None else own
@@ -263,14 +262,15 @@ def _clean(
         columns.y[choice],
         crs,
         None if columns.user is None else columns.user[choice],
-        None if columns.weight is None else _whole_weights(columns.weight[choice]),
+        None if columns.weight is None else whole_weights(columns.weight[choice]),
         None if columns.time is None else columns.time[choice],
         name,
         tuple(notes),
     )
 
 
-def _whole_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+def whole_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return weights (n,) as whole numbers; raise `InputError` where one is none."""
     with np.errstate(invalid="ignore"):
         whole = np.isfinite(weight) & (weight >= 0) & (weight == np.floor(weight))
     if not whole.all():

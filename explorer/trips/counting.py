@@ -9,10 +9,10 @@ import pyproj
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid.cells import CellFinder
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.places import TripDomain
-from explorer.grid.projection import CHUNK, transformer
-from explorer.points.cropping import EVERYWHERE, NO_LATTICE, crop, crop_box, lattice_over
+from explorer.grid.projection import CHUNK
 from explorer.points.weights import weights
 
 Ints = NDArray[np.int64]
@@ -45,26 +45,16 @@ class Records(Protocol):
 class _Locator:
     """Finds the cells of one grid in which places lie, exactly as `Grid.count` does."""
 
-    def __init__(self, grid: Grid, crs: pyproj.CRS | None, size: int) -> None:
-        self._grid = grid
-        self._project, self._box, self._lattice = None, EVERYWHERE, NO_LATTICE
-        if grid.crs is not None and crs is not None and crs != grid.crs:
-            self._project = transformer(crs, grid.crs)
-            self._box = crop_box(grid.bounds, grid.crs, crs)
-            self._lattice = lattice_over(self._box, self._project)
-        self._x, self._y = np.empty(size), np.empty(size)
-        self._index, self._cell = np.empty(size, np.int64), np.empty(size, np.int64)
+    def __init__(self, grid: Grid, crs: pyproj.CRS | None, places: int) -> None:
+        self._shape = grid.shape
+        self._finder = CellFinder(grid, crs, places)
+        self._cell = np.empty(min(CHUNK, places), np.int64)
 
     def inside(self, x: Floats, y: Floats) -> tuple[Ints, Ints]:
         """Which of the places lie inside, and in which cell, row-major; until the next call."""
-        n = crop(x, y, *self._box, self._lattice, self._x, self._y, self._index)
-        if self._project is not None and not self._lattice.size and n:
-            self._project.transform(self._x[:n], self._y[:n], inplace=True)
-        rows, cols = self._grid.shape
-        n = _number(
-            self._x[:n], self._y[:n], *self._grid.bounds, rows, cols, self._index, self._cell
-        )
-        return self._index[:n], self._cell[:n]
+        column, row, index = self._finder.find(x, y)
+        n = _number(column, row, *self._shape, index, self._cell)
+        return index[:n], self._cell[:n]
 
 
 def count_trips(
@@ -91,8 +81,7 @@ def count_trips(
     weighted : bool
         Whether the bound is kept by weights.
     """
-    size = min(CHUNK, len(trips))
-    locators = [_Locator(grid, trips.crs, size) for grid in domain.grids]
+    locators = [_Locator(grid, trips.crs, len(trips)) for grid in domain.grids]
     users: Ints | None = None
     if contribution_bound and trips.user is not None:
         users = np.unique(trips.user, return_inverse=True)[1].astype(np.int64)
@@ -123,21 +112,15 @@ def count_trips(
 
 
 @njit(cache=True, nogil=True)
-def _number(x, y, x0, y0, x1, y1, rows, cols, index, cell):  # type: ignore[no-untyped-def]
-    """Put those inside first in ``index`` and their cells in ``cell``; return how many.
-
-    Outside are NaN and inf too. The arithmetic is that of `points.counting`: one place counts as
-    points do, to the last bit.
-    """
-    across, along = cols / (x1 - x0), rows / (y1 - y0)
+def _number(column, row, rows, cols, index, cell):  # type: ignore[no-untyped-def]
+    """Put those inside first in ``index`` and their cells in ``cell``; return how many."""
     n = 0
-    for i in range(x.size):
-        if not (x0 <= x[i] <= x1 and y0 <= y[i] <= y1):
+    for i in range(column.size):
+        if np.isnan(column[i]):
             continue
-        u, v = (x[i] - x0) * across, (y[i] - y0) * along
         index[n] = index[i]
         # The last edge belongs to the last cell.
-        cell[n] = min(int(v), rows - 1) * cols + min(int(u), cols - 1)
+        cell[n] = min(int(row[i]), rows - 1) * cols + min(int(column[i]), cols - 1)
         n += 1
     return n
 

@@ -38,7 +38,7 @@ class ParquetTable:
             raise _damaged() from error
         refuse_rows(self._rows, max_rows)
         self.names = tuple(str(name) for name in self._schema.names)
-        self._column, self.crs = _geometry(self._schema)
+        self._column, self.crs = geometry_of(self._schema)
         self.geometry = self._column is not None
 
     def read(
@@ -62,11 +62,11 @@ class ParquetTable:
                     part = slice(start, start + batch.num_rows)
                     start = part.stop
                     if place is None:
-                        x[part], y[part] = _coordinates(batch[where[0]])
+                        x[part], y[part] = places_of(batch[where[0]])
                     else:
-                        x[part], y[part] = _floats(batch[where[0]]), _floats(batch[where[1]])
+                        x[part], y[part] = floats(batch[where[0]]), floats(batch[where[1]])
                     if weight is not None and heavy is not None:
-                        heavy[part] = _floats(batch[weight])
+                        heavy[part] = floats(batch[weight])
                     if user is not None:
                         users.append(batch[user])
                     if time is not None:
@@ -95,7 +95,7 @@ class ParquetTable:
             raise not_numbers(name)
 
 
-def _geometry(schema: pa.Schema) -> tuple[str | None, pyproj.CRS | None]:
+def geometry_of(schema: pa.Schema) -> tuple[str | None, pyproj.CRS | None]:
     """Return the geometry column that the GeoParquet metadata names and its CRS."""
     raw = (schema.metadata or {}).get(b"geo")
     if raw is None:
@@ -122,14 +122,14 @@ def _geometry(schema: pa.Schema) -> tuple[str | None, pyproj.CRS | None]:
     return column, None if crs is None else as_crs(crs)
 
 
-def _coordinates(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def places_of(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return x and y of a batch of points stored as WKB, or as a struct of x and y."""
     if isinstance(shapes, pa.ExtensionArray):
         shapes = shapes.storage
     if pa.types.is_struct(shapes.type):
         x, y = shapes.field("x"), shapes.field("y")
         missing = shapes.is_null().to_numpy(zero_copy_only=False)
-        return np.where(missing, np.nan, _floats(x)), np.where(missing, np.nan, _floats(y))
+        return np.where(missing, np.nan, floats(x)), np.where(missing, np.nan, floats(y))
     import shapely
 
     plain = shapes.cast(pa.large_binary())
@@ -146,7 +146,8 @@ def _coordinates(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return coordinates(geometries)
 
 
-def _floats(column: pa.Array) -> NDArray[np.float64]:
+def floats(column: pa.Array) -> NDArray[np.float64]:
+    """Return a column of numbers as float64, nulls as NaN; without a copy where it can be."""
     if not pa.types.is_float64(column.type):
         column = column.cast(pa.float64(), safe=False)
     return np.asarray(column.to_numpy(zero_copy_only=False))

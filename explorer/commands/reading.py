@@ -1,0 +1,90 @@
+"""What the commands that count points share: columns, one file or parts, sentences as typed."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from glob import has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.drawing import as_typed
+from explorer.commands.files import require_file
+from explorer.commands.terminal import progress
+
+if TYPE_CHECKING:
+    from explorer.grid.grid import Grid
+    from explorer.points.matrix import FrequencyMatrix
+
+COLUMNS = ("lon", "lat", "crs", "user", "weight")
+_KEYWORD = re.compile(r"\b(lon|lat|crs|user|weight)='?([^',;. ]*)'?(?:\.\.\.)?")
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Declare the columns of the points and the contribution bound."""
+    group = parser.add_argument_group("columns of the points (guessed and said otherwise)")
+    group.add_argument("--lon", metavar="COLUMN", help="longitude, or x")
+    group.add_argument("--lat", metavar="COLUMN", help="latitude, or y")
+    group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
+    group.add_argument("--weight", metavar="COLUMN", help="how many records a row stands for")
+    group.add_argument("--user", metavar="COLUMN", help="whose record it is")
+    group.add_argument(
+        "--contribution-bound",
+        metavar="K",
+        help="protect users, not records: at most K records of each user are counted",
+    )
+
+
+def require_points(sources: list[str]) -> None:
+    """Raise `InputError` for a missing file; patterns and addresses are looked at later."""
+    for each in sources:
+        if "://" not in each and not has_magic(each):
+            require_file(each)
+
+
+def in_parts(sources: list[str]) -> bool:
+    """Whether the points are Parquet, which is counted part by part and never held."""
+    if len(sources) != 1 or "://" in sources[0] or has_magic(sources[0]):
+        return True
+    path = Path(sources[0]).expanduser()
+    if path.is_dir():
+        return True
+    from explorer.points.partitions import is_parquet
+
+    return is_parquet(path)
+
+
+def count_points(
+    sources: list[str],
+    arguments: argparse.Namespace,
+    grid: Grid,
+    bound: int | None,
+    **how: Any,
+) -> tuple[FrequencyMatrix, tuple[str, ...]]:
+    """The counts of points, and sentences about their reading with exact numbers in them.
+
+    ``how`` is passed to `PointFiles.count` for points in parts, and ``gaps`` to `scan_points`.
+    """
+    told = {name: getattr(arguments, name) for name in COLUMNS}
+    if told["crs"] is not None:
+        told["crs"] = flags.crs(told["crs"])
+    gaps = how.pop("gaps", False)
+    if in_parts(sources):
+        from explorer.points.partitions import scan_points
+
+        with as_typed(as_flags):
+            files = scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
+            with progress("Counting the points") as tell:
+                return files.count(grid, bound, tell, **how)
+    from explorer.points.points import read_points
+
+    with progress("Reading the points"), as_typed(as_flags):
+        points = read_points(sources[0], **told)
+    with progress("Counting them") as tell:
+        return grid.count(points, bound, tell), points.notes
+
+
+def as_flags(sentence: str) -> str:
+    """An advice such as lon='x' as it is typed here: --lon x."""
+    return _KEYWORD.sub(lambda found: f"--{found[1]}{' ' if found[2] else ''}{found[2]}", sentence)

@@ -1,0 +1,109 @@
+"""Files of exact counts: counted once, kept by the curator, released from as often as is paid for.
+
+A file is Parquet with a row for each cell that is not empty and the grid in its metadata. It says
+EXACT in its name and inside, and nothing that reads releases takes it: release files have other
+metadata, which this has not.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from explorer.errors import InputError
+from explorer.grid import kinds
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+from explorer.version import __version__
+
+ENDING = ".exact.parquet"
+FORMAT = 1
+_KEY = b"dp-explorer-exact-counts"
+_WARNING = "EXACT counts of records: never publish this file; a release is made from it."
+
+
+def counts_path(name: str | Path) -> Path:
+    """The name that a file of counts gets.
+
+    >>> counts_path("city").name, counts_path("city.parquet").name
+    ('city.exact.parquet', 'city.exact.parquet')
+    """
+    path = Path(name)
+    stem = path.name.removesuffix(".parquet").removesuffix(".exact")
+    return path.with_name(stem + ENDING)
+
+
+def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
+    """Write exact counts; a file of that name is replaced without a question.
+
+    Raises
+    ------
+    InputError
+        For a name that does not say that the counts are exact.
+    """
+    if not Path(path).name.removesuffix(".part").endswith(ENDING):
+        raise InputError(f"Exact counts say so in their name; call the file {counts_path(path)}.")
+    flat = matrix.counts.ravel()
+    cell = np.flatnonzero(flat)
+    facts = {
+        "EXACT": _WARNING,
+        "format": FORMAT,
+        "version": __version__,
+        "domain": kinds.to_plain(matrix.grid),
+        "unit": matrix.unit,
+        "contribution_bound": matrix.contribution_bound,
+        "key": matrix.key,
+    }
+    table = pa.table({"cell": cell, "EXACT_records": flat[cell]})
+    pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(facts)}), path)
+
+
+def is_counts(path: str | Path) -> bool:
+    """Whether a file holds exact counts: by what is in it, not by its name."""
+    if not Path(path).is_file():
+        return False
+    try:
+        return _KEY in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+
+
+def load_counts(path: str | Path) -> FrequencyMatrix:
+    """Read exact counts.
+
+    Raises
+    ------
+    InputError
+        For a file that is not one of counts, is damaged, or was changed since it was written.
+    """
+    title = Path(path).name
+    try:
+        file = pq.ParquetFile(path)
+        facts: Any = json.loads((file.schema_arrow.metadata or {})[_KEY])
+        if facts["format"] != FORMAT:
+            raise InputError(f"{title} is of another version; open it with that one.")
+        grid = kinds.from_plain(facts["domain"])
+        if not isinstance(grid, Grid) or file.metadata.num_rows > grid.shape[0] * grid.shape[1]:
+            raise ValueError(title)
+        table = file.read()
+        flat = np.zeros(grid.shape[0] * grid.shape[1], np.int64)
+        cells = table["cell"].to_numpy()
+        if cells.min(initial=0) < 0:
+            raise ValueError(title)
+        flat[cells] = table["EXACT_records"].to_numpy()
+        bound, unit = facts["contribution_bound"], facts["unit"]
+        matrix = FrequencyMatrix(flat.reshape(grid.shape), grid, bound, unit)
+        if matrix.key != facts["key"]:
+            raise ValueError(title)
+        return matrix
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise InputError(
+            f"{title} is no file of counts, or was damaged; make it anew with `dp-explorer count`."
+        ) from error

@@ -1,0 +1,169 @@
+"""Counting part by part: pure functions of row groups, added up once for each part.
+
+A part is counted to the atoms that occur in it and their counts. Whole numbers add up in any
+order, so one thread, several, and workers that die and begin anew all give the same bits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path, PurePath
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Progress
+from explorer.grid.plans import Plan
+from explorer.points.cleaning import FINE, judge, refuse_columns
+from explorer.points.partitions.adding import JUDGED, NOBODY, Counted, Sum
+from explorer.points.partitions.checkpoint import Checkpoint
+from explorer.points.partitions.files import FileSet, Part, Wanted
+from explorer.points.partitions.kept import Kept, Takers, identities
+from explorer.points.partitions.listing import Listing, unreadable
+from explorer.points.partitions.tally import Tally
+from explorer.points.points import whole_weights
+from explorer.points.sources.parquet import floats, places_of
+
+Ints = NDArray[np.int64]
+
+# Rows at a time: what a batch takes stays in the caches, 4 MB a column is too much.
+BATCH = 2**17
+#: Seconds between two checkpoints.
+CHECKPOINT_EVERY = 10.0
+
+
+class Job:
+    """All that counting a part needs, in one value that is sent to a worker once."""
+
+    def __init__(self, files: FileSet, plan: Plan, bound: int | None) -> None:
+        self.listing: Listing = files.listing
+        self.wanted: Wanted = files.wanted
+        self.plan, self.bound = plan, bound
+
+    def __call__(self, part: Part) -> Counted:
+        """Count one part: a pure function, which may run any number of times, anywhere."""
+        tally, kept, rows = Tally(self.plan.size), list[Kept](), 0
+        takers = None if self.bound is None else Takers(self.bound)
+        judged = np.zeros(JUDGED, np.int64)
+        for batch in self._batches(part):
+            x, y, user, records = self._cleaned(batch, judged)
+            atoms = self.plan.atoms(x, y)
+            if takers is None or user is None:
+                tally.add(atoms, records)
+            else:
+                kept.append(takers.first(user, atoms, records))
+            rows += batch.num_rows
+        if rows != part.rows:
+            raise unreadable(PurePath(self.listing.paths[part.file]).name)
+        return Counted(*tally.sparse(), judged, Kept.joined(kept))
+
+    def _batches(self, part: Part) -> Iterator[pa.RecordBatch]:
+        path = self.listing.paths[part.file]
+        with self.listing.open(path) as opened:
+            try:
+                texts = None if self.wanted.user is None else [self.wanted.user]
+                # Long names repeated in every row stay a dictionary and cannot fill the memory.
+                file = pq.ParquetFile(opened, read_dictionary=texts, memory_map=False)
+                yield from file.iter_batches(
+                    BATCH, row_groups=list(part.groups), columns=self.wanted.names
+                )
+            except InputError:
+                raise
+            except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+                raise unreadable(PurePath(path).name) from error
+
+    def _cleaned(
+        self, batch: pa.RecordBatch, judged: Ints
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Ints | None, Ints | None]:
+        """Places, users and records of the usable rows, as `read_points` has them."""
+        wanted = self.wanted
+        if wanted.geometry:
+            x, y = places_of(batch[wanted.place[0]])
+        else:
+            x, y = (floats(batch[name]) for name in wanted.place)
+        reasons, rows = judge(x, y, wanted.degrees)
+        judged[:NOBODY] += rows
+        usable = reasons == FINE
+        user: Ints | None = None
+        if wanted.user is not None:
+            user, known = identities(batch[wanted.user])
+            judged[NOBODY] += int(np.sum(usable & ~known))
+            usable &= known
+        # All rows are fine in most files: then nothing is copied.
+        keep: slice | NDArray[np.bool_] = slice(None) if usable.all() else usable
+        x, y = x[keep], y[keep]
+        if wanted.degrees and x.max(initial=0.0) > 180.0:
+            x = np.where(x > 180.0, x - 360.0, x)
+        records = None
+        if wanted.weight is not None:
+            records = whole_weights(floats(batch[wanted.weight])[keep])
+        return x, y, None if user is None else user[keep], records
+
+
+def count_plan(
+    files: FileSet,
+    plan: Plan,
+    bound: int | None = None,
+    progress: Progress | None = None,
+    workers: str | None = None,
+    checkpoint: str | Path | None = None,
+) -> Counted:
+    """Count the points of files on a plan; see `PointFiles.count` for all of it."""
+    job = Job(files, plan, bound)
+    total = Sum(plan.size, bound, [part.key for part in files.parts])
+    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), _key(files, plan, bound))
+    if kept is not None:
+        kept.fill(total)
+    left = [part for part in files.parts if part.key not in total.added]
+    done = sum(part.rows for part in files.parts) - sum(part.rows for part in left)
+    saved = time.monotonic()
+    try:
+        with contextlib.closing(_counted(job, left, workers)) as results:
+            for part, counted in results:
+                total.add(part.key, counted)
+                done += part.rows
+                if progress is not None:
+                    progress(done / max(files.rows, 1))
+                if kept is not None and time.monotonic() - saved > CHECKPOINT_EVERY:
+                    kept.save(total)
+                    saved = time.monotonic()
+    except BaseException:
+        # An interrupt as well: what is counted is counted.
+        if kept is not None and total.added:
+            kept.save(total)
+        raise
+    found = total.total()
+    _refuse(files, found)
+    if kept is not None:
+        kept.remove()
+    return found
+
+
+def _counted(
+    job: Job, parts: Iterable[Part], workers: str | None
+) -> Generator[tuple[Part, Counted], None, None]:
+    if workers is None:
+        yield from ((part, job(part)) for part in parts)
+        return
+    from explorer.points.partitions.workers import count_by_dask
+
+    yield from count_by_dask(job, list(parts), workers)
+
+
+def _refuse(files: FileSet, counted: Counted) -> None:
+    """Raise `InputError` where `read_points` would, once all rows are known."""
+    rows = counted.judged[:NOBODY]
+    named = files.wanted.place if not files.wanted.geometry else ("x", "y")
+    refuse_columns(rows, named[0], named[1])
+    if files.rows and rows[FINE] == counted.judged[NOBODY]:
+        said = counted.sentences()
+        raise InputError(f"None of the {files.rows:,} rows can be used. {said[-1]}")
+
+
+def _key(files: FileSet, plan: Plan, bound: int | None) -> str:
+    return f"{files.key} {plan.key} {bound}"

@@ -1,0 +1,232 @@
+"""Parquet in any number of files: found and looked at by their footers, before a row is read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyproj
+
+from explorer.errors import InputError
+from explorer.grid.projection import LONLAT
+from explorer.points.columns import Place, find_place, listed
+from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
+from explorer.points.points import known_crs
+from explorer.points.sources.parquet import geometry_of
+from explorer.points.sources.tables import not_numbers
+
+# What one part is to hold, so that there is progress, and what is lost with a worker is little.
+PART_ROWS = 2**22
+# What a column of a row group may unpack to.
+MOST_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Part:
+    """Row groups of one file that follow each other: what one task counts.
+
+    Attributes
+    ----------
+    key : names the part among all of its source
+    file : number of the file
+    groups : numbers of its row groups
+    first_row : number of its first row over all files
+    rows : how many it has
+    """
+
+    key: str
+    file: int
+    groups: tuple[int, ...]
+    first_row: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns to read: two of a place or one of shapes, whose, and how many."""
+
+    place: tuple[str, ...]
+    geometry: bool
+    degrees: bool
+    user: str | None = None
+    weight: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        others = (name for name in (self.user, self.weight) if name is not None)
+        return list(dict.fromkeys([*self.place, *others]))
+
+
+@dataclass(frozen=True, eq=False)
+class FileSet:
+    """Points in Parquet files that have been looked at, but not read.
+
+    Attributes
+    ----------
+    listing : where the files are
+    wanted : which columns are read
+    crs : pyproj.CRS
+        Of the coordinates.
+    parts : tuple of Part
+        In the order of the files.
+    key : str
+        SHA-256 of the footers and the columns: other rows, another key.
+    name : str
+        What to call the points on a screen.
+    notes : tuple of str
+        Which columns were taken; no count is in them.
+    """
+
+    listing: Listing
+    wanted: Wanted
+    crs: pyproj.CRS
+    parts: tuple[Part, ...]
+    key: str
+    name: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Exact number of rows, those that cannot be used included."""
+        return sum(part.rows for part in self.parts)
+
+
+def look_at(
+    source: Any,
+    lon: str | None,
+    lat: str | None,
+    crs: Any,
+    user: str | None,
+    weight: str | None,
+    name: str | None,
+    gaps: bool,
+) -> FileSet:
+    """Find the files and look at the footer of each; see `scan_points` for all of it."""
+    listing = list_files(source)
+    if not gaps:
+        refuse_gaps(listing)
+    digest = hashlib.sha256()
+    first: pa.Schema | None = None
+    wanted, known = Wanted((), False, True), LONLAT
+    notes: list[str] = []
+    parts: list[Part] = []
+    seen: dict[str, str] = {}
+    row = 0
+    for number, path in enumerate(listing.paths):
+        title = PurePath(path).name
+        mark, metadata, schema = listing.footer(path)
+        if metadata.num_rows and mark in seen:
+            refuse_twins(listing, seen[mark], path)
+        seen[mark] = path
+        digest.update(f"{title} {mark}\n".encode())
+        if first is None:
+            first = schema
+            wanted, known, notes = _wanted(schema, lon, lat, crs, user, weight)
+        _refuse_other(schema, first, wanted, title, PurePath(listing.paths[0]).name)
+        indices = _indices(metadata, wanted)
+        for groups in _grouped(metadata, indices, title):
+            rows = sum(metadata.row_group(g).num_rows for g in groups)
+            parts.append(Part(f"{number}:{groups[0]}-{groups[-1]}", number, groups, row, rows))
+            row += rows
+    digest.update(repr((wanted, known.to_wkt())).encode())
+    title = name or PurePath(listing.title).stem
+    return FileSet(listing, wanted, known, tuple(parts), digest.hexdigest(), title, tuple(notes))
+
+
+def _wanted(
+    schema: pa.Schema,
+    lon: str | None,
+    lat: str | None,
+    crs: Any,
+    user: str | None,
+    weight: str | None,
+) -> tuple[Wanted, pyproj.CRS, list[str]]:
+    """Columns, CRS and what to say of them, by the rules of `read_points`."""
+    shapes, own = geometry_of(schema)
+    place: Place | None = None
+    if shapes is None or lon is not None or lat is not None:
+        place = find_place(schema.names, lon, lat)
+    for column in (user, weight):
+        if column is not None and column not in schema.names:
+            raise InputError(
+                f"There is no column {column!r}; the columns are {listed(schema.names)}."
+            )
+    known = known_crs(own if place is None else None, crs)
+    notes = []
+    if place is not None and (lon is None or lat is None):
+        notes.append(f"The columns {place} were taken as the place.")
+    if known is None and not (place is not None and place.degrees):
+        notes.append("The coordinates were taken as degrees of longitude and latitude.")
+    known = known or LONLAT
+    degrees = known.is_geographic and known.axis_info[0].unit_name == "degree"
+    columns = (str(shapes),) if place is None else (place.lon, place.lat)
+    return Wanted(columns, place is None, degrees, user, weight), known, notes
+
+
+def _refuse_other(
+    schema: pa.Schema, first: pa.Schema, wanted: Wanted, title: str, other: str
+) -> None:
+    """Raise `InputError` for a file whose columns are not those of the first one."""
+    for name in wanted.names:
+        if name not in schema.names:
+            raise InputError(
+                f"{title} has no column {name!r}, which {other} has; give files of the same "
+                "columns."
+            )
+        kind = schema.field(name).type
+        numeric = name in wanted.place or name == wanted.weight
+        if numeric and not wanted.geometry and not _is_number(kind):
+            raise not_numbers(name)
+        if name == wanted.user and not _alike(kind, first.field(name).type):
+            raise InputError(
+                f"The column {name!r} is {kind} in {title} and {first.field(name).type} in "
+                f"{other}, so that its users cannot be matched; write both alike."
+            )
+    if wanted.geometry and geometry_of(schema) != geometry_of(first):
+        raise InputError(f"{title} has another geometry or CRS than {other}; write both alike.")
+
+
+def _alike(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether values of both are compared as numbers, or as the same kind of text."""
+    return one == other or bool(pa.types.is_integer(one) and pa.types.is_integer(other))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(is_kind(kind) for is_kind in numeric)
+
+
+def _indices(metadata: pq.FileMetaData, wanted: Wanted) -> list[int]:
+    """The leaves of the schema below the wanted columns."""
+    names = [metadata.schema.column(i).path.split(".")[0] for i in range(metadata.num_columns)]
+    return [i for i, name in enumerate(names) if name in wanted.names]
+
+
+def _grouped(
+    metadata: pq.FileMetaData, indices: Sequence[int], title: str
+) -> Iterator[tuple[int, ...]]:
+    """Row groups in parts of about `PART_ROWS`."""
+    groups: list[int] = []
+    rows = 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        sizes = [group.column(i).total_uncompressed_size for i in indices]
+        unpacked = max(8 * group.num_rows, *sizes)
+        if unpacked > MOST_BYTES:
+            raise InputError(
+                f"Row group {number} of {title} unpacks to {unpacked / 2**30:.1f} GB a column; "
+                "write the file again in row groups of about a million rows."
+            )
+        if groups and rows + group.num_rows > PART_ROWS:
+            yield tuple(groups)
+            groups, rows = [], 0
+        groups.append(number)
+        rows += group.num_rows
+    if groups:
+        yield tuple(groups)

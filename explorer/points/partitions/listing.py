@@ -1,0 +1,245 @@
+"""Which files a path, a pattern, an address or a list means, and how to open them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from glob import glob, has_magic
+from itertools import pairwise
+from pathlib import Path, PurePath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from explorer.errors import InputError
+
+_ENDINGS = (".parquet", ".geoparquet", ".parq", ".pq")
+# Two letters or more, so that a drive of Windows is not taken for one.
+_ADDRESS = re.compile(r"^[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_UNFINISHED = "_temporary"
+_NUMBER = re.compile(r"\d+")
+_MOST_FOOTER = 2**28
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Files in order.
+
+    Attributes
+    ----------
+    paths : as the file system knows them
+    title : what the person gave, for sentences
+    protocol : of fsspec, such as "s3"; empty for this computer
+    """
+
+    paths: tuple[str, ...]
+    title: str
+    protocol: str = ""
+
+    def open(self, path: str) -> pa.NativeFile:
+        """A file opened for reading; never by one thread for another."""
+        try:
+            return _system(self.protocol).open_input_file(path)
+        except OSError as error:
+            raise InputError(
+                f"{PurePath(path).name} cannot be opened ({error.strerror or error})."
+            ) from error
+
+    def footer(self, path: str) -> tuple[str, pq.FileMetaData, pa.Schema]:
+        """SHA-256 of length and footer of a Parquet file, and what it says.
+
+        Raises
+        ------
+        InputError
+            For what is not Parquet, or damaged.
+        """
+        title = PurePath(path).name
+        with self.open(path) as opened:
+            try:
+                size = opened.size()
+                opened.seek(max(size - 8, 0))
+                end = opened.read(8)
+                length = int.from_bytes(end[:4], "little")
+                if end[4:] != b"PAR1" or length > min(size, _MOST_FOOTER):
+                    raise InputError(
+                        f"{title} is no Parquet file, or only a part of one; write it again as "
+                        "Parquet to count it."
+                    )
+                opened.seek(size - 8 - length)
+                mark = hashlib.sha256(f"{size} ".encode() + opened.read(length)).hexdigest()
+                opened.seek(0)
+                file = pq.ParquetFile(opened)
+                return mark, file.metadata, file.schema_arrow
+            except InputError:
+                raise
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise unreadable(title) from error
+
+
+def list_files(source: Any) -> Listing:
+    """The files that a person means.
+
+    Parameters
+    ----------
+    source : path, address, pattern, folder, or a list of these; see `scan_points`
+
+    Raises
+    ------
+    InputError
+        For nothing, for what is not there, and for a file that is named twice.
+    """
+    given = [source] if isinstance(source, str | Path) else source
+    if not isinstance(given, Iterable) or not all(isinstance(each, str | Path) for each in given):
+        raise InputError(
+            f"Points in files cannot be read from {type(source).__name__}; give a path or a list."
+        )
+    named = [str(each) for each in given]
+    if not named:
+        raise InputError("There is no file in this list; give one at least.")
+    protocols = {_protocol(each) for each in named}
+    if len(protocols) > 1:
+        raise InputError("These files lie in different stores; give those of one at a time.")
+    protocol = protocols.pop()
+    paths: list[str] = []
+    for each in named:
+        paths += _elsewhere(each, protocol) if protocol else _here(each)
+    twice = next((path for i, path in enumerate(paths) if path in paths[:i]), None)
+    if twice is not None:
+        raise InputError(
+            f"{PurePath(twice).name} is there twice, and its records would count twice; give "
+            "every file once."
+        )
+    return Listing(tuple(paths), PurePath(named[0].rstrip("/")).name or named[0], protocol)
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file of this computer begins as Parquet does, whatever it is called."""
+    with path.open("rb") as opened:
+        return opened.read(4) == b"PAR1"
+
+
+def refuse_gaps(listing: Listing) -> None:
+    """Raise `InputError` where numbered files lack a number between the first and the last."""
+    series: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for path in listing.paths:
+        name = PurePath(path).name
+        found = _NUMBER.search(name)
+        if found is not None:
+            where = str(PurePath(path).parent / name[: found.start()]), name[found.end() :]
+            series.setdefault(where, []).append((int(found[0]), name))
+    for named in series.values():
+        named.sort()
+        for (number, name), (following, other) in pairwise(named):
+            if following > number + 1:
+                missing = "One file is" if following == number + 2 else "Files are"
+                raise InputError(
+                    f"{missing} missing between {name} and {other}; bring it back, or say that "
+                    "there are gaps (gaps=True, --gaps)."
+                )
+
+
+def refuse_twins(listing: Listing, one: str, other: str) -> None:
+    """Raise `InputError` for two files of equal footers if they are the same to the last byte."""
+    if _content(listing, one) == _content(listing, other):
+        raise InputError(
+            f"{PurePath(one).name} and {PurePath(other).name} are the same file, and its records "
+            "would count twice; remove one of them."
+        )
+
+
+def unreadable(title: str) -> InputError:
+    """The error for Parquet that cannot be read."""
+    return InputError(f"{title} could not be read as Parquet; it may be damaged, write it again.")
+
+
+def _content(listing: Listing, path: str) -> bytes:
+    digest = hashlib.sha256()
+    with listing.open(path) as opened:
+        while block := opened.read(2**22):
+            digest.update(block)
+    return digest.digest()
+
+
+def _protocol(given: str) -> str:
+    found = _ADDRESS.match(given)
+    protocol = found[0][:-3].lower() if found else ""
+    return "" if protocol == "file" else protocol
+
+
+def _here(given: str) -> list[str]:
+    """Files of this computer."""
+    path = Path(given.removeprefix("file://")).expanduser()
+    if path.is_dir():
+        return _in_folder([str(p) for p in path.rglob("*") if p.is_file()], str(path), given)
+    if path.is_file():
+        return [str(path.resolve())]
+    if has_magic(given):
+        # Path.glob takes no absolute patterns.
+        found = [p for p in glob(str(path), recursive=True) if Path(p).is_file()]  # noqa: PTH207
+        if found:
+            return sorted((str(Path(p).resolve()) for p in found), key=_natural)
+        raise InputError(f"No file fits {given}; check the pattern.")
+    raise InputError(f"There is no file {path.name}; check the path.")
+
+
+def _elsewhere(given: str, protocol: str) -> list[str]:
+    """Files of another store, by fsspec."""
+    system = _fsspec(protocol)
+    path = str(system._strip_protocol(given))
+    try:
+        if has_magic(path):
+            found = sorted(map(str, system.glob(path)), key=_natural)
+        elif system.isdir(path):
+            found = _in_folder(list(map(str, system.find(path))), path, given)
+        else:
+            found = [path] if system.exists(path) else []
+    except OSError as error:
+        raise InputError(f"{given} cannot be looked at ({error}).") from error
+    if not found:
+        raise InputError(f"There is nothing at {given}; check the address.")
+    return found
+
+
+def _in_folder(paths: list[str], folder: str, given: str) -> list[str]:
+    inside = {path: PurePath(path).relative_to(folder).parts for path in paths}
+    if any(_UNFINISHED in parts for parts in inside.values()):
+        raise InputError(
+            f"{PurePath(given).name} holds a folder {_UNFINISHED}: it is still being written, or "
+            "its writing was interrupted; finish that first."
+        )
+    plain = [path for path, parts in inside.items() if not any(p[0] in "_." for p in parts)]
+    found = [path for path in plain if path.lower().endswith(_ENDINGS)]
+    if not found:
+        raise InputError(
+            f"There is no Parquet file in {PurePath(given).name}; points in parts are Parquet."
+        )
+    return sorted(found, key=_natural)
+
+
+def _natural(path: str) -> list[tuple[int, str]]:
+    """Names in order, numbers as numbers: part-9 before part-10."""
+    words = re.split(r"(\d+)", path)
+    return [(int(word), "") if word.isdigit() else (-1, word) for word in words]
+
+
+def _system(protocol: str) -> pafs.FileSystem:
+    if not protocol:
+        return pafs.LocalFileSystem()
+    return pafs.PyFileSystem(pafs.FSSpecHandler(_fsspec(protocol)))
+
+
+def _fsspec(protocol: str) -> Any:
+    try:
+        import fsspec
+    except ImportError as error:
+        raise InputError(
+            "Addresses need fsspec, which is not installed; run: pip install 'dp-explorer[scale]'"
+        ) from error
+    try:
+        return fsspec.filesystem(protocol)
+    except (ImportError, ValueError, OSError) as error:
+        raise InputError(f"Files at {protocol}:// cannot be reached ({error}).") from error

@@ -1,0 +1,133 @@
+"""Points in Parquet files of any size: what `read_points` is to those that fit the memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid, Progress
+from explorer.grid.plans import GridPlan
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.partitions.adding import Counted
+from explorer.points.partitions.counting import count_plan
+from explorer.points.partitions.files import FileSet, look_at
+
+
+@dataclass(frozen=True, eq=False)
+class PointFiles(FileSet):
+    """Points in Parquet files that are counted without being held; make it with `scan_points`.
+
+    `Grid.count` takes it as it takes `Points`, with the same counts to the last bit.
+    """
+
+    def count_on(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> FrequencyMatrix:
+        """Count these records into the cells of a grid; see `Grid.count`."""
+        return self.count(grid, contribution_bound, progress)[0]
+
+    def count(
+        self,
+        grid: Grid,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+        workers: str | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
+        """Count into the cells of a grid, and say which rows were left out and why.
+
+        Parameters
+        ----------
+        grid : Grid
+        contribution_bound : int, optional
+            At most so many records of each user, the first ones inside the grid in the order of
+            the files; over all files together. Needs a column of users.
+        progress : callable, optional
+            Called with the fraction done, 0 to 1.
+        workers : "auto", "threads" or "tcp://...", optional
+            Dask counts: processes of this computer, its threads, or a cluster. By default this
+            thread does. The counts are the same to the last bit.
+        checkpoint : path, optional
+            A file that keeps what was counted, so that counting goes on where it was interrupted.
+            It holds exact counts, and is removed when they are complete.
+
+        Returns
+        -------
+        FrequencyMatrix, and sentences with exact numbers for the curator's screen
+
+        Raises
+        ------
+        InputError
+            For files that changed or are damaged, places that are not what they are said to be,
+            weights that are not whole, a bound without users, or no row that can be used.
+        """
+        bound = self._checked_bound(contribution_bound)
+        plan = GridPlan(grid, self.crs, self.rows)
+        counted = count_plan(self, plan, bound, progress, workers, checkpoint)
+        counts = counted.dense(plan.size).reshape(grid.shape)
+        notes = (*self.notes, *counted.sentences())
+        if bound is None:
+            return FrequencyMatrix(counts, grid), notes
+        return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user"), notes
+
+    def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:
+        """Count on any `Plan`; ``how`` is progress, workers and checkpoint as for `count`."""
+        return count_plan(self, plan, self._checked_bound(contribution_bound), **how)
+
+    def _checked_bound(self, bound: Any) -> int | None:
+        if bound is None:
+            return None
+        if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
+            raise InputError(
+                f"The contribution bound is {bound!r}; give a whole number of 1 or more."
+            )
+        if self.wanted.user is None:
+            raise InputError(
+                "A contribution bound needs to know the user of each record; read the points with "
+                "user=... or leave the bound out."
+            )
+        return bound
+
+    def __repr__(self) -> str:
+        # No number of points in it: a repr ends up in logs and notebooks.
+        return f"PointFiles({self.name!r}, {self.crs.name})"
+
+
+def scan_points(
+    source: Any,
+    *,
+    lon: str | None = None,
+    lat: str | None = None,
+    crs: Any = None,
+    user: str | None = None,
+    weight: str | None = None,
+    name: str | None = None,
+    gaps: bool = False,
+) -> PointFiles:
+    """Look at points in Parquet or GeoParquet files of any size, to count them part by part.
+
+    Parameters
+    ----------
+    source : path, address or list of them
+        A file, a folder (all Parquet files below it, but for names that begin with "_" or "."), a
+        pattern such as "points-*.parquet", or an address of fsspec such as "s3://bucket/points".
+        Files stand in the order of their names, numbers as numbers.
+    lon, lat, crs, user, weight, name :
+        As for `read_points`, but users and weights are columns.
+    gaps : bool
+        Whether numbered files may lack some numbers between the first and the last.
+
+    Raises
+    ------
+    InputError
+        For files that are not there, not Parquet, damaged, twice there or missing in between;
+        whose columns differ; or of which a row group unpacks to more than memory should hold.
+
+    Examples
+    --------
+    >>> grid.count(scan_points("points/"))  # doctest: +SKIP
+    """
+    found = look_at(source, lon, lat, crs, user, weight, name, gaps)
+    return PointFiles(**{each.name: getattr(found, each.name) for each in fields(FileSet)})

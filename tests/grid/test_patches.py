@@ -1,0 +1,79 @@
+"""Patches are as exact as they say, and there are none where they would not be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.grid.patches import FEW, MANY, Patches, worth
+
+BOX = (-3.0, 50.0, 5.0, 54.0)
+
+
+def curved(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A smooth map to some hundred cells."""
+    return 300 + 2 * np.sin(x) + 40 * x * np.cos(np.radians(y)), 100 * (y - 50) + x * x
+
+
+def evaluate(patches: Patches, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The documented formula, place by place."""
+    n = patches.coefficients.shape[0]
+    west, south, east, north = BOX
+    s, t = (x - west) / (east - west) * n, (y - south) / (north - south) * n
+    k, j = np.minimum(s.astype(int), n - 1), np.minimum(t.astype(int), n - 1)
+    s, t = 2 * (s - k) - 1, 2 * (t - j) - 1
+    c = np.moveaxis(patches.coefficients[j, k], 2, 0)
+    s, t = s[:, None], t[:, None]
+    found = (
+        c[0]
+        + t * (c[2] + t * (c[5] + t * c[9]))
+        + s * (c[1] + t * (c[4] + t * c[8]) + s * (c[3] + t * c[7] + s * c[6]))
+    )
+    return found[:, 0], found[:, 1]
+
+
+def places(n: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    return rng.uniform(BOX[0], BOX[2], n), rng.uniform(BOX[1], BOX[3], n)
+
+
+@pytest.mark.parametrize("most", [FEW, MANY])
+def test_nowhere_is_the_deviation_beyond_the_margin(most: int) -> None:
+    patches = Patches.over(BOX, curved, most)
+    assert patches.coefficients.shape == (most, most, 2, 10)
+    x, y = places(200_000)
+    u, v = evaluate(patches, x, y)
+    true_u, true_v = curved(x, y)
+    worst = max(np.abs(u - true_u).max(), np.abs(v - true_v).max())
+    # The largest of 9 x 9 places a piece is nearly the largest there is: no more than twice it.
+    assert 0 < worst < 2 * patches.error
+    assert patches.margin == max(100 * patches.error, 1e-6)
+
+
+def test_cubics_are_met_by_few_patches() -> None:
+    patches = Patches.over(BOX, lambda x, y: (x**3 - x * y, y**3 / 100 + x * x * y))
+    assert patches.coefficients.shape[0] == FEW
+    assert patches.margin == 1e-6
+
+
+def test_there_are_none_over_jumps_holes_or_everywhere() -> None:
+    def jumps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        u, v = curved(x, y)
+        return u + 0.1 * (x > 1.92), v
+
+    def holes(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        u, v = curved(x, y)
+        return np.where(y > 53.9, np.inf, u), v
+
+    everywhere = (-np.inf, -np.inf, np.inf, np.inf)
+    for box, cells in ((BOX, jumps), (BOX, holes), (everywhere, curved)):
+        patches = Patches.over(box, cells)
+        assert patches.coefficients.size == 0
+        assert patches.error == np.inf
+    assert Patches.over(BOX, curved, 0).coefficients.size == 0
+
+
+def test_few_places_are_not_worth_patches() -> None:
+    assert [worth(n) for n in (0, 29_951, 29_952, 479_231, 479_232, np.inf)] == [
+        *(0, 0, FEW, FEW, MANY, MANY)
+    ]

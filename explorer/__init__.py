@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from explorer.country.mechanism import Country
     from explorer.errors import InputError
     from explorer.grid.areas.areas import Areas
     from explorer.grid.grid import Grid
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
         all_mechanisms,
         mechanism,
     )
+    from explorer.points.area_counts import AreaCounts
     from explorer.points.matrix import FrequencyMatrix
     from explorer.points.partitions import PointFiles, scan_points
     from explorer.points.points import Points, read_points
     from explorer.points.truth import exact
     from explorer.releases.answers import Answers
+    from explorer.releases.country import CountryRelease
     from explorer.releases.release import Release
     from explorer.trips.matrix import TripMatrix
     from explorer.trips.trips import Trips, read_trips
@@ -63,7 +66,10 @@ __all__ = [
     "MKM",
     "UG",
     "Answers",
+    "AreaCounts",
     "Areas",
+    "Country",
+    "CountryRelease",
     "DAFEntropy",
     "DAFHomogeneity",
     "FrequencyMatrix",
@@ -98,7 +104,10 @@ __all__ = [
 # The modules of the names above; what is not listed here is a mechanism.
 _HOMES = {
     "Answers": "releases.answers",
+    "AreaCounts": "points.area_counts",
     "Areas": "grid.areas.areas",
+    "Country": "country.mechanism",
+    "CountryRelease": "releases.country",
     "FrequencyMatrix": "points.matrix",
     "Grid": "grid.grid",
     "InputError": "errors",

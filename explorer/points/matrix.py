@@ -58,18 +58,8 @@ class FrequencyMatrix:
                 f"The counts have shape {self.counts.shape} but the grid has {grid.shape}: "
                 "give a grid of the same rows and columns."
             )
-        whole = isinstance(contribution_bound, int | np.integer)
-        if not whole or isinstance(contribution_bound, bool) or contribution_bound < 1:
-            raise InputError(
-                f"The contribution bound is {contribution_bound!r}: give a whole number, 1 or more."
-            )
-        if unit not in ("point", "user") or (unit == "point" and contribution_bound > 1):
-            raise InputError(
-                f"The unit of privacy is {unit!r} with {contribution_bound} records: a point gives "
-                "1 record, a user any number."
-            )
         self.grid = grid
-        self.contribution_bound = int(contribution_bound)
+        self.contribution_bound = check_unit(contribution_bound, unit)
         self.unit = unit
 
     @classmethod
@@ -160,6 +150,27 @@ class FrequencyMatrix:
         # No count in it: a repr ends up in logs and notebooks.
         rows, cols = self.shape
         return f"FrequencyMatrix({rows} x {cols} cells, unit of privacy: {self.unit})"
+
+
+def check_unit(contribution_bound: int, unit: str) -> int:
+    """The contribution bound as a whole number, once it goes with the unit of privacy.
+
+    Raises
+    ------
+    InputError
+        For a bound that is none, or a unit that gives another number of records.
+    """
+    whole = isinstance(contribution_bound, int | np.integer)
+    if not whole or isinstance(contribution_bound, bool) or contribution_bound < 1:
+        raise InputError(
+            f"The contribution bound is {contribution_bound!r}: give a whole number, 1 or more."
+        )
+    if unit not in ("point", "user") or (unit == "point" and contribution_bound > 1):
+        raise InputError(
+            f"The unit of privacy is {unit!r} with {contribution_bound} records: a point gives "
+            "1 record, a user any number."
+        )
+    return int(contribution_bound)
 
 
 def _whole_counts(counts: ArrayLike) -> NDArray[np.int64]:

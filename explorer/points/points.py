@@ -10,8 +10,12 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.projection import LONLAT, as_crs
+from explorer.points.area_counting import count_areas
+from explorer.points.area_counts import AreaCounts
 from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
 from explorer.points.columns import find_place, listed
 from explorer.points.counting import Placed, count_and_place, count_block
@@ -89,6 +93,17 @@ class Points:
         bound = self._checked(grid, contribution_bound)
         counts, placed = count_and_place(self, grid, bound, progress)
         return _matrix(counts, grid, bound), placed
+
+    def count_in(
+        self,
+        areas: Areas,
+        cell: float,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> AreaCounts:
+        """Count these records by area and cell of a national lattice; see `Areas.count`."""
+        bound = self._checked_bound(contribution_bound)
+        return count_areas(self, Windows(areas, areas.lattice(cell)), bound, progress)
 
     def _checked(self, grid: Grid, contribution_bound: Any) -> int | None:
         """The bound, once these records can be counted on the grid with it."""

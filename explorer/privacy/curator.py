@@ -59,11 +59,12 @@ class Curator(Passes):
         self.__counts = counts
         self._noise = noise
         self._progress = progress
+        self._preview = not is_release_grade(noise)
 
     @property
     def preview(self) -> bool:
         """Whether what is drawn is no release."""
-        return not is_release_grade(self._noise)
+        return self._preview
 
     @property
     def contribution_bound(self) -> int:
@@ -116,6 +117,7 @@ class Curator(Passes):
             )
         inner = Curator(counts, int(self.remaining(region)[0]), self._noise, self._progress)
         inner._settle_in(self, region)
+        inner._preview = self._preview
         return inner
 
     def count(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
@@ -18,6 +17,7 @@ from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.sums import rectangle_sums
 from explorer.releases import haar
+from explorer.releases.forms import climb
 from explorer.releases.place_maps import Chances
 from explorer.releases.tree import Tree
 
@@ -138,22 +138,4 @@ def variance_of(tree: Tree, nodes: Ints, weights: Floats) -> float:
     alone, below, _ = tree.variances
     form, shared = np.zeros((2, len(tree)))
     form[nodes], shared[nodes] = weights**2 * alone[nodes], weights * alone[nodes]
-    return float(_climb(tree.parent, tree.fan_out, tree.precision, below, form, shared, nodes[-1]))
-
-
-@njit(cache=True, nogil=True)
-def _climb(parent, fan_out, precision, below, form, shared, last):  # type: ignore[no-untyped-def]
-    """From the leaves to the root, see `Tree.integrate`."""
-    for i in range(last, -1, -1):
-        q, c = form[i], shared[i]
-        if q == 0.0 and c == 0.0:
-            continue
-        if fan_out[i] > 0 and precision[i] > 0.0:
-            s = 1.0 / precision[i]
-            q -= c * c / (below[i] + s)
-            c *= s / (below[i] + s)
-        if i == 0:
-            return max(q, 0.0)
-        form[parent[i]] += q
-        shared[parent[i]] += c
-    return 0.0
+    return float(climb(tree.parent, tree.fan_out, tree.precision, below, form, shared, nodes[-1]))

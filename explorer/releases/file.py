@@ -32,9 +32,9 @@ from explorer.releases.tree import Tree
 FORMAT = 2
 WITH_MAPS = 3
 _READ = (1, FORMAT, WITH_MAPS)
-_KEY = b"dp-explorer"
+KEY = b"dp-explorer"
 # What reading nonsense can raise, somewhere in Arrow, numpy, zip or base64.
-_DAMAGE = (
+DAMAGE = (
     pa.ArrowException,
     OSError,
     ValueError,
@@ -107,7 +107,7 @@ def write(
         np.savez_compressed(packed, **maps.arrays())
         kept = {"key": maps.key, "leaves": base64.b64encode(packed.getvalue()).decode()}
         facts |= {"format": WITH_MAPS, "maps": kept}
-    metadata[_KEY] = json.dumps(facts).encode()
+    metadata[KEY] = json.dumps(facts).encode()
     table = pa.table(columns).replace_schema_metadata(metadata)
     pq.write_table(table, path, compression="zstd")
 
@@ -140,7 +140,7 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
         raise InputError(f"There is no release file {path}: check the name.")
     try:
         file = pq.ParquetFile(path)
-        facts = json.loads((file.schema_arrow.metadata or {})[_KEY])
+        facts = json.loads((file.schema_arrow.metadata or {})[KEY])
     except KeyError:
         raise InputError(
             f"{path} is a Parquet file but not a release: make one with `dp-explorer release`."
@@ -171,14 +171,14 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
         maps = _maps(facts["maps"], domain.shape) if found == WITH_MAPS else None
     except kinds.UnknownKind:
         raise
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise InputError(
             f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
         ) from error
     return tree, domain, facts, maps
 
 
-def _unpacked(saved: str, most: int) -> io.BytesIO:
+def unpacked(saved: str, most: int) -> io.BytesIO:
     """An archive of arrays that unpack to no more than so many bytes."""
     raw = io.BytesIO(base64.b64decode(saved, validate=True))
     # Sizes stand in the archive's directory: look before unpacking.
@@ -191,7 +191,7 @@ def _unpacked(saved: str, most: int) -> io.BytesIO:
 
 def _maps(saved: dict[str, Any], shape: tuple[int, ...]) -> PlaceMaps:
     cells = sum(rows * cols for rows, cols in zip(shape[::2], shape[1::2], strict=True))
-    raw = _unpacked(saved["leaves"], 4096 * len(shape) + 8 * 5 * cells)
+    raw = unpacked(saved["leaves"], 4096 * len(shape) + 8 * 5 * cells)
     with np.load(raw, allow_pickle=False) as arrays:
         maps = PlaceMaps.from_arrays(arrays, shape)
     if maps.key != saved["key"]:
@@ -227,7 +227,7 @@ def _tree(file: pq.ParquetFile, facts: dict[str, Any], axes: int) -> Tree:
         **({_TESTED: table[_TESTED]} if tested else {}),
     }
     most = 4096 + 8 * (5 + 2 * axes + 2 * len(stages)) * facts["nodes"]
-    raw = _unpacked(facts["inner"], most)
+    raw = unpacked(facts["inner"], most)
     merged: dict[str, Any] = {}
     with np.load(raw, allow_pickle=False) as inner:
         place = np.concatenate([inner["node"], table["node"]])

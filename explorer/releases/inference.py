@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.releases import non_negative as projecting
 from explorer.releases import split_inference as sharing
 from explorer.releases.nodes import Ints
 from explorer.releases.place_maps import PlaceMaps
@@ -76,6 +77,17 @@ def least_squares(
     return _solve(transcript, noisy, precision, largest_share)
 
 
+def non_negative(transcript: Transcript, stages: Collection[str] | None = None) -> Estimate:
+    """Least squares upwards, then every node's count shared among its children without negatives.
+
+    The children's estimates z_c of variances V_c are moved to the nearest counts, in
+    sum (x_c - z_c)^2 / V_c, that are 0 or more and add up to their parent's. Clipping alone would
+    make the sum of many small areas too large. `precision` is that of the least squares underneath.
+    """
+    noisy, precision = transcript.counts(stages)
+    return _solve(transcript, noisy, precision, way_down="projected")
+
+
 def split(
     transcript: Transcript,
     stages: Collection[str] | None = None,
@@ -101,7 +113,7 @@ def split(
         counted below, the best estimate from all of them is too high; this one is not.
     """
     noisy, precision = transcript.counts(stages)
-    return _solve(transcript, noisy, precision, largest_share, True, masses, anchored)
+    return _solve(transcript, noisy, precision, largest_share, "shared", masses, anchored)
 
 
 def balanced_shares(
@@ -169,7 +181,7 @@ def _solve(
     noisy: Floats,
     precision: Floats,
     largest_share: Floats | None = None,
-    non_negative: bool = False,
+    way_down: str = "",
     masses: Floats | None = None,
     anchored: bool = False,
 ) -> Estimate:
@@ -192,7 +204,10 @@ def _solve(
     )
     # `noisy` has become the best estimates from below; what comes next is written over it too.
     value = noisy
-    if non_negative:
+    if way_down == "projected":
+        value = np.empty(len(transcript))
+        projecting.downwards(transcript.parent, noisy, variance, value)
+    elif way_down:
         value = np.empty(len(transcript))
         expected = np.ones(0) if masses is None else masses
         noisy[0] = root if anchored else noisy[0]
@@ -200,9 +215,7 @@ def _solve(
     else:
         _downwards(transcript.parent, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.
-    return Estimate(
-        transcript, value, precision, linear=not non_negative and bool(np.all(shares == 1))
-    )
+    return Estimate(transcript, value, precision, linear=not way_down and bool(np.all(shares == 1)))
 
 
 @njit(cache=True, nogil=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.releases.fans import Fans, child_of, fans, touched
+from explorer.releases.forms import gather, smooth
 from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
 from explorer.releases.inference import Estimate, add_down
 from explorer.releases.nodes import depths, span
@@ -122,7 +123,7 @@ class Tree:
         """
         alone, below = np.zeros((2, len(self)))
         count = np.zeros(len(self), dtype=np.int64)
-        _gather(self.parent, self.fan_out, self.precision, alone, below, count)
+        gather(self.parent, self.fan_out, self.precision, alone, below, count)
         return alone, below, count
 
     @cached_property
@@ -130,7 +131,7 @@ class Tree:
         """Standard deviation of the noise in every node's released count, (n,)."""
         alone, below, _ = self.variances
         final = np.empty(len(self))
-        _smooth(self.parent, alone, below, final)
+        smooth(self.parent, alone, below, final)
         return np.sqrt(np.maximum(final, 0.0))
 
     def integrate(self, boxes: Floats, maps: Chances = NO_MAPS) -> tuple[Floats, Floats, Ints]:
@@ -248,30 +249,6 @@ def _weigh(weights, columns, total):  # type: ignore[no-untyped-def]
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             total[j] += weights[i] * columns[i, j]
-
-
-@njit(cache=True, nogil=True)
-def _gather(parent, fan_out, precision, alone, below, count):  # type: ignore[no-untyped-def]
-    for i in range(len(parent) - 1, -1, -1):
-        if fan_out[i] == 0:
-            count[i] = 1
-            alone[i] = 1.0 / precision[i]
-        elif precision[i] > 0.0:
-            alone[i] = 1.0 / (precision[i] + 1.0 / below[i])
-        else:
-            alone[i] = below[i]
-        if parent[i] >= 0:
-            below[parent[i]] += alone[i]
-            count[parent[i]] += count[i]
-
-
-@njit(cache=True, nogil=True)
-def _smooth(parent, alone, below, final):  # type: ignore[no-untyped-def]
-    final[0] = alone[0]
-    for i in range(1, len(parent)):
-        p = parent[i]
-        gain = alone[i] / below[p] if below[p] > 0.0 else 0.0
-        final[i] = alone[i] + gain * gain * (final[p] - below[p])
 
 
 @njit(cache=True, nogil=True, inline="always")

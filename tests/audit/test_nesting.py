@@ -1,33 +1,51 @@
-"""Replay of a release of two levels, and two bugs of nesting that it must find."""
+"""Replay of counts with a map inside each (`Curator.within`), and bugs of nesting to be found."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from explorer import FrequencyMatrix
-from explorer.country.areas import AreaCounts, Areas, release_two_levels
 from explorer.mechanisms import HTF, UG, Mechanism, QuadTree
 from explorer.privacy.accounts import Accounts
 from explorer.privacy.audit.loss import Breach, Loss
 from explorer.privacy.audit.replay import Chosen, Recording
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import PreviewNoise
-from explorer.releases.units import to_units
+from explorer.releases.units import share, to_epsilon, to_units
 
 pytestmark = pytest.mark.audit
 
 EPSILON = 0.9
-LAND = Areas({"a": None, "b": None, "c": None})
 Maps = tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Nested:
+    """What is published: counts of three areas, what was inferred inside each, and the cost."""
+
+    counts: np.ndarray
+    values: tuple[np.ndarray, ...]
+    spent: int
 
 
 def publish(mechanism: Mechanism, bound: int):
     def run(maps: Maps, noise):
         finer = [FrequencyMatrix.from_array(each, contribution_bound=bound) for each in maps]
-        totals = [int(each.sum()) for each in maps]
-        counts = AreaCounts(LAND, totals, bound, finer[0].unit)
-        return release_two_levels(counts, finer, mechanism, rng=noise)
+        totals = np.array([[int(each.sum()) for each in maps]])
+        units = to_units(mechanism.epsilon)
+        row = FrequencyMatrix.from_array(totals, contribution_bound=bound)
+        curator = Curator(row, units, noise)
+        regions = curator.open().grid((1, 3))
+        noisy = curator.count(regions, share(units, 0.2), "areas")
+        inside = mechanism.with_(epsilon=to_epsilon(units - share(units, 0.2)))
+        values = [
+            inside.plan(curator.within(regions.select(np.array([number])), matrix)).value
+            for number, matrix in enumerate(finer)
+        ]
+        return Nested(noisy, tuple(values), curator.spent)
 
     return run
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer import FrequencyMatrix, InputError
-from explorer.country.areas import AreaCounts, Areas
 from explorer.points.split_costs import LATTICE_BITS
 from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.noise import PreviewNoise
@@ -16,6 +15,7 @@ from explorer.privacy.partitions import Offers, draw_keys
 from explorer.privacy.regions import Boxes
 from explorer.testing import NoNoise
 from explorer.testing.counts import counted
+from tests.country.nation import nation, people
 
 
 def offers(low, high, parts, number: int, seed: int = 1) -> Offers:
@@ -169,7 +169,7 @@ def test_choices_follow_their_laws(rule: str) -> None:
 
 
 def test_counts_without_slabs_refuse_in_a_sentence() -> None:
-    areas = AreaCounts(Areas({"a": None, "b": None, "c": None}), [1, 2, 3])
+    areas = nation().count(people())
     curator = Curator(areas, 10**12, NoNoise())
     with pytest.raises(InputError, match="cannot say how even"):
         curator.partition(curator.open(), 0, np.array([2]), 10**6)

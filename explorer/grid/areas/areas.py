@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyproj
@@ -28,7 +28,7 @@ from explorer.grid.areas.outlines import (
 from explorer.grid.areas.overlaps import check_overlaps, measured
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
-from explorer.grid.grid import Grid
+from explorer.grid.grid import Grid, Progress
 from explorer.grid.kept import kept
 from explorer.grid.plane import NearestEdge, on_plane, plane_of
 from explorer.grid.projection import CHUNK, LONLAT, as_crs, transform
@@ -36,6 +36,17 @@ from explorer.grid.projection import CHUNK, LONLAT, as_crs, transform
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Counted_co = TypeVar("Counted_co", covariant=True)
+
+
+class CountableByArea(Protocol[Counted_co]):
+    """What areas can count: records that put themselves into them."""
+
+    def count_in(
+        self, areas: Areas, cell: float, contribution_bound: int | None, progress: Progress | None
+    ) -> Counted_co:
+        """Return the counts by area and cell."""
+
 
 #: Metres beyond which no area is near.
 MAX_NEAREST = 100_000.0
@@ -319,3 +330,32 @@ class Areas:
     def plane(self) -> pyproj.CRS:
         """The projected CRS that lattice, outlines and distances are in, metres."""
         return plane_of(self.geometry, self.crs)
+
+    def count(
+        self,
+        points: CountableByArea[Counted_co],
+        cell: float = 500.0,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> Counted_co:
+        """Count points by area and cell of a national lattice.
+
+        A point in no area is counted nowhere, and how many there were is not kept.
+
+        Parameters
+        ----------
+        points : Points
+            In any CRS.
+        cell : metres, the side of the lattice's cells
+        contribution_bound : int, optional
+            At most this many records of each user *in the whole country*, the first ones inside
+            any area in the order of the file. Needs ``points.user``.
+        progress : callable, optional
+            Called with the fraction done, 0 to 1.
+
+        Returns
+        -------
+        AreaCounts
+            What `Points` make of themselves in these areas: areas know no point.
+        """
+        return points.count_in(self, cell, contribution_bound, progress)

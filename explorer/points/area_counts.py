@@ -1,0 +1,154 @@
+"""Exact counts of the areas of a country, and of the cells inside each."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.errors import InputError
+from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.people import Row
+from explorer.grid.areas.windows import Window, Windows
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix, check_unit
+
+Ints = NDArray[np.int64]
+
+
+class AreaCounts:
+    """Exact counts of records by (area, cell) on a national lattice: atoms, from which all follows.
+
+    Parameters
+    ----------
+    windows : Windows
+        The areas and their part of the lattice.
+    area : (a,) number of the area of each atom, in the order of the file
+    cell : (a,) row times columns plus column of its cell of the lattice
+    number : (a,) records there, 0 or more
+    contribution_bound : int, 1 or more
+        The most records that one unit of privacy contributes *in the whole country*, whatever
+        areas they lie in: bounded an area at a time, a user could move every one of them.
+    unit : {"point", "user"}
+
+    Raises
+    ------
+    InputError
+        For atoms outside the areas or the lattice, counts below 0, or another unit.
+    """
+
+    def __init__(
+        self,
+        windows: Windows,
+        area: ArrayLike,
+        cell: ArrayLike,
+        number: ArrayLike,
+        contribution_bound: int = 1,
+        unit: str = "point",
+    ) -> None:
+        whole = [np.asarray(each, dtype=np.int64) for each in (area, cell, number)]
+        if len({each.shape for each in whole}) != 1 or whole[0].ndim != 1:
+            raise InputError("Give area, cell and number of each atom: three lists of one length.")
+        areas, cells = len(windows.areas), int(np.prod(windows.grid.shape))
+        for values, most, what in ((whole[0], areas, "areas"), (whole[1], cells, "cells")):
+            if len(values) and not 0 <= values.min() <= values.max() < most:
+                raise InputError(f"An atom lies outside the {most:,} {what} of this country.")
+        if len(whole[2]) and whole[2].min() < 0:
+            raise InputError("The counts hold a negative number: give counts of 0 or more.")
+        self.contribution_bound = check_unit(contribution_bound, unit)
+        self.unit = unit
+        self.windows = windows
+        names, place = np.unique(whole[0] * cells + whole[1], return_inverse=True)
+        self._number = np.zeros(len(names), dtype=np.int64)
+        np.add.at(self._number, place, whole[2])
+        self._area, self._cell = np.divmod(names, cells)
+
+    @property
+    def areas(self) -> Areas:
+        """The public areas."""
+        return self.windows.areas
+
+    @property
+    def domain(self) -> Row:
+        """The lowest areas in a row, see `people`: the domain of a curator of this."""
+        return Row(len(self.areas))
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the counts, the areas and the lattice: names the data set in the ledger."""
+        digest = hashlib.sha256(f"{self.areas.key} {self.windows.grid.to_dict()}".encode())
+        for each in (self._area, self._cell, self._number):
+            digest.update(each.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def by_area(self) -> Ints:
+        """Exact count of every area, (m,), in the order of the file (curator only)."""
+        found = np.zeros(len(self.areas), dtype=np.int64)
+        np.add.at(found, self._area, self._number)
+        return found
+
+    @cached_property
+    def by_node(self) -> Ints:
+        """Exact count of every node of the tree of areas, (n,) (curator only)."""
+        found = np.zeros(len(self.areas.parent), dtype=np.int64)
+        found[self.areas.lowest] = self.by_area
+        for node in range(len(found) - 1, 0, -1):
+            found[self.areas.parent[node]] += found[node]
+        return found
+
+    @property
+    def by_cell(self) -> tuple[Ints, Ints]:
+        """Cell of the lattice and exact count of every atom, (a,) each (curator only)."""
+        return self._cell, self._number
+
+    def count(self, lower: Ints, upper: Ints) -> Ints:
+        """Exact counts of n ranges of the row, (n,); `lower` and `upper` are (n, 1)."""
+        exact: Ints = self._sums[upper[:, 0]] - self._sums[lower[:, 0]]
+        return exact
+
+    @cached_property
+    def _sums(self) -> Ints:
+        return np.concatenate([[0], np.cumsum(self.by_area[self.windows.row])])
+
+    def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
+        """Areas are divided by their borders: raises InputError."""
+        raise _no_cuts()
+
+    def all_split_costs(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """Areas are divided by their borders: raises InputError."""
+        raise _no_cuts()
+
+    def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+        """Areas are divided by their borders: raises InputError."""
+        raise _no_cuts()
+
+    def inside(self, window: Window) -> FrequencyMatrix:
+        """The records of the areas of a window, and no others, in its cells.
+
+        The matrix has no place on the Earth; the window knows it.
+        """
+        counts = np.zeros(window.shape, dtype=np.int64)
+        for area in window.members:
+            begin, end = np.searchsorted(self._area, [area, area + 1])
+            row, col = np.divmod(self._cell[begin:end], self.windows.grid.shape[1])
+            at = (row // window.scale - window.row), (col // window.scale - window.col)
+            np.add.at(counts, at, self._number[begin:end])
+        return FrequencyMatrix(counts, Grid.cells(window.shape), self.contribution_bound, self.unit)
+
+    def national(self) -> FrequencyMatrix:
+        """All records of all areas on the lattice (curator only)."""
+        flat = np.zeros(int(np.prod(self.windows.grid.shape)), dtype=np.int64)
+        np.add.at(flat, self._cell, self._number)
+        grid = self.windows.grid
+        return FrequencyMatrix(flat.reshape(grid.shape), grid, self.contribution_bound, self.unit)
+
+    def __repr__(self) -> str:
+        # No count in it: a repr ends up in logs and notebooks.
+        return f"AreaCounts({len(self.areas)} areas, unit of privacy: {self.unit})"
+
+
+def _no_cuts() -> InputError:
+    return InputError("Areas have no cuts: choose a mechanism that does not look for any.")

@@ -1,0 +1,204 @@
+"""Questions about a country: which areas lie in them, and which part of the maps of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import geopandas
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.windows import Window, Windows
+from explorer.grid.extent import as_rectangles
+from explorer.grid.pieces import Shapes, pieces
+from explorer.grid.sums import rectangle_sums, summed
+from explorer.releases.area_map import AreaMap
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+SAME = 1e-9
+"""What may miss of an area, as a part of it, for it to lie wholly in a question: rounding of
+borders that are projected or dissolved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """m questions: rectangles, polygons or sets of areas.
+
+    Attributes
+    ----------
+    boxes : (m, 4) in metres of the lattice, or None
+    shapes : (m,) polygons in the CRS of the lattice, or None
+    members : (m, areas) which areas of the file each is the union of, or None
+    """
+
+    boxes: Floats | None = None
+    shapes: NDArray[Any] | None = None
+    members: Bools | None = None
+
+    @classmethod
+    def of_members(cls, members: Sequence[Sequence[int]], areas: int) -> Asked:
+        """Unions of areas by their numbers in the file."""
+        chosen = np.zeros((len(members), areas), dtype=bool)
+        for row, each in zip(chosen, members, strict=True):
+            row[list(each)] = True
+        return cls(members=chosen)
+
+    def near(self, shapes: NDArray[Any], members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which questions may have to do with some areas, given their polygons and numbers."""
+        if self.members is not None:
+            return np.flatnonzero(self.members[:, members].any(axis=1))
+        assert self._tree is not None
+        return np.unique(self._tree.query(shapes, predicate="intersects")[1])
+
+    @cached_property
+    def _tree(self) -> shapely.STRtree | None:
+        return None if self.shapes is None else shapely.STRtree(self.shapes)
+
+    def __len__(self) -> int:
+        for each in (self.boxes, self.shapes, self.members):
+            if each is not None:
+                return len(each)
+        return 0
+
+
+def asked_of(where: Any, windows: Windows) -> Asked:
+    """Questions as people write them, see `CountryRelease.answer`.
+
+    Raises
+    ------
+    InputError
+        For what is neither rectangles, polygons, areas nor names of areas.
+    """
+    if isinstance(where, Asked):
+        return where
+    if isinstance(where, Areas):
+        if where.key == windows.areas.key:
+            return Asked.of_members([[area] for area in range(len(where))], len(where))
+        where = geopandas.GeoSeries(where.geometry, crs=where.crs)
+    if isinstance(where, str) or _is_path(where):
+        where = [where]
+    listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []
+    if listed and all(isinstance(each, str) or _is_path(each) for each in listed):
+        return Asked.of_members([_union(windows, [each]) for each in listed], len(windows.areas))
+    if listed and all(isinstance(each, list) and _are_paths(each) for each in listed):
+        return Asked.of_members([_union(windows, each) for each in listed], len(windows.areas))
+    shapes = Shapes.of(where)
+    if shapes is not None:
+        return Asked(shapes=shapes.on(windows.grid))
+    return Asked(boxes=as_rectangles(where))
+
+
+def fractions(
+    windows: Windows, window: Window, each: AreaMap | None, cells: Floats, asked: Asked
+) -> tuple[Bools, Floats, Floats]:
+    """What of an area that was counted as one lies in m questions.
+
+    Parameters
+    ----------
+    window : of the area
+    each : its map, if it has one
+    cells : (rows, cols) private count of every cell of the window
+
+    Returns
+    -------
+    (m,) whether it lies wholly inside; (m,) the private count of the part that does; and
+    (m, leaves) which part of the land of each leaf of the map does, (m, 1) without a map
+    """
+    land = window.land if window.land.any() else np.ones(window.shape)
+    whole = np.zeros(len(asked), dtype=bool)
+    part = np.zeros(len(asked))
+    weights = np.zeros((len(asked), 1 if each is None else len(each.tree.leaves)))
+    if asked.boxes is not None:
+        boxes = _in_cells(windows, window, asked.boxes)
+        x0, y0, x1, y1 = shapely.total_bounds(windows.shapes[window.members])
+        ends = asked.boxes
+        whole |= (ends[:, 0] <= x0) & (ends[:, 1] <= y0) & (ends[:, 2] >= x1) & (ends[:, 3] >= y1)
+        low, high = boxes[:, 0], boxes[:, 1]
+        meets = ~whole & (high > 0).all(axis=1) & (low < window.shape).all(axis=1)
+        inside = np.flatnonzero(meets)
+        if len(inside):
+            part[inside] = rectangle_sums(summed(cells), boxes[inside])
+            weights[inside] = (
+                rectangle_sums(summed(land), boxes[inside])[:, np.newaxis] / land.sum()
+                if each is None
+                else each.weights(boxes[inside])
+            )
+        return whole, part, weights
+    for m in asked.near(windows.shapes[window.members], window.members):
+        covered = _covered(windows, window, land, asked, m)
+        if covered is None:
+            whole[m] = True
+        elif covered.any():
+            share = np.divide(covered, land, np.zeros_like(land), where=land > 0)
+            part[m] = float((cells * np.minimum(share, 1.0)).sum())
+            weights[m] = covered.sum() / land.sum() if each is None else each.leaf_sums(covered)
+    return whole, part, weights
+
+
+def _covered(windows: Windows, window: Window, land: Floats, asked: Asked, m: int) -> Floats | None:
+    """Land in every cell that lies in a question, (rows, cols); None for all of it."""
+    covered = np.zeros(window.shape)
+    if asked.members is not None:
+        chosen = asked.members[m][window.members]
+        if chosen.all():
+            return None
+        if chosen.any():
+            covered[:] = np.minimum(window.parts[chosen].sum(axis=0, dtype=np.float64), land)
+        return covered
+    assert asked.shapes is not None
+    question, all_in, there = asked.shapes[m], True, windows.grid_of(window)
+    for number, area in enumerate(window.members):
+        shape = windows.shapes[area]
+        if shape is question or shapely.equals_exact(shape, question):
+            covered += window.parts[number]
+            continue
+        piece = shapely.intersection(question, shape)
+        if piece.area >= (1 - SAME) * shape.area:
+            covered += window.parts[number]
+            continue
+        all_in = False
+        if piece.area > SAME * shape.area:
+            at, inside = pieces(there, _polygons(piece))
+            covered[at[:, 0], at[:, 1]] += inside
+    return None if all_in else np.minimum(covered, land)
+
+
+def _in_cells(windows: Windows, window: Window, boxes: Floats) -> Floats:
+    """Rectangles in metres as (m, 2, 2) in cells of a window."""
+    x0, y0, *_ = windows.grid.bounds
+    width = windows.grid.cell_width * window.scale
+    height = windows.grid.cell_height * window.scale
+    ends = boxes.reshape(-1, 2, 2)[:, :, ::-1]
+    cells = (ends - [y0, x0]) / [height, width] - [window.row, window.col]
+    return np.ascontiguousarray(cells)
+
+
+def _polygons(shape: Any) -> Any:
+    """The polygons among what an intersection left, without lines and points."""
+    parts = shapely.get_parts(shape)
+    if shapely.get_dimensions(shape) == 2 and shape.geom_type != "GeometryCollection":
+        return shape
+    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) > 0 and all(isinstance(v, str) for v in value)
+
+
+def _are_paths(values: Any) -> bool:
+    return len(values) > 0 and all(isinstance(each, str) or _is_path(each) for each in values)
+
+
+def _union(windows: Windows, paths: Sequence[Any]) -> list[int]:
+    """The lowest areas in any of some named ones."""
+    found: list[int] = []
+    for path in paths:
+        found += windows.members(int(windows.people.of[windows.find(path)])).tolist()
+    return found

@@ -1,0 +1,277 @@
+"""The file of a country's release: a layer per level for others, everything for us.
+
+A GeoPackage has a layer for every level and a table without geometry; GeoParquet one table with the
+levels below each other, and metadata. Table and metadata hold what is not for the eye: the tree,
+the maps inside, what was paid. Nothing in it is exact, and it loads back without the points.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyproj
+import shapely
+
+from explorer.errors import InputError
+from explorer.grid import gdal
+from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.windows import Windows
+from explorer.grid.grid import Grid
+from explorer.releases.area_map import AreaMap
+from explorer.releases.checks import check_tree
+from explorer.releases.facts import checked
+from explorer.releases.file import DAMAGE, KEY, unpacked
+from explorer.releases.tree import Tree
+
+FORMAT = 4
+"""Of releases of areas; those of maps have 1 to 3."""
+TABLE = "dp_explorer"
+_MOST_NODES = 2**25
+_COLUMNS = ("level", "path", "name", "count", "low", "high", "unbiased", "sd")
+_TREE = ("lower", "upper", "parent", "value", "precision", "spent", "draws")
+
+
+def write(path: str | Path, release: Any) -> None:
+    """Write a `CountryRelease`, see its `save`.
+
+    Raises
+    ------
+    InputError
+        For an ending that is neither .gpkg nor .parquet.
+    """
+    file = Path(path)
+    frame = release.areas().reset_index(names="node")
+    facts = json.dumps(_facts(release))
+    if file.suffix == ".gpkg":
+        file.unlink(missing_ok=True)
+        for level, name in enumerate(layers(release.windows.areas)):
+            some = frame[frame["level"] == level]
+            some.to_file(file, layer=name, driver="GPKG", engine="pyogrio")
+        import pyogrio
+
+        pyogrio.write_dataframe(pd.DataFrame({"facts": [facts]}), file, TABLE, "GPKG", append=True)
+    elif file.suffix == ".parquet":
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer)
+        table = pq.read_table(pa.BufferReader(buffer.getvalue()))
+        metadata = {**(table.schema.metadata or {}), KEY: facts.encode()}
+        pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd")
+    else:
+        raise InputError(f"{file.name} ends in neither .gpkg nor .parquet: choose one of them.")
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """What a `CountryRelease` is made of.
+
+    Raises
+    ------
+    InputError
+        For a file that is missing, damaged, not a release of areas, or from another version.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"There is no release file {path}: check the name.")
+    try:
+        text = _read_facts(file)
+    except (InputError, KeyError, IndexError, sqlite3.Error, *DAMAGE) as error:
+        raise InputError(
+            f"{path} is not a release of areas: make one with `dp-explorer country`."
+        ) from error
+    try:
+        facts = json.loads(text)
+        found = facts.get("format") if isinstance(facts, dict) else None
+        if found != FORMAT:
+            raise InputError(
+                f"{path} has release format {str(found)[:20]} and releases of areas have "
+                f"{FORMAT}: open it with Release.load, or the version that wrote it."
+            )
+        return _release(facts, _frame(file, facts))
+    except InputError:
+        raise
+    except (*DAMAGE, sqlite3.Error, RuntimeError, shapely.GEOSException) as error:
+        raise InputError(
+            f"{path} is a release of areas but damaged: make it anew with `dp-explorer country`."
+        ) from error
+
+
+def layers(areas: Areas) -> list[str]:
+    """Names of the layers, the whole first."""
+    return ["whole", *(name if name != "whole" else "whole_" for name in areas.levels)]
+
+
+def _facts(release: Any) -> dict[str, Any]:
+    """All that is not for the eye, as JSON can hold it."""
+    areas, maps = release.windows.areas, [each for each in release.maps if each is not None]
+    stages = tuple(dict.fromkeys(stage for each in maps for stage in each.tree.stages))
+    arrays: dict[str, Any] = {f"tree_{n}": getattr(release.tree, n) for n in _TREE}
+    arrays |= {"unbiased": release.unbiased, "node": release.node}
+    arrays |= {"parent": areas.parent, "level": areas.level, "lowest": areas.lowest}
+    arrays["has_map"] = np.array([each is not None for each in release.maps])
+    arrays["haar"] = np.array([each.haar_variance or np.nan for each in maps])
+    if maps:
+        arrays["size"] = np.array([len(each.tree) for each in maps])
+        for name in _TREE[:5]:
+            arrays[f"map_{name}"] = np.concatenate([getattr(each.tree, name) for each in maps])
+        for name, nothing in (("spent", 0), ("draws", np.nan)):
+            parts = [_by_stage(getattr(each.tree, name), each.tree.stages, stages, nothing)
+                     for each in maps]  # fmt: skip
+            arrays[f"map_{name}"] = np.concatenate(parts)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **arrays)
+    return {
+        "format": FORMAT,
+        "kind": "areas",
+        "software": release.version,
+        "mechanism": release.mechanism,
+        "parameters": dict(release.parameters),
+        "epsilon": release.epsilon,
+        "units": release.units,
+        "preview": release.preview,
+        "unit_of_privacy": release.unit,
+        "contribution_bound": release.contribution_bound,
+        "ledger": [vars(row) for row in release.ledger],
+        "facts": dict(release.facts),
+        "elsewhere": [],
+        "inside": maps[0].inside if maps else "uniform",
+        "linear": True,
+        "haar_variance": None,
+        "areas": {
+            "levels": list(areas.levels),
+            "paths": [list(each) for each in areas.paths],
+            "crs": areas.crs.to_wkt(),
+            "nearest": areas.nearest,
+            "key": areas.key,
+        },
+        "lattice": release.windows.grid.to_dict(),
+        "stages": list(release.tree.stages),
+        "map_stages": list(stages),
+        "nodes": len(release.tree) + sum(len(each.tree) for each in maps),
+        "arrays": base64.b64encode(packed.getvalue()).decode(),
+    }
+
+
+def _by_stage(
+    values: Any, own: tuple[str, ...], stages: tuple[str, ...], nothing: float
+) -> np.ndarray:
+    """Columns of a map's own stages among those of all maps."""
+    found = np.full((len(values), len(stages)), nothing, dtype=values.dtype)
+    for number, stage in enumerate(own):
+        found[:, stages.index(stage)] = values[:, number]
+    return found
+
+
+def _read_facts(file: Path) -> str:
+    if file.suffix == ".gpkg":
+        # Plain SQL: no other program's idea of a text field cuts it short.
+        address = f"{Path(gdal.checked(file)).as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            (text,) = database.execute(f"SELECT facts FROM {TABLE}").fetchone()
+        return str(text)
+    return str((pq.ParquetFile(file).schema_arrow.metadata or {})[KEY].decode())
+
+
+def _frame(file: Path, facts: dict[str, Any]) -> geopandas.GeoDataFrame:
+    """Nodes and geometries of the file."""
+    if file.suffix != ".gpkg":
+        return geopandas.read_parquet(file, columns=["node", "geometry"])
+    names = ["whole", *(n if n != "whole" else "whole_" for n in facts["areas"]["levels"])]
+    return pd.concat(
+        [
+            geopandas.read_file(gdal.checked(file), layer=name, columns=["node"])
+            for name in names[1:]
+        ]
+    )
+
+
+def _release(facts: dict[str, Any], frame: geopandas.GeoDataFrame) -> dict[str, Any]:
+    about = checked(facts)
+    nodes, width = facts["nodes"], 2 * (len(facts["stages"]) + len(facts["map_stages"]))
+    if not isinstance(nodes, int) or not 0 < nodes <= _MOST_NODES:
+        raise ValueError("more nodes than there can be")
+    declared = facts["areas"]
+    most = 2**16 + 8 * (nodes * (12 + width) + 8 * len(declared["paths"]))
+    with np.load(unpacked(facts["arrays"], most), allow_pickle=False) as arrays:
+        stored = {name: arrays[name] for name in arrays.files}
+    by_node = dict(zip(frame["node"], frame.geometry, strict=True))
+    geometry = np.empty(len(stored["lowest"]), dtype=object)
+    geometry[:] = [by_node[node] for node in stored["lowest"]]
+    areas = Areas(
+        tuple(declared["levels"]),
+        stored["parent"],
+        stored["level"],
+        tuple(tuple(map(str, each)) for each in declared["paths"]),
+        stored["lowest"],
+        geometry,
+        pyproj.CRS.from_user_input(declared["crs"]),
+        declared["nearest"],
+    )
+    if areas.key != declared["key"]:
+        raise ValueError("the areas are not those that were released")
+    windows = Windows(areas, _lattice(areas, Grid.from_dict(facts["lattice"])))
+    tree = Tree(stages=tuple(facts["stages"]), **{n: stored[f"tree_{n}"] for n in _TREE})
+    check_tree(tree, (len(areas),))
+    if not tree.spent.shape == tree.draws.shape == (len(tree), len(tree.stages)):
+        raise ValueError("stages are missing")
+    node, unbiased = stored["node"], stored["unbiased"]
+    first, behind = windows.people.ranges
+    fits = node.shape == unbiased.shape == (len(tree),)
+    if not fits or not np.array_equal(
+        np.column_stack([first[node], behind[node]]), np.column_stack([tree.lower, tree.upper])
+    ):
+        raise ValueError("the tree is not one of these areas")
+    maps = _maps(windows, tree, node, stored, tuple(facts["map_stages"]), facts["inside"])
+    for name in ("elsewhere", "inside", "linear", "haar_variance", "weighted"):
+        about.pop(name)
+    return {"windows": windows, "tree": tree, "unbiased": unbiased, "node": node, "maps": maps,
+            **about}  # fmt: skip
+
+
+def _lattice(areas: Areas, grid: Grid) -> Any:
+    """The lattice that was released over: the areas' own, unless another grid was given."""
+    own = areas.lattice(grid.cell_width)
+    return own if own.grid == grid else areas.lattice(grid.cell_width, grid)
+
+
+def _maps(
+    windows: Windows,
+    tree: Tree,
+    node: Any,
+    stored: dict[str, Any],
+    stages: tuple[str, ...],
+    inside: str,
+) -> tuple[AreaMap | None, ...]:
+    has_map, haar = stored["has_map"], stored["haar"]
+    if len(has_map) != len(tree.leaves):
+        raise ValueError("a map is missing")
+    found: list[AreaMap | None] = []
+    sizes = iter(stored.get("size", ()))
+    begin, number = 0, 0
+    for leaf, has in zip(tree.leaves, has_map, strict=True):
+        if not has:
+            found.append(None)
+            continue
+        end = begin + int(next(sizes))
+        own = {name: stored[f"map_{name}"][begin:end] for name in _TREE}
+        used = (own["spent"] > 0).any(axis=0) | np.isfinite(own["draws"]).any(axis=0)
+        if len(used) != len(stages):
+            raise ValueError("stages are missing")
+        own["spent"], own["draws"] = own["spent"][:, used], own["draws"][:, used]
+        names = tuple(s for s, u in zip(stages, used, strict=True) if u)
+        window = windows.of(windows.members(int(node[leaf])))
+        inner = Tree(stages=names, **own)
+        check_tree(inner, window.shape)
+        variance = float(haar[number])
+        found.append(AreaMap(window, inner, inside, None if np.isnan(variance) else variance))
+        begin, number = end, number + 1
+    return tuple(found)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from explorer.points.area_counts import AreaCounts
     from explorer.points.matrix import FrequencyMatrix
+    from explorer.points.partitions import PointFiles, scan_points
     from explorer.points.points import Points, read_points
     from explorer.points.truth import exact
     from explorer.releases.answers import Answers
@@ -82,6 +83,7 @@ __all__ = [
     "KDStandard",
     "Mechanism",
     "Mosaic",
+    "PointFiles",
     "Points",
     "PrivTree",
     "Privlet",
@@ -96,6 +98,7 @@ __all__ = [
     "mechanism",
     "read_points",
     "read_trips",
+    "scan_points",
 ]
 
 # The modules of the names above; what is not listed here is a mechanism.
@@ -108,6 +111,7 @@ _HOMES = {
     "FrequencyMatrix": "points.matrix",
     "Grid": "grid.grid",
     "InputError": "errors",
+    "PointFiles": "points.partitions",
     "Points": "points.points",
     "Release": "releases.release",
     "TripDomain": "grid.places",
@@ -116,6 +120,7 @@ _HOMES = {
     "exact": "points.truth",
     "read_points": "points.points",
     "read_trips": "trips.trips",
+    "scan_points": "points.partitions",
 }
 
 

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,6 +62,7 @@ VIEW_LIBRARIES = {"bokeh", "datashader", "holoviews", "hvplot", "panel", "panel_
 BEFORE_VIEWS = ORDER[: ORDER.index("views")]
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Return every module by its name below the package: "privacy.noise", "" for the root."""
     found = {}

@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.releases.fans import Fans, child_of, fans, touched
 from explorer.releases.forms import gather, smooth
 from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
 from explorer.releases.inference import Estimate, add_down
@@ -154,7 +155,7 @@ class Tree:
         if many and self._grid_table is not None:
             return self._grid_table.integrate(boxes)
         values, variances = np.zeros((2, len(boxes)))
-        touched = np.zeros(len(boxes), dtype=np.int64)
+        leaves = np.zeros(len(boxes), dtype=np.int64)
         alone, below, count = self.variances
         _integrate(
             np.ascontiguousarray(boxes),
@@ -169,11 +170,16 @@ class Tree:
             below,
             count,
             maps,
+            self._fans,
             values,
             variances,
-            touched,
+            leaves,
         )
-        return values, variances, touched
+        return values, variances, leaves
+
+    @cached_property
+    def _fans(self) -> Fans:
+        return fans(self.lower, self.upper, self.first_child, self.fan_out)
 
     @cached_property
     def _grid_table(self) -> GridTable | None:
@@ -296,9 +302,10 @@ def _integrate(  # type: ignore[no-untyped-def]
     below,
     count,
     maps,
+    grids,
     values,
     variances,
-    touched,
+    n_leaves,
 ):
     # Nodes that a box cuts through wait in `queue`, parents first; `part` and `shared` collect
     # the q and c of their children.
@@ -310,14 +317,16 @@ def _integrate(  # type: ignore[no-untyped-def]
     mapped = len(maps[1]) > 0
     cut = np.empty(len(parent) if mapped else 0, dtype=np.int64)
     of = np.empty_like(cut)
+    low, high = np.empty((2, lower.shape[1]), dtype=np.int64)
     for m in range(len(boxes)):
         ends, cuts = 0, 0
         answer = 0.0
         leaves = 0
         root_part = 0.0
-        begin, stop, owner, done = 0, 1, -1, 0
+        begin, steps, owner, done, fan = 0, 1, -1, 0, -1
         while True:
-            for i in range(begin, stop):
+            for step in range(steps):
+                i = begin + (step if fan < 0 else child_of(fan, grids, low, high, step))
                 weight, whole = share_inside(boxes, m, lower, upper, i)
                 if weight == 0.0:
                     continue
@@ -335,8 +344,10 @@ def _integrate(  # type: ignore[no-untyped-def]
             if done == ends:
                 break
             owner = done
-            begin = first_child[queue[done]]
-            stop = begin + fan_out[queue[done]]
+            begin, steps = first_child[queue[done]], fan_out[queue[done]]
+            fan = grids.of[queue[done]] if len(grids.of) > 0 else -1
+            if fan >= 0:
+                steps = touched(boxes, m, fan, grids, low, high)
             done += 1
         if cuts > 0:
             weights = parts_by_maps(boxes, m, lower, upper, cut[:cuts], maps)
@@ -358,4 +369,4 @@ def _integrate(  # type: ignore[no-untyped-def]
                 root_part = q
         values[m] = answer
         variances[m] = root_part
-        touched[m] = leaves
+        n_leaves[m] = leaves

@@ -57,10 +57,20 @@ class LinkedRanges:
         return self.x.start, self.y.start, self.x.end, self.y.end
 
 
-class QueryBoxes:
-    """Rectangles of queries with their tags, one source for all maps."""
+#: A tag above a box needs this part of the map's height; at its upper edge tags stand inside.
+TAG_HEIGHT = 0.045
 
-    def __init__(self) -> None:
+
+class QueryBoxes:
+    """Rectangles of queries with their tags, one source for all maps.
+
+    Parameters
+    ----------
+    y0, y1 : lower and upper edge of the maps, in grid units
+    """
+
+    def __init__(self, y0: float = -np.inf, y1: float = np.inf) -> None:
+        self._highest = y1 - TAG_HEIGHT * (y1 - y0) if np.isfinite(y1 - y0) else np.inf
         self.source = ColumnDataSource(self._columns(np.zeros((0, 4)), [], ()))
 
     def show(
@@ -69,9 +79,8 @@ class QueryBoxes:
         """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out."""
         self.source.data = self._columns(rectangles, names, selected)
 
-    @staticmethod
     def _columns(
-        rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int]
+        self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int]
     ) -> dict[str, Any]:
         chosen = np.isin(np.arange(len(rectangles)), list(selected))
         # Copies: a source that holds views of the caller's array never notices a change in it.
@@ -81,6 +90,7 @@ class QueryBoxes:
             "y0": y0,
             "x1": x1,
             "y1": y1,
+            "tag": np.minimum(y1, self._highest),
             "name": [str(name) for name in names],
             "width": np.where(chosen, 4, 2),
             "fill": np.where(chosen, 0.38, 0.10),
@@ -234,7 +244,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource) -> None:
     )
     fig.text(
         x="x0",
-        y="y1",
+        y="tag",
         text="name",
         source=source,
         text_color="white",

@@ -8,7 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from explorer import HTF, FrequencyMatrix, Grid, all_mechanisms, read_points
+from explorer import HTF, FrequencyMatrix, Grid, all_mechanisms, read_points, scan_points
+from explorer.cities import nation
 from explorer.evaluate.workloads import random_rectangles
 from explorer.points.truth import exact
 
@@ -37,6 +38,28 @@ def test_reading_and_counting(in_units, points_file):
         rounds=3,
     )
     assert matrix.total == 10_144_630
+
+
+def test_counting_in_parts(in_units, points_file):
+    grid = Grid.around(-122.42, 37.77, 20_000, shape=1024)
+    matrix = in_units(
+        "11.2 million points, file to counts, in parts",
+        lambda: grid.count(scan_points(points_file)),
+        "target .8 s",
+        rounds=3,
+    )
+    assert matrix.total == 10_144_630
+
+
+def test_counting_a_nation_in_parts(in_units, tmp_path):
+    nation.write(tmp_path / "nation", 10_000_000)
+    matrix = in_units(
+        "10 million points of a nation, in parts",
+        lambda: nation.grid().count(scan_points(tmp_path / "nation")),
+        "target 1.2 s",
+        rounds=3,
+    )
+    assert 9_900_000 < matrix.total <= 10_000_000
 
 
 def test_preparation(in_units, san_francisco):

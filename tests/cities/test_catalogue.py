@@ -39,9 +39,10 @@ def test_the_bundled_city_is_always_there(tmp_path: Path, monkeypatch: pytest.Mo
     assert matrix.shape == (256, 256)
     assert 980_000 < matrix.total < 1_000_000
     assert found["madeup"].present
-    # Beside it only what can be downloaded.
-    assert set(found) == {"madeup", "great-britain", "new-york-places", "new-york-2014"}
-    assert all(city.downloads for key, city in found.items() if key != "madeup")
+    # Beside it the made-up nation, and only what can be downloaded.
+    rest = {"great-britain", "new-york-places", "new-york-2014"}
+    assert set(found) == {"madeup", "nation", *rest}
+    assert all(found[key].downloads for key in rest)
 
 
 def test_every_known_file_has_a_grid_and_its_words() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pandas import read_csv
 
 from explorer.cities.city import City, _joined
 from explorer.cities.downloads import Download
@@ -31,6 +32,24 @@ def table(tmp_path: Path) -> Path:
     path = tmp_path / "p.csv"
     path.write_text("a,b,who,n\n" + "\n".join(rows))
     return path
+
+
+@pytest.mark.parametrize("bound", [None, 3])
+def test_counting_without_the_points_gives_the_same(tmp_path: Path, bound: int | None) -> None:
+    columns = {"lon": "a", "lat": "b", "user": "who", "weight": "n", "time": "n"}
+    city = City("k", "Town", extent=EXTENT, file=table(tmp_path), columns=columns, cells=64)
+    points, expected = city.load(contribution_bound=bound)
+    # By what is in it, not by its name.
+    parts = tmp_path / "p.points"
+    read_csv(tmp_path / "p.csv").to_parquet(parts)
+    for each in (city, replace(city, file=parts)):
+        matrix, notes = each.count(contribution_bound=bound)
+        assert matrix.key == expected.key
+        assert (matrix.unit, matrix.contribution_bound) == (
+            *(expected.unit, expected.contribution_bound),
+        )
+        assert points is not None
+        assert notes == points.notes
 
 
 def test_points_and_counts_of_a_file(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_the_interval_holds_the_truth_that_arithmetic_gives() -> None:
             matrix,
             np.array([0.0, 0, 8, 8]),
             5,
-            200,
+            60,
             seed=seed,
         )
         assert found.low is not None

@@ -15,8 +15,8 @@ from typing import Any
 
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Job, Look, compute
+from explorer.app.work.job import UNEXPECTED, Superseded
 from explorer.app.work.job import Job as Work
-from explorer.app.work.job import Superseded
 from explorer.errors import InputError
 from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_epsilon
@@ -64,7 +64,9 @@ class Drawing:
         # What the last press asked about, and the drawing whose cost has been said.
         self._pressed: tuple[Any, ...] = ()
         self._said = 0
-        self._work = Work(self._compute, self._arrived, parts.refuse, take=self._job, slow=slow)
+        # Why the newest choices have no screen, while they have none.
+        self._refusal = ""
+        self._work = Work(self._compute, self._arrived, self._refused, take=self._job, slow=slow)
         self.request, self.run_now = self._work.ask, self._work.now
         self.close = self._work.close
 
@@ -202,7 +204,16 @@ class Drawing:
         same = self._computed.key == kept.key == replace(job, draw=kept.draw).key
         return kept.draw if same else 0
 
+    def _refused(self, sentence: str) -> None:
+        shown = self._computed
+        if shown is not None and shown.data is self._data and sentence != UNEXPECTED:
+            # Menus and sliders already say something else.
+            sentence = f"{sentence} Maps and numbers are still from before, by {shown.title}."
+        self._refusal = sentence
+        self._parts.refuse(sentence)
+
     def _arrived(self, screen: Any) -> None:
+        self._parts.message.withdraw(self._refusal)
         # Said once: a zoom makes another screen of the same release.
         kept = self._kept
         if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:

@@ -84,8 +84,9 @@ class Maps:
         self._ranges = [
             extents.setdefault((g.bounds, g.crs), LinkedRanges(g.bounds)) for g in self.grids
         ]
-        places = range(1 + max(spec.place for spec in specs))
-        self.boxes, self.marks = [QueryBoxes() for _ in places], [Marks() for _ in places]
+        edges = {spec.place: (spec.grid.bounds[1], spec.grid.bounds[3]) for spec in specs}
+        self.boxes = [QueryBoxes(*edges[place]) for place in sorted(edges)]
+        self.marks = [Marks() for _ in edges]
         self._partitions = [
             partition_sources() for _ in range(1 + max(spec.partition for spec in specs))
         ]

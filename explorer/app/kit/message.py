@@ -40,6 +40,11 @@ class MessageArea:
         if self._kind == "status":
             self._close()
 
+    def withdraw(self, sentence: str) -> None:
+        """Take a sentence away that is not true any more, if it is still shown."""
+        if sentence and self.sentence == sentence:
+            self._close()
+
     def _show(self, kind: str, sentence: str) -> None:
         self._kind, self.sentence = kind, sentence
         look = "notice" if kind == "alert" else "notice info"

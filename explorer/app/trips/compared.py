@@ -118,19 +118,23 @@ def table(found: Comparison) -> str:
         min((row.errors[i] for row in found.rows if row.errors[i] >= 0), default=math.nan)
         for i in range(len(KINDS))
     ]
-    rows = []
+    rows, left_out = [], []
     for row in found.rows:
+        if row.said:
+            # Below the table: a sentence in a row would make it wider than the window.
+            left_out.append(
+                f"<p class='quiet'>{html.escape(f'{row.title}, left out: {row.said}')}</p>"
+            )
+            continue
         here = " (on the maps)" if row.title == found.chosen else ""
         cells = "".join(
             f"<td{' class=best' if error == least else ''}>{percent(100 * error)}</td>"
             for error, least in zip(row.errors, best, strict=True)
         )
-        if row.said:
-            cells = f"<td colspan='{len(KINDS)}'>left out: {html.escape(row.said)}</td>"
         rows.append(f"<tr><th scope='row'>{html.escape(row.title + here)}</th>{cells}</tr>")
     return (
         f"<div class='scroll'><table class='numbers'><caption>Mean relative error (of at least 20 "
         f"trips) of {BOXES} questions each, mean of {RUNS} previews</caption><thead><tr>"
         f"<th scope='col'>mechanism</th>{kinds}</tr></thead><tbody>{''.join(rows)}</tbody>"
-        "</table></div>"
+        f"</table></div>{''.join(left_out)}"
     )

@@ -165,6 +165,9 @@ class Trips(DrawnPage):
         """The maps are about one of the rows, so they change with it."""
         # Without a server the answers are there at once, and the screen then has these boxes.
         screen, boxes = self.screen, self.rectangles.boxes
+        if len(boxes) and not self.rectangles.selected:
+            # The chosen row was deleted: the one that the sentence is about stands out.
+            self.rectangles.select([0])
         super().boxes_changed()
         if screen is not None and not np.array_equal(screen.boxes, boxes, equal_nan=True):
             self.request()

@@ -56,8 +56,17 @@ def answer(screen: TripScreen, name: str, number: int) -> str:
             f"({bars}{low:.2f} to {high:.2f} %), {true:.2f} % in truth"
         )
     relative = float(answers.relative[number])
-    said += "." if np.isnan(relative) else f": off by {percent(abs(relative))}."
-    return f"{said}{_by_the_map(screen, number)}"
+    said += "" if np.isnan(relative) else f": off by {percent(abs(relative))}"
+    if not low <= true <= high:
+        said += f". The truth lies outside the range: {_why_outside(screen)}"
+    return f"{said}.{_by_the_map(screen, number)}"
+
+
+def _why_outside(screen: TripScreen) -> str:
+    """What a range does not know of, as part of a sentence."""
+    if screen.answers.exact:
+        return "it is of the noise alone, not of how unevenly trips lie inside leaves"
+    return "how unevenly trips lie inside leaves is guessed from the release alone"
 
 
 def _by_the_map(screen: TripScreen, number: int) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.points.cleaning import left_out, sentences
-from explorer.points.partitions.kept import Kept
+from explorer.points.partitions.kept import Kept, Takers
 from explorer.points.partitions.tally import Tally
 
 Ints = NDArray[np.int64]
@@ -30,7 +31,7 @@ class Counted:
     judged : (8,) int64
         Rows by reason (`cleaning`), and those without a user.
     kept : Kept
-        Under a contribution bound the records that count; then atoms are empty until the end.
+        Under a contribution bound the records of a part that may count; its atoms are empty.
     """
 
     atoms: NDArray[np.integer]
@@ -60,32 +61,56 @@ class Counted:
 
 
 class Sum:
-    """What parts add up to, each of them once."""
+    """What parts add up to, each of them once.
 
-    def __init__(self, size: int, bound: int | None) -> None:
-        self.seen: set[str] = set()
-        self._tally, self._bound = Tally(size), bound
-        self._judged, self._kept = np.zeros(JUDGED, np.int64), Kept.none()
-        self._waiting: list[Kept] = []
+    Under a contribution bound parts are added in the order of the files: who comes early waits.
+
+    Parameters
+    ----------
+    size : how many atoms there may be
+    bound : records of each user at most, or None
+    order : the keys of all parts in the order of the files
+    """
+
+    def __init__(self, size: int, bound: int | None, order: Sequence[str]) -> None:
+        self.added: set[str] = set()
+        self._tally, self._judged = Tally(size), np.zeros(JUDGED, np.int64)
+        self._takers = None if bound is None else Takers(bound)
+        self._order, self._waiting = order, dict[str, Counted]()
 
     def add(self, key: str, counted: Counted) -> None:
         """Add a part; one that was added before changes nothing."""
-        if key in self.seen:
+        if key in self.added:
             return
-        self.seen.add(key)
+        if self._takers is None:
+            self._add(key, counted)
+            return
+        self._waiting[key] = counted
+        # What is added is a beginning of the order.
+        while (at := len(self.added)) < len(self._order) and self._order[at] in self._waiting:
+            self._add(self._order[at], self._waiting.pop(self._order[at]))
+
+    def _add(self, key: str, counted: Counted) -> None:
+        self.added.add(key)
         self._tally.add(counted.atoms.astype(np.int64), counted.counts.astype(np.int64))
         self._judged += counted.judged
-        self._waiting.append(counted.kept)
-        # Merging sorts all that is kept: only when as much again has come.
-        if self._bound and sum(map(len, self._waiting)) > len(self._kept):
-            self._merge()
+        if self._takers is not None:
+            kept = self._takers.first(counted.kept.user, counted.kept.atom, counted.kept.records)
+            self._tally.add(kept.atom, kept.records)
 
     def total(self) -> Counted:
-        """All of it so far, with what is kept of users still apart."""
-        self._merge()
-        return Counted(*self._tally.sparse(), self._judged.copy(), self._kept)
+        """All that was added."""
+        return Counted(*self._tally.sparse(), self._judged.copy(), Kept.none())
 
-    def _merge(self) -> None:
-        for more in self._waiting if self._bound else ():
-            self._kept = self._kept.merged(more, self._bound or 0)
-        self._waiting = []
+    def users(self) -> tuple[Ints, Ints]:
+        """Users (u, 2) and how many records each has given (u,); none without a bound."""
+        none = np.empty((0, 2), np.int64), np.empty(0, np.int64)
+        return none if self._takers is None else self._takers.saved()
+
+    def restore(self, added: set[str], total: Counted, user: Ints, taken: Ints) -> None:
+        """Go on from what was added before."""
+        self.added |= added
+        self._tally.add(total.atoms.astype(np.int64), total.counts.astype(np.int64))
+        self._judged += total.judged
+        if self._takers is not None:
+            self._takers.restore(user, taken)

@@ -12,7 +12,7 @@ from explorer.errors import InputError
 from explorer.points.partitions.adding import Counted, Sum
 from explorer.points.partitions.kept import Kept
 
-_ARRAYS = ("atoms", "counts", "judged", "user", "row", "atom", "records")
+_ARRAYS = ("atoms", "counts", "judged", "user", "taken")
 
 
 class Checkpoint:
@@ -39,7 +39,7 @@ class Checkpoint:
             return
         try:
             with np.load(self._path, allow_pickle=False) as saved:
-                key, seen = str(saved["key"]), [str(each) for each in saved["seen"]]
+                key, added = str(saved["key"]), [str(each) for each in saved["added"]]
                 arrays = {name: np.asarray(saved[name], np.int64) for name in _ARRAYS}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
@@ -51,28 +51,24 @@ class Checkpoint:
                 f"{self._path.name} was begun with other points, another grid or another bound; "
                 "give those again, or remove it to begin anew."
             )
-        kept = Kept(*(arrays[name] for name in ("user", "row", "atom", "records")))
-        counted = Counted(arrays["atoms"], arrays["counts"], arrays["judged"], kept)
-        total.add("", counted)
-        total.seen.update(seen)
+        counted = Counted(arrays["atoms"], arrays["counts"], arrays["judged"], Kept.none())
+        total.restore(set(added), counted, arrays["user"], arrays["taken"])
 
     def save(self, total: Sum) -> None:
         """Replace the file by what is added up now."""
-        now = total.total()
+        now, (user, taken) = total.total(), total.users()
         part = self._path.with_name(f".{self._path.name}.part")
         try:
             with part.open("wb") as opened:
                 np.savez(
                     opened,
                     key=np.array(self._key),
-                    seen=np.array(sorted(total.seen - {""}), dtype=np.str_),
+                    added=np.array(sorted(total.added), dtype=np.str_),
                     atoms=now.atoms,
                     counts=now.counts,
                     judged=now.judged,
-                    records=now.kept.records,
-                    user=now.kept.user,
-                    row=now.kept.row,
-                    atom=now.kept.atom,
+                    user=user,
+                    taken=taken,
                 )
                 opened.flush()
                 os.fsync(opened.fileno())

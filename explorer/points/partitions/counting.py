@@ -23,7 +23,7 @@ from explorer.points.cleaning import FINE, judge, refuse_columns
 from explorer.points.partitions.adding import JUDGED, NOBODY, Counted, Sum
 from explorer.points.partitions.checkpoint import Checkpoint
 from explorer.points.partitions.files import FileSet, Part, Wanted
-from explorer.points.partitions.kept import Kept, identities
+from explorer.points.partitions.kept import Kept, Takers, identities
 from explorer.points.partitions.listing import Listing, unreadable
 from explorer.points.partitions.tally import Tally
 from explorer.points.points import whole_weights
@@ -47,21 +47,20 @@ class Job:
 
     def __call__(self, part: Part) -> Counted:
         """Count one part: a pure function, which may run any number of times, anywhere."""
-        tally, kept, row = Tally(self.plan.size), Kept.none(), part.first_row
+        tally, kept, rows = Tally(self.plan.size), list[Kept](), 0
+        takers = None if self.bound is None else Takers(self.bound)
         judged = np.zeros(JUDGED, np.int64)
         for batch in self._batches(part):
-            x, y, keep, user, records = self._cleaned(batch, judged)
+            x, y, user, records = self._cleaned(batch, judged)
             atoms = self.plan.atoms(x, y)
-            if self.bound is None or user is None:
+            if takers is None or user is None:
                 tally.add(atoms, records)
             else:
-                rows = np.arange(row, row + batch.num_rows)[keep]
-                more = Kept.of(user, rows, atoms, records)
-                kept = kept.merged(more, self.bound)
-            row += batch.num_rows
-        if row != part.first_row + part.rows:
+                kept.append(takers.first(user, atoms, records))
+            rows += batch.num_rows
+        if rows != part.rows:
             raise unreadable(PurePath(self.listing.paths[part.file]).name)
-        return Counted(*tally.sparse(), judged, kept)
+        return Counted(*tally.sparse(), judged, Kept.joined(kept))
 
     def _batches(self, part: Part) -> Iterator[pa.RecordBatch]:
         path = self.listing.paths[part.file]
@@ -80,14 +79,8 @@ class Job:
 
     def _cleaned(
         self, batch: pa.RecordBatch, judged: Ints
-    ) -> tuple[
-        NDArray[np.float64],
-        NDArray[np.float64],
-        slice | NDArray[np.bool_],
-        Ints | None,
-        Ints | None,
-    ]:
-        """Places, which rows they are, users and records, as `read_points` has them."""
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], Ints | None, Ints | None]:
+        """Places, users and records of the usable rows, as `read_points` has them."""
         wanted = self.wanted
         if wanted.geometry:
             x, y = places_of(batch[wanted.place[0]])
@@ -109,7 +102,7 @@ class Job:
         records = None
         if wanted.weight is not None:
             records = whole_weights(floats(batch[wanted.weight])[keep])
-        return x, y, keep, None if user is None else user[keep], records
+        return x, y, None if user is None else user[keep], records
 
 
 def count_plan(
@@ -121,11 +114,12 @@ def count_plan(
     checkpoint: str | Path | None = None,
 ) -> Counted:
     """Count the points of files on a plan; see `PointFiles.count` for all of it."""
-    job, total = Job(files, plan, bound), Sum(plan.size, bound)
+    job = Job(files, plan, bound)
+    total = Sum(plan.size, bound, [part.key for part in files.parts])
     kept = None if checkpoint is None else Checkpoint(Path(checkpoint), _key(files, plan, bound))
     if kept is not None:
         kept.fill(total)
-    left = [part for part in files.parts if part.key not in total.seen]
+    left = [part for part in files.parts if part.key not in total.added]
     done = sum(part.rows for part in files.parts) - sum(part.rows for part in left)
     saved = time.monotonic()
     try:
@@ -140,10 +134,10 @@ def count_plan(
                     saved = time.monotonic()
     except BaseException:
         # An interrupt as well: what is counted is counted.
-        if kept is not None and total.seen:
+        if kept is not None and total.added:
             kept.save(total)
         raise
-    found = _finished(total.total(), plan.size)
+    found = total.total()
     _refuse(files, found)
     if kept is not None:
         kept.remove()
@@ -159,15 +153,6 @@ def _counted(
     from explorer.points.partitions.workers import count_by_dask
 
     yield from count_by_dask(job, list(parts), workers)
-
-
-def _finished(counted: Counted, size: int) -> Counted:
-    """With the records that users keep counted to their atoms."""
-    if not len(counted.kept):
-        return counted
-    tally = Tally(size)
-    tally.add(counted.kept.atom, counted.kept.records)
-    return Counted(*tally.sparse(), counted.judged, Kept.none())
 
 
 def _refuse(files: FileSet, counted: Counted) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import logging
 import os
+import queue
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -22,8 +24,12 @@ CountPart = Callable[[Part], Counted]
 
 #: A task is given up when so many workers died with it in their hands.
 ALLOWED_FAILURES = 25
-#: Seconds to find a scheduler.
+#: Seconds to find a scheduler, and a worker.
 PATIENCE = 20
+#: Seconds to reach a worker.
+CONNECT = 3
+#: Seconds without any worker before counting is given up, and between looks at that.
+ALONE, LOOK = 120.0, 5.0
 _NAME = "explorer-counting"
 
 
@@ -56,22 +62,48 @@ def count_by_dask(
         futures = [
             client.submit(_count, name, part, key=key, pure=False) for key, part in by_key.items()
         ]
-        for future in distributed.as_completed(futures, loop=client.loop):
-            part = by_key.pop(future.key)
-            try:
-                counted = future.result()
-            except distributed.KilledWorker as error:
+        for future, counted in _results(client, futures):
+            yield by_key[future.key], counted
+
+
+def _results(client: Any, futures: list[Any]) -> Iterator[tuple[Any, Counted]]:
+    """Every task and its result as they come; not for ever without a worker."""
+    import distributed
+
+    done: queue.Queue[Any] = queue.Queue()
+    for future in futures:
+        future.add_done_callback(done.put)
+    left, alone_since = len(futures), time.monotonic()
+    while left:
+        future = None
+        try:
+            future = done.get(timeout=LOOK)
+            # Done, and yet begun anew if the worker died that held the result.
+            counted = future.result(timeout=LOOK)
+        except (queue.Empty, TimeoutError):
+            if future is not None:
+                done.put(future)
+            if client.nthreads():
+                alone_since = time.monotonic()
+            elif time.monotonic() - alone_since > ALONE:
                 raise InputError(
-                    "The workers died too often over one part of the points; look at their memory, "
-                    "or count without --dask."
-                ) from error
-            except (OSError, distributed.CancelledError, ModuleNotFoundError) as error:
-                raise InputError(
-                    f"The workers could not count ({str(error)[:200]}); they need this program "
-                    "and the files at the same place."
-                ) from error
-            future.release()
-            yield part, counted
+                    "All workers are gone and none came back; look at why, and count again: what "
+                    "was counted is kept if there is a checkpoint."
+                ) from None
+            continue
+        except distributed.KilledWorker as error:
+            raise InputError(
+                "The workers died too often over one part of the points; look at their memory, "
+                "or count without --dask."
+            ) from error
+        except (OSError, distributed.CancelledError, ModuleNotFoundError) as error:
+            raise InputError(
+                f"The workers could not count ({str(error)[:200]}); they need this program "
+                "and the files at the same place."
+            ) from error
+        future.release()
+        left, alone_since = left - 1, time.monotonic()
+        yield future, counted
 
 
 def _client(distributed: Any, workers: str, stack: ExitStack) -> Any:
@@ -80,7 +112,8 @@ def _client(distributed: Any, workers: str, stack: ExitStack) -> Any:
 
     quiet = {
         "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
-        "distributed.comm.timeouts.connect": f"{PATIENCE}s",
+        # What a dead worker held is asked for so long before it is computed anew.
+        "distributed.comm.timeouts.connect": f"{CONNECT}s",
         "distributed.worker.daemon": True,
     }
     stack.enter_context(dask.config.set(quiet))
@@ -93,6 +126,8 @@ def _client(distributed: Any, workers: str, stack: ExitStack) -> Any:
             threads_per_worker=1 if processes else cores,
             processes=processes,
             dashboard_address=None,
+            # Some free port: without, it complains where another cluster runs.
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         )
         stack.enter_context(cluster)
@@ -104,6 +139,13 @@ def _client(distributed: Any, workers: str, stack: ExitStack) -> Any:
             f"There is no Dask scheduler at {workers[:100]}; check the address, or use --dask auto."
         ) from error
     client.run_on_scheduler(_allow_failures)
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as error:
+        client.close()
+        raise InputError(
+            f"The Dask scheduler at {workers[:100]} has no workers; start some, or use --dask auto."
+        ) from error
     return client
 
 

@@ -140,10 +140,20 @@ def test_a_refused_setting_is_a_sentence(visit, monkeypatch) -> None:
     def refuse(_job, _progress):
         raise InputError("Too small.")
 
-    monkeypatch.setattr("explorer.app.curator.drawing.compute", refuse)
-    visit.drawing.preview()
-    assert visit.parts.message.sentence == "Too small."
+    shown = visit.screens[0].title
+    with monkeypatch.context() as patched:
+        patched.setattr("explorer.app.curator.drawing.compute", refuse)
+        visit.drawing.preview()
+    assert visit.parts.message.sentence == (
+        f"Too small. Maps and numbers are still from before, by {shown}."
+    )
     assert len(visit.screens) == 1
+    # What works again takes its own refusal away, and no other sentence.
+    visit.drawing.preview()
+    assert visit.parts.message.sentence == ""
+    visit.parts.refuse("Another reason.")
+    visit.drawing.preview()
+    assert visit.parts.message.sentence == "Another reason."
 
 
 def test_a_ledger_that_breaks_after_the_draw_takes_no_release_away(visit, tmp_path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from explorer import TripDomain, TripMatrix, exact
 from explorer.app import Trips
 from explorer.app.trips.screen import TripLook
+from explorer.app.trips.sentences import answer
 from explorer.cities.trip_sets import trip_sets
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -64,6 +65,16 @@ def test_it_opens_with_two_questions_and_the_answer_of_the_first(page) -> None:
     assert said.startswith("Q1, trips from a box of 1.4 × 1 km, to a box of 1.4 × 1 km:")
     assert f"{true[0]:,.0f} in truth" in said
     assert list(page.table.widget.value["true"].round()) == list(true.round(1).round())
+
+
+def test_a_truth_outside_the_range_is_said_with_its_reason(page) -> None:
+    screen, names = page.screen, page.rectangles.names
+    near = replace(screen, answers=replace(screen.answers, true=screen.answers.private))
+    assert "outside" not in answer(near, names[0], 0)
+    far = replace(screen, answers=replace(screen.answers, true=screen.answers.private * 2 + 999))
+    assert "The truth lies outside the range: how unevenly" in answer(far, names[0], 0)
+    alone = replace(far, answers=replace(far.answers, exact=True))
+    assert "it is of the noise alone" in answer(alone, names[0], 0)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ EXACT = (
     "app.compare",
     "app.learn",
     "app.trips",
+    "app.country",
     "app.classroom",
     "app.main",
 )

@@ -10,6 +10,7 @@ from explorer.app.work import panel_patches, sessions
 if TYPE_CHECKING:
     from explorer.app.classroom.page import ClassResult
     from explorer.app.compare.page import Compare
+    from explorer.app.country.page import Country
     from explorer.app.explore.page import Explore
     from explorer.app.learn.page import Learn
     from explorer.app.server import serve
@@ -24,7 +25,7 @@ sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True
 
-__all__ = ["ClassResult", "Compare", "Explore", "Learn", "Trips", "serve"]
+__all__ = ["ClassResult", "Compare", "Country", "Explore", "Learn", "Trips", "serve"]
 
 
 def __getattr__(name: str) -> Any:

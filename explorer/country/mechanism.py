@@ -81,6 +81,7 @@ class Country(Mechanism):
     paper: ClassVar[str] = "Shaham et al., ACM TSAS 2022, section 6"
     dimensions: ClassVar[tuple[int, ...]] = ()
     for_maps: ClassVar[bool] = False
+    none_is: ClassVar[Mapping[str, str]] = {"threshold": "No threshold"}
 
     epsilon = Epsilon(default=1.0, softbounds=(0.01, 10), doc="Privacy budget of the release.")
     inside = param.Selector(
@@ -90,7 +91,11 @@ class Country(Mechanism):
         doc="The mechanism that draws the map inside each area.",
     )
     inside_settings = param.Dict(
-        default={}, label="Settings inside", doc="Its own parameters, where not the usual ones."
+        default={},
+        label="Settings inside",
+        doc="Its own parameters, where not the usual ones.",
+        # No control of a screen holds them.
+        precedence=-1,
     )
     budgets = param.Selector(
         default=budgets.RULES[0],
@@ -108,6 +113,8 @@ class Country(Mechanism):
     threshold = param.Number(
         default=None,
         bounds=(0, 1e12),
+        softbounds=(0, 50_000),
+        step=500,
         allow_None=True,
         label="Threshold",
         doc="An upper area whose noisy count is below this is not divided: its map begins there "

@@ -137,6 +137,10 @@ class CountryRelease:
             crs=areas.crs,
         )
 
+    def figures(self) -> tuple[Floats, Floats, Floats]:
+        """Count, unbiased count and sd of every area, (n,) each: `areas` without geometry."""
+        return self._of_nodes
+
     def answer(self, where: Any) -> Answers:
         """Private counts of rectangles, polygons or other areas, by coverage.
 

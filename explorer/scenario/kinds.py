@@ -17,7 +17,7 @@ class Kind:
 
     Parameters
     ----------
-    about : "maps" or "trips"
+    about : "maps", "trips" or "areas"
     sides : cells along each side of a grid, and ``side`` that of a page that begins
     places : list of places that a page begins with; "" where there are none to choose
     known : the mechanisms, by key
@@ -59,8 +59,21 @@ TRIPS = Kind(
     box=Row,
     look=TripLooks,
 )
+# No scenario is of this kind yet: those of other kinds are told apart from it.
+AREAS = Kind(
+    about="areas",
+    sides=(),
+    side=0,
+    places="",
+    known=dict,
+    mechanisms=(),
+    epsilon=1.0,
+    box=Box,
+    look=Looks,
+)
+_KINDS = {"trips": TRIPS, "country": AREAS}
 
 
 def kind_of(page: str) -> Kind:
     """The kind of a page by its key; pages that no scenario knows are about maps of a city."""
-    return TRIPS if page == "trips" else MAPS
+    return _KINDS.get(page, MAPS)

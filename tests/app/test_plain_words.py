@@ -13,6 +13,7 @@ from explorer.app import ClassResult, Compare, Explore, Learn, Trips
 from explorer.app.kit.words import FOLDER, words
 from explorer.teaching.classroom import ClassRooms
 from tests.app import press
+from tests.app.country import land
 from tests.plain_words import UNWANTED
 
 # Labels that nobody understood.
@@ -51,6 +52,8 @@ def opened() -> dict[str, Any]:
     for panel in ("Flows", "Built", "Runs", "Compared"):
         found[f"trips {panel}"] = page = Trips(trips, explain=True)
         page.explain.choice.value = panel
+    found["country"] = country = land.new_page(explain=True)
+    country.explain.choice.value = "Budget"
     for lesson in range(8):
         found[f"learn {lesson + 1}"] = page = Learn(matrix)
         page.open(lesson)

@@ -16,7 +16,6 @@ from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
 from explorer.app.state.mechanism import MechanismState
-from explorer.mechanisms import mechanism
 
 
 class MechanismControls:
@@ -55,7 +54,7 @@ class MechanismControls:
         self._describe()
 
     def _describe(self) -> None:
-        chosen = mechanism(self._state.mechanism)
+        chosen = self._state.kind
         put(self.about, f'<p class="quiet">{chosen.summary} <i>{chosen.paper}.</i></p>')
 
 

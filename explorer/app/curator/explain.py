@@ -22,6 +22,7 @@ TITLES = {
     "Flows": "Flows",
     "Compared": "All mechanisms",
     "Built": "How it was cut",
+    "Ways": "Architectures",
 }
 
 

@@ -161,6 +161,8 @@ class MechanismPanel:
         """Make the controls of the mechanism that the state now names."""
         instance = self.state.instance()
         declared = [instance.param[name] for name in instance.tunables()]
+        # What no control can hold is declared with a precedence below 0, as Param has it.
+        declared = [each for each in declared if (each.precedence or 0) >= 0]
         shown, self._rest = declared[: self._first], declared[self._first :]
         self.controls = {each.name: ParameterControl(self, each) for each in shown}
         self._more.objects = []

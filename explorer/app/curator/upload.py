@@ -36,9 +36,9 @@ class OwnPoints(Generic[Read]):
 
     points: Read
     title: str
-    lon: float
-    lat: float
-    width: float
+    lon: float = 0.0
+    lat: float = 0.0
+    width: float = 0.0
 
     def grid(self, side: int) -> Grid:
         """The declared square with ``side`` x ``side`` cells."""
@@ -103,11 +103,9 @@ class UploadForm:
             **wide,
         )
         self.file.refused = refused
-        self.lon = ui.FloatInput(label="Centre longitude (degrees)", value=None, **wide)
-        self.lat = ui.FloatInput(label="Centre latitude (degrees)", value=None, **wide)
-        self.width = ui.FloatInput(label="Width (km)", value=20.0, **wide)
+        place = self.extent(wide)
         self.user_column = ui.TextInput(label="User column (if records have one)", **wide)
-        typed = (self.lon, self.lat, self.width, self.user_column, *self.columns(wide))
+        typed = (*place, self.user_column, *self.columns(wide))
         for widget in typed:
             widget.refused = refused
         button = ui.Button(
@@ -123,6 +121,13 @@ class UploadForm:
 
     #: What is loaded.
     WHAT: ClassVar[str] = "points"
+
+    def extent(self, wide: dict[str, Any]) -> list[Any]:
+        """The controls that declare the extent."""
+        self.lon = ui.FloatInput(label="Centre longitude (degrees)", value=None, **wide)
+        self.lat = ui.FloatInput(label="Centre latitude (degrees)", value=None, **wide)
+        self.width = ui.FloatInput(label="Width (km)", value=20.0, **wide)
+        return [self.lon, self.lat, self.width]
 
     def columns(self, wide: dict[str, Any]) -> list[Any]:
         """The controls that name columns, besides that of the user."""
@@ -140,18 +145,20 @@ class UploadForm:
         """A file could not be read: its columns may have to be named."""
         self.lon_column.visible = self.lat_column.visible = True
 
-    def _load(self, _event: Any) -> None:
-        data, name = self.file.value, self.file.filename
+    def order(self, data: bytes, name: str) -> Callable[[], OwnPoints[Any]]:
+        """What reads the file with the extent that is typed now, in a thread.
+
+        Raises
+        ------
+        InputError
+            Where something has not been said yet.
+        """
         place = (self.lon.value, self.lat.value, self.width.value)
-        if not data:
-            self._refused("No file has been chosen: choose one first.")
-            return
         if None in place:
-            self._refused(
+            raise InputError(
                 "Declare the map first: type the centre's longitude and latitude and the width. "
                 f"They are public, so they must not be taken from the {self.WHAT}."
             )
-            return
         read = self.reader()
 
         def work() -> OwnPoints[Any]:
@@ -165,6 +172,18 @@ class UploadForm:
                 raise
             return OwnPoints(points, f"Your {self.WHAT}", lon, lat, width * 1000)
 
+        return work
+
+    def _load(self, _event: Any) -> None:
+        data, name = self.file.value, self.file.filename
+        if not data:
+            self._refused("No file has been chosen: choose one first.")
+            return
+        try:
+            work = self.order(data, name)
+        except InputError as error:
+            self._refused(str(error))
+            return
         self._run(work, self.loaded)
 
     def loaded(self, own: OwnPoints[Any]) -> None:

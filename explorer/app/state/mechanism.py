@@ -11,7 +11,7 @@ import param
 from explorer.app.kit.numbers import finite
 from explorer.app.state.choices import Choices
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
+from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.scenario.checks import shown
 from explorer.scenario.choices import MAX_SEED
@@ -36,7 +36,7 @@ class MechanismState(Choices):
     def __init__(self, **choices: Any) -> None:
         super().__init__()
         self._settings: dict[str, dict[str, Any]] = {key: {} for key in self.offered()}
-        self._made: Mechanism = mechanism(self.mechanism)()
+        self._made: Mechanism = self.kind()
         self.put(**{name: value for name, value in choices.items() if name in self.param})
         for name, value in choices.items():
             if name not in self.param:
@@ -52,6 +52,11 @@ class MechanismState(Choices):
         """The states of the mechanisms on the page."""
         return (self,)
 
+    @property
+    def kind(self) -> type[Mechanism]:
+        """The class of the present mechanism."""
+        return self.offered()[self.mechanism]
+
     def set_parameter(self, name: str, value: Any) -> None:
         """Set a parameter of the present mechanism, checked by the mechanism itself.
 
@@ -60,11 +65,10 @@ class MechanismState(Choices):
         InputError
             For a name that is not one of its `tunables`, or a value that it refuses.
         """
-        known = mechanism(self.mechanism).tunables()
+        known = self.kind.tunables()
         if name not in known:
             raise InputError(
-                f"{mechanism(self.mechanism).title} has no setting called {shown(name)}: it has "
-                f"{', '.join(known)}."
+                f"{self.kind.title} has no setting called {shown(name)}: it has {', '.join(known)}."
             )
         settings = {**self._settings[self.mechanism], name: value}
         self.instance(settings=settings)
@@ -92,7 +96,7 @@ class MechanismState(Choices):
         """
         epsilon = self.epsilon if epsilon is None else epsilon
         settings = self._settings[self.mechanism] if settings is None else settings
-        made = mechanism(self.mechanism)(epsilon=epsilon, **settings)
+        made = self.kind(epsilon=epsilon, **settings)
         # The one that was handed out before, if nothing has changed.
         if repr(self._made) != repr(made):
             self._made = made

@@ -1,0 +1,11 @@
+"""Columns of the table of boxes on a country."""
+
+from __future__ import annotations
+
+from explorer.app.boxes.table import LEAVES
+from explorer.app.curator.answers import COLUMNS
+
+# Which part of an error is noise is not known of areas that are answered by their own counts.
+BOXES = tuple(
+    each for each in COLUMNS if each is not LEAVES and each.name != "noise / uneven areas"
+)

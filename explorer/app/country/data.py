@@ -1,0 +1,222 @@
+"""A country in memory: read and counted once per process and shared by all visitors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from explorer.app.curator.upload import OwnPoints
+from explorer.app.work.cache import Shelf
+from explorer.cities.countries import find
+from explorer.country.benchmarks import benchmark
+from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.windows import Window, Windows
+from explorer.grid.grid import Grid
+from explorer.points.area_counts import AreaCounts
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.points import Points
+from explorer.views.choropleth import Shapes
+from explorer.views.markup import safe_text
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Place = tuple[str, int, int]
+
+#: Outlines leave out what is shorter than this part of the country's longer side: a pixel or so.
+_COARSE = 1 / 1200
+#: How much finer outlines are where one looks closer.
+FINER = (1.0, 0.4, 0.1)
+
+
+@dataclass(eq=False)
+class CountryData:
+    """What the page needs of a country. Holds exact counts: curator mode only.
+
+    Parameters
+    ----------
+    title : safe to show (see `safe_text`)
+    matrix : what the mechanism releases
+    notes : sentences about how areas and points were read
+    city : where it stands in the catalogue
+    has_users : whether records know their user
+    """
+
+    title: str
+    matrix: AreaCounts
+    notes: tuple[str, ...] = ()
+    city: Place = ("yours", 0, 0)
+    has_users: bool = False
+    _shapes: dict[float, Shapes] = field(default_factory=dict)
+    _inside: dict[int, FrequencyMatrix] = field(default_factory=dict)
+    _borders: dict[int, Shapes] = field(default_factory=dict)
+    _benchmarks: dict[int, AreaCounts] = field(default_factory=dict)
+
+    @property
+    def areas(self) -> Areas:
+        """The public areas."""
+        return self.matrix.areas
+
+    @property
+    def windows(self) -> Windows:
+        """The public areas on their lattice."""
+        return self.matrix.windows
+
+    @property
+    def grid(self) -> Grid:
+        """The national lattice: what boxes are drawn on."""
+        return self.windows.grid
+
+    @property
+    def true(self) -> Ints:
+        """Exact count of every node, (n,)."""
+        return self.matrix.by_node
+
+    @cached_property
+    def national(self) -> FrequencyMatrix:
+        """All records on the lattice, for boxes."""
+        return self.matrix.national().prepare()
+
+    @cached_property
+    def size_km2(self) -> Floats:
+        """Size of every node, (n,) km2."""
+        areas = self.areas
+        size = np.zeros(len(areas.parent))
+        size[areas.lowest] = areas.sizes
+        for node in range(len(size) - 1, 0, -1):
+            size[areas.parent[node]] += size[node]
+        return size
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What to call every node, (n,); safe to show."""
+        return (self.title, *(safe_text(path[-1], 60) for path in self.areas.paths[1:]))
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from the whole down to one."""
+        found = [node]
+        while found[-1] > 0:
+            found.append(int(self.areas.parent[found[-1]]))
+        return found[::-1]
+
+    def on_level(self, level: int) -> Ints:
+        """The nodes that a map of a level shows: of that level, or where a branch ends above it."""
+        areas = self.areas
+        return np.flatnonzero((areas.level == level) | (self.is_lowest & (areas.level < level)))
+
+    @cached_property
+    def is_lowest(self) -> NDArray[np.bool_]:
+        """Which nodes have no others in them, (n,)."""
+        found = np.zeros(len(self.areas.parent), dtype=bool)
+        found[self.areas.lowest] = True
+        return found
+
+    def window(self, node: int) -> Window:
+        """The public window of a lowest area."""
+        windows = self.windows
+        return windows.of(windows.members(int(windows.people.of[node])))
+
+    def frame(self, node: int) -> Grid:
+        """A square around the window of a lowest area: what is shown beside the country."""
+        x0, y0, x1, y1 = self.windows.grid_of(self.window(node)).bounds
+        half = max(x1 - x0, y1 - y0) / 2
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        return Grid((x - half, y - half, x + half, y + half), (1, 1), self.grid.crs)
+
+    def inside(self, node: int) -> FrequencyMatrix:
+        """The exact counts inside a lowest area, on its window."""
+        found = self._inside.get(node)
+        if found is None:
+            window = self.window(node)
+            counts = self.matrix.inside(window)
+            found = FrequencyMatrix(
+                counts.counts,
+                self.windows.grid_of(window),
+                counts.contribution_bound,
+                counts.unit,
+            )
+            if len(self._inside) > 40:
+                self._inside.clear()
+            self._inside[node] = found
+        return found
+
+    def benchmark(self, number: int) -> AreaCounts:
+        """The same records in the rectangles of one of the paper's benchmarks, kept."""
+        if number not in self._benchmarks:
+            self._benchmarks[number] = benchmark(self.matrix, number)
+        return self._benchmarks[number]
+
+    def border(self, node: int) -> Shapes:
+        """The outline of a lowest area, fine enough for the map inside it; the only one of it."""
+        found = self._borders.get(node)
+        if found is None:
+            (area,) = np.flatnonzero(self.areas.lowest == node)
+            shape = self.windows.shapes[[int(area)]]
+            found = Shapes.of(shapely.simplify(shape, self.frame(node).width / 600))
+            self._borders[node] = found
+        return found
+
+    def shapes(self, finer: float = 1.0) -> Shapes:
+        """Outlines of all nodes, by one of `FINER`."""
+        found = self._shapes.get(finer)
+        if found is None:
+            tolerance = _COARSE * max(self.grid.width, self.grid.height) * finer
+            found = Shapes.of(self.areas.outlines(float(f"{tolerance:.1g}")))
+            self._shapes[finer] = found
+        return found
+
+
+#: What was read of a country, and what was counted: some 50 MB each.
+_READ: Shelf[tuple[Areas, Points]] = Shelf(3)
+_COUNTED: Shelf[CountryData] = Shelf(6)
+
+
+def load_country(place: Place) -> CountryData:
+    """The country of the catalogue at a ``place`` of the state, from memory if it is there.
+
+    Raises
+    ------
+    InputError
+        For a country that is not in the catalogue, or files that cannot be used.
+    """
+    key, side, bound = place
+
+    def load() -> CountryData:
+        known = find(key)
+        areas, points = _READ.get(key, lambda: (known.areas(), known.points()))
+        return counted(known.title, areas, points, place)
+
+    return _COUNTED.get((key, side, bound), load)
+
+
+def is_loaded(place: Place) -> bool:
+    """Whether `load_country` would answer at once."""
+    return place in _COUNTED
+
+
+def counted(title: str, areas: Areas, points: Points, place: Place) -> CountryData:
+    """Points in areas, on cells of ``place``; outlines and pictures are made ready."""
+    _, side, bound = place
+    bound = bound if points.user is not None else 0
+    matrix = areas.count(points, float(side), bound or None)
+    notes = tuple(safe_text(note, 300) for note in (*areas.notes, *points.notes))
+    data = CountryData(safe_text(title), matrix, notes, place, points.user is not None)
+    data.shapes()
+    return data
+
+
+def own_country(matrix: AreaCounts, title: str = "your own counts") -> CountryData:
+    """Counts of areas that someone brought along."""
+    data = CountryData(safe_text(title), matrix)
+    data.shapes()
+    return data
+
+
+@dataclass(frozen=True, eq=False)
+class OwnCountry(OwnPoints[Points]):
+    """Points of a visitor with the boundaries that were given for them; they are the extent."""
+
+    areas: Areas | None = None

@@ -1,0 +1,204 @@
+"""Country: areas inside each other, private against true, and a map inside each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Self
+
+from explorer.app.boxes.rectangles import was_dragged
+from explorer.app.country.boxes import BOXES
+from explorer.app.country.budget import BudgetPanel
+from explorer.app.country.compared import WaysPanel
+from explorer.app.country.data import (
+    CountryData,
+    OwnCountry,
+    counted,
+    is_loaded,
+    load_country,
+    own_country,
+)
+from explorer.app.country.drawer import CountryDrawer
+from explorer.app.country.maps import CountryMaps
+from explorer.app.country.readout import CountryReadout
+from explorer.app.country.screen import AreaLook, CountryScreen, compute
+from explorer.app.country.upload import CountryUploadForm
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.drawn_page import DrawnPage
+from explorer.app.curator.explain import Panel
+from explorer.app.curator.page import Place
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.upload import OwnPoints
+from explorer.app.kit import ui
+from explorer.app.kit.html import section
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.numbers import finite
+from explorer.app.state.country import LOWEST, CountryState
+from explorer.cities.countries import countries, find
+from explorer.errors import InputError
+from explorer.points.area_counts import AreaCounts
+
+
+class Country(DrawnPage):
+    """The Country page, for a server or a notebook cell. Curator mode: it shows exact counts.
+
+    Parameters
+    ----------
+    city : str, AreaCounts or None
+        A key of `explorer.cities.countries.countries()`, or counts of your own areas.
+    links : sequence of Link
+        The server's pages.
+    **choices
+        First settings: ``epsilon``, ``level``, ``shows``, ``own_share``, ... (see `CountryState`).
+
+    Examples
+    --------
+    As the last line of a notebook cell it shows itself; in a script for ``panel serve``,
+    ``Country("nation").servable()`` makes it a page.
+    """
+
+    KEY = "country"
+    TITLE = "Private country explorer"
+    State = CountryState
+    columns = BOXES
+    LOOKS = ("level", "area", "shows", "per", "scale", "partition")
+    STYLES = ("palette", "drag")
+    MORE = "More about these areas"
+    Upload, Controls, Text = CountryUploadForm, CountryDrawer, CountryReadout
+    drawer: CountryDrawer
+    readout: CountryReadout
+
+    @classmethod
+    def served(cls, links: Sequence[Link], *, city: Any = None, **_: Any) -> Self:
+        """The page of one visitor; what the server was told about maps of a city is not for it."""
+        return super().served(links, city=city if city in countries() else None)
+
+    @classmethod
+    def warm(cls, **begin: Any) -> None:
+        """Read the country, compile, and draw the preview that every page begins with."""
+        city = begin.get("city")
+        page = cls(city if city in countries() else None)
+        for view in ("difference", "true", "private"):
+            page.state.put(shows=view)
+        page.page()
+
+    def new_drawing(self, parts: PageParts) -> Drawing:
+        """Screens of all areas and of the map inside one."""
+        return Drawing(parts, self.publish, self.slow, compute, AreaLook.of)
+
+    def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
+        """Where the budget went, and what other architectures would do."""
+        return {"Budget": partial(BudgetPanel, parts), "Ways": partial(WaysPanel, parts)}
+
+    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
+        """The chosen area, maps, its family, panels, all areas, boxes, ledger."""
+        read = self.readout
+        read.closer = self.closer
+        return [
+            read.answer,
+            ui.wrapping(read.picker.view, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
+            ui.wrapping(read.strip, margin=(0, 0, 8, 0)),
+            maps,
+            read.about,
+            read.family,
+            self.explain.view,
+            section("Areas", text["Areas"]),
+            read.areas.widget,
+            section("Boxes", text["Boxes"]),
+            self.exchange.view,
+            self.table.widget,
+            section("Ledger", text["Ledger"]),
+            read.ledger,
+        ]
+
+    # What a visitor does.
+
+    def drawn(self, box: Sequence[Any], place: int = 0) -> None:
+        """A rectangle was dragged on either map; both are in one plane."""
+        if self.maps is None or not any(was_dragged(box, self.maps.viewport(n)) for n in (0, 1)):
+            return
+        try:
+            self.rectangles.draw(box)
+        except InputError as error:
+            self.parts.refuse(str(error))
+        self.boxes_changed()
+
+    def tapped(self, x: Any, y: Any) -> None:
+        """A click on the country chooses the area there."""
+        try:
+            x, y = finite(x, "A place"), finite(y, "A place")
+        except InputError:
+            return
+        screen: CountryScreen | None = self.shown()
+        area = None if screen is None else screen.outlined.at(x, y)
+        if area is not None:
+            self.state.put(area=area)
+
+    def closer(self) -> None:
+        """Show the chosen area as large as it goes, with finer outlines."""
+        screen: CountryScreen | None = self.shown()
+        if screen is not None:
+            self.maps.zoom_to(tuple(screen.outlined.shapes.bounds[screen.node]))
+            self.drawing.request()
+
+    def request(self) -> None:
+        """The same release, drawn in another way, once there is one."""
+        if self.maps is not None:
+            super().request()
+
+    def shown(self) -> CountryScreen | None:
+        """The screen, if it is of the country that the maps are of: another may be on its way."""
+        screen: CountryScreen | None = super().shown()
+        return screen if screen is not None and screen.data is self.parts.data else None
+
+    # Countries.
+
+    def bring(self, given: Any) -> Any:
+        """Counts of areas that someone brought along."""
+        return own_country(given) if isinstance(given, AreaCounts) else None
+
+    def known(self, key: str) -> None:
+        """Refuse a key that no country has."""
+        find(key)
+
+    def catalogue(self) -> dict[str, str]:
+        """Title of each country to its key."""
+        return {each.title: key for key, each in countries().items()}
+
+    def is_loaded(self, place: Place) -> bool:
+        """Whether `load` would answer at once."""
+        return is_loaded(place)
+
+    def load(self, place: Place) -> Any:
+        """A country of the catalogue, however long that takes."""
+        return load_country(place)
+
+    def count_own(self, own: OwnPoints[Any], place: Place) -> CountryData:
+        """A visitor's points in a visitor's areas."""
+        if not isinstance(own, OwnCountry) or own.areas is None:
+            raise InputError("There are no areas of your own yet: load their boundaries first.")
+        return counted(own.title, own.areas, own.points, place)
+
+    def place_boxes(self, data: Any, elsewhere: bool) -> None:
+        """Another country: no box is on it yet, and the page chooses its area."""
+        if elsewhere and self.parts.maps is not None:
+            self.state.put(area=-1, level=LOWEST)
+        super().place_boxes(data, elsewhere)
+        if elsewhere:
+            # Examples in the middle of a country would lie in the sea as often as not.
+            self.rectangles.replace([], [])
+
+    def is_elsewhere(self, data: CountryData) -> bool:
+        """Other areas, or other cells of them."""
+        return self.maps is None or data is not self.maps.data
+
+    def new_maps(self, data: CountryData) -> CountryMaps:
+        """Two maps in one plane."""
+        maps = CountryMaps(self.state, data, self.drawing.viewed, self._dragged, self.tapped)
+        return maps
+
+    def recount(self, data: CountryData) -> None:
+        """Maps of the same data stay as they are."""
+
+    def _dragged(self, box: Any) -> None:
+        self.drawn(box)

@@ -1,0 +1,89 @@
+"""What is read beside the maps of a country: figures, the chosen area's sentence, tables."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.boxes.table import BoxTable
+from explorer.app.country.picker import AreaPicker
+from explorer.app.country.screen import CountryScreen, answer_country
+from explorer.app.country.sentences import about, answer, family_table, key_figures
+from explorer.app.country.table import AreaTable
+from explorer.app.curator.answers import BoxAnswers
+from explorer.app.curator.error_bars import ErrorBars
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.readout import Readout
+from explorer.app.kit.html import html_pane, put
+from explorer.views.markup import ledger_bar
+
+
+class _ClosedForm(ErrorBars):
+    """Intervals of a country follow from one linear form over all draws: none is simulated."""
+
+    def needed(self, screen: Any) -> bool:
+        return False
+
+
+class CountryReadout(Readout):
+    """Numbers and sentences about a country; parameters as of `Readout`."""
+
+    screen: CountryScreen | None
+
+    def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
+        super().__init__(parts, table, title)
+        self.error_bars = _ClosedForm(self.numbers)
+        self.answer = html_pane(margin=(2, 0, 6, 0))
+        self.about = html_pane(margin=(4, 0, 8, 0))
+        self.family = html_pane(margin=(4, 0))
+        self.picker = AreaPicker(self._choose, self._closer, parts.refuse)
+        self.areas = AreaTable(self._choose, parts.refuse, phone=parts.phone)
+        #: Set by the page: shows the chosen area larger.
+        self.closer: Callable[[], None] = lambda: None
+
+    def show(self, screen: CountryScreen) -> None:
+        """Another picture is on the maps."""
+        self.screen = screen
+        put(self.ledger, ledger_bar([(row.stage, row.epsilon) for row in screen.release.ledger]))
+        self.picker.show(screen)
+        self.areas.show(screen)
+        self.numbers()
+
+    def ask(self, screen: CountryScreen, boxes: NDArray[np.float64]) -> BoxAnswers:
+        """What both sides answer to other boxes."""
+        return answer_country(screen.release, screen.data, boxes)
+
+    def complete(self, screen: CountryScreen) -> CountryScreen:
+        """Causes of errors are not told apart here."""
+        return screen
+
+    def want(self, screen: CountryScreen) -> None:
+        """Nothing is looked for."""
+
+    def fits(self, screen: CountryScreen | None) -> bool:
+        """Boxes of another country, whose screen is on its way, lie elsewhere."""
+        return screen is not None and screen.data is self._parts.data
+
+    def figures(self, screen: CountryScreen) -> Sequence[tuple[str, str]]:
+        """Label and value of the strip above the maps."""
+        return key_figures(screen)
+
+    def tell(self, screen: CountryScreen) -> None:
+        """The sentences and the table of the chosen area."""
+        said = html.escape(answer(screen))
+        put(self.answer, f'<p class="summary" role="status"><b>{said}</b></p>')
+        put(self.about, f'<p class="quiet">{html.escape(about(screen))}</p>')
+        put(self.family, family_table(screen))
+
+    def selected(self) -> None:
+        """Boxes have no sentences of their own."""
+
+    def _choose(self, node: int) -> None:
+        self._parts.state.put(area=node)
+
+    def _closer(self) -> None:
+        self.closer()

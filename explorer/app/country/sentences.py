@@ -1,0 +1,147 @@
+"""What is said of an area: its private count with interval, the truth, and how far off it is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.country.data import CountryData
+from explorer.app.country.maps import level_name
+from explorer.app.country.screen import CountryScreen
+from explorer.app.kit.numbers import percent
+from explorer.views.tables import Cell, table
+
+Floats = NDArray[np.float64]
+
+#: So many areas inside the chosen one stand in its table; all of a level stand in the one below.
+_MOST = 40
+
+
+def answer(screen: CountryScreen) -> str:
+    """One sentence that states the numbers of the chosen area."""
+    data, node = screen.data, screen.node
+    private, half, true = _numbers(screen, node)
+    said = (
+        f"{spoken(data, node)}: private {_whole(private)} (95 %: {_whole(private - half)} to "
+        f"{_whole(private + half)}), truly {true:,}"
+    )
+    off = relative(private, true)
+    return f"{said}." if np.isnan(off) else f"{said}, off by {_off(off)}."
+
+
+def about(screen: CountryScreen) -> str:
+    """What the release is, and how far the areas of the level on the map are off."""
+    data, release = screen.data, screen.release
+    kind = "a preview by" if release.preview else "a release by"
+    record = "record" if release.unit == "point" else "person"
+    maps = sum(each is not None for each in release.maps)
+    said = (
+        f"{data.title}: {kind} {screen.title} with epsilon {release.epsilon:.4g} per {record}: "
+        f"counts of {len(data.areas.parent):,} areas and {maps:,} maps inside them"
+    )
+    off = median_error(screen)
+    if not np.isnan(off):
+        where = level_name(data, screen.level)
+        said += f"; half of the areas on the map ({where}) are off by less than {percent(off)}"
+    return f"{said}."
+
+
+def key_figures(screen: CountryScreen) -> list[tuple[str, str]]:
+    """Label and value of the strip above the maps: the chosen area first."""
+    private, half, true = _numbers(screen, screen.node)
+    return [
+        ("Private", _whole(private)),
+        ("± (95 %)", _whole(half)),
+        ("True", f"{true:,}"),
+        ("Off by", _off(relative(private, true))),
+        ("Median area error", percent(median_error(screen))),
+        ("Epsilon", f"{screen.release.epsilon:.4g}"),
+    ]
+
+
+def relative(private: float, true: float) -> float:
+    """Difference in percent of the truth; NaN where the truth is 0."""
+    return 100 * (private - true) / true if true else float("nan")
+
+
+def median_error(screen: CountryScreen) -> float:
+    """Median error of the areas on the map in percent; NaN where nobody is."""
+    shown = screen.outlined.nodes
+    shown = shown[screen.true[shown] > 0]
+    if len(shown) == 0:
+        return float("nan")
+    off = np.abs(screen.private[shown] - screen.true[shown]) / screen.true[shown]
+    return float(100 * np.median(off))
+
+
+def spoken(data: CountryData, node: int) -> str:
+    """An area with the areas that it lies in.
+
+    The whole is called by its title.
+    """
+    path = data.path(node)
+    return " > ".join(data.names[each] for each in path[1:]) or data.names[0]
+
+
+def family_table(screen: CountryScreen) -> str:
+    """The areas around the chosen one, the area itself, and the areas in it."""
+    data, node = screen.data, screen.node
+    path = data.path(node)
+    children = data.areas.children(node)
+    order = children[np.argsort(-screen.private[children], kind="stable")]
+    rows = []
+    for depth, each in enumerate(path):
+        rows.append(_row(screen, each, depth, chosen=each == node))
+    rows += [_row(screen, int(each), len(path)) for each in order[:_MOST]]
+    caption = f"{data.names[node]}: the areas it lies in"
+    if len(children):
+        more = f", the largest {_MOST}" if len(children) > _MOST else ""
+        caption += f", and the {len(children):,} areas in it{more}"
+    columns = [
+        ("area", "each one inside the one above it"),
+        ("level", "column of the boundaries"),
+        ("private", "the released count"),
+        ("±", "half of the 95 % interval of the noise"),
+        ("true", "exact: for the curator only"),
+        ("error", "difference in percent of the true count"),
+    ]
+    return table(f"{caption}.", columns, rows)
+
+
+def _row(screen: CountryScreen, node: int, depth: int, chosen: bool = False) -> list[Cell]:
+    data = screen.data
+    private, half, true = _numbers(screen, node)
+    name = Cell("\u2003" * depth + data.names[node], best=chosen)
+    return [
+        name,
+        Cell(level_name(data, int(data.areas.level[node]))),
+        Cell(_whole(private), best=chosen),
+        Cell(_whole(half)),
+        Cell(f"{true:,}"),
+        Cell(signed_percent(relative(private, true))),
+    ]
+
+
+def signed_percent(value: float) -> str:
+    """A percentage with its sign.
+
+    >>> signed_percent(1.5), signed_percent(-0.3), signed_percent(float("nan"))
+    ('+1.50 %', '−0.30 %', '–')
+    """
+    if np.isnan(value):
+        return "–"
+    return f"{'−' if value < 0 else '+'}{percent(abs(value))}"
+
+
+def _off(error: float) -> str:
+    # The smallest that is not written as none.
+    return "below 0.001 %" if 0 < abs(error) < 0.001 else percent(abs(error))
+
+
+def _numbers(screen: CountryScreen, node: int) -> tuple[float, float, int]:
+    return float(screen.private[node]), float(screen.half[node]), int(screen.true[node])
+
+
+def _whole(value: float) -> str:
+    # A noise below one half must not read "-0".
+    return f"{round(value):,}".replace("-", "−")

@@ -1,0 +1,91 @@
+"""A visitor's own country: a file of boundaries, a file of points, the columns of the levels."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from explorer.app.country.data import OwnCountry
+from explorer.app.curator.upload import MOST_BYTES, OwnPoints, UploadForm, read_upload
+from explorer.app.kit import ui
+from explorer.errors import InputError
+from explorer.grid.areas.areas import Areas
+from explorer.grid.values import shown
+
+#: What boundaries are read from.
+ENDINGS = (".gpkg", ".geojson", ".json", ".parquet", ".geoparquet")
+
+
+class CountryUploadForm(UploadForm):
+    """The form for a visitor's own boundaries and points."""
+
+    WHAT: ClassVar[str] = "points"
+
+    def extent(self, wide: dict[str, Any]) -> list[Any]:
+        """The boundaries are the extent: they are public and declare it."""
+        self.boundaries = ui.Upload(
+            MOST_BYTES,
+            label="Choose boundaries",
+            accept=",".join(ENDINGS),
+            uploaded_label="Boundaries received",
+            variant="outlined",
+            **wide,
+        )
+        self.boundaries.refused = self._refused
+        self.levels = ui.TextInput(
+            label="Columns of the levels, coarsest first", value="country,region,district", **wide
+        )
+        return [self.boundaries, self.levels]
+
+    def order(self, data: bytes, name: str) -> Callable[[], OwnPoints[Any]]:
+        """What reads both files, in a thread.
+
+        Raises
+        ------
+        InputError
+            Where no boundaries have been chosen.
+        """
+        content, file = self.boundaries.value, self.boundaries.filename
+        if not content:
+            raise InputError("No boundaries have been chosen: choose their file first.")
+        levels = [each.strip() for each in self.levels.value.split(",") if each.strip()]
+        columns = [
+            each.value.strip() for each in (self.lon_column, self.lat_column, self.user_column)
+        ]
+
+        def work() -> OwnPoints[Any]:
+            areas = read_areas(content, str(file), levels)
+            try:
+                points = read_upload(data, name, *columns)
+            except InputError:
+                self.ask_for_columns()
+                raise
+            return OwnCountry(points, "Your country", areas=areas)
+
+        return work
+
+    def loaded(self, own: OwnPoints[Any]) -> None:
+        """Use what has been read."""
+        self.boundaries.clear()
+        super().loaded(own)
+
+
+def read_areas(data: bytes, filename: str, levels: list[str]) -> Areas:
+    """Read uploaded boundaries; the uploaded name decides the format and names nothing on disk.
+
+    Raises
+    ------
+    InputError
+        For another ending, and all that `Areas.read` refuses.
+    """
+    ending = Path(filename).suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"Boundaries ending in {shown(ending)} are not read: give one of {', '.join(ENDINGS)}."
+        )
+    with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
+        path = Path(folder) / f"areas{ending}"
+        path.write_bytes(data)
+        return Areas.read(path, levels)

@@ -1,0 +1,108 @@
+"""Country in a browser: one sentence on opening, areas by click and by menu, a box, a budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.cities.countries import find
+from tests.browser.conftest import Watch, leave, new_page, settle, troubles
+from tests.browser.visit import colours, drag, number, pick, picture, wait_until
+
+pytestmark = pytest.mark.browser
+
+#: Parts of the spoken names of the maps.
+ALL, INSIDE = "map of Amber Isles", "map inside"
+_SENTENCE = re.compile(
+    r"(.+): private ([\d,]+) \(95 %: ([\d,−]+) to ([\d,]+)\), truly ([\d,]+), off by .*%\."
+)
+
+
+def visit(browser, server, **options) -> Iterator[Page]:
+    """A visit; fails on page errors, foreign requests and server tracebacks."""
+    before = len(server.log)
+    page = new_page(browser, **options)
+    watch = Watch(page, server.url)
+    page.goto(f"{server.url}/country")
+    page.get_by_role("img", name=ALL).wait_for()
+    page.locator(".tabulator-row").first.wait_for()
+    settle(page, ALL)
+    yield page
+    page.wait_for_timeout(100)
+    leave(page)
+    assert not watch.found, "\n".join(watch.found)
+    assert not troubles("".join(server.log[before:]))
+
+
+@pytest.fixture
+def country(browser, server) -> Iterator[Page]:
+    yield from visit(browser, server)
+
+
+@pytest.fixture
+def phone(browser, server) -> Iterator[Page]:
+    yield from visit(
+        browser,
+        server,
+        viewport={"width": 390, "height": 844},
+        user_agent="Mozilla/5.0 (Linux; Android 14) Mobile",
+    )
+
+
+def said(page: Page) -> tuple[str, float, float]:
+    """The area that the sentence is about, its private and its true count."""
+    text = page.locator(".summary").first.inner_text()
+    found = _SENTENCE.fullmatch(text)
+    assert found, text
+    return found[1], number(found[2]), number(found[5])
+
+
+def test_an_area_is_read_at_first_sight_and_others_are_chosen(country) -> None:
+    areas, points = find("nation").areas(), find("nation").points()
+    name, private, true = said(country)
+    counts = areas.count(points).by_node
+    nodes = {" > ".join(path): node for node, path in enumerate(areas.paths)}
+    assert true == counts[nodes[name]]
+    assert abs(private - true) < 0.1 * true
+    assert colours(country, ALL) > 20
+    assert colours(country, INSIDE) > 20
+    before = picture(country, ALL)
+    # A click in the middle of the country.
+    box = country.get_by_role("img", name=ALL).bounding_box()
+    country.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.5)
+    wait_until(country, lambda: said(country)[0] != name)
+    clicked, _, true = said(country)
+    assert true == counts[nodes[clicked]]
+    # Without a mouse: one level up, another level, an area of the menu.
+    country.get_by_role("button", name="One level up").press("Enter")
+    wait_until(country, lambda: said(country)[0] == clicked.rpartition(" > ")[0])
+    pick(country, "Areas on the map", "region")
+    expect(country.get_by_role("heading", name="Private: region")).to_be_visible()
+    wait_until(country, lambda: picture(country, ALL) != before)
+    country.get_by_role("button", name="Zoom to it").click()
+    expect(country.get_by_role("table").first).to_contain_text("the areas it lies in")
+
+
+def test_a_box_is_answered_and_the_budget_and_a_release_are_told(country) -> None:
+    drag(country, ALL, (0.4, 0.4), (0.6, 0.6))
+    rows = country.locator(".tabulator").last.locator(".tabulator-row")
+    expect(rows).to_have_count(1)
+    drag(country, INSIDE, (0.3, 0.3), (0.7, 0.7))
+    expect(rows).to_have_count(2)
+    country.get_by_role("button", name="Budget", exact=True).click()
+    country.get_by_text("On the way to").wait_for()
+    expect(country.get_by_text("must not be published")).to_be_visible()
+    country.get_by_role("button", name="Draw a release").click()
+    country.get_by_text("Drawn and booked with epsilon 0.1").wait_for()
+    expect(country.get_by_text("Private release: may be published")).to_be_visible()
+    expect(country.get_by_role("button", name="Save the release")).to_be_visible()
+
+
+def test_on_a_phone_nothing_stands_beside_the_page(phone) -> None:
+    assert phone.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    widths = [phone.get_by_role("img", name=name).bounding_box()["width"] for name in (ALL, INSIDE)]
+    assert min(widths) > 300
+    assert said(phone)[0]

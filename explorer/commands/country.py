@@ -218,9 +218,10 @@ def _say(release: CountryRelease) -> None:
         )
     drawn = sum(each is not None for each in release.maps)
     if drawn:
-        left = tree.path_spent.sum(axis=1)[tree.leaves].mean() / UNITS_PER_EPSILON
-        rows.append([_INSIDE, f"{drawn:,}", f"{release.epsilon - left:.4g}", "-"])
-    print(table(["level", "areas", "epsilon", "noise (sd)"], rows))
+        counted = tree.path_spent[tree.leaves, tree.stages.index(AREAS)] if paid.any() else 0
+        left = release.epsilon - float(np.median(counted)) / UNITS_PER_EPSILON
+        rows.append([_INSIDE, f"{drawn:,}", f"{left:.4g}", "-"])
+    print(table(["level", "areas", "epsilon", "median sd"], rows))
     alone = int(np.count_nonzero(~areas.measured))
     if alone:
         one = "area is the only one" if alone == 1 else "areas are the only ones"

@@ -47,7 +47,9 @@ class Plan(Protocol):
 class Assigned(Protocol):
     """Areas as a plan needs them."""
 
-    key: str
+    @property
+    def key(self) -> str:
+        """SHA-256 of what they are."""
 
     def __len__(self) -> int:
         """How many areas."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
@@ -106,7 +108,8 @@ class PointFiles(FileSet):
         windows = Windows(areas, areas.lattice(cell))
         plan = PairPlan(windows.grid, areas, self.crs, self.rows)
         counted = count_plan(self, plan, bound, progress, workers, checkpoint)
-        counts = of_atoms(windows, plan, counted.atoms, counted.counts, bound)
+        sums = (each.astype(np.int64) for each in (counted.atoms, counted.counts))
+        counts = of_atoms(windows, plan, *sums, contribution_bound=bound)
         return counts, (*self.notes, *counted.sentences())
 
     def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:

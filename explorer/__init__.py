@@ -13,6 +13,7 @@ a process that serves an audience never loads the rooms that hold exact numbers.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from explorer.grid.countable import lend
 from explorer.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -130,6 +131,15 @@ def __getattr__(name: str) -> Any:
     found = getattr(import_module(f"explorer.{_HOMES.get(name, 'mechanisms')}"), name)
     globals()[name] = found
     return found
+
+
+def _read(points: Any, columns: Any) -> Any:
+    return import_module("explorer.points.reading").as_points(points, columns)
+
+
+# Grids and areas know no point: what they are given to count is read by a room that they do not
+# name, which is loaded here and only then.
+lend(_read)
 
 
 def __dir__() -> list[str]:

@@ -16,6 +16,7 @@ COMMANDS = (
     "release",
     "count",
     "trips",
+    "country",
     "answer",
     "evaluate",
     "papers",

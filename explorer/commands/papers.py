@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from explorer.errors import InputError
 
 if TYPE_CHECKING:
     from explorer.evaluate.papers import Report
+    from explorer.evaluate.papers.claim import Claim
     from explorer.evaluate.papers.report import Row
 
 HELP = "check what the papers claim"
@@ -24,23 +26,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare which claims, how thoroughly, and where the report goes."""
     parser.description = (
         "Check the claims of the papers on HTF (2022) and on grids (2013), or of the one on "
-        "origin-destination matrices (2022) with the word trips, on the data at hand: the cities "
-        "of the catalogue, check-ins, real trips, what is made here. In full it takes minutes (of "
-        "trips up to an hour); --quick takes about one minute, on less data."
+        "origin-destination matrices (2022) with the word trips, or on a whole country (HTF, "
+        "section 6) with the word country, on the data at hand: the cities of the catalogue, "
+        "check-ins, real trips, Great Britain by district, what is made here. In full it takes "
+        "minutes (of trips up to an hour); --quick takes about one minute, on less data."
     )
     parser.add_argument(
         "paper",
         nargs="?",
-        choices=("maps", "trips"),
+        choices=("maps", "trips", "country"),
         default="maps",
-        help="maps (default) or trips, which shows Figures 4, 5, 7, 8 and Table 3 in form, too",
+        help="maps (default); trips, which shows Figures 4, 5, 7, 8 and Table 3 in form, too; or "
+        "country",
     )
     parser.add_argument(
         "--claim", action="append", metavar="NAME", help="only this one, in detail; can be repeated"
     )
     parser.add_argument("--list", action="store_true", help="list the claims and stop")
     parser.add_argument("--quick", action="store_true", help="coarse maps, less data, few seeds")
-    parser.add_argument("--seeds", metavar="N", help="repetitions (default 10, quick 3)")
+    parser.add_argument(
+        "--seeds", metavar="N", help="repetitions (default 10, quick 3; of a country 5 and 3)"
+    )
     parser.add_argument(
         "--jobs", metavar="N", help="processes (default one for each processor; quick 1)"
     )
@@ -50,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reference",
         metavar="PATH",
-        help="trips: compare errors with those of another program in this file, and nothing else",
+        help="trips: compare errors with those of another program in this file, and nothing else; "
+        "country: in this folder, after the claims",
     )
     parser.add_argument(
         "--set",
@@ -66,6 +73,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Check and print."""
     from explorer.evaluate.papers import check, claims
 
+    if arguments.paper == "country":
+        _country(arguments)
+        return
     trips = arguments.paper == "trips"
     if not trips and (arguments.reference or arguments.set):
         raise InputError("--reference and --set are about trips; write: papers trips --reference.")
@@ -78,8 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         chosen = claims(arguments.claim)
     if arguments.list:
-        for claim in chosen:
-            print(f"{claim.key} ({claim.paper}, {claim.where})\n{paragraph(claim.sentence, 4)}")
+        _list(chosen)
         return
     path = None
     if arguments.output is not None:
@@ -114,6 +123,52 @@ def run(arguments: argparse.Namespace) -> None:
     if path is not None:
         write_whole(path, report.save)
         print(f"The report is in {path}.")
+
+
+def _country(arguments: argparse.Namespace) -> None:
+    """Section 6 and Fig. 9 on a country; one process, in order."""
+    from explorer.country.paper import CLAIMS, CountryBench, check
+    from explorer.evaluate.papers import claims
+
+    for name in ("set", "jobs", "runs"):
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name} is not for claims on a country; leave it out.")
+    chosen = claims(arguments.claim, CLAIMS)
+    if arguments.list:
+        _list(chosen)
+        return
+    path = None
+    if arguments.output is not None:
+        path = output_path(arguments.output, arguments.overwrite)
+    seeds = None if arguments.seeds is None else whole(arguments.seeds, "--seeds")
+    bench = CountryBench(arguments.quick, seeds)
+    pairs = None
+    if arguments.reference:
+        from explorer.country.paper_reference import compare, lines
+
+        with progress("Reference") as tell:
+            pairs = compare(arguments.reference, bench, tell)
+    with progress(f"{len(chosen)} claims") as tell:
+        report = check(chosen, bench, tell)
+    for row in report.rows:
+        _print_row(row, in_detail=bool(arguments.claim))
+    if pairs is not None:
+        header, rows = lines(pairs)
+        print("\n" + table(header, rows))
+        agree = sum(pair.within for pair in pairs)
+        print(
+            f"{agree} of {len(pairs)} within 3 standard errors of the difference, or 10 % of the "
+            "reference."
+        )
+    _print_end(report)
+    if path is not None:
+        write_whole(path, report.save)
+        print(f"The report is in {path}.")
+
+
+def _list(chosen: Sequence[Claim]) -> None:
+    for claim in chosen:
+        print(f"{claim.key} ({claim.paper}, {claim.where})\n{paragraph(claim.sentence, 4)}")
 
 
 def _compare(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from glob import has_magic
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
@@ -16,6 +15,8 @@ from explorer.commands.terminal import progress
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
     from explorer.points.matrix import FrequencyMatrix
+    from explorer.points.partitions import PointFiles
+    from explorer.points.points import Points
 
 COLUMNS = ("lon", "lat", "crs", "user", "weight")
 _KEYWORD = re.compile(r"\b(lon|lat|crs|user|weight)='?([^',;. ]*)'?(?:\.\.\.)?")
@@ -45,14 +46,9 @@ def require_points(sources: list[str]) -> None:
 
 def in_parts(sources: list[str]) -> bool:
     """Whether the points are Parquet, which is counted part by part and never held."""
-    if len(sources) != 1 or "://" in sources[0] or has_magic(sources[0]):
-        return True
-    path = Path(sources[0]).expanduser()
-    if path.is_dir():
-        return True
-    from explorer.points.partitions import is_parquet
+    from explorer.points import reading
 
-    return is_parquet(path)
+    return len(sources) != 1 or reading.in_parts(sources[0])
 
 
 def count_points(
@@ -66,23 +62,33 @@ def count_points(
 
     ``how`` is passed to `PointFiles.count` for points in parts, and ``gaps`` to `scan_points`.
     """
+    gaps = how.pop("gaps", False)
+    points = look_at_points(sources, arguments, gaps)
+    from explorer.points.partitions import PointFiles
+
+    if isinstance(points, PointFiles):
+        with as_typed(as_flags), progress("Counting the points") as tell:
+            return points.count(grid, bound, tell, **how)
+    with progress("Counting them") as tell:
+        return grid.count(points, bound, tell), points.notes
+
+
+def look_at_points(
+    sources: list[str], arguments: argparse.Namespace, gaps: bool
+) -> Points | PointFiles:
+    """Points with the columns as typed: read, or of Parquet looked at."""
     told = {name: getattr(arguments, name) for name in COLUMNS}
     if told["crs"] is not None:
         told["crs"] = flags.crs(told["crs"])
-    gaps = how.pop("gaps", False)
     if in_parts(sources):
         from explorer.points.partitions import scan_points
 
         with as_typed(as_flags):
-            files = scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
-            with progress("Counting the points") as tell:
-                return files.count(grid, bound, tell, **how)
+            return scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
     from explorer.points.points import read_points
 
     with progress("Reading the points"), as_typed(as_flags):
-        points = read_points(sources[0], **told)
-    with progress("Counting them") as tell:
-        return grid.count(points, bound, tell), points.notes
+        return read_points(sources[0], **told)
 
 
 def as_flags(sentence: str) -> str:

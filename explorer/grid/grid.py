@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
+from explorer.grid.countable import countable
 from explorer.grid.extent import MAX_CELLS, as_bounds, as_number, as_rectangles, as_shape
 from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.projection import LONLAT, equal_area_crs, metric_crs, transform
@@ -314,9 +315,10 @@ class Grid:
 
     def count(
         self,
-        points: Countable[Counted_co],
+        points: Countable[Counted_co] | Any,
         contribution_bound: int | None = None,
         progress: Progress | None = None,
+        **columns: Any,
     ) -> Counted_co:
         """Count points into cells.
 
@@ -325,21 +327,24 @@ class Grid:
 
         Parameters
         ----------
-        points : Points
-            In any CRS; without one only for a grid in cells.
+        points : Points, PointFiles, path, address, frame or arrays
+            In any CRS; without one only for a grid in cells. Parquet is counted part by part.
         contribution_bound : int, optional
             At most this many records of each user, the first ones inside the grid in the order
             of the file, so that what is kept of one user depends on that user alone. Needs
             ``points.user``; the matrix then protects users, not single records.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
+        **columns
+            lon, lat, crs, user, weight of what has to be read, as of `read_points`.
 
         Returns
         -------
         FrequencyMatrix
-            What `Points` make of themselves on this grid: the grid knows no point.
+            What points make of themselves on this grid: the grid knows no point.
         """
-        return points.count_on(self, contribution_bound, progress)
+        read: Countable[Counted_co] = countable(points, "count_on", columns)
+        return read.count_on(self, contribution_bound, progress)
 
     def __repr__(self) -> str:
         rows, cols = self.shape

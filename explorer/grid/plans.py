@@ -47,7 +47,9 @@ class Plan(Protocol):
 class Assigned(Protocol):
     """Areas as a plan needs them."""
 
-    key: str
+    @property
+    def key(self) -> str:
+        """SHA-256 of what they are."""
 
     def __len__(self) -> int:
         """How many areas."""
@@ -107,7 +109,7 @@ class PairPlan:
 
     Everything that a release over areas asks for follows by adding: counts of areas, the grid
     inside one, the grid of all. A place in an area but off the grid would vanish, so a grid for
-    areas is made from their boundaries and holds them all.
+    areas is made from their boundaries and holds them all; another one is refused.
 
     Parameters
     ----------
@@ -135,10 +137,18 @@ class PairPlan:
         return hashlib.sha256(f"{self.cells.key} {self.areas.key}".encode()).hexdigest()
 
     def atoms(self, x: Floats, y: Floats) -> Ints:
-        """The pair of each place, -1 outside of all areas or of the grid."""
+        """The pair of each place, -1 outside of all areas.
+
+        Raises
+        ------
+        InputError
+            For a place in an area and off the grid: its record would vanish.
+        """
         cell = self.cells.atoms(x, y)
         area = self.areas.assign(x, y, self.crs).astype(np.int64)
-        return np.where((cell >= 0) & (area >= 0), area * self.cells.size + cell, -1)
+        if np.any((area >= 0) & (cell < 0)):
+            raise InputError("The lattice does not hold all areas: take the one of the areas.")
+        return np.where(area >= 0, area * self.cells.size + cell, -1)
 
     def parts(self, atoms: Ints) -> tuple[Ints, Ints]:
         """Area and cell of atoms, (m,) each."""

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Progress
-from explorer.grid.projection import CHUNK, transform
+from explorer.grid.plans import PairPlan
+from explorer.grid.projection import CHUNK, as_crs
 from explorer.points.area_counts import AreaCounts
 from explorer.points.counting import Records
+from explorer.points.tally import Tally
 
 Ints = NDArray[np.int64]
 
@@ -40,42 +42,36 @@ def count_areas(
     InputError
         For a lattice that does not hold a place of an area.
     """
-    grid = windows.grid
-    rows, cols = grid.shape
-    if points.crs is None or grid.crs is None:
+    if points.crs is None or windows.grid.crs is None:
         raise InputError("These points have no CRS; read them with crs=... to place them.")
+    plan = PairPlan(windows.grid, windows.areas, as_crs(points.crs), len(points))
     taken = _nobody(points.user) if contribution_bound and points.user is not None else None
-    names: list[Ints] = []
-    numbers: list[Ints] = []
+    total = Tally(plan.size)
     for start in range(0, len(points), CHUNK):
         part = slice(start, min(start + CHUNK, len(points)))
-        area = windows.areas.assign(points.x[part], points.y[part], points.crs).astype(np.int64)
-        inside = np.flatnonzero(area >= 0)
-        x, y = points.x[part][inside], points.y[part][inside]
-        if points.crs != grid.crs:
-            x, y = transform(points.crs, grid.crs, x, y)
-        row = np.floor((y - grid.bounds[1]) / grid.cell_height).astype(np.int64)
-        col = np.floor((x - grid.bounds[0]) / grid.cell_width).astype(np.int64)
-        if np.any((row < 0) | (row >= rows) | (col < 0) | (col >= cols)):
-            raise InputError("The lattice does not hold all areas: take the one of the areas.")
-        number = np.ones(len(inside), dtype=np.int64)
+        atoms = plan.atoms(points.x[part], points.y[part])
+        inside = np.flatnonzero(atoms >= 0)
+        number = None
         if points.weight is not None:
             number = points.weight[part][inside].copy()
         if taken is not None and points.user is not None and contribution_bound:
             codes = np.searchsorted(taken[0], points.user[part][inside])
-            keep_first(codes, contribution_bound, taken[1], number, area[inside])
-        atom, place = np.unique(
-            area[inside] * (rows * cols) + row * cols + col, return_inverse=True
-        )
-        names.append(atom)
-        numbers.append(np.bincount(place, number, len(atom)).astype(np.int64))
+            number = np.ones(len(inside), dtype=np.int64) if number is None else number
+            keep_first(codes, contribution_bound, taken[1], number, plan.parts(atoms[inside])[0])
+        total.add(atoms[inside], number)
         if progress is not None:
             progress(part.stop / len(points))
-    atoms = np.concatenate(names) if names else np.zeros(0, dtype=np.int64)
-    counted = np.concatenate(numbers) if numbers else np.zeros(0, dtype=np.int64)
-    area, cell = np.divmod(atoms, rows * cols)
+    atoms, counts = total.sparse()
+    return of_atoms(windows, plan, atoms, counts, contribution_bound)
+
+
+def of_atoms(
+    windows: Windows, plan: PairPlan, atoms: Ints, counts: Ints, contribution_bound: int | None
+) -> AreaCounts:
+    """Counts (a,) of atoms (a,) of a plan over these windows, as counts of areas."""
+    area, cell = plan.parts(atoms)
     unit = "point" if contribution_bound is None else "user"
-    return AreaCounts(windows, area, cell, counted, contribution_bound or 1, unit)
+    return AreaCounts(windows, area, cell, counts, contribution_bound or 1, unit)
 
 
 def _nobody(user: Ints) -> tuple[Ints, Ints]:

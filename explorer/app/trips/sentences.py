@@ -57,7 +57,9 @@ def answer(screen: TripScreen, name: str, number: int) -> str:
         )
     relative = float(answers.relative[number])
     said += "" if np.isnan(relative) else f": off by {percent(abs(relative))}"
-    if not low <= true <= high:
+    # What is about right as yet is no range to hold a truth against.
+    known = answers.exact or answers.half_width is not None
+    if known and not low <= true <= high:
         said += f". The truth lies outside the range: {_why_outside(screen)}"
     return f"{said}.{_by_the_map(screen, number)}"
 

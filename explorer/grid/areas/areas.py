@@ -28,6 +28,7 @@ from explorer.grid.areas.outlines import (
 from explorer.grid.areas.overlaps import check_overlaps, measured
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
+from explorer.grid.countable import countable
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.kept import kept
 from explorer.grid.plane import NearestEdge, on_plane, plane_of
@@ -333,10 +334,11 @@ class Areas:
 
     def count(
         self,
-        points: CountableByArea[Counted_co],
+        points: CountableByArea[Counted_co] | Any,
         cell: float = 500.0,
         contribution_bound: int | None = None,
         progress: Progress | None = None,
+        **columns: Any,
     ) -> Counted_co:
         """Count points by area and cell of a national lattice.
 
@@ -344,18 +346,24 @@ class Areas:
 
         Parameters
         ----------
-        points : Points
-            In any CRS.
+        points : Points, PointFiles, path, address, frame or arrays
+            In any CRS. Parquet (a file, a folder, a pattern, an address of fsspec, a list of
+            them) is counted part by part and never held; whichever way the same points come,
+            the counts are the same to the last bit.
         cell : metres, the side of the lattice's cells
         contribution_bound : int, optional
             At most this many records of each user *in the whole country*, the first ones inside
-            any area in the order of the file. Needs ``points.user``.
+            any area in the order of the file or files, over all of them. Needs users.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
+        **columns
+            lon, lat, crs, user, weight of what has to be read, as of `read_points`; guessed
+            otherwise. Read points by themselves to see what was guessed and left out.
 
         Returns
         -------
         AreaCounts
-            What `Points` make of themselves in these areas: areas know no point.
+            What points make of themselves in these areas: areas know no point.
         """
-        return points.count_in(self, cell, contribution_bound, progress)
+        read: CountableByArea[Counted_co] = countable(points, "count_in", columns)
+        return read.count_in(self, cell, contribution_bound, progress)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.points.cleaning import left_out, sentences
 from explorer.points.partitions.kept import Kept, Takers
-from explorer.points.partitions.tally import Tally
+from explorer.points.tally import Tally
 
 Ints = NDArray[np.int64]
 

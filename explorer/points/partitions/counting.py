@@ -25,9 +25,9 @@ from explorer.points.partitions.checkpoint import Checkpoint
 from explorer.points.partitions.files import FileSet, Part, Wanted
 from explorer.points.partitions.kept import Kept, Takers, identities
 from explorer.points.partitions.listing import Listing, unreadable
-from explorer.points.partitions.tally import Tally
 from explorer.points.points import whole_weights
 from explorer.points.sources.parquet import floats, places_of
+from explorer.points.tally import Tally
 
 Ints = NDArray[np.int64]
 

@@ -6,9 +6,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from explorer.errors import InputError
+from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid, Progress
-from explorer.grid.plans import GridPlan
+from explorer.grid.plans import GridPlan, PairPlan
+from explorer.points.area_counting import of_atoms
+from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import Counted
 from explorer.points.partitions.counting import count_plan
@@ -19,7 +25,8 @@ from explorer.points.partitions.files import FileSet, look_at
 class PointFiles(FileSet):
     """Points in Parquet files that are counted without being held; make it with `scan_points`.
 
-    `Grid.count` takes it as it takes `Points`, with the same counts to the last bit.
+    `Grid.count` and `Areas.count` take it as they take `Points`, with the same counts to the last
+    bit.
     """
 
     def count_on(
@@ -71,6 +78,39 @@ class PointFiles(FileSet):
         if bound is None:
             return FrequencyMatrix(counts, grid), notes
         return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user"), notes
+
+    def count_in(
+        self,
+        areas: Areas,
+        cell: float,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> AreaCounts:
+        """Count these records by area and cell of a national lattice; see `Areas.count`."""
+        return self.count_areas(areas, cell, contribution_bound, progress)[0]
+
+    def count_areas(
+        self,
+        areas: Areas,
+        cell: float = 500.0,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+        workers: str | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> tuple[AreaCounts, tuple[str, ...]]:
+        """As `count`, by area and cell of a national lattice; see `Areas.count`.
+
+        Returns
+        -------
+        AreaCounts, and sentences with exact numbers for the curator's screen
+        """
+        bound = self._checked_bound(contribution_bound)
+        windows = Windows(areas, areas.lattice(cell))
+        plan = PairPlan(windows.grid, areas, self.crs, self.rows)
+        counted = count_plan(self, plan, bound, progress, workers, checkpoint)
+        sums = (each.astype(np.int64) for each in (counted.atoms, counted.counts))
+        counts = of_atoms(windows, plan, *sums, contribution_bound=bound)
+        return counts, (*self.notes, *counted.sentences())
 
     def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:
         """Count on any `Plan`; ``how`` is progress, workers and checkpoint as for `count`."""

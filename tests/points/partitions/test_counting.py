@@ -127,7 +127,7 @@ def test_progress_grows_to_one(tmp_path: Path) -> None:
 
 
 class Halves:
-    """Two areas: west and east of ten degrees, without the north."""
+    """Two areas: west and east of ten degrees, inside the grid."""
 
     key = "halves"
 
@@ -135,7 +135,8 @@ class Halves:
         return 2
 
     def assign(self, x: np.ndarray, y: np.ndarray, crs: object) -> np.ndarray:
-        return np.where(y > 50.05, -1, (x >= 10.0).astype(np.int32))
+        off = (np.abs(y - 50.0) > 0.05) | (np.abs(x - 10.0) > 0.1)
+        return np.where(off, -1, (x >= 10.0).astype(np.int32))
 
 
 def test_pairs_of_areas_and_cells_add_up_to_both(tmp_path: Path) -> None:
@@ -159,6 +160,9 @@ def test_pairs_of_areas_and_cells_add_up_to_both(tmp_path: Path) -> None:
             assert np.array_equal(own.reshape(grid.shape), grid.count(alone).counts)
         assert counted.counts.sum() == np.sum((inside >= 0) & (there >= 0))
     assert PairPlan(GRID, areas).key != GridPlan(GRID).key
+    small = Grid.around(10.0, 50.0, 5e3, shape=64)
+    with pytest.raises(InputError, match="does not hold all areas"):
+        files.count_atoms(PairPlan(small, areas))
 
 
 def test_rows_of_the_made_up_nation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.points.partitions.tally import DENSE, Tally
+from explorer.points.tally import DENSE, Tally
 
 ATOMS = st.lists(st.tuples(st.integers(-1, 40), st.integers(0, 5)), max_size=60)
 

@@ -1,0 +1,228 @@
+"""dp-explorer country: from points and boundaries to private counts of areas and maps inside."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.count import workers
+from explorer.commands.drawing import (
+    draw_and_save,
+    refuse_user_alone,
+    whole_or_none,
+    without_counts,
+)
+from explorer.commands.files import output_path, require_file
+from explorer.commands.reading import (
+    add_columns,
+    as_flags,
+    in_parts,
+    look_at_points,
+    require_points,
+)
+from explorer.commands.terminal import note, progress, table
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    from explorer.grid.areas.areas import Areas
+    from explorer.points.area_counts import AreaCounts
+    from explorer.releases.country import CountryRelease
+
+HELP = "draw private counts of areas inside each other, and a map in each"
+
+_SETTINGS = ("inside", "budgets", "own_share", "threshold", "consistency")
+_ENDINGS = (".gpkg", ".parquet")
+_CELL = "500m"
+_INSIDE = "map inside"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare points, areas, budget and the settings of the hierarchy."""
+    from explorer.country.mechanism import Country
+
+    parser.usage = (
+        "dp-explorer country POINTS [POINTS ...] --areas FILE --levels country,region,district "
+        "--epsilon 1 -o gb.gpkg [options]"
+    )
+    parser.description = (
+        "Draw private counts of areas inside each other, such as districts, regions and countries, "
+        "and a private map inside each of the lowest. Boundaries are public. A point counts in the "
+        "first area of the file that covers it, and nowhere if there is none. Each release costs "
+        "epsilon, which is booked in a ledger before it is drawn. No exact count is printed."
+    )
+    parser.add_argument(
+        "points",
+        nargs="+",
+        metavar="POINTS",
+        help="a file, or Parquet in a folder, a pattern, an address of fsspec, or several of them",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="GeoPackage (.gpkg, a layer per level) or .parquet"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    group = parser.add_argument_group("public areas")
+    group.add_argument("--areas", required=True, metavar="FILE", help="polygons with their names")
+    group.add_argument(
+        "--levels", required=True, metavar="COLUMNS", help="of the names, coarsest first"
+    )
+    group.add_argument(
+        "--nearest",
+        metavar="LENGTH",
+        help="a point in no area belongs to the nearest within this, such as 200m",
+    )
+    group.add_argument(
+        "--cell", metavar="LENGTH", default=_CELL, help=f"side of the cells (default {_CELL})"
+    )
+    group = parser.add_argument_group("privacy")
+    group.add_argument("--epsilon", required=True, help="privacy budget of the whole release")
+    group.add_argument(
+        "--preview",
+        "--seed",
+        metavar="SEED",
+        help="draw reproducible noise that is not private: free, fast, not to be published",
+    )
+    group.add_argument("--no-ledger", action="store_true", help="book nothing")
+    for name in _SETTINGS:
+        text = flags.described(Country.param[name]).replace("%", "%%")
+        group.add_argument(flags.flag(name), metavar="VALUE", help=text)
+    add_columns(parser)
+    group = parser.add_argument_group("points in parts")
+    group.add_argument(
+        "--dask",
+        metavar="WHERE",
+        help="count by Dask: auto (processes here), threads, or tcp://... of a scheduler",
+    )
+    group.add_argument(
+        "--gaps", action="store_true", help="numbered files may lack some numbers in between"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Check everything that can be checked, then read, count, book, draw and save."""
+    from explorer.commands.paying import Payment
+    from explorer.country.mechanism import Country
+    from explorer.points.counts_file import is_counts
+
+    typed = {name: getattr(arguments, name) for name in ("epsilon", *_SETTINGS)}
+    settings = {
+        name: flags.value_of(Country.param[name], text)
+        for name, text in typed.items()
+        if text is not None
+    }
+    made = Country(**settings)
+    seed = whole_or_none(arguments.preview, "--preview", 0)
+    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
+    refuse_user_alone(arguments, bound, "users", "records")
+    sources: list[str] = arguments.points
+    require_points(sources)
+    if any(is_counts(each) for each in sources):
+        raise InputError(
+            "Counts of `dp-explorer count` know their grid and no areas; give the points."
+        )
+    if not in_parts(sources) and (arguments.dask is not None or arguments.gaps):
+        raise InputError("--dask and --gaps are for Parquet; leave them out, or write Parquet.")
+    where = workers(arguments.dask)
+    path = _path(arguments)
+    areas, cell = _areas(arguments)
+    ledger = None if arguments.no_ledger or seed is not None else Payment()
+    started = time.perf_counter()
+    counts, notes = _counted(arguments, areas, cell, bound, where)
+    for sentence in (*areas.notes, *notes):
+        note(without_counts(sentence))
+    release: Any = draw_and_save(made, counts, seed, ledger, path, started)
+    _say(release)
+    if path is not None and path.suffix == ".gpkg":
+        from explorer.releases.country_file import layers
+
+        print(f"Layers: {', '.join(layers(areas))}.")
+
+
+def _path(arguments: argparse.Namespace) -> Path | None:
+    """Where the release goes, checked before anything is read; None for a preview to look at."""
+    text: str | None = arguments.output
+    if text is None:
+        if arguments.preview is not None:
+            return None
+        raise InputError("A release is drawn once and kept; say where with -o gb.gpkg.")
+    if Path(text).suffix not in _ENDINGS:
+        raise InputError(
+            f"A release of areas is a GeoPackage or GeoParquet; name it {Path(text).stem}.gpkg or "
+            f"{Path(text).stem}.parquet."
+        )
+    read = [each for each in arguments.points if "://" not in each]
+    return output_path(text, arguments.overwrite, (*read, arguments.areas))
+
+
+def _areas(arguments: argparse.Namespace) -> tuple[Areas, float]:
+    """The public areas, and the side of the cells in metres."""
+    from explorer.grid.areas.areas import Areas
+
+    levels = [name.strip() for name in arguments.levels.split(",")]
+    if not all(levels):
+        raise InputError(
+            f"--levels is {arguments.levels!r}; give names of columns such as country,region."
+        )
+    require_file(arguments.areas)
+    nearest = None if arguments.nearest is None else flags.metres(arguments.nearest)
+    cell = flags.metres(arguments.cell)
+    areas = Areas.read(arguments.areas, levels, nearest)
+    areas.lattice(cell)  # refuses cells before anything is read
+    return areas, cell
+
+
+def _counted(
+    arguments: argparse.Namespace,
+    areas: Areas,
+    cell: float,
+    bound: int | None,
+    where: str | None,
+) -> tuple[AreaCounts, Sequence[str]]:
+    """Exact counts, and sentences about the reading with exact numbers in them."""
+    from explorer.commands.drawing import as_typed
+    from explorer.points.partitions import PointFiles
+
+    points = look_at_points(arguments.points, arguments, arguments.gaps)
+    with as_typed(as_flags), progress("Counting the points") as tell:
+        if isinstance(points, PointFiles):
+            return points.count_areas(areas, cell, bound, tell, workers=where)
+        return areas.count(points, cell, bound, tell), points.notes
+
+
+def _say(release: CountryRelease) -> None:
+    """Levels, their areas, what each was paid and how noisy it is; private or public, all of it."""
+    import numpy as np
+
+    from explorer.country.mechanism import AREAS
+    from explorer.releases.units import UNITS_PER_EPSILON
+
+    areas, tree = release.windows.areas, release.tree
+    place = np.full(len(release.windows.people), -1)
+    place[release.node] = np.arange(len(tree))
+    place = place[release.windows.people.of]
+    paid = tree.spent[:, tree.stages.index(AREAS)] if AREAS in tree.stages else np.zeros(len(tree))
+    rows = []
+    for level, name in enumerate(("the whole", *areas.levels)):
+        here = areas.level == level
+        at = place[here & (place >= 0)]
+        rows.append(
+            [
+                name,
+                f"{here.sum():,}",
+                f"{np.median(paid[at]) / UNITS_PER_EPSILON:.4g}" if len(at) else "-",
+                f"{np.median(release.sd[at]):,.1f}" if len(at) else "-",
+            ]
+        )
+    drawn = sum(each is not None for each in release.maps)
+    if drawn:
+        counted = tree.path_spent[tree.leaves, tree.stages.index(AREAS)] if paid.any() else 0
+        left = release.epsilon - float(np.median(counted)) / UNITS_PER_EPSILON
+        rows.append([_INSIDE, f"{drawn:,}", f"{left:.4g}", "-"])
+    print(table(["level", "areas", "epsilon", "median sd"], rows))
+    alone = int(np.count_nonzero(~areas.measured))
+    if alone:
+        one = "area is the only one" if alone == 1 else "areas are the only ones"
+        print(f"{alone:,} {one} inside another: the same people, counted once.")

@@ -1,0 +1,61 @@
+"""Points of any kind: read whole, or looked at and counted part by part where they are Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from glob import has_magic
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import InputError
+from explorer.points.partitions import PointFiles, is_parquet, scan_points
+from explorer.points.points import Points, read_points
+
+COLUMNS = ("lon", "lat", "crs", "user", "weight", "name")
+
+
+def as_points(source: Any, columns: Mapping[str, Any] | None = None) -> Points | PointFiles:
+    """Points of a file, frame or arrays; of Parquet those that are never held.
+
+    Parameters
+    ----------
+    source : as of `read_points`, or of `scan_points`: a folder, a pattern, an address of fsspec or
+        a list of paths
+    columns : lon, lat, crs, user, weight and name, as of either
+
+    Raises
+    ------
+    InputError
+        For other names of columns, and as either does.
+    """
+    columns = dict(columns or {})
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown:
+        raise InputError(f"There is no {unknown[0]}=...; there are {', '.join(COLUMNS)}.")
+    of_arrays = any(
+        columns.get(role) is not None and not isinstance(columns[role], str)
+        for role in ("user", "weight")
+    )
+    if in_parts(source) and not of_arrays:
+        return scan_points(source, **columns)
+    return read_points(source, **columns)
+
+
+def in_parts(source: Any) -> bool:
+    """Whether points are Parquet, which is counted part by part and never held.
+
+    >>> in_parts("s3://bucket/points"), in_parts("points.csv"), in_parts({"lon": [], "lat": []})
+    (True, False, False)
+    """
+    if isinstance(source, str | PathLike):
+        text = fspath(source)
+        if not isinstance(text, str):
+            return False
+        path = Path(text).expanduser()
+        if path.is_file():
+            return is_parquet(path)
+        return "://" in text or has_magic(text) or path.is_dir()
+    if isinstance(source, Sequence) and not isinstance(source, bytes | bytearray):
+        return bool(source) and all(isinstance(each, str | PathLike) for each in source)
+    return False

@@ -1,0 +1,156 @@
+"""`dp-explorer country`: releases of the Python API, booked, previewed, refused; nothing exact."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer import Areas, Country, CountryRelease, read_points, scan_points
+from explorer.cities import nation
+from explorer.cli import main
+from explorer.privacy.ledger import Ledger
+from explorer.releases.units import to_units
+from tests.commands.refusals import refusal, typed
+
+LEVELS = ["country", "region", "district"]
+N = 9_173
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Boundaries, points in two files with people, and as a table with 913 rows at 0, 0."""
+    folder = tmp_path_factory.mktemp("country")
+    nation.boundaries().to_file(folder / "areas.gpkg", driver="GPKG")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nation, "GROUP", 5_000)
+        patch.setattr(nation, "GROUPS", 1)
+        nation.write(folder / "parts", N, users=True)
+    points = nation.points(N)
+    rows = [f"{x:.6f},{y:.6f}" for x, y in zip(points.x, points.y, strict=True)]
+    (folder / "points.csv").write_text("\n".join(["lon,lat", *rows, *["0,0"] * 913, ""]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def areas(here: Path) -> Areas:
+    return Areas.read(here / "areas.gpkg", LEVELS)
+
+
+def line(here: Path, points: str = "points.csv", *more: str) -> list[str]:
+    known = ["--areas", str(here / "areas.gpkg"), "--levels", ",".join(LEVELS), "--cell", "4km"]
+    return ["country", str(here / points), *known, *more]
+
+
+def test_it_is_that_of_the_python_api(here: Path, areas: Areas, tmp_path: Path) -> None:
+    counts = areas.count(read_points(here / "points.csv"), cell=4_000.0)
+    for name in ("made.gpkg", "made.parquet"):
+        path = str(tmp_path / name)
+        chosen = ["--inside", "htf", "--budgets", "Eq.-38", "--own-share", "0.4"]
+        given = line(here, "points.csv", "--epsilon", "0.5", "--preview", "7", *chosen, "-o", path)
+        assert main(given) == 0
+        release = CountryRelease.load(path)
+        expected = Country(epsilon=0.5, inside="htf", budgets="Eq. 38", own_share=0.4)
+        assert np.array_equal(release.tree.value, expected.release(counts, rng=7).tree.value)
+        assert release.preview
+
+
+def test_the_table_is_the_accounts_and_nothing_exact(
+    here: Path, areas: Areas, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = line(here, "points.csv", "--epsilon", "1", "--seed", "3", "--inside", "ug")
+    assert main(given) == 0
+    out, err = capsys.readouterr()
+    rows = [
+        row.split() for row in out.splitlines() if row.startswith(("the whole", *LEVELS, "map"))
+    ]
+    numbers = np.bincount(areas.level)
+    assert [row[-3] for row in rows] == [*(f"{n:,}" for n in numbers), f"{numbers[-1]:,}"]
+    # Levels that are paid add up to epsilon along a path: nobody's median is another area's here.
+    paid = [float(row[-2]) for row in rows]
+    assert sum(paid[2:]) == pytest.approx(1 - paid[0], abs=2e-3) or sum(paid) == pytest.approx(
+        1, abs=2e-3
+    )
+    assert "same people, counted once" in out
+    assert "Not saved" in out
+    assert "a preview spends nothing" in out
+    assert "Some rows at longitude 0" in err
+    counts = areas.count(read_points(here / "points.csv"), cell=4_000.0)
+    for exact in (N, 913, int(counts.by_node[0])):
+        assert not re.search(rf"\b{exact:,}\b|\b{exact}\b", out + err)
+
+
+def test_it_is_booked_once_with_persons_over_all_files(
+    here: Path, areas: Areas, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "made.gpkg")
+    persons = ["--user", "person", "--contribution-bound", "2", "--inside", "none"]
+    given = line(here, "parts", "--epsilon", "0.25", *persons, "--dask", "threads", "-o", path)
+    assert main(given) == 0
+    assert "Layers: whole, country, region, district." in capsys.readouterr().out
+    files = scan_points(here / "parts", user="person")
+    counts = areas.count(files, cell=4_000.0, contribution_bound=2)
+    assert Ledger().spent(counts.key) == to_units(0.25)
+    release = CountryRelease.load(path)
+    assert (release.unit, release.contribution_bound) == ("user", 2)
+    assert not release.preview
+    # A file that is there is refused before anything is booked; replaced when told so.
+    assert "exists already" in refusal(capsys, *given)
+    assert Ledger().spent(counts.key) == to_units(0.25)
+    assert main([*given, "--overwrite"]) == 0
+    assert Ledger().spent(counts.key) == to_units(0.5)
+
+
+def test_the_cap_holds(
+    here: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.2")
+    path = tmp_path / "made.gpkg"
+    given = line(here, "points.csv", "--epsilon", "0.5", "--inside", "none", "-o", str(path))
+    assert main(given) == 2
+    assert "0.2" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*made*"))
+
+
+@pytest.mark.parametrize(
+    ("points", "more", "says"),
+    [
+        ("points.csv", "--epsilon 1", "-o gb.gpkg"),
+        ("points.csv", "--epsilon 1 -o made.csv", "made.gpkg"),
+        ("points.csv", "--epsilon 0 -o made.gpkg", "psilon"),
+        ("points.csv", "--epsilon 1 --preview 1 --inside nothing", "nside"),
+        ("points.csv", "--epsilon 1 --preview 1 --own-share 1.5", "share"),
+        ("points.csv", "--epsilon 1 --preview 1 --own-share much", "--own-share is 'much'"),
+        ("points.csv", "--epsilon 1 --preview 1 --threshold -3", "hreshold"),
+        ("points.csv", "--epsilon 1 --preview 1 --cell 500", "not a length"),
+        ("points.csv", "--epsilon 1 --preview 1 --cell 1m", "cell"),
+        ("points.csv", "--epsilon 1 --preview 1 --nearest 900km", "nearest"),
+        ("points.csv", "--epsilon 1 --preview 1 --levels country,shire", "shire"),
+        ("points.csv", "--epsilon 1 --preview 1 --levels country,", "--levels"),
+        ("points.csv", "--epsilon 1 --preview 1 --areas nowhere.gpkg", "nowhere.gpkg"),
+        ("points.csv", "--epsilon 1 --preview 1 --dask auto", "Parquet"),
+        ("parts", "--epsilon 1 --preview 1 --dask here", "--dask is 'here'"),
+        ("points.csv", "--epsilon 1 --preview 1 --contribution-bound 3", "--user"),
+        ("points.csv", "--epsilon 1 --preview 1 --user who --contribution-bound 3", "who"),
+        ("points.csv", "--epsilon 1 --preview much", "--preview"),
+        ("missing.csv", "--epsilon 1 --preview 1", "missing.csv"),
+        ("areas.gpkg", "--epsilon 1 --preview 1", "oint"),
+    ],
+)
+def test_refusals(
+    here: Path, capsys: pytest.CaptureFixture[str], points: str, more: str, says: str
+) -> None:
+    assert says in refusal(capsys, *line(here, points, *typed(more)))
+
+
+def test_boundaries_that_are_points_are_refused(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = line(here, "points.csv", "--epsilon", "1", "--preview", "1")
+    given[given.index("--areas") + 1] = str(here / "points.csv")
+    assert "points.csv" in refusal(capsys, *given)

@@ -48,11 +48,11 @@ def test_it_is_that_of_the_python_api(here: Path, areas: Areas, tmp_path: Path) 
     counts = areas.count(read_points(here / "points.csv"), cell=4_000.0)
     for name in ("made.gpkg", "made.parquet"):
         path = str(tmp_path / name)
-        chosen = ["--inside", "htf", "--budgets", "Eq.-38", "--own-share", "0.4"]
+        chosen = ["--inside", "ug", "--budgets", "Eq.-38", "--own-share", "0.4"]
         given = line(here, "points.csv", "--epsilon", "0.5", "--preview", "7", *chosen, "-o", path)
         assert main(given) == 0
         release = CountryRelease.load(path)
-        expected = Country(epsilon=0.5, inside="htf", budgets="Eq. 38", own_share=0.4)
+        expected = Country(epsilon=0.5, inside="ug", budgets="Eq. 38", own_share=0.4)
         assert np.array_equal(release.tree.value, expected.release(counts, rng=7).tree.value)
         assert release.preview
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from explorer.commands import trip_answers
+from explorer.commands import country_answers, trip_answers
 from explorer.commands.files import output_path, write_whole
 from explorer.commands.terminal import note, table
 from explorer.errors import InputError
@@ -14,8 +14,10 @@ from explorer.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+    from explorer.grid.grid import Grid
     from explorer.grid.places import TripDomain
     from explorer.releases.answers import Answers
+    from explorer.releases.country import CountryRelease
     from explorer.releases.release import Release
 
 HELP = "answer rectangles from a release file"
@@ -27,16 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the release, the rectangles and the form of the answers."""
     parser.usage = (
         "dp-explorer answer MAP [--rectangles FILE] [--polygons FILE] [--rectangle X0 Y0 X1 "
-        "Y1 ...] [--from X0 Y0 X1 Y1 --to X0 Y0 X1 Y1] [--place NAME FILE ...] [--lonlat] "
+        "Y1 ...] [--from X0 Y0 X1 Y1 --to X0 Y0 X1 Y1] [--place NAME FILE ...] [--area NAME ...] "
+        "[--lonlat] "
         "[--format table|csv|geojson] [-o FILE] [--overwrite]"
     )
     parser.description = (
         "Answer rectangles from a release file: the private count, the standard deviation of its "
         "noise, the 95 percent interval of the noise, and how many leaves are touched. It costs no "
         "budget, and the points are not needed. Of trips, a question is a box for each place; "
-        "what is left out is anywhere."
+        "what is left out is anywhere. Of areas, it is an area by name, a polygon or a rectangle."
     )
-    parser.add_argument("map", metavar="MAP", help="a file that `release` wrote")
+    parser.add_argument(
+        "map", metavar="MAP", help="a file that `release`, `trips` or `country` wrote"
+    )
     parser.add_argument(
         "--rectangles",
         metavar="FILE",
@@ -65,14 +70,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="write here (.csv, .geojson, .txt)")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     trip_answers.add_arguments(parser)
+    country_answers.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, answer, print or write."""
     from explorer.grid.places import TripDomain
+    from explorer.releases.country_file import is_country
     from explorer.releases.release import Release
 
     form, path = _form(arguments)
+    if is_country(arguments.map):
+        from explorer.releases.country import CountryRelease
+
+        country = CountryRelease.load(arguments.map)
+        answers, names, text = _of_country(arguments, country, form)
+        _tell(country.summary(), answers, names, text, form, path)
+        return
+    if arguments.area:
+        raise InputError("--area is for releases of areas; ask this one with --rectangle.")
     release = Release.load(arguments.map)
     if isinstance(release.domain, TripDomain):
         if arguments.polygons is not None:
@@ -82,13 +98,20 @@ def run(arguments: argparse.Namespace) -> None:
         answers, names, text = _of_polygons(arguments, release, form)
     else:
         answers, names, text = _of_map(arguments, release, form)
+    _tell(release.summary(), answers, names, text, form, path)
+
+
+def _tell(
+    summary: str, answers: Answers, names: list[str], text: str, form: str, path: Path | None
+) -> None:
+    """Print or write the text, and say what it is about."""
     if path is None:
         print(text, end="" if text.endswith("\n") else "\n")
     else:
         write_whole(path, lambda part: part.write_text(text, encoding="utf-8", newline=""))
         said = "1 answer was" if len(names) == 1 else f"{len(names):,} answers were"
         print(f"{said} written to {path}.")
-    note(release.summary())
+    note(summary)
     if form == "table":
         note(
             "low and high: 95 % interval of the noise; uneven spread inside leaves comes on top of "
@@ -107,13 +130,32 @@ def _of_map(
         raise InputError(
             "This release is a map of one place; ask it with --rectangle or --rectangles."
         )
-    boxes, names = _rectangles(arguments, release)
+    boxes, names = _rectangles(arguments, release.grid)
     answers = release.answer(boxes)
     columns = _figures(answers, release.touched(boxes))
-    _note_outside(boxes, release)
+    _note_outside(boxes, release.grid)
     if form == "table":
         return answers, names, _table(boxes, names, columns, release.grid.unit) + "\n"
     return answers, names, write_rectangles(boxes, names, release.grid, form, columns)
+
+
+def _of_country(
+    arguments: argparse.Namespace, release: CountryRelease, form: str
+) -> tuple[Answers, list[str], str]:
+    from explorer.queries.files import write_rectangles
+
+    if arguments.area or arguments.polygons is not None:
+        return country_answers.questions_of_areas(arguments, release, form, _figures, _rows)
+    if trip_answers.asked(arguments):
+        raise InputError("This release is of areas; ask it with --area, --polygons, --rectangle.")
+    grid = release.windows.grid
+    boxes, names = _rectangles(arguments, grid)
+    answers = release.answer(boxes)
+    columns = _figures(answers)
+    _note_outside(boxes, grid)
+    if form == "table":
+        return answers, names, _table(boxes, names, columns, grid.unit) + "\n"
+    return answers, names, write_rectangles(boxes, names, grid, form, columns)
 
 
 def _of_polygons(
@@ -147,15 +189,10 @@ def _of_trips(
     return answers, names, write_trip_boxes(boxes, names, domain, columns)
 
 
-def _figures(answers: Answers, leaves: np.ndarray) -> dict[str, np.ndarray]:
+def _figures(answers: Answers, leaves: np.ndarray | None = None) -> dict[str, np.ndarray]:
     low, high = answers.interval()
-    return {
-        "value": answers.value,
-        "noise_sd": answers.sd,
-        "low": low,
-        "high": high,
-        "leaves": leaves,
-    }
+    found = {"value": answers.value, "noise_sd": answers.sd, "low": low, "high": high}
+    return found if leaves is None else {**found, "leaves": leaves}
 
 
 def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
@@ -173,7 +210,7 @@ def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
     return form, output_path(arguments.output, arguments.overwrite, read)
 
 
-def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.ndarray, list[str]]:
+def _rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, list[str]]:
     import numpy as np
 
     from explorer.queries.files import read_rectangles
@@ -190,10 +227,10 @@ def _rectangles(arguments: argparse.Namespace, release: Release) -> tuple[np.nda
         )
     typed = np.array(arguments.rectangle, dtype=float).reshape(-1, 4)
     if arguments.lonlat:
-        typed = boxes_of_degrees(typed, release.grid)
+        typed = boxes_of_degrees(typed, grid)
     boxes, names = np.zeros((0, 4)), list[str]()
     if arguments.rectangles is not None:
-        boxes, names = read_rectangles(arguments.rectangles, release.grid, note=_note_boxes)
+        boxes, names = read_rectangles(arguments.rectangles, grid, note=_note_boxes)
     boxes = np.concatenate([boxes, typed])
     return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
 
@@ -220,8 +257,8 @@ def _note_boxes(sentence: str) -> None:
     note(f"{sentence} With --polygons in place of --rectangles shapes are asked as they are.")
 
 
-def _note_outside(boxes: np.ndarray, release: Release) -> None:
-    x0, y0, x1, y1 = release.grid.bounds
+def _note_outside(boxes: np.ndarray, grid: Grid) -> None:
+    x0, y0, x1, y1 = grid.bounds
     inside = (boxes[:, 0] < x1) & (boxes[:, 2] > x0) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
     outside = int((~inside).sum())
     if outside:

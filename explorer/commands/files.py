@@ -49,7 +49,7 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file under another name first, so that a failure leaves no half of it."""
     # With its ending, by which some formats are told.
-    part = path.with_name(f".{path.stem}.part{path.suffix}")
+    part = path.with_name(f".part.{path.name}")
     try:
         write(part)
         part.replace(path)

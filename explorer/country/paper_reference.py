@@ -144,15 +144,16 @@ def _asked(static: Any, releases: Any, cities: Any, bench: CountryBench) -> list
                 measure = _later(bench.areas_of_benchmark, epsilon, inside, number)
                 what = f"districts, {_TITLES[inside]}, benchmark {number}, {epsilon:g}"
                 found.append((what, measure, by_plan[plan, epsilon]["mre3"]))
+    keys = {title: key for key, title in _TITLES.items()}
     for row in cities:
         city, total = str(row["area"]).removeprefix("accidents "), row["total"]
-        inside = {title: key for key, title in _TITLES.items()}.get(row["mechanism"])
-        if city not in bench.cities or total not in bench.totals or inside is None:
+        known = row["mechanism"] in keys and total in bench.totals
+        if city not in bench.cities or not known:
             continue
-        for name, share in _FIG_9.items():
-            measure = _later(bench.squares_of, city, inside, share * total)
+        for structure, share in _FIG_9.items():
+            measure = _later(bench.squares_of, city, keys[row["mechanism"]], share * total)
             what = f"{city}, {row['mechanism']}, {share:.3f} of {total:g}"
-            found.append((what, measure, row["mre"][name]))
+            found.append((what, measure, row["mre"][structure]))
     return found
 
 

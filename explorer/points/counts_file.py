@@ -46,7 +46,7 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
     InputError
         For a name that does not say that the counts are exact.
     """
-    if not Path(path).name.removesuffix(".part").endswith(ENDING):
+    if not Path(path).name.endswith(ENDING):
         raise InputError(f"Exact counts say so in their name; call the file {counts_path(path)}.")
     flat = matrix.counts.ravel()
     cell = np.flatnonzero(flat)

@@ -105,6 +105,17 @@ def read(path: str | Path) -> dict[str, Any]:
         ) from error
 
 
+def is_country(path: str | Path) -> bool:
+    """Whether a file is to be read as a release of areas: a GeoPackage, or Parquet that says so."""
+    file = Path(path)
+    if file.suffix == ".gpkg":
+        return True
+    try:
+        return bool(json.loads(_read_facts(file)).get("kind") == "areas")
+    except (InputError, RuntimeError, *DAMAGE):
+        return False
+
+
 def layers(areas: Areas) -> list[str]:
     """Names of the layers, the whole first."""
     return ["whole", *(name if name != "whole" else "whole_" for name in areas.levels)]

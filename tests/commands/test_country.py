@@ -48,11 +48,11 @@ def test_it_is_that_of_the_python_api(here: Path, areas: Areas, tmp_path: Path) 
     counts = areas.count(read_points(here / "points.csv"), cell=4_000.0)
     for name in ("made.gpkg", "made.parquet"):
         path = str(tmp_path / name)
-        chosen = ["--inside", "htf", "--budgets", "Eq.-38", "--own-share", "0.4"]
+        chosen = ["--inside", "ug", "--budgets", "Eq.-38", "--own-share", "0.4"]
         given = line(here, "points.csv", "--epsilon", "0.5", "--preview", "7", *chosen, "-o", path)
         assert main(given) == 0
         release = CountryRelease.load(path)
-        expected = Country(epsilon=0.5, inside="htf", budgets="Eq. 38", own_share=0.4)
+        expected = Country(epsilon=0.5, inside="ug", budgets="Eq. 38", own_share=0.4)
         assert np.array_equal(release.tree.value, expected.release(counts, rng=7).tree.value)
         assert release.preview
 
@@ -154,3 +154,57 @@ def test_boundaries_that_are_points_are_refused(
     given = line(here, "points.csv", "--epsilon", "1", "--preview", "1")
     given[given.index("--areas") + 1] = str(here / "points.csv")
     assert "points.csv" in refusal(capsys, *given)
+
+
+@pytest.fixture(scope="module")
+def made(here: Path) -> str:
+    path = str(here / "asked.gpkg")
+    given = line(here, "points.csv", "--epsilon", "1", "--preview", "5", "--inside", "ug")
+    assert main([*given, "-o", path]) == 0
+    return path
+
+
+def test_areas_polygons_and_rectangles_are_answered(
+    made: str, here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = CountryRelease.load(made)
+    paths = [path for path in release.windows.areas.paths if len(path) in (1, 3)][:4]
+    asked = [word for path in paths for word in ("--area", "/".join(path))]
+    assert main(["answer", made, *asked, "--format", "csv"]) == 0
+    rows = [row.split(",") for row in capsys.readouterr().out.splitlines()[1:]]
+    expected = release.answer(paths)
+    np.testing.assert_allclose([float(row[1]) for row in rows], expected.value, rtol=1e-6)
+    np.testing.assert_allclose([float(row[2]) for row in rows], expected.sd, rtol=1e-6)
+    assert main(["answer", made, *asked, "-o", str(tmp_path / "a.geojson")]) == 0
+    assert "4 answers were written" in capsys.readouterr().out
+    x0, y0, x1, y1 = release.windows.grid.bounds
+    corners = [str(each) for each in (x0, y0, (x0 + x1) / 2, y1)]
+    assert main(["answer", made, "--rectangle", *corners]) == 0
+    out, err = capsys.readouterr()
+    value = release.answer([[float(each) for each in corners]]).value[0]
+    assert f"{value:,.1f}" in out
+    assert "counts of" in err
+    assert main(["answer", made, "--polygons", str(here / "areas.gpkg")]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(release.windows.areas)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("--area Nowhere", "Nowhere"),
+        ("--area Nowhere --rectangle 0 0 1 1", "alone"),
+        ("--area Nowhere --polygons areas.gpkg", "either"),
+        ("", "no rectangle"),
+        ("--from 0 0 1 1", "--area"),
+    ],
+)
+def test_questions_that_are_none(
+    made: str, capsys: pytest.CaptureFixture[str], more: str, says: str
+) -> None:
+    assert says in refusal(capsys, "answer", made, *typed(more))
+
+
+def test_a_package_of_something_else_is_no_release(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "not a release of areas" in refusal(capsys, "answer", str(here / "areas.gpkg"))

@@ -108,8 +108,8 @@ class PointFiles(FileSet):
         windows = Windows(areas, areas.lattice(cell))
         plan = PairPlan(windows.grid, areas, self.crs, self.rows)
         counted = count_plan(self, plan, bound, progress, workers, checkpoint)
-        sums = (each.astype(np.int64) for each in (counted.atoms, counted.counts))
-        counts = of_atoms(windows, plan, *sums, contribution_bound=bound)
+        atoms, numbers = counted.atoms.astype(np.int64), counted.counts.astype(np.int64)
+        counts = of_atoms(windows, plan, atoms, numbers, bound)
         return counts, (*self.notes, *counted.sentences())
 
     def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:

@@ -122,9 +122,8 @@ h3 + p {{ opacity: .78; }}
 .pages {{ display: flex; gap: 4px; }}
 .pages a {{ color: #ffffff; font-size: 14px; line-height: 20px; padding: 4px 10px;
   border-radius: 4px; text-decoration: none; opacity: .85; }}
-@media (max-width: 600px) {{ .pages {{ gap: 0; }} .pages a {{ padding: 4px 7px; }} }}
-@media (max-width: 600px) {{ .pages {{ gap: 0; }}
-  .pages a {{ padding: 4px 3px; font-size: 12.5px; }} }}
+@media (max-width: 600px) {{ .pages {{ gap: 0; flex-wrap: wrap; max-width: 196px; }}
+  .pages a {{ padding: 2px 4px; font-size: 12.5px; line-height: 18px; }} }}
 .pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
 .pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
 .progress {{ display: flex; align-items: center; gap: 12px; font-size: 14px; line-height: 20px; }}

@@ -17,6 +17,7 @@ PHONE = {
 PAGES = {
     "explore": ".tabulator-row",
     "trips": ".tabulator-row",
+    "country": ".tabulator-row",
     "compare": ".tabulator-row",
     "learn": "h2.lesson",
     "class": "button:has-text('Create a class')",

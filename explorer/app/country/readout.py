@@ -78,6 +78,8 @@ class CountryReadout(Readout):
         put(self.answer, f'<p class="summary" role="status"><b>{said}</b></p>')
         put(self.about, f'<p class="quiet">{html.escape(about(screen))}</p>')
         put(self.family, family_table(screen))
+        # A grid without rows is none to a screen reader.
+        self._table.widget.visible = len(screen.boxes) > 0
 
     def selected(self) -> None:
         """Boxes have no sentences of their own."""

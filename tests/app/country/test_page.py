@@ -134,7 +134,9 @@ def test_zooming_in_brings_finer_outlines_of_what_is_in_sight(page, monkeypatch)
 def test_a_box_is_answered_by_areas_and_maps(page) -> None:
     grid = page.parts.data.grid
     x0, y0, x1, y1 = grid.bounds
+    assert not page.table.widget.visible, "a table without rows is none to a screen reader"
     acts.drag(page.maps.country.figure, (x0 + 3000, y0 + 3000, x1 - 9000, y1 - 7000))
+    assert page.table.widget.visible
     assert page.rectangles.names == ["Q1"]
     row = page.table.widget.value.iloc[0]
     release = page.screen.release

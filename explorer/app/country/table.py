@@ -27,7 +27,6 @@ _COLUMNS: dict[str, Any] = {
     "difference": _SIGNED,
     "error %": _ERROR,
 }
-_PAGE = 12
 
 
 class AreaTable:
@@ -58,8 +57,6 @@ class AreaTable:
             selectable=False,
             layout="fit_data_table" if phone else "fit_columns",
             frozen_columns=["area"] if phone else [],
-            pagination="local",
-            page_size=_PAGE,
             formatters={name: make() for name, make in _COLUMNS.items()},
             text_align=sides,
             header_align=sides,
@@ -71,7 +68,10 @@ class AreaTable:
                 "columnDefaults": {"headerWordWrap": True, "minWidth": 48},
                 "placeholder": "No areas yet.",
             },
+            # It scrolls: pages would put buttons into the grid, which screen readers refuse.
             sizing_mode="stretch_width",
+            min_height=120,
+            max_height=420,
             margin=(4, 0),
             stylesheets=[TABLE_CSS],
         )

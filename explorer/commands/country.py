@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from explorer.points.area_counts import AreaCounts
     from explorer.releases.country import CountryRelease
 
-HELP = "draw private counts of areas inside each other, and a map in each"
+HELP = "draw private counts and maps of areas inside each other"
 
 _SETTINGS = ("inside", "budgets", "own_share", "threshold", "consistency")
 _ENDINGS = (".gpkg", ".parquet")

@@ -7,6 +7,7 @@ from explorer import Gravity, TripDomain, TripMatrix
 from explorer.grid.grid import Grid
 from explorer.releases import fans as fan_module
 from explorer.releases.fans import fans
+from explorer.releases.place_maps import NO_MAPS
 from explorer.releases.tree import Tree
 
 RNG = np.random.default_rng(8)
@@ -25,9 +26,9 @@ def random_boxes(number: int) -> np.ndarray:
     return boxes
 
 
-@pytest.mark.parametrize("inside", ["maps", "uniform"])
-def test_answers_are_those_of_a_look_at_every_child(inside, monkeypatch) -> None:
-    release = Gravity(epsilon=1.0, zones=5).release(MATRIX, rng=3).spread(inside)
+@pytest.mark.parametrize("spread", ["maps", "uniform"])
+def test_answers_are_those_of_a_look_at_every_child(spread, monkeypatch) -> None:
+    release = Gravity(epsilon=1.0, zones=5).release(MATRIX, rng=3).spread(spread)
     tree, boxes = release.tree, random_boxes(400)
     assert tree.fan_out[0] == 5**4
     assert len(tree._fans.of) == len(tree), "the first jump is a grid of zones"
@@ -37,7 +38,8 @@ def test_answers_are_those_of_a_look_at_every_child(inside, monkeypatch) -> None
     )  # fmt: skip
     monkeypatch.setattr(fan_module, "FEWEST", 10**9)
     assert len(plain._fans.of) == 0
-    maps = release._chances
+    inside = release.maps_inside
+    maps = NO_MAPS if inside is None else inside.over(tree.lower, tree.upper)
     for quick, slow in zip(tree.integrate(boxes, maps), plain.integrate(boxes, maps), strict=True):
         np.testing.assert_array_equal(quick, slow)
 

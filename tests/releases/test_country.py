@@ -168,6 +168,8 @@ def test_the_map_inside_is_a_release_on_its_window(made, exact, counts) -> None:
     assert inner.answer(inner.grid.from_cells([[[0, 0], inner.grid.shape]])).value[0] > 0
     window = counts.windows.of([0])
     np.testing.assert_allclose(exact.inside("Port").density(), counts.inside(window).counts)
+    written = made.areas().set_index("name").path["Port"]
+    np.testing.assert_array_equal(made.inside(written).density(), inner.density())
     with pytest.raises(InputError, match="no map inside"):
         made.inside("East")
     with pytest.raises(InputError, match="no area"):

@@ -94,7 +94,7 @@ class Windows:
         return np.sort(self.row[first[node] : behind[node]])
 
     def find(self, path: Sequence[str] | str) -> int:
-        """The node of an area by its path, or by a name that only one has.
+        """The node of an area by its path, also as `areas` writes it, or a name that only one has.
 
         Raises
         ------
@@ -108,6 +108,8 @@ class Windows:
             people = {int(self.people.of[i]) for i in found}
             if len(people) > 1:
                 raise InputError(f"There are {len(found)} areas called {path!r}: give a path.")
+            # Names may hold a stroke: a name goes before a written path.
+            found = found or [i for i, each in enumerate(paths) if each and "/".join(each) == path]
         else:
             found = [i for i, each in enumerate(paths) if each == tuple(path)]
         if not found:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.country.data import CountryData
+from explorer.app.curator.comparing import Order
 from explorer.app.work.job import Run, Superseded
 from explorer.country.benchmarks import benchmark_plan, by_cells
 from explorer.country.mechanism import Country
@@ -22,15 +22,6 @@ Floats = NDArray[np.float64]
 RUNS = 3
 #: Errors are relative to the true count, or to so many records where there are fewer.
 LEAST = 20
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """What to compare: the mechanism on screen with its settings, and others of its epsilon."""
-
-    data: CountryData
-    chosen: Country
-    key: tuple[Any, ...]
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class AreaLook:
     ----------
     level : of the areas on the map
     area : the chosen node; -1 for the one with most private records
-    per : whether colours are of records, or of records per 100 km2
+    per : "area" colours the records of an area, "km2" those on so much ground, see `_ground`
     """
 
     level: int

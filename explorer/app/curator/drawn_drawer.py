@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 
 
-class DrawnDrawer(Drawer):
+class DrawnDrawer(Drawer, ABC):
     """Data, mechanism and privacy, random noise, view; a page says what the first and last hold.
 
     Parameters
@@ -68,13 +69,13 @@ class DrawnDrawer(Drawer):
             *self.look(),
         )
 
+    @abstractmethod
     def data(self) -> list[Any]:
         """The controls of what is counted, each followed by its words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def look(self) -> list[Any]:
         """The controls of how it is drawn."""
-        raise NotImplementedError
 
     def offer(self, screen: Any) -> None:
         """Offer to save the kept release, and to show it where a preview is on screen."""

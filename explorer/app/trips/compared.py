@@ -4,95 +4,37 @@ from __future__ import annotations
 
 import html
 import math
-from typing import Any
 
-import panel as pn
-
-from explorer.app.curator.panel import ExplainPanel, panel_button
-from explorer.app.curator.parts import PageParts
-from explorer.app.kit import ui
-from explorer.app.kit.html import html_pane, put
+from explorer.app.curator.comparing import ComparingPanel, Order
 from explorer.app.kit.numbers import percent
-from explorer.app.trips.comparison import BOXES, KINDS, RUNS, Comparison, Order, compare
-from explorer.app.work.job import Job, patient
-from explorer.mechanisms import rebuild
+from explorer.app.trips.comparison import BOXES, KINDS, RUNS, Comparison, compare
+from explorer.app.trips.screen import TripScreen
+from explorer.app.work.job import Run, patient
+from explorer.mechanisms import Mechanism, rebuild
 
-_POOL = patient(2, "comparison")
 
+class ComparedPanel(ComparingPanel):
+    """All mechanisms that take trips."""
 
-class ComparedPanel(ExplainPanel[Any]):
-    """The panel; nothing is computed before its button is pressed."""
+    START = "Compare all mechanisms"
+    DONE = "of the mechanisms are done"
+    POOL = patient(2, "comparison")
 
-    def __init__(self, parts: PageParts) -> None:
-        super().__init__(lambda question: question, parts)
-        self.found: Comparison | None = None
-        self.work: Job[Comparison] = Job(
-            compare, self._done, self._refused, changed=self._progressed, pool=_POOL
-        )
-        self.go = panel_button("Compare all mechanisms", self._start, "contained")
-        self.stop = panel_button("Stop", lambda _event: self.work.cancel())
-        self.stop.disabled = True
-        self._progress, self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(3))
-        self.view = pn.Column(
-            ui.wrapping(self.go, self.stop, gap="6px 8px"),
-            self._progress,
-            self._said,
-            self._table,
-            sizing_mode="stretch_width",
-            margin=(4, 0),
-        )
+    def compare(self, order: Order, run: Run) -> Comparison:
+        """A few previews of each, held against the truth."""
+        return compare(order, run)
 
-    def show(self, screen: Any) -> None:
-        """Look at another screen; what was found of other settings stays, marked as such."""
-        self._screen = screen
-        self._write()
+    def chosen(self, screen: TripScreen) -> Mechanism:
+        """That of the release as it was drawn, however its counts are spread."""
+        return rebuild(screen.drawn)
 
-    def selected(self) -> None:
-        """The rows of the table do not matter here."""
+    def sentence(self, found: Comparison) -> str:
+        """Which is best, and by how much."""
+        return sentence(found)
 
-    def hide(self) -> None:
-        """Stop work; what has been found stays for the next look."""
-        self.work.cancel()
-        self._screen = None
-
-    def _question(self, screen: Any) -> Any:
-        return screen
-
-    def _show(self, found: Any) -> None:
-        """Nothing is found but by the button."""
-
-    def _start(self, _event: Any = None) -> None:
-        screen = self._screen
-        if screen is None:
-            return
-        self.work.ask(Order(screen.data, rebuild(screen.drawn), screen.key[:2]))
-
-    def _done(self, found: Comparison) -> None:
-        self.found = found
-        self._write()
-
-    def _progressed(self) -> None:
-        running = self.work.busy
-        self.go.disabled, self.stop.disabled = running, not running
-        text = ""
-        if running:
-            part, left = self.work.progress
-            rest = "" if left is None else f", about {left:.0f} s left"
-            text = f"{part:.0%} of the mechanisms are done{rest}."
-        put(self._progress, f'<p class="quiet" role="status">{text}</p>' if text else "")
-
-    def _write(self) -> None:
-        self._progressed()
-        found, screen = self.found, self._screen
-        if found is None:
-            return
-        stale = screen is not None and found.order.key != screen.key[:2]
-        said = sentence(found)
-        if stale:
-            said = f"{said} The settings have changed since: compare again for the present ones."
-        put(self._said, f'<p class="summary" role="status">{html.escape(said)}</p>')
-        put(self._table, table(found))
-        self.go.label = "Compare again"
+    def table(self, found: Comparison) -> str:
+        """Mean relative errors, a row for each."""
+        return table(found)
 
 
 def sentence(found: Comparison) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.comparing import Order
 from explorer.app.work.job import Run, Superseded
 from explorer.errors import InputError
 from explorer.evaluate.metrics import mre
@@ -31,15 +31,6 @@ KINDS = {
     "place": "one place only",
 }
 BOXES, RUNS = 250, 3
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """What to compare: the mechanism on screen with its settings, the others as they come."""
-
-    data: Any
-    chosen: Mechanism
-    key: tuple[Any, ...]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from explorer.cities.city import City
 from explorer.cities.downloads import Download
 from explorer.errors import InputError
 from explorer.grid.description import WAYS, declared_grid
-from explorer.grid.values import shown
+from explorer.grid.values import of_key
 
 __all__ = ["City", "cities", "find", "folders"]
 
@@ -63,10 +63,7 @@ def find(key: str) -> City:
     InputError
         For a key that no city has; it lists those there are.
     """
-    known = cities()
-    if key not in known:
-        raise InputError(f"There is no city {shown(key)} here: choose one of {', '.join(known)}.")
-    return known[key]
+    return of_key(cities(), key, "There is no city")
 
 
 def folders() -> list[Path]:

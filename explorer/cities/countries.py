@@ -8,9 +8,8 @@ from functools import partial
 
 from explorer.cities import nation, nation_plan
 from explorer.cities.catalogue import folders
-from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
-from explorer.grid.values import shown
+from explorer.grid.values import of_key
 from explorer.points.points import Points, read_points
 
 #: The key of the country that comes with the package.
@@ -69,12 +68,7 @@ def find(key: str) -> CountrySet:
     InputError
         For a key that no country has; it lists those there are.
     """
-    known = countries()
-    if key not in known:
-        raise InputError(
-            f"There is no country {shown(key)} here: choose one of {', '.join(known)}."
-        )
-    return known[key]
+    return of_key(countries(), key, "There is no country")
 
 
 def _made_up() -> CountrySet:

@@ -15,7 +15,7 @@ from explorer.errors import InputError
 from explorer.grid.description import declared_grid
 from explorer.grid.grid import Grid
 from explorer.grid.places import MOST_PLACES, TripDomain
-from explorer.grid.values import shown
+from explorer.grid.values import of_key, shown
 from explorer.trips.columns import said
 from explorer.trips.trips import Trips, read_trips
 
@@ -169,10 +169,7 @@ def find(key: str) -> TripSet:
     InputError
         For a key that none has; it lists those there are.
     """
-    known = trip_sets()
-    if key not in known:
-        raise InputError(f"There are no trips {shown(key)} here: choose one of {', '.join(known)}.")
-    return known[key]
+    return of_key(trip_sets(), key, "There are no trips")
 
 
 def _made_up() -> TripSet:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
-from explorer.commands.count import workers
 from explorer.commands.drawing import (
     draw_and_save,
     refuse_user_alone,
@@ -19,10 +18,12 @@ from explorer.commands.drawing import (
 from explorer.commands.files import output_path, require_file
 from explorer.commands.reading import (
     add_columns,
+    add_parts,
+    add_points,
     as_flags,
-    in_parts,
     look_at_points,
     require_points,
+    workers,
 )
 from explorer.commands.terminal import note, progress, table
 from explorer.errors import InputError
@@ -54,12 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "first area of the file that covers it, and nowhere if there is none. Each release costs "
         "epsilon, which is booked in a ledger before it is drawn. No exact count is printed."
     )
-    parser.add_argument(
-        "points",
-        nargs="+",
-        metavar="POINTS",
-        help="a file, or Parquet in a folder, a pattern, an address of fsspec, or several of them",
-    )
+    add_points(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="GeoPackage (.gpkg, a layer per level) or .parquet"
     )
@@ -90,15 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         text = flags.described(Country.param[name]).replace("%", "%%")
         group.add_argument(flags.flag(name), metavar="VALUE", help=text)
     add_columns(parser)
-    group = parser.add_argument_group("points in parts")
-    group.add_argument(
-        "--dask",
-        metavar="WHERE",
-        help="count by Dask: auto (processes here), threads, or tcp://... of a scheduler",
-    )
-    group.add_argument(
-        "--gaps", action="store_true", help="numbered files may lack some numbers in between"
-    )
+    add_parts(parser.add_argument_group("points in parts"))
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -123,9 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(
             "Counts of `dp-explorer count` know their grid and no areas; give the points."
         )
-    if not in_parts(sources) and (arguments.dask is not None or arguments.gaps):
-        raise InputError("--dask and --gaps are for Parquet; leave them out, or write Parquet.")
-    where = workers(arguments.dask)
+    where = workers(arguments)
     path = _path(arguments)
     areas, cell = _areas(arguments)
     ledger = None if arguments.no_ledger or seed is not None else Payment()

@@ -11,6 +11,7 @@ from explorer.commands import flags
 from explorer.commands.drawing import as_typed
 from explorer.commands.files import require_file
 from explorer.commands.terminal import progress
+from explorer.errors import InputError
 
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
@@ -34,6 +35,48 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "--contribution-bound",
         metavar="K",
         help="protect users, not records: at most K records of each user are counted",
+    )
+
+
+def add_points(parser: argparse.ArgumentParser) -> None:
+    """Declare points of any size as the arguments without a flag."""
+    parser.add_argument(
+        "points",
+        nargs="+",
+        metavar="POINTS",
+        help="a file, or Parquet in a folder, a pattern, an address of fsspec, or several of them",
+    )
+
+
+def add_parts(parser: argparse._ActionsContainer) -> None:
+    """Declare how points in parts are counted; see `workers`."""
+    parser.add_argument(
+        "--dask",
+        metavar="WHERE",
+        help="count by Dask: auto (processes here), threads, or tcp://... of a scheduler",
+    )
+    parser.add_argument(
+        "--gaps", action="store_true", help="numbered files may lack some numbers in between"
+    )
+
+
+def workers(arguments: argparse.Namespace) -> str | None:
+    """Where Dask is to count, as typed; None for one thread.
+
+    Raises
+    ------
+    InputError
+        For what is none of auto, threads and an address; for points that are in no parts, where
+        both flags would do nothing.
+    """
+    text: str | None = arguments.dask
+    if not in_parts(arguments.points) and (text is not None or arguments.gaps):
+        raise InputError("--dask and --gaps are for Parquet; leave them out, or write Parquet.")
+    if text is None or text in ("auto", "threads") or "://" in text:
+        return text
+    raise InputError(
+        f"--dask is {text!r}; give auto, threads, or the address of a scheduler such as "
+        "tcp://10.0.0.1:8786."
     )
 
 

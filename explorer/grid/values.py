@@ -6,16 +6,40 @@ once (`param`); whoever checks a value says it with a noun of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import param
 
 from explorer.errors import InputError
 
+Kind = TypeVar("Kind")
+
 #: Characters of a value that a sentence repeats.
 LONGEST = 40
+
+
+def of_key(known: Mapping[str, Kind], key: str, noun: str) -> Kind:
+    """What a catalogue has under a key.
+
+    Parameters
+    ----------
+    noun : begins the sentence, such as "There is no city"
+
+    Raises
+    ------
+    InputError
+        For a key that it has not; it lists those it has.
+
+    Examples
+    --------
+    >>> of_key({"a": 1}, "a", "There is no letter")
+    1
+    """
+    if key not in known:
+        raise InputError(f"{noun} {shown(key)} here: choose one of {', '.join(known)}.")
+    return known[key]
 
 
 def checked(declared: param.Parameter, value: Any, noun: str | None = None) -> Any:

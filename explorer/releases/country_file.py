@@ -30,7 +30,7 @@ from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid
 from explorer.releases.area_map import AreaMap
 from explorer.releases.checks import check_tree
-from explorer.releases.facts import checked
+from explorer.releases.facts import checked, of_any
 from explorer.releases.file import DAMAGE, KEY, unpacked
 from explorer.releases.tree import Tree
 
@@ -143,16 +143,7 @@ def _facts(release: Any) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "kind": "areas",
-        "software": release.version,
-        "mechanism": release.mechanism,
-        "parameters": dict(release.parameters),
-        "epsilon": release.epsilon,
-        "units": release.units,
-        "preview": release.preview,
-        "unit_of_privacy": release.unit,
-        "contribution_bound": release.contribution_bound,
-        "ledger": [vars(row) for row in release.ledger],
-        "facts": dict(release.facts),
+        **of_any(release),
         "elsewhere": [],
         "inside": maps[0].inside if maps else "uniform",
         "linear": True,

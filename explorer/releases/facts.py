@@ -38,6 +38,19 @@ def by_stage(
 def described(release: Any) -> dict[str, Any]:
     """The facts of a `Release` as JSON can hold them: what `checked` reads again."""
     return {
+        **of_any(release),
+        "elsewhere": release.elsewhere,
+        "inside": release.inside,
+        "linear": release.linear,
+        "haar_variance": release.haar_variance,
+        # Files without it are of whole records.
+        **({"weighted": True} if release.weighted else {}),
+    }
+
+
+def of_any(release: Any) -> dict[str, Any]:
+    """What releases of every kind say of themselves, as JSON can hold it."""
+    return {
         "software": release.version,
         "mechanism": release.mechanism,
         "parameters": dict(release.parameters),
@@ -48,12 +61,6 @@ def described(release: Any) -> dict[str, Any]:
         "contribution_bound": release.contribution_bound,
         "ledger": [vars(row) for row in release.ledger],
         "facts": dict(release.facts),
-        "elsewhere": release.elsewhere,
-        "inside": release.inside,
-        "linear": release.linear,
-        "haar_variance": release.haar_variance,
-        # Files without it are of whole records.
-        **({"weighted": True} if release.weighted else {}),
     }
 
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,15 +125,40 @@ def leave(page: Page) -> None:
         page.context.close()
 
 
-def open_page(browser: Browser, server: Server, **context: object) -> tuple[Page, Watch]:
-    """A page with its maps painted, and its watch."""
-    page = new_page(browser, **context)
+def come_to(
+    browser: Browser, server: Server, path: str, first: str, last: str = "", **options: Any
+) -> tuple[Page, Watch]:
+    """A page with maps and a table, and its watch.
+
+    Parameters
+    ----------
+    path : of the page, "" for the root
+    first, last : names of the map that must be there and of the one that must have come to rest
+    **options : see `new_page`
+    """
+    page = new_page(browser, **options)
     watch = Watch(page, server.url)
-    page.goto(server.url)
-    page.get_by_role("img", name="Private map").wait_for()
+    page.goto(server.url + path)
+    page.get_by_role("img", name=first).wait_for()
     page.locator(".tabulator-row").first.wait_for()
-    settle(page)
+    settle(page, last or first)
     return page, watch
+
+
+def open_page(browser: Browser, server: Server, **options: Any) -> tuple[Page, Watch]:
+    """Explore with its maps painted, and its watch."""
+    return come_to(browser, server, "", "Private map", **options)
+
+
+def visiting(server: Server, arrive: Callable[[], tuple[Page, Watch]]) -> Iterator[Page]:
+    """A visit; fails on page errors, console errors, foreign requests, server tracebacks."""
+    before = len(server.log)
+    page, watch = arrive()
+    yield page
+    page.wait_for_timeout(100)
+    leave(page)
+    assert not watch.found, "\n".join(watch.found)
+    assert not troubles("".join(server.log[before:]))
 
 
 def settle(page: Page, name: str = "Private map") -> None:
@@ -157,11 +182,5 @@ def troubles(logged: str) -> str:
 
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
-    """A fresh visit; fails on page errors, console errors, foreign requests, server tracebacks."""
-    before = len(server.log)
-    one, watch = open_page(browser, server)
-    yield one
-    one.wait_for_timeout(100)
-    leave(one)
-    assert not watch.found, "\n".join(watch.found)
-    assert not troubles("".join(server.log[before:]))
+    """A fresh visit to Explore."""
+    yield from visiting(server, lambda: open_page(browser, server))

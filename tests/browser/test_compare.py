@@ -13,7 +13,7 @@ from explorer import AG, HTF, Mosaic, exact
 from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.evaluate import evaluate, workload
-from tests.browser.conftest import Server, Watch, leave, new_page, settle, troubles
+from tests.browser.conftest import Server, Watch, come_to, leave, troubles, visiting
 from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -28,25 +28,13 @@ def matrix():
 
 def visit(browser: Browser, server: Server, path: str, **context: object) -> tuple[Page, Watch]:
     """A page with both maps and its table."""
-    page = new_page(browser, **context)
-    watch = Watch(page, server.url)
-    page.goto(server.url + path)
-    page.get_by_role("img", name="Private map A").wait_for()
-    page.locator(".tabulator-row").first.wait_for()
-    settle(page, "Private map B")
-    return page, watch
+    return come_to(browser, server, path, "Private map A", "Private map B", **context)
 
 
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
-    """A fresh visit; fails on page errors, console errors, foreign requests, server tracebacks."""
-    before = len(server.log)
-    one, watch = visit(browser, server, "/compare")
-    yield one
-    one.wait_for_timeout(100)
-    leave(one)
-    assert not watch.found, "\n".join(watch.found)
-    assert not troubles("".join(server.log[before:]))
+    """A fresh visit."""
+    yield from visiting(server, lambda: visit(browser, server, "/compare"))
 
 
 def boxes_of(page: Page) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.cities.countries import find
-from tests.browser.conftest import Watch, leave, new_page, settle, troubles
+from tests.browser.conftest import come_to, visiting
 from tests.browser.visit import colours, drag, number, pick, picture, wait_until
 
 pytestmark = pytest.mark.browser
@@ -22,19 +22,8 @@ _SENTENCE = re.compile(
 
 
 def visit(browser, server, **options) -> Iterator[Page]:
-    """A visit; fails on page errors, foreign requests and server tracebacks."""
-    before = len(server.log)
-    page = new_page(browser, **options)
-    watch = Watch(page, server.url)
-    page.goto(f"{server.url}/country")
-    page.get_by_role("img", name=ALL).wait_for()
-    page.locator(".tabulator-row").first.wait_for()
-    settle(page, ALL)
-    yield page
-    page.wait_for_timeout(100)
-    leave(page)
-    assert not watch.found, "\n".join(watch.found)
-    assert not troubles("".join(server.log[before:]))
+    """A visit to the page."""
+    yield from visiting(server, lambda: come_to(browser, server, "/country", ALL, **options))
 
 
 @pytest.fixture

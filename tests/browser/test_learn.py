@@ -15,7 +15,7 @@ from explorer.teaching import thresholds
 from explorer.teaching.emptiness import Occupancy
 from explorer.teaching.journeys import journeys
 from explorer.teaching.lottery import seen
-from tests.browser.conftest import Server, Watch, leave, new_page, troubles
+from tests.browser.conftest import Server, Watch, leave, new_page, visiting
 from tests.browser.visit import figure, number, pick, serious, steady
 
 pytestmark = pytest.mark.browser
@@ -40,14 +40,8 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
 
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
-    """A fresh visit; fails on page errors, console errors, foreign requests, server tracebacks."""
-    before = len(server.log)
-    one, watch = visit(browser, server, "/learn")
-    yield one
-    one.wait_for_timeout(100)
-    leave(one)
-    assert not watch.found, "\n".join(watch.found)
-    assert not troubles("".join(server.log[before:]))
+    """A fresh visit."""
+    yield from visiting(server, lambda: visit(browser, server, "/learn"))
 
 
 def finding(page: Page) -> str:

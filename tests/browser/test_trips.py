@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from explorer import Gravity, exact
 from explorer.cities.trip_sets import find
 from explorer.queries.boxes import example_rows
-from tests.browser.conftest import Watch, leave, new_page, settle, troubles
+from tests.browser.conftest import come_to, visiting
 from tests.browser.visit import colours, drag, names, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -23,19 +23,8 @@ BEGIN, STOP, END = "begin;", "stop;", "end;"
 
 @pytest.fixture
 def trips(browser, server) -> Iterator[Page]:
-    """A visit to the page; fails on page errors, foreign requests and server tracebacks."""
-    before = len(server.log)
-    page = new_page(browser)
-    watch = Watch(page, server.url)
-    page.goto(f"{server.url}/trips")
-    page.get_by_role("img", name=BEGIN).wait_for()
-    page.locator(".tabulator-row").first.wait_for()
-    settle(page, END)
-    yield page
-    page.wait_for_timeout(100)
-    leave(page)
-    assert not watch.found, "\n".join(watch.found)
-    assert not troubles("".join(server.log[before:]))
+    """A visit to the page."""
+    yield from visiting(server, lambda: come_to(browser, server, "/trips", BEGIN, END))
 
 
 def said(page: Page) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Watch, leave, new_page, settle, troubles
+from tests.browser.conftest import come_to, settle, visiting
 from tests.browser.visit import picture, serious, wait_until
 
 pytestmark = pytest.mark.browser
@@ -19,18 +19,7 @@ FROM, TO = "where trips to Q1 begin", "where trips from Q1 end"
 
 @pytest.fixture
 def trips(browser, server) -> Iterator[Page]:
-    before = len(server.log)
-    page = new_page(browser)
-    watch = Watch(page, server.url)
-    page.goto(f"{server.url}/trips")
-    page.get_by_role("img", name=TO).wait_for()
-    page.locator(".tabulator-row").first.wait_for()
-    settle(page, TO)
-    yield page
-    page.wait_for_timeout(100)
-    leave(page)
-    assert not watch.found, "\n".join(watch.found)
-    assert not troubles("".join(server.log[before:]))
+    yield from visiting(server, lambda: come_to(browser, server, "/trips", TO))
 
 
 def press(page: Page, name: str) -> None:

@@ -106,6 +106,14 @@ def test_one_table_of_text_is_counted_as_well(tmp_path: Path) -> None:
     assert np.array_equal(counts, GRID.count(read_points(csv)).counts)
 
 
+@pytest.mark.parametrize("flag", [["--gaps"], ["--dask", "threads"]])
+def test_a_flag_that_would_do_nothing_is_refused(flag, tmp_path, capsys) -> None:
+    table = tmp_path / "points.csv"
+    table.write_text("lon,lat\n-35,45\n")
+    said = refusal(capsys, "count", str(table), *HERE, "-o", str(tmp_path / "counts"), *flag)
+    assert "--dask and --gaps are for Parquet" in said
+
+
 def test_what_is_refused(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = ["-o", str(tmp_path / "counts")]
     assert "There is no file nowhere" in refusal(capsys, "count", "nowhere", *HERE, *name)

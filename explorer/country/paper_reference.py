@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from explorer.country.mechanism import NO_MAPS
 from explorer.country.paper import HIERARCHY, SHARES, CountryBench
 from explorer.errors import InputError
-from explorer.evaluate.ranking import standard_error
+from explorer.evaluate.ranking import may_differ, standard_error
 from explorer.evaluate.results import figure
 from explorer.grid.grid import Progress
 
-STANDARD_ERRORS, FLOOR = 3.0, 0.1
+FLOOR = 0.1
 FILES = "static_budgets.json", "release_gb.json", "fig9.json"
 _STATIC = {"Eq. 38": "eq38", "uniform": "uniform", "geometric": "geo2"}
 _BENCHMARKS = {
@@ -51,8 +51,8 @@ class Pair:
     @property
     def within(self) -> bool:
         """Whether they agree."""
-        allowed = STANDARD_ERRORS * float(np.hypot(self.error, self.their_error))
-        return abs(self.ours - self.theirs) <= max(allowed, FLOOR * self.theirs)
+        allowed = may_differ(self.error, self.their_error, self.theirs, FLOOR)
+        return abs(self.ours - self.theirs) <= allowed
 
 
 Asked = tuple[str, Callable[[], NDArray[np.float64]], Any]

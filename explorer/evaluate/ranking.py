@@ -63,6 +63,15 @@ def standard_error(values: NDArray[np.float64]) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
+def may_differ(error: float, other_error: float, other: float, floor: float) -> float:
+    """How far two means may lie apart and still agree.
+
+    Three standard errors of their difference, or ``floor`` times the ``other`` mean where that is
+    more: standard errors of a few draws are themselves known to a third or so.
+    """
+    return max(3.0 * float(np.hypot(error, other_error)), floor * other)
+
+
 def critical_value(seeds: int) -> float:
     """Standard errors beyond which a difference counts: 2, more for few seeds.
 

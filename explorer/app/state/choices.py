@@ -41,8 +41,12 @@ class Choices(param.Parameterized):
         checked(self.param[name], value)
 
 
-class PlaceState(Choices, PlaceChoices):
-    """What is counted: all that the frame of a page asks of a state."""
+class Placed(Choices):
+    """Choices with a city, a side of its cells and a bound on a user's points."""
+
+    city: Any
+    side: Any
+    bound: Any
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -54,3 +58,7 @@ class PlaceState(Choices, PlaceChoices):
         city, side, bound = place
         # Counts without points have the cells they have, which no choice of the grid names.
         self.put(city=city, bound=bound, **({"side": side} if side else {}))
+
+
+class PlaceState(Placed, PlaceChoices):
+    """What is counted: all that the frame of a page asks of a state."""

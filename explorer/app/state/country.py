@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import param
 
+from explorer.app.state.choices import Placed
 from explorer.app.state.mechanism import MechanismState
 from explorer.cities.countries import MADE_UP
 from explorer.country.mechanism import Country
@@ -18,7 +19,7 @@ CELLS = (250, 500, 1000, 2000)
 LOWEST = 20
 
 
-class CountryState(MechanismState):
+class CountryState(MechanismState, Placed):
     """The choices behind the Country page: what is counted, how it is released, what is shown."""
 
     mechanism = param.Selector(default=Country.key, objects=[Country.key], label="Mechanism")
@@ -51,13 +52,3 @@ class CountryState(MechanismState):
     def offered(cls) -> Mapping[str, type[Mechanism]]:
         """The one mechanism of countries."""
         return {Country.key: Country}
-
-    @property
-    def place(self) -> tuple[str, int, int]:
-        """Country, side of the cells and bound on a user's records."""
-        return self.city, self.side, self.bound
-
-    def go(self, place: tuple[str, int, int]) -> None:
-        """Choose all three at once."""
-        city, side, bound = place
-        self.put(city=city, bound=bound, **({"side": side} if side else {}))

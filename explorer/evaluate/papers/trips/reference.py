@@ -18,7 +18,7 @@ from explorer.errors import InputError
 from explorer.evaluate.papers.bench import Bench
 from explorer.evaluate.papers.trips.bench import TripBench
 from explorer.evaluate.papers.verdicts import Outcome
-from explorer.evaluate.ranking import standard_error
+from explorer.evaluate.ranking import may_differ, standard_error
 from explorer.evaluate.results import figure
 from explorer.mechanisms import (
     EBP,
@@ -33,7 +33,7 @@ from explorer.mechanisms import (
 )
 from explorer.mechanisms.base import Mechanism
 
-STANDARD_ERRORS, FLOOR = 3.0, 0.03
+FLOOR = 0.03
 METRICS = ("mre20", "mreRho", "mae")
 FILE = "bench_real.json"
 SETS = ("sf:o,d:64", "san:o,d:64")
@@ -79,8 +79,7 @@ class Pair:
     @property
     def allowed(self) -> float:
         """How far they may differ."""
-        together = STANDARD_ERRORS * float(np.hypot(self.error, self.their_error))
-        return max(together, FLOOR * self.theirs)
+        return may_differ(self.error, self.their_error, self.theirs, FLOOR)
 
     @property
     def within(self) -> bool:

@@ -14,6 +14,7 @@ from explorer.points.points import Points, read_points
 
 #: The key of the country that comes with the package.
 MADE_UP = "nation"
+GREAT_BRITAIN = "great-britain"
 _GB_AREAS, _GB_POINTS = "gb_districts.parquet", "gb_road_accidents.parquet"
 
 
@@ -48,8 +49,8 @@ def countries() -> dict[str, CountrySet]:
     for folder in folders():
         areas, points = folder / _GB_AREAS, folder / _GB_POINTS
         if areas.is_file() and points.is_file():
-            found["great-britain"] = CountrySet(
-                key="great-britain",
+            found[GREAT_BRITAIN] = CountrySet(
+                key=GREAT_BRITAIN,
                 title="Great Britain, road accidents",
                 description="Three countries, eleven regions, 380 districts.",
                 source="Department for Transport through deck.gl; boundaries of districts.",

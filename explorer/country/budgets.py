@@ -46,12 +46,29 @@ def parts(people: People, rule: str, levels: Ints | None = None) -> Floats:
         return spread(people, after_least_squares(people))
     number = people.levels + 1
     weights = {
-        "Eq. 38": np.cbrt(np.ones(number) if levels is None else levels),
+        "Eq. 38": np.ones(number) / number if levels is None else of_eq_38(levels),
         "uniform": np.ones(number),
         "geometric": GEOMETRIC ** np.arange(number),
         "lowest level": np.where(np.arange(number) < number - 1, 0.0, 1.0),
     }[rule]
     return of_levels(people, weights / weights.sum())
+
+
+def of_eq_38(levels: ArrayLike) -> Floats:
+    """Shares of the levels by Eq. 38 of htf-2022, e_i proportional to n_i^(1/3), (levels,).
+
+    Parameters
+    ----------
+    levels : (levels,) number of areas of each level
+
+    Examples
+    --------
+    >>> of_eq_38([1, 50, 3006, 19495]).round(4)  # the United States, as printed
+    array([0.0217, 0.08  , 0.3135, 0.5847])
+    """
+    weights = np.cbrt(np.asarray(levels, dtype=np.float64))
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 def of_levels(people: People, shares: Floats) -> Floats:

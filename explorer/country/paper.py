@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.cities import nation, nation_plan
-from explorer.cities.catalogue import folders
+from explorer.cities.countries import GREAT_BRITAIN, MADE_UP, countries
 from explorer.country.benchmarks import benchmark, benchmark_plan, by_cells
+from explorer.country.budgets import of_eq_38
 from explorer.country.mechanism import NO_MAPS, Country
 from explorer.errors import InputError
 from explorer.evaluate.metrics import SMOOTHING, mre
@@ -24,12 +25,11 @@ from explorer.evaluate.papers.claim import Claim
 from explorer.evaluate.papers.report import Report, Row
 from explorer.evaluate.papers.verdicts import Comparison, Outcome, ratio, smaller
 from explorer.evaluate.workloads import workload
-from explorer.grid.areas.areas import Areas
 from explorer.grid.grid import Grid, Progress
 from explorer.mechanisms import HTF, Mosaic
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.points import Points, read_points
+from explorer.points.points import Points
 from explorer.points.truth import exact
 
 Floats = NDArray[np.float64]
@@ -37,8 +37,6 @@ Floats = NDArray[np.float64]
 SEEDS, QUICK_SEEDS = 5, 3
 #: Draws a seed of counts alone, which cost little and spread much.
 DRAWS = 8
-LEVELS = ("country", "region", "district")
-FILES = "gb_districts.parquet", "gb_road_accidents.parquet"
 #: Centres of the squares of Fig. 9 that stand for the paper's cities; the first two are quick.
 CITIES = {
     "London": (-0.1276, 51.5072),
@@ -50,10 +48,14 @@ CITIES = {
 }
 #: Erratum e: plus and minus so many degrees, which is no square on the ground.
 HALF = 0.6
-#: Part of epsilon that Eq. 38 leaves to the lowest level of the United States (1, 50, 3,006 and
-#: 19,495 areas) and of benchmarks 2 and 1: what Fig. 9 compares (erratum e).
-HIERARCHY = 0.5847017576014532
-SHARES = {2: 0.39470877338940097, 1: 0.22902126092290692}
+#: Part of epsilon that Eq. 38 leaves to the lowest level of the United States, .585, and of
+#: benchmarks 2 (quarters, 5 levels below the root), .395, and 1 (halves, 9), .229: what Fig. 9
+#: compares (erratum e).
+HIERARCHY = float(of_eq_38([1, 50, 3_006, 19_495])[-1])
+SHARES = {
+    2: float(of_eq_38(4.0 ** np.arange(6))[-1]),
+    1: float(of_eq_38(2.0 ** np.arange(10))[-1]),
+}
 #: The threshold 10,000 of section 7.6 for as many records as Great Britain has.
 THRESHOLD = 10_000 / 139_776
 
@@ -184,18 +186,17 @@ class CountryBench:
 def find(quick: bool = False) -> Land:
     """Great Britain's accidents by district if the files are here, else the made-up nation."""
     cell = 2_000.0 if quick else 500.0
-    for folder in folders():
-        districts, accidents = (folder / name for name in FILES)
-        if districts.is_file() and accidents.is_file():
-            areas, points = Areas.read(districts, LEVELS), read_points(accidents)
-            title = f"Great Britain, road accidents, {len(areas):,} districts"
-            return Land(title, areas.count(points, cell), points, CITIES)
-    return made_up(140_000 if quick else 1_000_000, cell)
+    known = countries().get(GREAT_BRITAIN)
+    if known is None:
+        return made_up(140_000 if quick else 1_000_000, cell)
+    areas, points = known.areas(), known.points()
+    title = f"{known.title}, {len(areas):,} districts"
+    return Land(title, areas.count(points, cell), points, CITIES)
 
 
 def made_up(rows: int, cell: float) -> Land:
     """The made-up nation with so many points; its six largest towns."""
-    areas, points = Areas.read(nation.boundaries(), LEVELS), nation.points(rows)
+    areas, points = countries()[MADE_UP].areas(), nation.points(rows)
     plan = nation_plan.plan()
     largest = np.argsort(-plan.share, kind="stable")[: len(CITIES)]
     towns = {

@@ -271,7 +271,7 @@ def _ground(density: Floats) -> float:
     """A power of ten of km2 on which a nearly empty area has one record or a few.
 
     >>> _ground(np.array([0.02, 3.0, 50.0])), _ground(np.array([700.0, 9000.0]))
-    (10.0, 0.01)
+    (10.0, 0.001)
     """
     some = density[density > 0]
     low = float(np.quantile(some, 0.1)) if len(some) else 1.0

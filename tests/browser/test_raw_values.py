@@ -85,6 +85,7 @@ def test_a_choice_that_does_not_exist(page, label, value) -> None:
 
 def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> None:
     # Bokeh refuses these itself, before our code sees them: nothing changes, the page goes on.
+    logged = len(server.log)
     page, _watch = open_page(browser, server)
     try:
         before = page.locator(".summary").inner_text()
@@ -94,8 +95,11 @@ def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> 
         assert page.locator(".summary").inner_text() == before
         page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
         wait_until(page, lambda: page.locator(".summary").inner_text() != before)
+        assert "failed to validate" in "".join(server.log[logged:])
     finally:
         leave(page)
+        # The visit of the other tests goes on, and none of this is its trouble.
+        del server.log[logged:]
 
 
 def test_cells_and_rows_that_do_not_exist(page) -> None:

@@ -64,9 +64,12 @@ class AreaCounts:
         self.unit = unit
         self.notes = tuple(notes)
         self.windows = windows
-        names, place = np.unique(whole[0] * cells + whole[1], return_inverse=True)
+        # An atom without records is none: the same counts have one key, and so one account.
+        there = whole[2] > 0
+        atoms = whole[0][there] * cells + whole[1][there]
+        names, place = np.unique(atoms, return_inverse=True)
         self._number = np.zeros(len(names), dtype=np.int64)
-        np.add.at(self._number, place, whole[2])
+        np.add.at(self._number, place, whole[2][there])
         self._area, self._cell = np.divmod(names, cells)
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,8 +115,8 @@ def run(arguments: argparse.Namespace) -> None:
     areas, cell = _areas(arguments)
     ledger = None if arguments.no_ledger or seed is not None else Payment()
     started = time.perf_counter()
-    counts, notes = _counted(arguments, areas, cell, bound, where)
-    for sentence in (*areas.notes, *notes):
+    counts = _counted(arguments, areas, cell, bound, where)
+    for sentence in (*areas.notes, *counts.notes):
         note(without_counts(sentence))
     release: Any = draw_and_save(made, counts, seed, ledger, path, started)
     _say(release)
@@ -166,8 +165,8 @@ def _counted(
     cell: float,
     bound: int | None,
     where: str | None,
-) -> tuple[AreaCounts, Sequence[str]]:
-    """Exact counts, and sentences about the reading with exact numbers in them."""
+) -> AreaCounts:
+    """Exact counts, with sentences about the reading that have exact numbers in them."""
     from explorer.commands.drawing import as_typed
     from explorer.points.partitions import PointFiles
 
@@ -175,7 +174,7 @@ def _counted(
     with as_typed(as_flags), progress("Counting the points") as tell:
         if isinstance(points, PointFiles):
             return points.count_areas(areas, cell, bound, tell, workers=where)
-        return areas.count(points, cell, bound, tell), points.notes
+        return areas.count(points, cell, bound, tell)
 
 
 def _say(release: CountryRelease) -> None:

@@ -28,6 +28,8 @@ Place = tuple[str, int, int]
 
 #: Outlines leave out what is shorter than this part of the country's longer side: a pixel or so.
 _COARSE = 1 / 1200
+#: Sides of the map of a country in those of the country, and the least of its width in its height.
+_SEA, _NARROWEST = 1.05, 0.72
 #: How much finer outlines are where one looks closer.
 FINER = (1.0, 0.4, 0.1)
 
@@ -69,6 +71,16 @@ class CountryData:
     def grid(self) -> Grid:
         """The national lattice: what boxes are drawn on."""
         return self.windows.grid
+
+    @cached_property
+    def surroundings(self) -> Grid:
+        """The country with some sea around it: what its map shows, never too narrow for a title."""
+        x0, y0, x1, y1 = self.grid.bounds
+        high = (y1 - y0) * _SEA
+        wide = max((x1 - x0) * _SEA, high * _NARROWEST)
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        bounds = (x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
+        return Grid(bounds, (1, 1), self.grid.crs)
 
     @property
     def true(self) -> Ints:

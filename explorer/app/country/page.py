@@ -91,16 +91,15 @@ class Country(DrawnPage):
         return {"Budget": partial(BudgetPanel, parts), "Ways": partial(WaysPanel, parts)}
 
     def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
-        """The chosen area, maps, its family, panels, all areas, boxes, ledger."""
+        """The chosen area, maps beside its family, panels, all areas, boxes, ledger."""
         read = self.readout
         read.closer = self.closer
         return [
             read.answer,
             ui.wrapping(read.picker.view, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
-            ui.wrapping(read.strip, margin=(0, 0, 8, 0)),
+            ui.wrapping(read.strip, self.drawer.shows, gap="6px 16px", margin=(0, 0, 8, 0)),
             maps,
             read.about,
-            read.family,
             self.explain.view,
             section("Areas", text["Areas"]),
             read.areas.widget,
@@ -194,8 +193,9 @@ class Country(DrawnPage):
 
     def new_maps(self, data: CountryData) -> CountryMaps:
         """Two maps in one plane."""
-        maps = CountryMaps(self.state, data, self.drawing.viewed, self._dragged, self.tapped)
-        return maps
+        acts = self.drawing.viewed, self._dragged, self.tapped
+        beside = self.readout.family
+        return CountryMaps(self.state, data, *acts, beside, phone=self.parts.phone)
 
     def recount(self, data: CountryData) -> None:
         """Maps of the same data stay as they are."""

@@ -8,6 +8,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pyogrio
 import pytest
 
 from explorer.app.country import comparison
@@ -218,6 +219,11 @@ def test_a_release_is_booked_and_saved_and_a_preview_says_so(page, monkeypatch, 
 
     again = CountryRelease.load(path)
     np.testing.assert_allclose(again.figures()[0], page.screen.private)
+    other = tmp_path / "release.gpkg"
+    other.write_bytes(press.download(page.drawer, "Save as GeoPackage, a layer per level"))
+    np.testing.assert_allclose(CountryRelease.load(other).figures()[0], page.screen.private)
+    names = [name for name, _ in pyogrio.list_layers(other)]
+    assert {"country", "region", "district"} <= set(names)
 
 
 def test_own_boundaries_and_points_are_uploaded(page, tmp_path) -> None:

@@ -107,6 +107,11 @@ class CountryData:
         """What to call every node, (n,); safe to show."""
         return (self.title, *(safe_text(path[-1], 60) for path in self.areas.paths[1:]))
 
+    @cached_property
+    def nodes(self) -> dict[tuple[str, ...], int]:
+        """Every node by the names on its path."""
+        return {path: node for node, path in enumerate(self.areas.paths)}
+
     def path(self, node: int) -> list[int]:
         """The nodes from the whole down to one."""
         found = [node]

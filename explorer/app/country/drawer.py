@@ -9,7 +9,7 @@ from explorer.app.country.data import CountryData
 from explorer.app.curator.drawn_drawer import DrawnDrawer
 from explorer.app.kit import ui
 from explorer.app.kit.theme import SPOKEN_LABEL
-from explorer.app.state.country import LOWEST
+from explorer.scenario.choices import LOWEST
 
 
 class CountryDrawer(DrawnDrawer):

@@ -25,7 +25,8 @@ from explorer.views.viewport import Viewport
 #: Pixels of the window's height beside the maps.
 _TAKEN = 330
 #: Pixels of width that both maps should have before the text beside them goes below.
-_WIDE = 300
+_WIDE = 340
+_NEIGHBOURS = "A box drawn here counts its neighbours in it, too"
 _TOLD = "the tables give its numbers"
 
 
@@ -166,7 +167,7 @@ class CountryMaps(CoveredMaps):
         level = level_name(data, screen.level)
         name = data.names[screen.node]
         self.title(0, f"{shows}: {level}", f"<p>{'computing …' if busy else kind}</p>")
-        self.title(1, f"{shows}: inside {name}", "<p>A box drawn here counts its neighbours in it, too</p>")
+        self.title(1, f"{shows}: inside {name}", f"<p>{_NEIGHBOURS}</p>")
         self.country.describe(
             f"{shows} map of {data.title}, {len(screen.outlined.nodes)} areas; chosen is {name}; "
             f"{_TOLD}"

@@ -87,7 +87,7 @@ class CountryReadout(Readout):
         """Boxes have no sentences of their own."""
 
     def _choose(self, node: int) -> None:
-        self._parts.state.put(area=node)
+        self._parts.state.put(area=self._parts.data.areas.paths[node])
 
     def _closer(self) -> None:
         self.closer()

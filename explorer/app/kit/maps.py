@@ -204,10 +204,12 @@ class Maps:
         """Leave ``taken`` pixels of the window's height to the rest; bar and maps end together."""
         self._left = taken
         widths = []
-        for card, grid in zip(self.frame[0], self.grids, strict=True):
-            aspect = grid.width / grid.height
+        aspects = [grid.width / grid.height for grid in self.grids]
+        for card, aspect in zip(self.frame[0], aspects, strict=True):
+            # Side by side all are of one height.
+            part = aspect / max(aspects)
             widest = f"min(760px, max({self._least}px, calc((100vh - {taken}px) * {aspect:.4f})))"
-            card.styles = {"flex": "1 1 300px", "max-width": widest}
+            card.styles = {"flex": f"{100 * part:.0f} 1 {300 * part:.0f}px", "max-width": widest}
             if card.visible:
                 widths.append(widest)
         self.frame.styles = {

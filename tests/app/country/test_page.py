@@ -122,7 +122,7 @@ def test_zooming_in_brings_finer_outlines_of_what_is_in_sight(page, monkeypatch)
 
     monkeypatch.setattr(maps, "viewport", seen)
     coarse = page.screen.outlined.shapes
-    page.state.put(area=node_of(page, "D00"))
+    page.state.put(area=page.parts.data.areas.paths[node_of(page, "D00")])
     press.press(page.readout.picker, "Zoom to it")
     outlined = page.screen.outlined
     assert outlined.shapes is not coarse

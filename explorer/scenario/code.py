@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from explorer.cities.catalogue import find
@@ -25,11 +24,6 @@ _CATALOGUES = {
     TRIPS.about: "cities.trip_sets import trip_sets",
     AREAS.about: "cities.countries import countries",
 }
-_FIND: dict[str, Callable[[str], Any]] = {
-    MAPS.about: find,
-    TRIPS.about: find_trips,
-    AREAS.about: find_country,
-}
 _ANSWERS = {1: ["answers"], 2: ["answers_a", "answers_b"]}
 
 
@@ -48,9 +42,14 @@ def to_python(scenario: Scenario) -> str:
 def heading(scenario: Scenario) -> str:
     """One line on what is shown; nothing in it ends a comment."""
     titles = " and ".join(mechanism(each.key).title for each in scenario.mechanisms)
-    found = _FIND[scenario.kind.about](scenario.city)
-    said = f"{titles} on {found.title} with epsilon {scenario.epsilon:g}"
+    said = f"{titles} on {_title(scenario)} with epsilon {scenario.epsilon:g}"
     return " ".join((f"{scenario.title}: {said}" if scenario.title else said).split())
+
+
+def _title(scenario: Scenario) -> str:
+    if scenario.kind is AREAS:
+        return find_country(scenario.city).title
+    return find_trips(scenario.city).title if scenario.places else find(scenario.city).title
 
 
 def imports(scenario: Scenario) -> str:

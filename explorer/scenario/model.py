@@ -114,7 +114,7 @@ class Scenario:
         kind = self.kind
         clean: dict[str, Any] = {
             "lesson": checks.text(self.lesson, 60, "lesson"),
-            "city": checks.text(kind.city if self.city is None else self.city, 80, "city"),
+            "city": _city(kind, self.city),
             "title": checks.text(self.title, 80, "title"),
             "about": checks.text(self.about, 300, "sentence 'about'"),
             "places": _places(kind, self.places),
@@ -230,6 +230,10 @@ class Scenario:
         from explorer.scenario.link import read
 
         return cls.from_dict(read(text))
+
+
+def _city(kind: Kind, value: Any) -> str:
+    return kind.city if value is None else checks.text(value, 80, "city")
 
 
 def _side(kind: Kind, value: Any) -> int:

@@ -237,3 +237,8 @@ class OwnCountry(OwnPoints[Points]):
     """Points of a visitor with the boundaries that were given for them; they are the extent."""
 
     areas: Areas | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Of areas and points."""
+        return (*(self.areas.notes if self.areas is not None else ()), *super().notes)

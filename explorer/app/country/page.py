@@ -188,7 +188,13 @@ class Country(DrawnPage):
         """A visitor's points in a visitor's areas."""
         if not isinstance(own, OwnCountry) or own.areas is None:
             raise InputError("There are no areas of your own yet: load their boundaries first.")
-        return counted(own.title, own.areas, own.points, place)
+        data = counted(own.title, own.areas, own.points, place)
+        if data.true[0] == 0:
+            raise InputError(
+                "None of your points lies in any of your areas: check that both files are about "
+                "one place, and that longitude and latitude are not swapped."
+            )
+        return data
 
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
         """Another country: no box is on it yet, and the page or a scenario chooses its area."""

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyogrio
 import pytest
+import shapely
 
 from explorer.app.country import comparison
 from explorer.app.country.budget import INSIDE
@@ -247,3 +248,31 @@ def test_own_boundaries_and_points_are_uploaded(page, tmp_path) -> None:
     assert len(page.readout.areas.widget.value) == 12
     assert page.parts.data.true[0] <= 500
     assert page.parts.data.areas.levels == ("country", "region", "ward")
+
+
+def upload(page, frame, points: str, folder) -> None:
+    """Send boundaries and points as a visitor does."""
+    path = folder / "own.gpkg"
+    path.unlink(missing_ok=True)
+    frame.to_file(path)
+    form = page.upload
+    form.boundaries.param.update(value=path.read_bytes(), filename="own.gpkg")
+    form.file.param.update(value=points.encode(), filename="p.csv")
+    press.press(form, "Load these points")
+
+
+def test_points_of_another_place_are_refused_in_a_sentence(page, tmp_path) -> None:
+    upload(page, land.frame(), "lon,lat\n50.1,10.1\n50.2,10.2\n", tmp_path)
+    assert "None of your points lies in any of your areas" in page.message.sentence
+    assert page.parts.data.title == "your own counts"
+    assert page.state.city == "yours"
+
+
+def test_what_was_left_out_of_boundaries_is_said_when_they_are_shown(page, tmp_path) -> None:
+    frame = land.frame().to_crs(3035)
+    line = shapely.LineString([(0, 0), (1, 1)])
+    frame.loc[0, "geometry"] = shapely.GeometryCollection([frame.geometry[0], line])
+    upload(page, frame, "lon,lat\n10.15,50.15\n10.25,50.25\n", tmp_path)
+    assert page.parts.data.true[0] == 2
+    assert page.parts.data.notes, "the line is no area"
+    assert page.message.sentence == " ".join(page.parts.data.notes)

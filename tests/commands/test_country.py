@@ -74,7 +74,10 @@ def test_settings_of_the_mechanism_inside_are_its_own(
 @pytest.mark.parametrize(
     ("typed_more", "said"),
     [
-        (["--inside", "ug", "--inside-set", "T=5"], "UG has no setting 'T'; --inside-set takes grid_size, c,"),
+        (
+            ["--inside", "ug", "--inside-set", "T=5"],
+            "UG has no setting 'T'; --inside-set takes grid_size, c,",
+        ),
         (["--inside-set", "T"], "--inside-set is 'T'; give a name and a value such as T=5"),
         (["--inside", "htf", "--inside-set", "T=x"], "--inside-set T is 'x'; give a whole number"),
         (["--inside", "htf", "--inside-set", "T=5", "--inside-set", "T=6"], "names T twice"),

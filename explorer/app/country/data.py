@@ -29,7 +29,7 @@ Place = tuple[str, int, int]
 #: Outlines leave out what is shorter than this part of the country's longer side: a pixel or so.
 _COARSE = 1 / 1200
 #: Sides of the map of a country in those of the country, and the least of its width in its height.
-_SEA, _NARROWEST = 1.05, 0.72
+_SEA, _NARROWEST = 1.05, 0.76
 #: How much finer outlines are where one looks closer.
 FINER = (1.0, 0.4, 0.1)
 

@@ -186,7 +186,7 @@ def test_sliders_change_the_release(page) -> None:
     assert page.screen.release.parameters["own_share"] == 0.6
     press.put(page.drawer, "Threshold", 500)
     assert page.screen.release.parameters["threshold"] == 500
-    with pytest.raises(InputError, match="The area is .D11.: give its names"):
+    with pytest.raises(InputError, match=r"The area is .D11.: give its names"):
         page.state.put(area="D11")
 
 

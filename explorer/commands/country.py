@@ -37,6 +37,7 @@ HELP = "draw private counts and maps of areas inside each other"
 _SETTINGS = ("inside", "budgets", "own_share", "threshold", "consistency")
 _ENDINGS = (".gpkg", ".parquet")
 _CELL = "500m"
+_SET = "--inside-set"
 _INSIDE = "map inside"
 
 
@@ -84,6 +85,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in _SETTINGS:
         text = flags.described(Country.param[name]).replace("%", "%%")
         group.add_argument(flags.flag(name), metavar="VALUE", help=text)
+        if name == "inside":
+            group.add_argument(
+                _SET,
+                metavar="NAME=VALUE",
+                action="append",
+                default=[],
+                help="a setting of the mechanism inside, such as T=5; may be given several times",
+            )
     add_columns(parser)
     add_parts(parser.add_argument_group("points in parts"))
 
@@ -100,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
         for name, text in typed.items()
         if text is not None
     }
-    made = Country(**settings)
+    made = Country(**settings, **_settings_inside(arguments, settings))
     seed = whole_or_none(arguments.preview, "--preview", 0)
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     refuse_user_alone(arguments, bound, "users", "records")
@@ -124,6 +133,21 @@ def run(arguments: argparse.Namespace) -> None:
         from explorer.releases.country_file import layers
 
         print(f"Layers: {', '.join(layers(areas))}.")
+
+
+def _settings_inside(
+    arguments: argparse.Namespace, settings: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Settings of the mechanism inside, checked by that mechanism."""
+    from explorer.country.mechanism import NO_MAPS, Country
+    from explorer.mechanisms import mechanism
+
+    if not arguments.inside_set:
+        return {}
+    inside = settings.get("inside", Country.param.inside.default)
+    if inside == NO_MAPS:
+        raise InputError(f"{_SET} is not needed with --inside {NO_MAPS}; leave it out.")
+    return {"inside_settings": flags.pairs(arguments.inside_set, mechanism(inside), _SET)}
 
 
 def _path(arguments: argparse.Namespace) -> Path | None:

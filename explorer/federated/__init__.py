@@ -1,0 +1,1 @@
+"""EXACT. Federated heatmaps: places stay with people, a server sees masked sums."""

@@ -1,1 +1,1 @@
-"""EXACT. Federated heatmaps: places stay with people, a server sees masked sums."""
+"""EXACT. Federated: people keep their places, a server adds masked vectors and refines a map."""

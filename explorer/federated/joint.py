@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.federated.rounds import Heard
-from explorer.federated.tree import KeyTree, separate
+from explorer.releases.quarters import KeyTree, separate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.federated.tree import KeyTree
+from explorer.releases.quarters import KeyTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from explorer.federated.calibration import epsilon_of, shards, sigma
 from explorer.federated.refine import levels_down
-from explorer.federated.tree import KeyTree
+from explorer.releases.quarters import KeyTree
 from explorer.releases.units import to_epsilon, to_units
 
 Floats = NDArray[np.float64]

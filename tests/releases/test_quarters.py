@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.errors import InputError
-from explorer.federated.tree import KeyTree, descendants, interleave, key_of, level_of, separate
+from explorer.releases.quarters import KeyTree, descendants, interleave, key_of, level_of, separate
 
 
 def brute(depth: int, keys: set[int]) -> np.ndarray:

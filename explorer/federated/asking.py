@@ -1,0 +1,337 @@
+"""The door of federated maps: people's places on one side, sums of shards on the other.
+
+A server asks rounds of questions; `Asking.ask` is the only way to learn anything about places. It
+books the price of a round for the people it concerns before anything is drawn, and refuses one
+that anybody could not pay. Who is asked, who is in which shard and who drops out never depends on
+a place. Two sets of people are neighbours if one person's vectors become zero; she still takes
+part (another place in place of hers costs twice as much). All that is done with sums afterwards is
+post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.federated.people import People
+from explorer.federated.protocol import Protocol, Round
+from explorer.federated.shards import Roll, Shard, summed
+from explorer.privacy.ledger import Ledger
+from explorer.privacy.passes import BudgetExceeded
+from explorer.releases.transcript import LedgerRow
+from explorer.releases.units import to_epsilon
+
+__all__ = ["MODES", "Asking", "Protocol", "Question", "Sums"]
+
+Ints = NDArray[np.int64]
+
+MODES = ("ideal", "masked", "summed")
+"""Every person's exact share; the same behind masks; one draw for all shares (previews only)."""
+
+_DEEPEST_TABLE = 11
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which counter every finest cell belongs to: runs of Morton codes.
+
+    Parameters
+    ----------
+    starts : (r,) first code of each run, rising from 0
+    owners : (r,) the counter of each run, 0 to counters - 1; -1 for none
+    counters : v, nodes that are counted
+    depth : of the finest cells, as of the people
+    """
+
+    starts: Ints
+    owners: Ints
+    counters: int
+    depth: int
+
+    def __post_init__(self) -> None:
+        starts, owners = self.starts, self.owners
+        if len(starts) == 0 or len(starts) != len(owners) or starts[0] != 0:
+            raise ValueError("runs begin at code 0 and each has one owner")
+        if np.any(np.diff(starts) <= 0) or starts[-1] >= 4**self.depth:
+            raise ValueError("runs rise and begin inside the square")
+        if self.counters < 1 or owners.min() < -1 or owners.max() >= self.counters:
+            raise ValueError("owners are counters of the question, or -1")
+
+    @cached_property
+    def _table(self) -> NDArray[np.int32]:
+        ends = np.append(self.starts[1:], 4**self.depth)
+        return np.repeat(self.owners.astype(np.int32), ends - self.starts)
+
+    def owner(self, cells: NDArray[np.integer]) -> NDArray[np.integer]:
+        """The counter of each cell, (n,); -1 for a place outside (-1) and for cells of none."""
+        if self.depth <= _DEEPEST_TABLE:
+            found = self._table[cells]
+        else:
+            run = np.searchsorted(self.starts, cells, side="right") - 1
+            found = self.owners[np.maximum(run, 0)]
+        return np.where(cells < 0, -1, found) if np.any(cells < 0) else found
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What a round gives: public, but for `overflow`.
+
+    Attributes
+    ----------
+    values : (v,) sums over the shards that were not refused, in units of 1 / S persons; with yes
+        and no (`People.counters` 2) the first half counts yes, the second no
+    asked, answered : people; those whose vectors are in the values
+    shards, refused : how many, and how many of them gave nothing
+    units : the round's price, in units of 10^-12 epsilon
+    bits : of a counter
+    bytes_up, bytes_down : of one person
+    sd : noise of each value, sigma(epsilon) sqrt(shape), in the unit of the values
+    shape : sum of m / n_min over the shards in the values
+    sensitivity : S
+    overflow : counters of shards that wrapped round: the simulation knows it, nobody else; it is
+        exact and must not be released
+    """
+
+    values: Ints
+    asked: int
+    answered: int
+    shards: int
+    refused: int
+    units: int
+    bits: int
+    bytes_up: float
+    bytes_down: float
+    sd: float
+    shape: float
+    sensitivity: int = 1
+    overflow: int = 0
+
+
+class Asking:
+    """One run: people who are asked, what they agreed upon, what each may spend.
+
+    Parameters
+    ----------
+    people : People
+    protocol : Protocol
+    units : int
+        What each person may spend in all, in units of 10^-12 epsilon.
+    rng : None, int or numpy Generator
+        None is release-grade: exact shares from bytes of the operating system. A seed draws a
+        preview, by the same code and law, which is not private.
+    mode : see `MODES`; "summed" hides shards and overflow, and is for previews alone
+    number : int, optional
+        How many of the people take part, chosen at random; all by default.
+    ledger : Ledger, optional
+        Where a release-grade run is booked before anything is drawn.
+    mechanism, what : its key, and a note for people, in the ledger
+    record : callable, optional
+        Told of every shard (`Shard`), for the audit alone: it holds exact counts.
+
+    Raises
+    ------
+    InputError
+        For a mode or rng that cannot be, more people than there are, or a run over the ledger's
+        cap.
+    """
+
+    def __init__(
+        self,
+        people: People,
+        protocol: Protocol,
+        units: int,
+        rng: int | np.random.Generator | None = None,
+        mode: str = "ideal",
+        number: int | None = None,
+        ledger: Ledger | None = None,
+        mechanism: str = "federated",
+        what: str = "",
+        record: Callable[[Shard], None] | None = None,
+    ) -> None:
+        if mode not in MODES:
+            raise InputError(f"There is no mode {mode!r}: choose one of {', '.join(MODES)}.")
+        if mode == "summed" and rng is None:
+            raise InputError("One draw for all shares makes previews: give a seed, or mode ideal.")
+        self.protocol, self.units, self.mode = protocol, int(units), mode
+        self.number = _number(len(people) if number is None else number, len(people))
+        self.__people, self._record = people, record
+        self.preview = rng is not None
+        self._random = generator(rng)
+        self._ledger: list[LedgerRow] = []
+        # Accounts: what everybody paid, and the most that anybody paid in a round of her own.
+        self._everyone, self._dearest, self._asked, self._closed = 0, 0, 0, False
+        self._order: Ints | None = None
+        self._booked = None
+        if ledger is not None and not self.preview:
+            self._booked = ledger, ledger.book(people.key, self.units, mechanism, what)
+
+    @property
+    def left(self) -> int:
+        """People who were never asked."""
+        return self.number - self._asked
+
+    @property
+    def depth(self) -> int:
+        """Of the finest cells: public."""
+        return self.__people.depth
+
+    @property
+    def sensitivity(self) -> int:
+        """S: public."""
+        return self.__people.places
+
+    @property
+    def counters(self) -> int:
+        """Numbers for every node: 1, or 2 with yes and no: public."""
+        return self.__people.counters
+
+    @property
+    def spent(self) -> int:
+        """What the person who paid most has paid, in units of 10^-12 epsilon."""
+        return self._everyone + self._dearest
+
+    @property
+    def ledger(self) -> tuple[LedgerRow, ...]:
+        """Every round as the books show it."""
+        return tuple(self._ledger)
+
+    def close(self) -> int:
+        """Ask nothing from now on, and book no more than was spent; returns what was."""
+        if not self._closed and self._booked is not None:
+            ledger, booking = self._booked
+            ledger.lower(booking, self.spent)
+        self._closed = True
+        return self.spent
+
+    def ask(self, question: Question, number: int, units: int, fresh: bool = True) -> Sums:
+        """Ask some people, and add up what they answer.
+
+        Parameters
+        ----------
+        question : Question
+        number : people, 1 or more
+        units : the round's price, above 0, in units of 10^-12 epsilon
+        fresh : bool
+            True: people who were never asked before. Each pays for her one round (parallel
+            composition over people, though later rounds depend on earlier sums). False: a new
+            sample of everyone; who is in it is no secret, so everyone pays (sequential).
+
+        Returns
+        -------
+        Sums
+            With every shard refused the values are 0 and `answered` is 0; it is booked anyway.
+
+        Raises
+        ------
+        BudgetExceeded
+            If anybody would pay more than she may; nothing is drawn then.
+        InputError
+            For more people than are left, or figures that make no round (`Protocol.round`).
+        """
+        if question.depth != self.depth:
+            raise ValueError("a question is about finest cells of the people's depth")
+        number = _number(number, self.left if fresh else self.number)
+        people = self.__people
+        plan = self.protocol.round(
+            number, self._price(units), question.counters * people.counters, people.places
+        )
+        self._book(plan, fresh)
+        members = self._members(number, fresh)
+        return self._drawn(question, plan, members)
+
+    def _price(self, units: int) -> int:
+        price = int(units)
+        if price != units or price < 1:
+            raise ValueError("a round costs a whole number of units, above 0")
+        return price
+
+    def _book(self, plan: Round, fresh: bool) -> None:
+        after = self._everyone + plan.units + (0 if fresh else self._dearest)
+        if self._closed or after > self.units:
+            raise BudgetExceeded(f"a round would make it {after} units of {self.units}")
+        if fresh:
+            self._dearest = max(self._dearest, plan.units)
+        else:
+            self._everyone += plan.units
+        self._ledger.append(
+            LedgerRow(
+                f"round {len(self._ledger) + 1}",
+                to_epsilon(plan.units),
+                plan.counters * plan.shards,
+                float(plan.sensitivity),
+                "each person is asked once" if fresh else "everyone pays in turn",
+            )
+        )
+
+    def _members(self, number: int, fresh: bool) -> Ints:
+        """Who is asked, in random order: never by a place."""
+        if not fresh:
+            return _sample(self._random, self._session, number)
+        chosen = self._session[self._asked : self._asked + number]
+        self._asked += number
+        return chosen
+
+    @property
+    def _session(self) -> Ints:
+        """All who take part, in random order: drawn once."""
+        if self._order is None:
+            everyone = np.arange(len(self.__people), dtype=np.int32)
+            self._order = _sample(self._random, everyone, self.number)
+        return self._order
+
+    def _drawn(self, question: Question, plan: Round, members: Ints) -> Sums:
+        there = self._random.random(len(members)) >= self.protocol.dropped
+        words = self._random.integers(0, 2**64, len(members), dtype=np.uint64)
+        roll = Roll.of(plan, there)
+        values = summed(self.__people, question, plan, members, roll, words, self._random)
+        overflow = 0
+        shape = roll.answered / plan.honest
+        return Sums(
+            values=values,
+            asked=plan.asked,
+            answered=roll.answered,
+            shards=plan.shards,
+            refused=int(np.count_nonzero(~roll.kept)),
+            units=plan.units,
+            bits=plan.bits,
+            bytes_up=plan.bytes_up,
+            bytes_down=plan.bytes_down,
+            sd=plan.sd(shape),
+            shape=shape,
+            sensitivity=plan.sensitivity,
+            overflow=overflow,
+        )
+
+
+def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
+    """The source of samples and dropouts, which are no secrets.
+
+    Raises
+    ------
+    InputError
+        For anything else, truth values included.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
+        return np.random.default_rng(rng if rng is None else int(rng) % 2**64)
+    raise InputError(f"rng is {rng!r}: give None for a release or a whole number as a seed.")
+
+
+def _sample(random: np.random.Generator, everyone: Ints, number: int) -> Ints:
+    if 3 * number > len(everyone):
+        return random.permutation(everyone)[:number]
+    return everyone[random.choice(len(everyone), number, replace=False)]
+
+
+def _number(number: int, most: int) -> int:
+    if isinstance(number, bool) or number != int(number) or number < 1:
+        raise InputError(f"{number!r} people cannot be asked: give a whole number, 1 or more.")
+    if number > most:
+        raise InputError(f"{number:,} people are to be asked, {most:,} can be: ask fewer.")
+    return int(number)

@@ -1,0 +1,283 @@
+"""People and their places as finest cells: exact, and never read by anything but `Asking`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+
+Ints = NDArray[np.int64]
+
+MOST_PLACES = 10**6
+"""Sensitivity S of a person's vector: above it no count of a shard would fit its bits."""
+
+MOST_VISITS = 2**40
+_DEEPEST_INT32 = 15
+
+
+class People:
+    """The places of n people on a square of 2^depth x 2^depth finest cells.
+
+    A finest cell is its Morton code: the bits of its column and its row in turn, a column's before
+    a row's, so that a node of a quadtree is a run of codes. Rows and columns count as in `Grid`,
+    from the south and the west.
+
+    Parameters
+    ----------
+    cells : (p,) Morton codes, 0 to 4^depth - 1; -1 is a place outside, which counts nowhere
+    grid : Grid
+        What the cells are; a grid that is no square of a power of two fills the beginning of one.
+    offsets : (n + 1,), optional
+        Where each person's places begin in `cells`; without it each person has one.
+    visits : (p,) whole numbers of 1 or more, optional
+        How often she was there; once by default.
+    places : int
+        S: what a person's vector adds up to, and its sensitivity. 1 reports one place (one visit,
+        drawn at random, of a person of many), S rounds her shares of visits to multiples of 1/S.
+    answer : (n,) bool, optional
+        Each person's yes or no; every node then has two counters, see `proportion`.
+    key : str, optional
+        Names the data set in the ledger; by default a hash of the places.
+
+    Raises
+    ------
+    InputError
+        For cells outside the square, visits below 1, offsets or answers that do not fit.
+    """
+
+    def __init__(
+        self,
+        cells: NDArray[np.integer],
+        grid: Grid,
+        *,
+        offsets: NDArray[np.integer] | None = None,
+        visits: NDArray[np.integer] | None = None,
+        places: int = 1,
+        answer: NDArray[np.bool_] | None = None,
+        key: str | None = None,
+    ) -> None:
+        self.grid, self.depth = grid, depth_of(grid)
+        self.cells = _whole(cells, "places").astype(code_type(self.depth), copy=False)
+        if len(self.cells) and not -1 <= self.cells.min() <= self.cells.max() < 4**self.depth:
+            raise InputError("A place is in no cell of the grid: count places on this grid.")
+        self.offsets = None if offsets is None else _whole(offsets, "offsets")
+        self.visits = None if visits is None else _whole(visits, "visits")
+        self.places = _checked_places(places)
+        self.answer = None if answer is None else np.ascontiguousarray(answer, dtype=bool)
+        self._key = key
+        self._check()
+
+    def _check(self) -> None:
+        if self.offsets is not None:
+            fits = len(self.offsets) > 0 and self.offsets[0] == 0
+            if not fits or self.offsets[-1] != len(self.cells) or np.any(np.diff(self.offsets) < 0):
+                raise InputError("Where each person's places begin does not fit the places.")
+        elif self.visits is not None:
+            # One place has a share of 1, however often she was there.
+            self.visits = None
+        if self.visits is not None and (
+            len(self.visits) != len(self.cells)
+            or (len(self.visits) and self.visits.min() < 1)
+            or float(self.visits.sum(dtype=np.float64)) > MOST_VISITS
+        ):
+            raise InputError("Every place needs 1 visit or more, all of them at most 2^40.")
+        if self.answer is not None and len(self.answer) != len(self):
+            raise InputError("Every person needs one answer, yes or no.")
+        if len(self) == 0:
+            raise InputError("There is nobody to ask: give at least one person.")
+
+    @classmethod
+    def of_matrix(cls, matrix: FrequencyMatrix) -> People:
+        """Each record of a matrix as one person with one place.
+
+        The key is the matrix's: releases of both kinds add up in one ledger.
+
+        Raises
+        ------
+        InputError
+            For a matrix without records, or of users with several.
+        """
+        if matrix.contribution_bound != 1:
+            raise InputError(
+                "Each record would be a person, but this matrix has users of several records: "
+                "give the people themselves, People.from_frame(frame, user=...)."
+            )
+        rows, cols = np.nonzero(matrix.counts)
+        depth = depth_of(matrix.grid)
+        codes = morton(cols, rows).astype(code_type(depth))
+        cells = np.repeat(codes, matrix.counts[rows, cols])
+        return cls(cells, matrix.grid, key=matrix.key)
+
+    def __len__(self) -> int:
+        return len(self.cells) if self.offsets is None else len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        several = "" if self.places == 1 else f", {self.places} shares of visits each"
+        return f"People({len(self)}, depth {self.depth}{several})"
+
+    @property
+    def counters(self) -> int:
+        """Numbers of a vector for every node: 2 with an answer (all yes, then all no), else 1."""
+        return 1 if self.answer is None else 2
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the places and the grid, or of the matrix that they come from."""
+        if self._key is not None:
+            return self._key
+        digest = hashlib.sha256(repr({**self.grid.to_dict(), "name": ""}).encode())
+        for part in (self.cells, self.offsets, self.visits, self.answer):
+            if part is not None:
+                digest.update(np.ascontiguousarray(part).astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def without(self, person: int) -> People:
+        """Neighbouring people: this one still takes part, but her vector is zero."""
+        cells = self.cells.copy()
+        first = person if self.offsets is None else self.offsets[person]
+        behind = person + 1 if self.offsets is None else self.offsets[person + 1]
+        cells[first:behind] = -1
+        return People(
+            cells,
+            self.grid,
+            offsets=self.offsets,
+            visits=self.visits,
+            places=self.places,
+            answer=self.answer,
+        )
+
+    def entries(
+        self, members: Ints, owner: Callable[[Ints], Ints], counters: int, words: NDArray[np.uint64]
+    ) -> tuple[Ints, Ints, Ints]:
+        """The vectors of some people as triples: position among the members, counter, value.
+
+        Systematic rounding (`rounded`): a person's values are whole, 0 or more, and add up to S
+        exactly where all her places are inside, however they lie.
+
+        Parameters
+        ----------
+        members : (m,) people
+        owner : from cells (k,) to the node of each, -1 for none
+        counters : nodes; with an answer the vector has twice as many numbers
+        words : (m,) random words, one a person
+        """
+        if self.offsets is None:
+            node = owner(self.cells[members])
+            position = np.flatnonzero(node >= 0)
+            index, value = node[position], np.full(len(position), self.places, dtype=np.int64)
+        else:
+            first, behind = self.offsets[members], self.offsets[members + 1]
+            position, at = _spread(first, behind)
+            visits = np.ones(len(at), dtype=np.int64) if self.visits is None else self.visits[at]
+            starts = np.concatenate([[0], np.cumsum(behind - first)])
+            value = rounded(visits, starts, self.places, words)
+            index = owner(self.cells[at])
+            # After the rounding: what lies outside keeps its share to itself.
+            kept = (value > 0) & (index >= 0)
+            position, index, value = position[kept], index[kept], value[kept]
+        if self.answer is not None:
+            index = index + counters * ~self.answer[members[position]]
+        return position, index.astype(np.int64, copy=False), value
+
+
+def depth_of(grid: Grid) -> int:
+    """Levels of the smallest square of a power of two that holds a grid."""
+    return int(max(grid.shape) - 1).bit_length()
+
+
+def code_type(depth: int) -> type[np.signedinteger]:
+    """The smallest type for Morton codes of a depth."""
+    return np.int32 if depth <= _DEEPEST_INT32 else np.int64
+
+
+def morton(cols: NDArray[np.integer], rows: NDArray[np.integer]) -> Ints:
+    """Morton codes of cells: bits of column and row in turn, the column's first.
+
+    >>> bin(morton(np.array([12]), np.array([5]))[0])
+    '0b10110001'
+    """
+    return _interleave(np.asarray(cols, dtype=np.int64), np.asarray(rows, dtype=np.int64))
+
+
+def rounded(visits: Ints, starts: Ints, places: int, words: NDArray[np.uint64]) -> Ints:
+    """Each person's shares of visits as whole numbers that add up to S: systematic rounding.
+
+    With visits n_1..n_r of total t, cumulative C_j, and U uniform in 0..t-1:
+    y_j = (S C_j + U) // t - (S C_(j-1) + U) // t. E y_j = S n_j / t and sum y_j = S, so the
+    sensitivity is S, not the S + v of independent rounding (errata 32, 41).
+
+    Parameters
+    ----------
+    visits : (p,) person by person
+    starts : (m + 1,) where each person's begin
+    places : S
+    words : (m,) random words, of which U is made
+
+    >>> rounded(np.array([3, 1]), np.array([0, 2]), 4, np.zeros(1, np.uint64)).tolist()
+    [3, 1]
+    """
+    value = np.empty(len(visits), dtype=np.int64)
+    _round(visits, starts, places, words, value)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _round(visits, starts, places, words, value):  # type: ignore[no-untyped-def]
+    for person in range(len(starts) - 1):
+        total = 0
+        for j in range(starts[person], starts[person + 1]):
+            total += visits[j]
+        # 53 bits of a word spread over 0..total-1: it is rounding, no privacy rests on it.
+        u = np.int64(np.float64(words[person] >> np.uint64(11)) * 2.0**-53 * total)
+        u = max(0, min(u, total - 1))
+        cumulative, before = 0, 0
+        for j in range(starts[person], starts[person + 1]):
+            cumulative += visits[j]
+            # Below 10^6 x 2^40: no int64 wraps.
+            after = (places * cumulative + u) // total
+            value[j] = after - before
+            before = after
+
+
+@njit(cache=True, nogil=True)
+def _interleave(cols, rows):  # type: ignore[no-untyped-def]
+    codes = np.zeros(len(cols), dtype=np.int64)
+    for i in range(len(cols)):
+        code = 0
+        for bit in range(31):
+            code |= ((rows[i] >> bit) & 1) << (2 * bit)
+            code |= ((cols[i] >> bit) & 1) << (2 * bit + 1)
+        codes[i] = code
+    return codes
+
+
+def _spread(first: Ints, behind: Ints) -> tuple[Ints, Ints]:
+    """Positions of ranges and every index inside them, range by range."""
+    length = behind - first
+    position = np.repeat(np.arange(len(first)), length)
+    at = np.arange(length.sum()) + np.repeat(first - (np.cumsum(length) - length), length)
+    return position, at
+
+
+def _whole(values: NDArray[np.integer], noun: str) -> NDArray[np.integer]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
+        raise InputError(f"The {noun} of people are not a list of whole numbers.")
+    return array if array.dtype == np.int32 else array.astype(np.int64, copy=False)
+
+
+def _checked_places(places: int) -> int:
+    whole = isinstance(places, int | np.integer) and not isinstance(places, bool)
+    if not whole or not 1 <= places <= MOST_PLACES:
+        raise InputError(
+            f"Places a person is {places!r}: give a whole number, 1 to {MOST_PLACES:,}."
+        )
+    return int(places)

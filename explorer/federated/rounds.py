@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from explorer.federated.calibration import epsilon_of, shards, sigma
 from explorer.federated.refine import levels_down
 from explorer.releases.quarters import KeyTree
+from explorer.releases.rounds import Heard
 from explorer.releases.units import to_epsilon, to_units
 
 Floats = NDArray[np.float64]
@@ -33,50 +34,6 @@ LEAST_UNITS = to_units(1e-4)
 """Nor less than this, unless there is less in all."""
 MOST_ROUNDS = 64
 """Split and collapse may take turns for ever (erratum 40): the last of these takes what is left."""
-
-
-@dataclass(frozen=True, eq=False)
-class Heard:
-    """What a round gave: one question and its masked sums.
-
-    Attributes
-    ----------
-    tree : whose open nodes were asked
-    sums : (v,) persons, over all shards that were not refused; whole unless vectors add up to S
-    units : what each person asked spent, in 10^-12 epsilon
-    asked, heard : people asked, and those whose vectors are in the sums
-    sd : standard deviation of the noise in each sum
-    shards, refused : how many there were, and how many had too few survivors
-    bits : of a number that a person sends
-    bytes_up, bytes_down : what a person sends and receives
-    overflow : sums that passed what the bits hold; a simulation knows it
-    split, collapsed : keys that were divided and given up after this round
-    """
-
-    tree: KeyTree
-    sums: Floats
-    units: int
-    asked: int
-    heard: int
-    sd: float
-    shards: int = 1
-    refused: int = 0
-    bits: int = 0
-    bytes_up: float = 0.0
-    bytes_down: float = 0.0
-    overflow: int = 0
-    split: Ints | None = None
-    collapsed: Ints | None = None
-
-    @property
-    def epsilon(self) -> float:
-        """What each person asked spent."""
-        return to_epsilon(self.units)
-
-    @property
-    def share(self) -> Floats:
-        """The sums as parts of those who were heard, (v,)."""
-        return self.sums / max(self.heard, 1)
 
 
 class Server(Protocol):
@@ -138,13 +95,14 @@ def once(
     left, grew, noise = server.people, True, sigma(to_epsilon(server.units))
     for number in range(1, MOST_ROUNDS + 1):
         s = fewest_people(tree.v, c, noise, server)
-        last = left < b * s or left <= s or not grew or number == MOST_ROUNDS
+        # Too few for a round of their own are asked with these.
+        last = left < max(b * s, s + SMALLEST) or not grew or number == MOST_ROUNDS
         heard = server.ask(tree, left if last else s, server.units, fresh=True)
-        left -= heard.asked
+        left -= heard.people
         if last:
             yield heard
             return
-        scale = left / max(heard.heard, 1)
+        scale = left / max(heard.answered, 1)
         next_sd = noise * math.sqrt(shards(left, server.shard) / server.spread)
         finer, heard = refined(heard, scale, next_sd, furthest)
         yield heard
@@ -211,7 +169,7 @@ def paper(
     def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         nonlocal shut
         next_sd = sigma(to_epsilon(remaining)) * (_several(server) if summed else 1.0)
-        t = k * (math.hypot(heard.sd, next_sd) if both else next_sd)
+        t = k * (math.hypot(heard.noise, next_sd) if both else next_sd)
         t = t if threshold is None else threshold
         grown = heard.sums > t
         lost = heard.sums < collapse * t if collapse > 0 else heard.sums <= 0
@@ -270,8 +228,8 @@ def _affordable(server: Server, target: float) -> int:
 def refined(heard: Heard, scale: float, next_sd: float, furthest: int) -> tuple[KeyTree, Heard]:
     """The tree divided where that pays for sums `scale` times as large with noise `next_sd`."""
     y = heard.sums
-    down = levels_down(heard.tree, y, heard.sd, np.maximum(y, 0.0) * scale, next_sd, furthest)
-    if heard.heard == 0:
+    down = levels_down(heard.tree, y, heard.noise, np.maximum(y, 0.0) * scale, next_sd, furthest)
+    if heard.answered == 0:
         # Every shard was refused: nothing is known, so nothing is decided.
         down[:] = 0
     return divided(heard, down, np.zeros(len(y), dtype=bool))
@@ -291,8 +249,8 @@ def divided(
     """
     tree = heard.tree
     keys = tree.keys[tree.open]
-    can = (down > 0) & (tree.level[tree.open] < tree.depth) & (heard.heard > 0)
-    gone = lost & ~can & (keys > 1) & (heard.heard > 0)
+    can = (down > 0) & (tree.level[tree.open] < tree.depth) & (heard.answered > 0)
+    gone = lost & ~can & (keys > 1) & (heard.answered > 0)
     finer = tree.split(np.flatnonzero(can), down[can])
     if shut is not None:
         finer = finer.without(np.setdiff1d(shut, tree.keys))
@@ -322,7 +280,7 @@ def _several(server: Server) -> float:
 
 def _grew(heard: Heard, finer: KeyTree, growth: float = GROWTH) -> bool:
     """Whether a tree gained more than a part in new nodes; where nobody was heard it may yet."""
-    if growth <= 0 or heard.heard == 0:
+    if growth <= 0 or heard.answered == 0:
         return True
     new = len(np.setdiff1d(finer.keys, heard.tree.keys, assume_unique=True))
     return new > growth * heard.tree.v

@@ -2,11 +2,11 @@
 
 A node of level l is the key (1 << 2 l) | code; its code interleaves the bits of column and row,
 the column's first, so that cell (12, 5) at depth 4 is 10/11/00/01. The root is 1, a parent is
-key >> 2, its children 4 key + 0..3. Any set of keys that holds the root is legal: a node may have one to
-three children (part-split) or descendants whose own parents are missing (orphans). What a node owns
-is what no deeper node covers; a node is *open* if it owns anything. That is not "has fewer than
-four children" (erratum 39 of heatmaps-2022): with orphans, a node of three children may own
-nothing.
+key >> 2, its children are 4 key + 0..3. Any set of keys that holds the root is legal: a node may
+have one to three children (part-split) or descendants whose own parents are missing (orphans). What
+a node owns is what no deeper node covers; a node is *open* if it owns anything. That is not "has
+fewer than four children" (erratum 39 of heatmaps-2022): with orphans, a node of three children may
+own nothing.
 """
 
 from __future__ import annotations

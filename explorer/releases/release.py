@@ -436,11 +436,21 @@ class Release:
         ------
         InputError
             For a file that is missing, damaged, not a release, or from another version.
+
+        Returns
+        -------
+        A `DistributedRelease` where the file holds rounds.
         """
         tree, domain, about, maps = release_file.read(path)
         try:
-            return cls(tree=tree, domain=domain, maps=maps, **checked(about, maps is not None))
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            facts = checked(about, maps is not None)
+            loaded = Release(tree=tree, domain=domain, maps=maps, **facts)
+            if "distributed" in about:
+                from explorer.releases.distributed import DistributedRelease
+
+                return DistributedRelease.of_file(loaded, about["distributed"])
+            return loaded
+        except (*release_file.DAMAGE, InputError) as error:
             raise InputError(
                 f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
             ) from error

@@ -294,10 +294,10 @@ class _Sums:
     row: Row
 
     def scaled(self, population: float) -> tuple[Floats, Floats]:
-        """See `Heard.scaled`."""
+        """Counts of everybody, and the variance of their noise alone, as grids-2013 weighs them."""
         factor = population / max(self.row.answered, 1)
-        spread = self.row.noise**2 + np.maximum(self.sums, self.row.noise)
-        return self.sums * factor, spread * factor**2
+        variance = np.full(len(self.sums), (self.row.noise * factor) ** 2)
+        return self.sums * factor, variance
 
 
 def _grids(

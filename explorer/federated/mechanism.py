@@ -136,7 +136,7 @@ class Federated(Mechanism):
         bounds=(1.0, 10.0),
         softbounds=(1.5, 4.0),
         label="b",
-        doc="Go on while this many times the next round's price is left; else spend it all at once.",
+        doc="Go on while this many times the next round's price is left; else spend all at once.",
     )
     mode = param.Selector(
         default="ideal",

@@ -10,7 +10,6 @@ post-processing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,17 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.federated.people import People
+from explorer.federated.people import Ints, People, Whole
 from explorer.federated.protocol import Protocol, Round
-from explorer.federated.shards import Roll, Shard, summed
+from explorer.federated.shards import Hook, Roll, ideal, summed
+from explorer.federated.stream import Stream, new_key
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.passes import BudgetExceeded
 from explorer.releases.transcript import LedgerRow
 from explorer.releases.units import to_epsilon
 
 __all__ = ["MODES", "Asking", "Protocol", "Question", "Sums"]
-
-Ints = NDArray[np.int64]
 
 MODES = ("ideal", "masked", "summed")
 """Every person's exact share; the same behind masks; one draw for all shares (previews only)."""
@@ -67,10 +65,10 @@ class Question:
         ends = np.append(self.starts[1:], 4**self.depth)
         return np.repeat(self.owners.astype(np.int32), ends - self.starts)
 
-    def owner(self, cells: NDArray[np.integer]) -> NDArray[np.integer]:
+    def owner(self, cells: Whole) -> Whole:
         """The counter of each cell, (n,); -1 for a place outside (-1) and for cells of none."""
         if self.depth <= _DEEPEST_TABLE:
-            found = self._table[cells]
+            found: Whole = self._table[cells]
         else:
             run = np.searchsorted(self.starts, cells, side="right") - 1
             found = self.owners[np.maximum(run, 0)]
@@ -131,7 +129,7 @@ class Asking:
         Where a release-grade run is booked before anything is drawn.
     mechanism, what : its key, and a note for people, in the ledger
     record : callable, optional
-        Told of every shard (`Shard`), for the audit alone: it holds exact counts.
+        Sees every shard (`shards.Hook`), exact counts and all: for the audit of previews alone.
 
     Raises
     ------
@@ -151,21 +149,24 @@ class Asking:
         ledger: Ledger | None = None,
         mechanism: str = "federated",
         what: str = "",
-        record: Callable[[Shard], None] | None = None,
+        record: Hook | None = None,
     ) -> None:
         if mode not in MODES:
             raise InputError(f"There is no mode {mode!r}: choose one of {', '.join(MODES)}.")
         if mode == "summed" and rng is None:
             raise InputError("One draw for all shares makes previews: give a seed, or mode ideal.")
+        if record is not None and rng is None:
+            raise ValueError("nobody looks into the shards of a release")
         self.protocol, self.units, self.mode = protocol, int(units), mode
         self.number = _number(len(people) if number is None else number, len(people))
         self.__people, self._record = people, record
         self.preview = rng is not None
         self._random = generator(rng)
+        self._key = new_key(None if rng is None else int(self._random.integers(2**63)))
         self._ledger: list[LedgerRow] = []
         # Accounts: what everybody paid, and the most that anybody paid in a round of her own.
         self._everyone, self._dearest, self._asked, self._closed = 0, 0, 0, False
-        self._order: Ints | None = None
+        self._order: Whole | None = None
         self._booked = None
         if ledger is not None and not self.preview:
             self._booked = ledger, ledger.book(people.key, self.units, mechanism, what)
@@ -268,7 +269,7 @@ class Asking:
             )
         )
 
-    def _members(self, number: int, fresh: bool) -> Ints:
+    def _members(self, number: int, fresh: bool) -> Whole:
         """Who is asked, in random order: never by a place."""
         if not fresh:
             return _sample(self._random, self._session, number)
@@ -277,19 +278,26 @@ class Asking:
         return chosen
 
     @property
-    def _session(self) -> Ints:
+    def _session(self) -> Whole:
         """All who take part, in random order: drawn once."""
         if self._order is None:
             everyone = np.arange(len(self.__people), dtype=np.int32)
             self._order = _sample(self._random, everyone, self.number)
         return self._order
 
-    def _drawn(self, question: Question, plan: Round, members: Ints) -> Sums:
+    def _drawn(self, question: Question, plan: Round, members: Whole) -> Sums:
         there = self._random.random(len(members)) >= self.protocol.dropped
         words = self._random.integers(0, 2**64, len(members), dtype=np.uint64)
-        roll = Roll.of(plan, there)
-        values = summed(self.__people, question, plan, members, roll, words, self._random)
-        overflow = 0
+        roll = Roll.of(plan, members, there, words)
+        asked = self.__people, question, plan, roll
+        overflow, number = 0, len(self._ledger)
+        if self.mode == "summed":
+            # Apart from samples and dropouts, which are the same in every mode.
+            values = summed(*asked, np.random.default_rng([*self._key, number]))
+        else:
+            # A name of its own for every round: no word of a stream is read twice.
+            total = ideal(*asked, Stream(self._key, number), self._record, number)
+            values, overflow = total.values, total.overflow
         shape = roll.answered / plan.honest
         return Sums(
             values=values,
@@ -316,20 +324,20 @@ def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
     InputError
         For anything else, truth values included.
     """
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool)):
-        return np.random.default_rng(rng if rng is None else int(rng) % 2**64)
-    raise InputError(f"rng is {rng!r}: give None for a release or a whole number as a seed.")
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
+        raise InputError(f"rng is {rng!r}: give None for a release or a whole number as a seed.")
+    return np.random.default_rng(int(rng) % 2**64)
 
 
-def _sample(random: np.random.Generator, everyone: Ints, number: int) -> Ints:
+def _sample(random: np.random.Generator, everyone: Whole, number: int) -> Whole:
     if 3 * number > len(everyone):
         return random.permutation(everyone)[:number]
     return everyone[random.choice(len(everyone), number, replace=False)]
 
 
-def _number(number: int, most: int) -> int:
+def _number(number: float, most: int) -> int:
     if isinstance(number, bool) or number != int(number) or number < 1:
         raise InputError(f"{number!r} people cannot be asked: give a whole number, 1 or more.")
     if number > most:

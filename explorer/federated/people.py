@@ -15,12 +15,20 @@ from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 
 Ints = NDArray[np.int64]
+Whole = NDArray[np.integer]
 
 MOST_PLACES = 10**6
 """Sensitivity S of a person's vector: above it no count of a shard would fit its bits."""
 
 MOST_VISITS = 2**40
 _DEEPEST_INT32 = 15
+_SPREADING = (
+    (16, 0x0000FFFF0000FFFF),
+    (8, 0x00FF00FF00FF00FF),
+    (4, 0x0F0F0F0F0F0F0F0F),
+    (2, 0x3333333333333333),
+    (1, 0x5555555555555555),
+)
 
 
 class People:
@@ -55,11 +63,11 @@ class People:
 
     def __init__(
         self,
-        cells: NDArray[np.integer],
+        cells: Whole,
         grid: Grid,
         *,
-        offsets: NDArray[np.integer] | None = None,
-        visits: NDArray[np.integer] | None = None,
+        offsets: Whole | None = None,
+        visits: Whole | None = None,
         places: int = 1,
         answer: NDArray[np.bool_] | None = None,
         key: str | None = None,
@@ -155,7 +163,11 @@ class People:
         )
 
     def entries(
-        self, members: Ints, owner: Callable[[Ints], Ints], counters: int, words: NDArray[np.uint64]
+        self,
+        members: Whole,
+        owner: Callable[[Whole], Whole],
+        counters: int,
+        words: NDArray[np.uint64],
     ) -> tuple[Ints, Ints, Ints]:
         """The vectors of some people as triples: position among the members, counter, value.
 
@@ -190,7 +202,7 @@ class People:
 
 def depth_of(grid: Grid) -> int:
     """Levels of the smallest square of a power of two that holds a grid."""
-    return int(max(grid.shape) - 1).bit_length()
+    return (max(grid.shape) - 1).bit_length()
 
 
 def code_type(depth: int) -> type[np.signedinteger]:
@@ -198,16 +210,17 @@ def code_type(depth: int) -> type[np.signedinteger]:
     return np.int32 if depth <= _DEEPEST_INT32 else np.int64
 
 
-def morton(cols: NDArray[np.integer], rows: NDArray[np.integer]) -> Ints:
+def morton(cols: Whole, rows: Whole) -> Ints:
     """Morton codes of cells: bits of column and row in turn, the column's first.
 
     >>> bin(morton(np.array([12]), np.array([5]))[0])
     '0b10110001'
     """
-    return _interleave(np.asarray(cols, dtype=np.int64), np.asarray(rows, dtype=np.int64))
+    across, up = (np.asarray(side, dtype=np.int64) for side in (cols, rows))
+    return _apart(across) << 1 | _apart(up)
 
 
-def rounded(visits: Ints, starts: Ints, places: int, words: NDArray[np.uint64]) -> Ints:
+def rounded(visits: Whole, starts: Ints, places: int, words: NDArray[np.uint64]) -> Ints:
     """Each person's shares of visits as whole numbers that add up to S: systematic rounding.
 
     With visits n_1..n_r of total t, cumulative C_j, and U uniform in 0..t-1:
@@ -237,8 +250,7 @@ def _round(visits, starts, places, words, value):  # type: ignore[no-untyped-def
             total += visits[j]
         # 53 bits of a word spread over 0..total-1: it is rounding, no privacy rests on it.
         u = np.int64(np.float64(words[person] >> np.uint64(11)) * 2.0**-53 * total)
-        u = max(0, min(u, total - 1))
-        cumulative, before = 0, 0
+        cumulative, before = 0, u // total
         for j in range(starts[person], starts[person + 1]):
             cumulative += visits[j]
             # Below 10^6 x 2^40: no int64 wraps.
@@ -247,19 +259,14 @@ def _round(visits, starts, places, words, value):  # type: ignore[no-untyped-def
             before = after
 
 
-@njit(cache=True, nogil=True)
-def _interleave(cols, rows):  # type: ignore[no-untyped-def]
-    codes = np.zeros(len(cols), dtype=np.int64)
-    for i in range(len(cols)):
-        code = 0
-        for bit in range(31):
-            code |= ((rows[i] >> bit) & 1) << (2 * bit)
-            code |= ((cols[i] >> bit) & 1) << (2 * bit + 1)
-        codes[i] = code
-    return codes
+def _apart(bits: Ints) -> Ints:
+    """A zero in front of every one of 31 bits."""
+    for shift, mask in _SPREADING:
+        bits = (bits | bits << shift) & mask
+    return bits
 
 
-def _spread(first: Ints, behind: Ints) -> tuple[Ints, Ints]:
+def _spread(first: Whole, behind: Whole) -> tuple[Ints, Ints]:
     """Positions of ranges and every index inside them, range by range."""
     length = behind - first
     position = np.repeat(np.arange(len(first)), length)
@@ -267,17 +274,17 @@ def _spread(first: Ints, behind: Ints) -> tuple[Ints, Ints]:
     return position, at
 
 
-def _whole(values: NDArray[np.integer], noun: str) -> NDArray[np.integer]:
+def _whole(values: Whole, noun: str) -> Whole:
     array = np.asarray(values)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         raise InputError(f"The {noun} of people are not a list of whole numbers.")
     return array if array.dtype == np.int32 else array.astype(np.int64, copy=False)
 
 
-def _checked_places(places: int) -> int:
+def _checked_places(places: object) -> int:
     whole = isinstance(places, int | np.integer) and not isinstance(places, bool)
-    if not whole or not 1 <= places <= MOST_PLACES:
+    if not whole or not 1 <= int(places) <= MOST_PLACES:  # type: ignore[call-overload]
         raise InputError(
             f"Places a person is {places!r}: give a whole number, 1 to {MOST_PLACES:,}."
         )
-    return int(places)
+    return int(places)  # type: ignore[call-overload]

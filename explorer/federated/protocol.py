@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from explorer.errors import InputError
 from explorer.federated import calibration
@@ -46,13 +47,8 @@ class Protocol:
             raise InputError(
                 f"A shard of {self.shard!r} people cannot be: give a whole number, 2 to 10^9."
             )
-        for noun, part in (("drop out", self.dropped), ("are corrupt", self.corrupt)):
-            number = isinstance(part, int | float) and not isinstance(part, bool)
-            if not number or not 0.0 <= part <= 0.9:
-                raise InputError(
-                    f"A share of {part!r} of the people who {noun} leaves no sum to release: give "
-                    "a number from 0 to 0.9."
-                )
+        _check_share(self.dropped, "drop out")
+        _check_share(self.corrupt, "are corrupt")
         if self.dropped + self.corrupt >= 1.0:
             raise InputError(
                 f"With {self.dropped:g} dropped and {self.corrupt:g} corrupt nobody honest is "
@@ -162,3 +158,12 @@ class Round:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_share(part: Any, noun: str) -> None:
+    number = isinstance(part, int | float) and not isinstance(part, bool)
+    if not number or not 0.0 <= part <= 0.9:
+        raise InputError(
+            f"A share of {part!r} of the people who {noun} leaves no sum to release: give a number "
+            "from 0 to 0.9."
+        )

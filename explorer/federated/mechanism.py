@@ -93,7 +93,7 @@ class Federated(Mechanism):
         softbounds=(1_000, 1_000_000),
         allow_None=True,
         label="People",
-        doc="How many people are asked, at most: in all, or in each round of the paper's algorithm.",
+        doc="How many people are asked, at most: in all, or in each round of Algorithm 2.",
     )
     shard = param.Integer(
         default=10_000,

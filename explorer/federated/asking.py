@@ -208,7 +208,7 @@ class Asking:
 
     @property
     def seen(self) -> tuple[Seen, ...]:
-        """What the server saw of one survivor of every masked shard; exact data, as her vector."""
+        """What the server saw of one survivor of every masked shard: exact data, of previews."""
         return tuple(self._seen)
 
     def close(self) -> int:
@@ -310,9 +310,8 @@ class Asking:
             values, overflow = total.values, total.overflow
         else:
             secrets = Stream(self._key, 2 * number + 1)
-            total, lost = masked(
-                *asked, Stream(self._key, 2 * number), secrets.bytes, self._seen.append
-            )
+            keep = self._seen.append if self.preview else None
+            total, lost = masked(*asked, Stream(self._key, 2 * number), secrets.bytes, keep)
             values, roll = total.values, roll.without(lost)
         shape = roll.answered / plan.honest
         return Sums(

@@ -261,14 +261,15 @@ def masked(
             # Half of those who drop out have not sent their shares yet.
             last = np.where(there, VECTOR + 1, KEYS + roll.words[own].astype(np.int64) % 2)
             position = np.flatnonzero(there)
-            mine = [
+            own_counts, own_noise = (
                 Vectors(position[who[chosen] - ends[row]], index[chosen], value[chosen])
                 for who, index, value in (counts, noise)
                 for chosen in [(who >= ends[row]) & (who < ends[row + 1])]
-            ]
+            )
             ring = ordered(len(there), random)
+            watched = None if keep is None else int(position[0])
             try:
-                made = aggregate(plan, *mine, last, ring, random, keep and int(position[0]))
+                made = aggregate(plan, own_counts, own_noise, last, ring, random, watched)
             except Refused:
                 lost.append(int(k))
                 continue

@@ -15,6 +15,7 @@ from explorer.federated.asking import MODES, Asking, Protocol, Question, generat
 from explorer.federated.people import People
 from explorer.federated.rounds import mended, once, paper
 from explorer.federated.session import Session
+from explorer.federated.shares import checked
 from explorer.mechanisms.base import Mechanism, as_counts
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.limits import Epsilon
@@ -191,6 +192,8 @@ class Federated(Mechanism):
         tree = self._first(depth) if prior is None else _earlier(prior, everybody, depth)
         # What can be refused is, before anything is booked.
         protocol.round(min(number, self.shard), to_units(self.epsilon), tree.v, everybody.places)
+        if self.mode != "summed":
+            checked(to_units(self.epsilon), everybody.places)
         if self.algorithm == "sampling" and rng is None:
             raise InputError("A sample without noise is not private: draw a preview, with a seed.")
         if ledger is not None and rng is None:

@@ -30,8 +30,6 @@ GROWTH = 0.05
 """A tree that gained a smaller part than this in new nodes is not worth another look."""
 LEAST_PART = 1_000
 """No round costs less than the whole budget over this, or tables of its noise explode."""
-LEAST_UNITS = to_units(1e-4)
-"""Nor less than this, unless there is less in all."""
 MOST_ROUNDS = 64
 """Split and collapse may take turns for ever (erratum 40): the last of these takes what is left."""
 
@@ -42,6 +40,10 @@ class Server(Protocol):
     @property
     def units(self) -> int:
         """What each person may spend in all, in 10^-12 epsilon."""
+
+    @property
+    def least_units(self) -> int:
+        """What a round costs at least, unless there is less in all."""
 
     @property
     def people(self) -> int:
@@ -221,7 +223,7 @@ def _scheduled(
 
 def _affordable(server: Server, target: float) -> int:
     """The budget whose noise of one shard is `target`, and never a tiny one."""
-    least = max(server.units // LEAST_PART, min(LEAST_UNITS, server.units))
+    least = max(server.units // LEAST_PART, min(server.least_units, server.units))
     return max(to_units(min(epsilon_of(target), 1e3)), least, 1)
 
 

@@ -185,6 +185,10 @@ class Federated(Mechanism):
             is sure to be left, a run in which all were refused, or a draw over the ledger's cap.
         """
         everybody = _people(matrix)
+        if everybody.counters != 1:
+            raise InputError(
+                "These people have an answer each, yes or no: ask federated.proportion.proportion."
+            )
         protocol = Protocol(self.shard, self.dropped, self.corrupt)
         number = min(self.people or len(everybody), len(everybody))
         whose = ONCE if prior is not None or self.algorithm in _ONCE else EVERYONE

@@ -19,6 +19,8 @@ from explorer.version import __version__ as __version__
 if TYPE_CHECKING:
     from explorer.country.mechanism import Country
     from explorer.errors import InputError
+    from explorer.federated.mechanism import Federated
+    from explorer.federated.people import People
     from explorer.grid.areas.areas import Areas
     from explorer.grid.grid import Grid
     from explorer.grid.places import TripDomain
@@ -73,6 +75,7 @@ __all__ = [
     "CountryRelease",
     "DAFEntropy",
     "DAFHomogeneity",
+    "Federated",
     "FrequencyMatrix",
     "Gravity",
     "Grid",
@@ -84,6 +87,7 @@ __all__ = [
     "KDStandard",
     "Mechanism",
     "Mosaic",
+    "People",
     "PointFiles",
     "Points",
     "PrivTree",
@@ -109,9 +113,11 @@ _HOMES = {
     "Areas": "grid.areas.areas",
     "Country": "country.mechanism",
     "CountryRelease": "releases.country",
+    "Federated": "federated.mechanism",
     "FrequencyMatrix": "points.matrix",
     "Grid": "grid.grid",
     "InputError": "errors",
+    "People": "federated.people",
     "PointFiles": "points.partitions",
     "Points": "points.points",
     "Release": "releases.release",

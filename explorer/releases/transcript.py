@@ -41,11 +41,14 @@ class LedgerRow:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Noisy counts of some regions: ids (m,), values (m,), noise variances (m,)."""
+    """Noisy counts of some regions: ids (m,), values (m,), noise variances (m,).
+
+    Values are whole as they are drawn; those of sums that were scaled up need not be.
+    """
 
     stage: str
     ids: Ints
-    values: Ints
+    values: Ints | Floats
     variances: Floats
 
 

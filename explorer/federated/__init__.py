@@ -1,0 +1,1 @@
+"""EXACT. Federated: people keep their places, a server adds masked vectors and refines a map."""

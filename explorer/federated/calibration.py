@@ -1,0 +1,219 @@
+"""How much noise, how many people, how many bits: the figures of a round, all of them public.
+
+A person's vector moves by `sensitivity` (L1) when it becomes zero. A sum over a shard carries
+discrete Laplace noise P(z) = (1 - q) / (1 + q) q^|z|, q = exp(-epsilon / sensitivity), of which
+every person brings a share (erratum 27).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import gammaln, hyp2f1
+
+from explorer.errors import InputError
+
+OVERFLOW = 1e-9
+"""Chance that the noise of any number of a round passes what its bits hold."""
+
+DEVIATIONS = 4.0
+"""A shard is refused when this many standard deviations more people than usual drop out."""
+
+MOST_BITS = 62
+"""Sums are int64."""
+
+
+def sigma(epsilon: float, sensitivity: int = 1) -> float:
+    """Standard deviation of the noise of one shard of as many survivors as it is made for.
+
+    sqrt(2q) / (1 - q) = 1 / (sqrt(2) sinh(epsilon / (2 sensitivity))) (Eq. 5 of heatmaps-2022).
+
+    >>> round(sigma(1.0), 5)
+    1.35696
+    """
+    half = epsilon / (2.0 * sensitivity)
+    # Beyond it the noise is below 1e-300.
+    return 1.0 / (math.sqrt(2.0) * math.sinh(min(half, 690.0)))
+
+
+def epsilon_of(sigma: float, sensitivity: int = 1) -> float:
+    """The epsilon whose noise has a given standard deviation, above 0: the inverse of `sigma`.
+
+    2 sensitivity asinh(1 / (sqrt(2) sigma)): Eq. 8 of heatmaps-2022 (erratum 28), whose printed
+    root form loses digits where sigma is small.
+
+    >>> round(epsilon_of(100.0), 7)
+    0.014142
+    """
+    return 2.0 * sensitivity * math.asinh(1.0 / (math.sqrt(2.0) * sigma))
+
+
+def shards(asked: int, size: int) -> int:
+    """How many shards of at most `size` people are made of those asked, ceil(asked / size)."""
+    return -(-asked // size)
+
+
+def shard_of(asked: int, number: int) -> np.ndarray:
+    """First person of each shard and the end of the last, (number + 1,): as even as can be.
+
+    Person i is in shard i number // asked, so sizes differ by one at most; a short last shard
+    would fall below the survivors that its noise needs and always be refused.
+
+    >>> shard_of(10, 3).tolist()
+    [0, 4, 7, 10]
+    """
+    return -(-np.arange(number + 1, dtype=np.int64) * asked // number)
+
+
+def fewest(size: int, dropped: float) -> int:
+    """Survivors below which a shard is refused: n (1 - d) - 4 sqrt(n d (1 - d)), rounded down.
+
+    With independent dropouts 1e-4 of the shards or fewer are refused. At least 1.
+
+    >>> fewest(100, 0.1), fewest(1000, 0.1), fewest(10_000, 0.1)
+    (78, 862, 8880)
+    """
+    expected = size * (1.0 - dropped)
+    spread = math.sqrt(size * dropped * (1.0 - dropped))
+    return max(1, math.floor(expected - DEVIATIONS * spread + 1e-9))
+
+
+def honest(size: int, dropped: float, corrupt: float) -> int:
+    """n_min: honest survivors of every shard that is not refused; shares have shape 1 / n_min.
+
+    Corrupt people know their own shares, so `fewest` less all of them (erratum 43).
+
+    Raises
+    ------
+    InputError
+        If nobody honest is left.
+
+    >>> honest(10_000, 0.1, 0.05)
+    8380
+    """
+    left = fewest(size, dropped) - math.ceil(corrupt * size - 1e-9)
+    if left < 1:
+        raise InputError(
+            f"Of a shard of {size} people with {dropped:g} dropped and {corrupt:g} corrupt nobody "
+            "honest is sure to be left: make shards larger, or ask more people."
+        )
+    return left
+
+
+def epsilon_of_fewer(epsilon: float, part: float) -> float:
+    """What a sum costs that holds only a part of the shares its noise was made for.
+
+    With shares summing to shape a = part < 1 the loss is largest between the outputs 0 and 1:
+    eps(a) = ln[ F(a, a; 1; q^2) / (a q F(a, a + 1; 2; q^2)) ], F = 2F1, q = exp(-epsilon). A shape
+    of 1 or more costs epsilon: what is beyond 1 is independent noise on top.
+
+    Parameters
+    ----------
+    epsilon : above 0, for sensitivity 1
+    part : a, above 0
+
+    >>> [round(epsilon_of_fewer(0.5, a), 3) for a in (0.9, 0.5, 0.3)]
+    [0.586, 1.138, 1.658]
+    """
+    if part >= 1.0:
+        return epsilon
+    q = math.exp(-epsilon)
+    zero, one = hyp2f1(part, part, 1.0, q * q), hyp2f1(part, part + 1.0, 2.0, q * q)
+    return math.log(zero) - math.log(part) + epsilon - math.log(one)
+
+
+def floor_of_fewer(part: float) -> float:
+    """What `epsilon_of_fewer` tends to as epsilon goes to 0: ln((1 - a) / a) below a half, else 0.
+
+    No amount of noise a person mends it: too few of the shares are there at all.
+
+    >>> round(floor_of_fewer(0.3), 3), floor_of_fewer(0.6)
+    (0.847, 0.0)
+    """
+    return math.log((1.0 - part) / part) if part < 0.5 else 0.0
+
+
+def lowest(epsilon: float, counters: int, number: int, sensitivity: int = 1) -> int:
+    """L: noise of a round is below -L or above L with a chance of `OVERFLOW` or less.
+
+    ceil(S ln(2 v K / 1e-9) / epsilon) for v counters and K shards: the tail bound of discrete
+    Laplace noise, summed over all numbers of the round.
+    """
+    return math.ceil(sensitivity * math.log(2.0 * counters * number / OVERFLOW) / epsilon)
+
+
+def bits(size: int, low: int, sensitivity: int = 1) -> int:
+    """Bits of a counter of a shard's sum, which lies in [-L, S n + L]: ceil(log2(S n + 2 L + 1)).
+
+    >>> bits(1000, lowest(1.0, 64, 1)), bits(10_000, lowest(1.0, 27_454, 49))
+    (11, 14)
+    """
+    return (size * sensitivity + 2 * low).bit_length()
+
+
+# Secure aggregation: what may fail, for all people of a shard together.
+_FEW = 50
+_REBUILT, _LOST, _CUT_OFF = 2.0**-40, 2.0**-30, 2.0**-40
+
+
+@lru_cache(maxsize=256)
+def neighbours(size: int, dropped: float, corrupt: float) -> tuple[int, int]:
+    """Degree k and threshold t of a shard's secret sharing: the smallest even k with its least t.
+
+    With neighbours chosen at random (hypergeometric tails, union bounds):
+    t or more corrupt neighbours for some honest person, who could rebuild her secret: < 2^-40;
+    fewer than t surviving neighbours for some person, whose mask would stay: < 2^-30;
+    two runs of k/2 corrupt or dropped people on the ring, where a Harary graph falls apart into
+    parts whose sums would be seen: C(n, 2) C(n - k, R - k) / C(n, R) < 2^-40, R of them.
+
+    In a shard of fewer than 50, too few for tails, everybody is a neighbour; t is then midway
+    between the corrupt ones and the survivors. (Bell et al. 2020, section 4, semi-honest.)
+
+    >>> neighbours(1000, 0.1, 0.05), neighbours(10_000, 0.1, 0.05)
+    ((40, 19), (46, 22))
+    """
+    bad, gone = math.floor(corrupt * size + 1e-9), math.floor(dropped * size + 1e-9)
+    both = bad + gone
+    for k in range(2, size if size >= _FEW else 0, 2):
+        if both >= k:
+            apart = _choose(size, 2) + _choose(size - k, both - k) - _choose(size, both)
+            if apart >= math.log(_CUT_OFF):
+                continue
+        corrupt_ones, chance = _hypergeometric(size - 1, bad, k)
+        tail = np.cumsum(chance[::-1])[::-1]
+        safe = np.flatnonzero((size - bad) * tail < _REBUILT)
+        t = max(2, int(corrupt_ones[safe[0]] if len(safe) else corrupt_ones[-1] + 1))
+        there, chance = _hypergeometric(size - 1, size - 1 - gone, k)
+        if t <= k and size * chance[there < t].sum() < _LOST:
+            return k, t
+    k = size - 1
+    survivors = fewest(size, dropped) - 1
+    return k, max(1, min((bad + 1 + survivors + 1) // 2, survivors))
+
+
+def _choose(n: int, k: int) -> float:
+    return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def _hypergeometric(people: int, marked: int, drawn: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of marked ones among those drawn, and their probabilities."""
+    x = np.arange(max(0, drawn + marked - people), min(marked, drawn) + 1)
+    log = gammaln(marked + 1) - gammaln(x + 1) - gammaln(marked - x + 1)
+    rest = people - marked
+    log += gammaln(rest + 1) - gammaln(drawn - x + 1) - gammaln(rest - drawn + x + 1)
+    return x, np.exp(log - _choose(people, drawn))
+
+
+def bytes_up(counters: int, bits: int, degree: int) -> int:
+    """Bytes that a person sends: two keys, a box and a share for each neighbour, the vector.
+
+    64 + 50 k + 17 k + ceil(v b / 8): a box holds two shares of 17 bytes and its tag of 16.
+    """
+    return 64 + 67 * degree + -(-counters * bits // 8)
+
+
+def bytes_down(degree: int) -> int:
+    """Bytes that a person receives: two keys and a box of each neighbour, 114 k."""
+    return 114 * degree

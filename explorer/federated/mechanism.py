@@ -1,0 +1,303 @@
+"""Federated: a map of people who keep their places, from masked sums of shards, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import param
+from numpy.typing import ArrayLike, NDArray
+
+from explorer.errors import InputError
+from explorer.federated import baselines
+from explorer.federated.asking import MODES, Asking, Protocol, Question, generator
+from explorer.federated.people import People
+from explorer.federated.rounds import mended, once, paper
+from explorer.federated.session import Session
+from explorer.federated.shares import checked
+from explorer.mechanisms.base import Mechanism, as_counts
+from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.mechanisms.limits import Epsilon
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.counts import Counts
+from explorer.privacy.curator import Curator
+from explorer.privacy.ledger import Ledger
+from explorer.privacy.noise import NoiseSource
+from explorer.releases.distributed import EVERYONE, ONCE, DistributedRelease
+from explorer.releases.inference import Estimate
+from explorer.releases.quarters import KeyTree
+from explorer.releases.rounds import Heard
+from explorer.releases.units import to_units
+
+Ints = NDArray[np.int64]
+
+START = 3
+"""Level of the first tree: 64 cells."""
+PAPER_START = 1
+"""That of Algorithm 2 as printed: the four quarters."""
+ALGORITHMS = ("people", "mended", "paper", *baselines.BASELINES)
+
+
+class Federated(Mechanism):
+    """A map of people who keep their places: a server sees masked sums alone (heatmaps-2022).
+
+    Every person adds a share of noise to her vector, one number for each cell of a tree; a shard's
+    vectors are added behind masks, and only their sum is seen. From the sums the server refines the
+    tree and asks again. "people" asks each person once, at the whole epsilon; "paper" is Algorithm
+    2 as printed, "mended" the same with its errata mended; the others are what the paper compares
+    with, see `baselines`.
+
+    Privacy: pure epsilon for whoever gets the release, a person's vector becoming zero being one
+    step (another place in place of hers is two). Who takes part is public. What a release from
+    here may not claim: that places stayed with people. One process holds them all; it simulates.
+
+    Counts are scaled to all who take part. Their standard deviations are estimates, because sums of
+    a part of the people sample, and joined rounds have no closed form: `sd_exact` is False.
+
+    A grid that is no square of a power of two fills the beginning of one; nobody is outside it.
+
+    Parameters
+    ----------
+    epsilon : float
+        What a person spends at most.
+    **settings
+        See the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> town = np.zeros((64, 64), dtype=int)
+    >>> town[10:14, 20:30] = 500
+    >>> release = Federated(epsilon=1, shard=1_000).release(town, rng=1)
+    >>> list(release.rounds.columns[:3]), release.unit
+    (['cells', 'people', 'epsilon'], 'client')
+    """
+
+    key: ClassVar[str] = "federated"
+    title: ClassVar[str] = "Federated"
+    summary: ClassVar[str] = "People keep their places; a server adds masked vectors and refines."
+    paper: ClassVar[str] = "Bagdasaryan et al., PoPETs 2022"
+    for_maps: ClassVar[bool] = False
+    none_is: ClassVar[Mapping[str, str]] = {"people": "Everybody"}
+
+    epsilon = Epsilon(default=1.0, softbounds=(0.1, 10), doc="What a person spends at most.")
+    algorithm = param.Selector(
+        default="people",
+        objects=list(ALGORITHMS),
+        label="Algorithm",
+        doc="How rounds follow each other: each person asked once; as the paper has it, or mended; "
+        "or what the paper compares with.",
+    )
+    people = param.Integer(
+        default=100_000,
+        bounds=(1, 10**9),
+        softbounds=(1_000, 1_000_000),
+        allow_None=True,
+        label="People",
+        doc="How many people are asked, at most: in all, or in each round of Algorithm 2.",
+    )
+    shard = param.Integer(
+        default=10_000,
+        bounds=(2, 10**9),
+        softbounds=(100, 100_000),
+        label="Shard",
+        doc="The most people whose vectors are added before anybody sees a sum: large shards have "
+        "less noise.",
+    )
+    dropped = param.Number(
+        default=0.1,
+        bounds=(0.0, 0.9),
+        step=0.01,
+        label="Dropped",
+        doc="Share of the people asked who send nothing.",
+    )
+    corrupt = param.Number(
+        default=0.05,
+        bounds=(0.0, 0.9),
+        step=0.01,
+        label="Corrupt",
+        doc="Share of the people whose noise the server may know.",
+    )
+    depth = param.Integer(
+        default=10,
+        bounds=(1, 11),
+        label="Depth",
+        doc="How often the map may be quartered, down to single cells of the grid at most.",
+    )
+    c = param.Number(
+        default=0.5,
+        bounds=(0.01, 10.0),
+        softbounds=(0.1, 1.0),
+        label="c",
+        doc="Noise of a round as a part of the mean count of a cell: large is more and cheaper "
+        "rounds.",
+    )
+    b = param.Number(
+        default=2.0,
+        bounds=(1.0, 10.0),
+        softbounds=(1.5, 4.0),
+        label="b",
+        doc="Go on while this many times the next round's price is left; else spend all at once.",
+    )
+    mode = param.Selector(
+        default="ideal",
+        objects=list(MODES),
+        label="Sums",
+        doc="Every person's own share of noise; the same behind masks; or one draw for all, for "
+        "quick previews.",
+    )
+
+    def plan(self, curator: Curator) -> Estimate:
+        """People are asked by `release`: raises InputError."""
+        raise InputError("Federated asks people and no curator: give it a matrix or people.")
+
+    def release(
+        self,
+        matrix: Counts | People | ArrayLike,
+        rng: int | np.random.Generator | NoiseSource | None = None,
+        progress: Callable[[float], None] | None = None,
+        ledger: Ledger | None = None,
+        prior: DistributedRelease | None = None,
+    ) -> DistributedRelease:
+        """Ask people, round by round, and draw one map.
+
+        Parameters
+        ----------
+        matrix : FrequencyMatrix or (rows, cols) array, each record of which is one person; or
+            People, who may have several places
+        rng : None, int or numpy Generator
+            None draws release-grade shares from bytes of the operating system; a seed draws a
+            reproducible preview by the same code, which is not private.
+        progress, ledger : as of `Mechanism.release`
+        prior : DistributedRelease, optional
+            An earlier release of the same grid: everybody is asked in one round about the cells
+            that it ended with.
+
+        Returns
+        -------
+        DistributedRelease
+
+        Raises
+        ------
+        InputError
+            For what holds no people, an `rng` that cannot be used, shards in which nobody honest
+            is sure to be left, a run in which all were refused, or a draw over the ledger's cap.
+        """
+        everybody = _people(matrix)
+        if everybody.counters != 1:
+            raise InputError(
+                "These people have an answer each, yes or no: ask federated.proportion.proportion."
+            )
+        protocol = Protocol(self.shard, self.dropped, self.corrupt)
+        number = min(self.people or len(everybody), len(everybody))
+        whose = ONCE if prior is not None or self.algorithm in _ONCE else EVERYONE
+        depth = min(self.depth, everybody.depth)
+        tree = self._first(depth) if prior is None else _earlier(prior, everybody, depth)
+        # What can be refused is, before anything is booked.
+        protocol.round(min(number, self.shard), to_units(self.epsilon), tree.v, everybody.places)
+        if self.mode != "summed":
+            checked(to_units(self.epsilon), everybody.places)
+        if self.algorithm == "sampling" and rng is None:
+            raise InputError("A sample without noise is not private: draw a preview, with a seed.")
+        if ledger is not None and rng is None:
+            self.warm_up()
+        asking = Asking(
+            everybody,
+            protocol,
+            to_units(self.epsilon),
+            rng,  # type: ignore[arg-type]
+            self.mode,
+            number if whose == ONCE else None,
+            ledger if rng is None else None,
+            self.key,
+            repr(self),
+        )
+        sample = None if rng is None else _sample_of(everybody, number, rng)
+        session = Session(asking, number, depth, everybody.grid.shape, progress, sample)
+        about: dict[str, Any] = {
+            "population": len(everybody),
+            "paying": whose,
+            "units": asking.units,
+            "domain": everybody.grid,
+            "mechanism": self.key,
+            "parameters": self.settings(),
+            "preview": asking.preview,
+            "unit": "client",
+            "contribution_bound": 1,
+        }
+        try:
+            return self._drawn(session, tree, prior is not None, about)
+        except InputError:
+            # It stays booked with what it has asked.
+            asking.close()
+            raise
+
+    def _drawn(
+        self, session: Session, tree: KeyTree, at_once: bool, about: dict[str, Any]
+    ) -> DistributedRelease:
+        if self.algorithm in baselines.BASELINES and not at_once:
+            estimate, rows = baselines.BASELINES[self.algorithm](session, about["population"])
+            return DistributedRelease.of_estimate(estimate, rows, joined=False, **about)
+        if at_once:
+            rounds = [session.ask(tree, session.people, session.units, fresh=True)]
+        elif self.algorithm == "paper":
+            rounds = list(paper(session, tree, c=self.c, b=self.b))
+        else:
+            plan = once if self.algorithm == "people" else mended
+            rounds = list(plan(session, tree, c=self.c, b=self.b))
+        joined = self.algorithm != "paper" or at_once
+        return DistributedRelease.of_rounds(rounds, joined=joined, **about)
+
+    def _first(self, depth: int) -> KeyTree:
+        return KeyTree.even(depth, PAPER_START if self.algorithm == "paper" else START)
+
+    def warm_up(self, counts: Counts | None = None) -> None:
+        """Compile whatever a release with these settings needs, on made-up people."""
+        with interrupts_between_steps():
+            town = np.zeros((16, 16), dtype=np.int64)
+            town[3:9, 2:5] = 100
+            small = self.with_(epsilon=1.0, people=None, shard=1_000, dropped=0.0, corrupt=0.0)
+            made = small.release(FrequencyMatrix.from_array(town), rng=0)
+            _ = made.density(), made.summary()
+
+
+_ONCE = ("people", "flat", "sampling")
+
+
+def _sample_of(everybody: People, number: int, rng: Any) -> Callable[[Question], Ints]:
+    """What a sample of people counts without noise; for previews."""
+
+    def count(question: Question) -> Ints:
+        random = generator(rng)
+        members = random.choice(len(everybody), number, replace=False)
+        words = random.integers(0, 2**64, number, dtype=np.uint64)
+        _, index, value = everybody.entries(members, question.owner, question.counters, words)
+        found = np.bincount(index, weights=value, minlength=question.counters)
+        return np.rint(found / everybody.places).astype(np.int64)
+
+    return count
+
+
+def _people(matrix: Counts | People | ArrayLike) -> People:
+    if isinstance(matrix, People):
+        return matrix
+    counts = as_counts(matrix)
+    if not isinstance(counts, FrequencyMatrix):
+        raise InputError(
+            "Federated takes a matrix of one map, or People: ask for places one at a time."
+        )
+    return People.of_matrix(counts)
+
+
+def _earlier(prior: object, everybody: People, depth: int) -> KeyTree:
+    """The last tree of an earlier release, once it is about the same grid."""
+    if not isinstance(prior, DistributedRelease) or not isinstance(prior.heard[-1], Heard):
+        raise InputError("An earlier release has cells to ask about if it was refined: give one.")
+    tree = prior.heard[-1].tree
+    if prior.grid.shape != everybody.grid.shape or tree.depth != depth:
+        raise InputError(
+            f"The earlier release has {prior.grid.shape} cells to depth {tree.depth}, these people "
+            f"{everybody.grid.shape} to depth {depth}: give one of the same grid and depth."
+        )
+    return tree

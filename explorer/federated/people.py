@@ -1,0 +1,266 @@
+"""People and their places as finest cells: exact, and read by `Asking` alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.federated.frames import gathered, yes_or_no
+from explorer.federated.places import Ints, Whole, code_type, depth_of, morton, rounded, spread
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+
+MOST_PLACES = 10**6
+"""Sensitivity S of a person's vector: above it no count of a shard would fit its bits."""
+
+MOST_VISITS = 2**40
+
+
+class People:
+    """The places of n people on a square of 2^depth x 2^depth finest cells.
+
+    A finest cell is its Morton code: the bits of its column and its row in turn, a column's before
+    a row's, so that a node of a quadtree is a run of codes. Rows and columns count as in `Grid`,
+    from the south and the west.
+
+    Parameters
+    ----------
+    cells : (p,) Morton codes, 0 to 4^depth - 1; -1 is a place outside, which counts nowhere
+    grid : Grid
+        What the cells are; a grid that is no square of a power of two fills the beginning of one.
+    offsets : (n + 1,), optional
+        Where each person's places begin in `cells`; without it each person has one.
+    visits : (p,) whole numbers of 1 or more, optional
+        How often she was there; once by default.
+    places : int
+        S: what a person's vector adds up to, and its sensitivity. 1 reports one place (one visit,
+        drawn at random, of a person of many), S rounds her shares of visits to multiples of 1/S.
+    answer : (n,) bool, optional
+        Each person's yes or no; every node then has two counters, see `proportion`.
+    key : str, optional
+        Names the data set in the ledger; by default a hash of the places.
+
+    Raises
+    ------
+    InputError
+        For cells outside the square, visits below 1, offsets or answers that do not fit.
+    """
+
+    def __init__(
+        self,
+        cells: Whole,
+        grid: Grid,
+        *,
+        offsets: Whole | None = None,
+        visits: Whole | None = None,
+        places: int = 1,
+        answer: NDArray[np.bool_] | None = None,
+        key: str | None = None,
+    ) -> None:
+        self.grid, self.depth = grid, depth_of(grid)
+        self.cells = _whole(cells, "places").astype(code_type(self.depth), copy=False)
+        if len(self.cells) and not -1 <= self.cells.min() <= self.cells.max() < 4**self.depth:
+            raise InputError("A place is in no cell of the grid: count places on this grid.")
+        self.offsets = None if offsets is None else _whole(offsets, "offsets")
+        self.visits = None if visits is None else _whole(visits, "visits")
+        self.places = _checked_places(places)
+        self.answer = None if answer is None else np.ascontiguousarray(answer, dtype=bool)
+        self._key = key
+        self._check()
+
+    def _check(self) -> None:
+        if self.offsets is not None:
+            fits = len(self.offsets) > 0 and self.offsets[0] == 0
+            if not fits or self.offsets[-1] != len(self.cells) or np.any(np.diff(self.offsets) < 0):
+                raise InputError("Where each person's places begin does not fit the places.")
+        elif self.visits is not None:
+            # One place has a share of 1, however often she was there.
+            self.visits = None
+        if self.visits is not None and (
+            len(self.visits) != len(self.cells)
+            or (len(self.visits) and self.visits.min() < 1)
+            or float(self.visits.sum(dtype=np.float64)) > MOST_VISITS
+        ):
+            raise InputError("Every place needs 1 visit or more, all of them at most 2^40.")
+        if self.answer is not None and len(self.answer) != len(self):
+            raise InputError("Every person needs one answer, yes or no.")
+        if len(self) == 0:
+            raise InputError("There is nobody to ask: give at least one person.")
+
+    @classmethod
+    def of_matrix(cls, matrix: FrequencyMatrix) -> People:
+        """Each record of a matrix as one person with one place.
+
+        The key is the matrix's: releases of both kinds add up in one ledger.
+
+        Raises
+        ------
+        InputError
+            For a matrix without records, or of users with several.
+        """
+        if matrix.contribution_bound != 1:
+            raise InputError(
+                "Each record would be a person, but this matrix has users of several records: "
+                "give the people themselves, People.from_frame(frame, user=...)."
+            )
+        rows, cols = np.nonzero(matrix.counts)
+        depth = depth_of(matrix.grid)
+        codes = morton(cols, rows).astype(code_type(depth))
+        cells = np.repeat(codes, matrix.counts[rows, cols])
+        return cls(cells, matrix.grid, key=matrix.key)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        grid: Grid,
+        *,
+        user: str | None = None,
+        lon: str | None = None,
+        lat: str | None = None,
+        places: int = 16,
+        attribute: str | None = None,
+        visits: str | None = None,
+        crs: Any = None,
+    ) -> People:
+        """People from a table with a row for each visit; rows of one user are one person.
+
+        Parameters
+        ----------
+        frame : whatever `read_points` takes
+        grid : the public finest cells; places outside count nowhere
+        user : column of her id; without it each row is a person of one place
+        lon, lat, crs : as of `read_points`
+        places : S, into which a person's visits are shared out; 1 reports one visit of each
+        attribute : column of yes or no, the same in all rows of one person, see `proportion`
+        visits : column of how often she was there, 1 or more; once by default
+
+        Raises
+        ------
+        InputError
+            For columns that are not there, a person who says both yes and no, or nobody at all.
+        """
+        found = gathered(frame, grid, user, lon, lat, attribute, visits, crs)
+        return cls(
+            found.cells,
+            grid,
+            offsets=found.offsets,
+            visits=found.visits,
+            places=1 if user is None else places,
+            answer=found.answer,
+        )
+
+    def proportion(self, attribute: NDArray[Any]) -> People:
+        """The same people with an answer each: every node then counts yes and no.
+
+        A person's vector still adds up to S, in one half or the other: the sensitivity stays.
+
+        Parameters
+        ----------
+        attribute : (n,) truth values, or yes and no, 1 and 0
+        """
+        return People(
+            self.cells,
+            self.grid,
+            offsets=self.offsets,
+            visits=self.visits,
+            places=self.places,
+            answer=yes_or_no(np.asarray(attribute), "attribute"),
+        )
+
+    def __len__(self) -> int:
+        return len(self.cells) if self.offsets is None else len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        several = "" if self.places == 1 else f", {self.places} shares of visits each"
+        return f"People({len(self)}, depth {self.depth}{several})"
+
+    @property
+    def counters(self) -> int:
+        """Numbers of a vector for every node: 2 with an answer (all yes, then all no), else 1."""
+        return 1 if self.answer is None else 2
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the places and the grid, or of the matrix that they come from."""
+        if self._key is not None:
+            return self._key
+        digest = hashlib.sha256(repr({**self.grid.to_dict(), "name": ""}).encode())
+        for part in (self.cells, self.offsets, self.visits, self.answer):
+            if part is not None:
+                digest.update(np.ascontiguousarray(part).astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def without(self, person: int) -> People:
+        """Neighbouring people: this one still takes part, but her vector is zero."""
+        cells = self.cells.copy()
+        first = person if self.offsets is None else self.offsets[person]
+        behind = person + 1 if self.offsets is None else self.offsets[person + 1]
+        cells[first:behind] = -1
+        return People(
+            cells,
+            self.grid,
+            offsets=self.offsets,
+            visits=self.visits,
+            places=self.places,
+            answer=self.answer,
+        )
+
+    def entries(
+        self,
+        members: Whole,
+        owner: Callable[[Whole], Whole],
+        counters: int,
+        words: NDArray[np.uint64],
+    ) -> tuple[Ints, Ints, Ints]:
+        """The vectors of some people as triples: position among the members, counter, value.
+
+        Systematic rounding (`rounded`): a person's values are whole, 0 or more, and add up to S
+        exactly where all her places are inside, however they lie.
+
+        Parameters
+        ----------
+        members : (m,) people
+        owner : from cells (k,) to the node of each, -1 for none
+        counters : nodes; with an answer the vector has twice as many numbers
+        words : (m,) random words, one a person
+        """
+        if self.offsets is None:
+            node = owner(self.cells[members])
+            position = np.flatnonzero(node >= 0)
+            index, value = node[position], np.full(len(position), self.places, dtype=np.int64)
+        else:
+            first, behind = self.offsets[members], self.offsets[members + 1]
+            position, at = spread(first, behind)
+            visits = np.ones(len(at), dtype=np.int64) if self.visits is None else self.visits[at]
+            starts = np.concatenate([[0], np.cumsum(behind - first)])
+            value = rounded(visits, starts, self.places, words)
+            index = owner(self.cells[at])
+            # After the rounding: what lies outside keeps its share to itself.
+            kept = (value > 0) & (index >= 0)
+            position, index, value = position[kept], index[kept], value[kept]
+        if self.answer is not None:
+            index = index + counters * ~self.answer[members[position]]
+        return position, index.astype(np.int64, copy=False), value
+
+
+def _whole(values: Whole, noun: str) -> Whole:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
+        raise InputError(f"The {noun} of people are not a list of whole numbers.")
+    return array if array.dtype == np.int32 else array.astype(np.int64, copy=False)
+
+
+def _checked_places(places: object) -> int:
+    whole = isinstance(places, int | np.integer) and not isinstance(places, bool)
+    if not whole or not 1 <= int(places) <= MOST_PLACES:  # type: ignore[call-overload]
+        raise InputError(
+            f"Places a person is {places!r}: give a whole number, 1 to {MOST_PLACES:,}."
+        )
+    return int(places)  # type: ignore[call-overload]

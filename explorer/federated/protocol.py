@@ -1,0 +1,169 @@
+"""What a server and people agree upon before a round: all of it public, none of it from places."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.errors import InputError
+from explorer.federated import calibration
+from explorer.releases.units import to_epsilon
+
+MOST_PEOPLE = 10**9
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How people are put together, and how many of them may fail.
+
+    Parameters
+    ----------
+    shard : int, 2 or more
+        The most people whose vectors are added before anybody sees a sum. Large shards have less
+        noise: it goes by the number of shards.
+    dropped : float, 0 to 0.9
+        Share of people who are asked and send no vector.
+    corrupt : float, 0 to 0.9
+        Share of people who tell the server what they know; their shares of the noise count
+        nothing. Together with `dropped` below 1.
+    bits : int, optional
+        Bits of a counter, 1 to 62; by default as many as a sum with its noise needs
+        (`calibration.bits`). With fewer, counters wrap round: `Sums.overflow`.
+
+    Raises
+    ------
+    InputError
+        For anything outside.
+    """
+
+    shard: int = 10_000
+    dropped: float = 0.1
+    corrupt: float = 0.05
+    bits: int | None = None
+
+    def __post_init__(self) -> None:
+        if not _is_whole(self.shard) or not 2 <= self.shard <= MOST_PEOPLE:
+            raise InputError(
+                f"A shard of {self.shard!r} people cannot be: give a whole number, 2 to 10^9."
+            )
+        _check_share(self.dropped, "drop out")
+        _check_share(self.corrupt, "are corrupt")
+        if self.dropped + self.corrupt >= 1.0:
+            raise InputError(
+                f"With {self.dropped:g} dropped and {self.corrupt:g} corrupt nobody honest is "
+                "left: give shares that add up to less than 1."
+            )
+        most = calibration.MOST_BITS
+        if self.bits is not None and not (_is_whole(self.bits) and 1 <= self.bits <= most):
+            raise InputError(
+                f"Bits of a counter is {self.bits!r}: give a whole number, 1 to {most}, or none."
+            )
+
+    def round(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> Round:
+        """The figures of a round.
+
+        Parameters
+        ----------
+        asked : people, 1 or more
+        units : its price, above 0, in units of 10^-12 epsilon
+        counters : numbers of a vector
+        sensitivity : S, what a person's vector adds up to
+
+        Raises
+        ------
+        InputError
+            If shards are too small for anybody honest to be left, or the bits too few for noise.
+        """
+        number = calibration.shards(asked, self.shard)
+        # The smallest shard's size, by which all are calibrated: shares are alike.
+        size = asked // number
+        epsilon = to_epsilon(units)
+        low = calibration.lowest(epsilon, counters, number, sensitivity)
+        needed = calibration.bits(-(-asked // number), low, sensitivity)
+        if needed > calibration.MOST_BITS:
+            raise InputError(
+                f"At epsilon {epsilon:.3g} a sum with its noise needs {needed} bits, more than "
+                f"{calibration.MOST_BITS}: give the round a larger epsilon."
+            )
+        bits = needed if self.bits is None else self.bits
+        if 2**bits <= 2 * low:
+            raise InputError(
+                f"{bits} bits a counter hold not even the noise of epsilon {epsilon:.3g}, up to "
+                f"{low} on either side: give {needed} bits or a larger epsilon."
+            )
+        degree, threshold = calibration.neighbours(size, self.dropped, self.corrupt)
+        return Round(
+            asked=asked,
+            shards=number,
+            units=units,
+            sensitivity=sensitivity,
+            counters=counters,
+            fewest=calibration.fewest(size, self.dropped),
+            honest=calibration.honest(size, self.dropped, self.corrupt),
+            low=low,
+            bits=bits,
+            degree=degree,
+            threshold=threshold,
+        )
+
+
+@dataclass(frozen=True)
+class Round:
+    """The figures of one round.
+
+    Attributes
+    ----------
+    asked, shards : people, and how many shards they make, as even as can be
+    units : its price, in units of 10^-12 epsilon
+    sensitivity : S
+    counters : numbers of a vector
+    fewest : a shard of fewer survivors is refused
+    honest : n_min, of them honest; every share has shape 1 / n_min
+    low, bits : a sum modulo 2^bits stands for a number of [-low, 2^bits - low)
+    degree, threshold : neighbours of a person, and how many of them can rebuild a secret
+    """
+
+    asked: int
+    shards: int
+    units: int
+    sensitivity: int
+    counters: int
+    fewest: int
+    honest: int
+    low: int
+    bits: int
+    degree: int
+    threshold: int
+
+    @property
+    def sigma(self) -> float:
+        """Noise of one shard of exactly n_min survivors."""
+        return calibration.sigma(to_epsilon(self.units), self.sensitivity)
+
+    def sd(self, shape: float) -> float:
+        """Noise of a sum of shares of total shape: sigma sqrt(shape)."""
+        return self.sigma * math.sqrt(shape)
+
+    @property
+    def bytes_up(self) -> int:
+        """Bytes that a person sends."""
+        return calibration.bytes_up(self.counters, self.bits, self.degree)
+
+    @property
+    def bytes_down(self) -> int:
+        """Bytes that a person receives."""
+        return calibration.bytes_down(self.degree)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_share(part: Any, noun: str) -> None:
+    number = isinstance(part, int | float) and not isinstance(part, bool)
+    if not number or not 0.0 <= part <= 0.9:
+        raise InputError(
+            f"A share of {part!r} of the people who {noun} leaves no sum to release: give a number "
+            "from 0 to 0.9."
+        )

@@ -1,0 +1,288 @@
+"""Rounds: a tree, a question to people, masked sums, a finer tree.
+
+Three plans stand on one frame: people as the budget (`once`), Algorithm 2 of heatmaps-2022 mended
+(`mended`), and Algorithm 2 as printed (`paper`). Everything a plan sees is a sum that was released;
+what it decides costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.federated.calibration import epsilon_of, shards, sigma
+from explorer.federated.refine import levels_down
+from explorer.releases.quarters import KeyTree
+from explorer.releases.rounds import Heard
+from explorer.releases.units import to_epsilon, to_units
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SMALLEST = 1_000
+"""People in the smallest round."""
+GROWTH = 0.05
+"""A tree that gained a smaller part than this in new nodes is not worth another look."""
+LEAST_PART = 1_000
+"""No round costs less than the whole budget over this, or tables of its noise explode."""
+MOST_ROUNDS = 64
+"""Split and collapse may take turns for ever (erratum 40): the last of these takes what is left."""
+
+
+class Server(Protocol):
+    """Who asks people: the only way from a tree to its sums."""
+
+    @property
+    def units(self) -> int:
+        """What each person may spend in all, in 10^-12 epsilon."""
+
+    @property
+    def least_units(self) -> int:
+        """What a round costs at least, unless there is less in all."""
+
+    @property
+    def people(self) -> int:
+        """How many people take part."""
+
+    @property
+    def shard(self) -> int:
+        """Largest number of people in a shard."""
+
+    @property
+    def spread(self) -> float:
+        """nu: honest survivors that shares are made for, as a part of a shard."""
+
+    def ask(self, tree: KeyTree, people: int, units: int, fresh: bool) -> Heard:
+        """Sums over the open nodes of a tree.
+
+        Parameters
+        ----------
+        tree : KeyTree
+        people : how many are asked
+        units : what each of them spends
+        fresh : whether only people may be asked whom nobody has asked before
+        """
+
+
+def once(
+    server: Server, tree: KeyTree, *, c: float = 0.5, b: float = 2.0, furthest: int = 3
+) -> Iterator[Heard]:
+    """PEOPLE: each person is asked in one round only, with all her budget; people are spent.
+
+        left = all people
+        s = the fewest with sqrt(sigma^2 K / nu + s / v) <= c s / v, at least 1,000
+        go on with s if left >= b s and the tree grew; else ask all who are left, and end
+        divide what pays (`refine`), the next sums being as large as all who are left allow
+
+    Ours (build note of heatmaps, section 3). Everybody's vector enters one round, so the cost is
+    the largest epsilon of any round although later rounds depend on earlier ones: parallel
+    composition over people.
+
+    Parameters
+    ----------
+    server, tree : who asks, and the first tree
+    c : noise and sampling of the mean cell's sum as a part of it, above 0
+    b : go on while that many times the next round's people are left, 1 or more
+    furthest : the most levels that a cell is divided by at once, 1 to 3
+
+    Yields
+    ------
+    Heard, the last one without a decision
+    """
+    left, grew, noise = server.people, True, sigma(to_epsilon(server.units))
+    for number in range(1, MOST_ROUNDS + 1):
+        s = fewest_people(tree.v, c, noise, server)
+        # Too few for a round of their own are asked with these.
+        last = left < max(b * s, s + SMALLEST) or not grew or number == MOST_ROUNDS
+        heard = server.ask(tree, left if last else s, server.units, fresh=True)
+        left -= heard.people
+        if last:
+            yield heard
+            return
+        scale = left / max(heard.answered, 1)
+        next_sd = noise * math.sqrt(shards(left, server.shard) / server.spread)
+        finer, heard = refined(heard, scale, next_sd, furthest)
+        yield heard
+        tree, grew = finer, _grew(heard, finer)
+
+
+def mended(
+    server: Server, tree: KeyTree, *, c: float = 0.5, b: float = 3.0, furthest: int = 3
+) -> Iterator[Heard]:
+    """Algorithm 2 mended: its schedule of budgets, the threshold of `refine`, jumps, no collapse.
+
+    The noise of summed rounds throughout (errata 33, 34, 36); the end when the tree grows by less
+    than 5 % (erratum 40). Every round asks a fresh sample and is booked for everyone.
+
+    Parameters
+    ----------
+    server, tree, furthest : as of `once`
+    c : target noise of a sum as a part of the mean count, Eq. 7
+    b : go on while b times the next round's epsilon remains, Eq. 9 as the scripts read it
+        (erratum 35)
+    """
+
+    def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+        next_sd = sigma(to_epsilon(remaining)) * several(server)
+        return refined(heard, 1.0, next_sd, furthest)
+
+    return scheduled(server, tree, c, b, decide)
+
+
+def paper(
+    server: Server,
+    tree: KeyTree,
+    *,
+    c: float = 0.1,
+    b: float = 2.0,
+    k: float = 2.0,
+    threshold: float | None = None,
+    rounds: int | None = None,
+    collapse: float = 0.25,
+    summed: bool = True,
+    both: bool = False,
+    closed: bool = False,
+    growth: float = 0.0,
+) -> Iterator[Heard]:
+    """Algorithm 2 of heatmaps-2022: epsilon by schedule, divide above T, give up below T / 4.
+
+    Where print and published scripts, or two readings, differ, there is a parameter.
+
+    Parameters
+    ----------
+    server, tree, c, b : as of `mended`; the scripts' c = .1 is c = .05 here (erratum 34), the
+        text's reading of Eq. 9 is b + 1 here (erratum 35)
+    k : T = k sigma(what remains), Eq. 6: 2, said to be the 95th percentile (erratum 37: it is 97th)
+    threshold : a fixed T in its place, for Table 3
+    rounds : as many equal shares of epsilon in place of the schedule, for Table 3
+    collapse : cells below this part of T are given up; 0: those of 0 or less
+    summed : whether sigma is that of the summed round, sqrt(K) times one shard's (erratum 33)
+    both : whether T knows the noise of the round that is judged, too (erratum 36)
+    closed : whether what was given up is never made again (erratum 40)
+    growth : end when the tree gained no more than this part in new nodes (erratum 40); 0: never
+    """
+    shut = np.zeros(0, dtype=np.int64)
+
+    def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+        nonlocal shut
+        next_sd = sigma(to_epsilon(remaining)) * (several(server) if summed else 1.0)
+        t = k * (math.hypot(heard.noise, next_sd) if both else next_sd)
+        t = t if threshold is None else threshold
+        grown = heard.sums > t
+        lost = heard.sums < collapse * t if collapse > 0 else heard.sums <= 0
+        return divided(heard, grown.astype(np.int64), lost, shut if closed else None)
+
+    def book(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+        nonlocal shut
+        finer, heard = decide(heard, remaining)
+        shut = np.union1d(shut, heard.collapsed)
+        return finer, heard
+
+    return scheduled(server, tree, c, b, book, rounds, growth)
+
+
+Decide = Callable[[Heard, int], tuple[KeyTree, Heard]]
+
+
+def scheduled(
+    server: Server,
+    tree: KeyTree,
+    c: float,
+    b: float,
+    decide: Decide,
+    rounds: int | None = None,
+    growth: float = GROWTH,
+) -> Iterator[Heard]:
+    """The schedule of Algorithm 2, Eq. 7 to 9: how much of epsilon each round is worth.
+
+    target = c s / (v sqrt K)
+    e = epsilon whose noise is target; go on with e if remaining >= b e, else take all, and end
+    """
+    remaining, grew = server.units, True
+    for number in range(1, MOST_ROUNDS + 1):
+        if rounds is None:
+            units = _affordable(server, c * server.people / (tree.v * several(server)))
+            last = remaining < b * units or remaining <= units or number == MOST_ROUNDS or not grew
+        else:
+            units, last = server.units // rounds, number == rounds
+        units = remaining if last else units
+        heard = server.ask(tree, server.people, units, fresh=False)
+        remaining -= units
+        if last:
+            yield heard
+            return
+        finer, heard = decide(heard, remaining)
+        yield heard
+        tree, grew = finer, _grew(heard, finer, growth)
+
+
+def _affordable(server: Server, target: float) -> int:
+    """The budget whose noise of one shard is `target`, and never a tiny one."""
+    least = max(server.units // LEAST_PART, min(server.least_units, server.units))
+    return max(to_units(min(epsilon_of(target), 1e3)), least, 1)
+
+
+def refined(heard: Heard, scale: float, next_sd: float, furthest: int) -> tuple[KeyTree, Heard]:
+    """The tree divided where that pays for sums `scale` times as large with noise `next_sd`."""
+    y = heard.sums
+    down = levels_down(heard.tree, y, heard.noise, np.maximum(y, 0.0) * scale, next_sd, furthest)
+    if heard.answered == 0:
+        # Every shard was refused: nothing is known, so nothing is decided.
+        down[:] = 0
+    return divided(heard, down, np.zeros(len(y), dtype=bool))
+
+
+def divided(
+    heard: Heard, down: Ints, lost: NDArray[np.bool_], shut: Ints | None = None
+) -> tuple[KeyTree, Heard]:
+    """The next tree, and the round with what was divided and given up; all look at the old tree.
+
+    Parameters
+    ----------
+    heard : Heard
+    down : (v,) by how many levels
+    lost : (v,) given up: the area falls to the nearest ancestor; the root stays
+    shut : keys that must not be made again
+    """
+    tree = heard.tree
+    keys = tree.keys[tree.open]
+    can = (down > 0) & (tree.level[tree.open] < tree.depth) & (heard.answered > 0)
+    gone = lost & ~can & (keys > 1) & (heard.answered > 0)
+    finer = tree.split(np.flatnonzero(can), down[can])
+    if shut is not None:
+        finer = finer.without(np.setdiff1d(shut, tree.keys))
+    finer = finer.without(keys[gone])
+    return finer, replace(heard, split=keys[can], collapsed=keys[gone])
+
+
+def fewest_people(v: int, c: float, noise: float, server: Server) -> int:
+    """The smallest round whose sums say something of the mean cell, see `once`.
+
+    For K shards it is v (1/2 + sqrt(1/4 + c^2 sigma^2 K / nu)) / c^2; more than all people where
+    none is enough.
+    """
+    k = 1
+    while True:
+        root = math.sqrt(0.25 + c**2 * noise**2 * k / server.spread)
+        s = max(SMALLEST, math.ceil(v * (0.5 + root) / c**2))
+        if s <= k * server.shard or s > server.people:
+            return s
+        k = max(k + 1, shards(s, server.shard))
+
+
+def several(server: Server) -> float:
+    """Noise of a summed round of all people over that of one shard at its fewest survivors."""
+    return math.sqrt(shards(server.people, server.shard) / server.spread)
+
+
+def _grew(heard: Heard, finer: KeyTree, growth: float = GROWTH) -> bool:
+    """Whether a tree gained more than a part in new nodes; where nobody was heard it may yet."""
+    if growth <= 0 or heard.answered == 0:
+        return True
+    new = len(np.setdiff1d(finer.keys, heard.tree.keys, assume_unique=True))
+    return new > growth * heard.tree.v

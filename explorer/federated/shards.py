@@ -1,0 +1,346 @@
+"""A round, shard by shard: who is in it, who is left, what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.federated import calibration
+from explorer.federated.inverse import Share
+from explorer.federated.people import People
+from explorer.federated.places import Ints, Whole
+from explorer.federated.protocol import Round
+from explorer.federated.shamir import Bytes
+from explorer.federated.shares import Shares, Source, expected, shares
+from explorer.releases.units import to_epsilon
+
+if TYPE_CHECKING:
+    from explorer.federated.aggregation import Seen
+
+SHARES_AT_ONCE = 400_000
+"""Non-zero shares in memory: 30 MB with their random words."""
+
+SUMS_AT_ONCE = 2_000_000
+"""Counters of shards in memory, 16 MB; those of one shard at least."""
+
+
+class Asked(Protocol):
+    """What a round needs of a question."""
+
+    @property
+    def counters(self) -> int:
+        """v, nodes that are counted."""
+
+    def owner(self, cells: Whole) -> Whole:
+        """The counter of each cell, -1 for none."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What one shard did, for the audit: exact data.
+
+    Attributes
+    ----------
+    round, number : which round of the run, which shard of the round
+    members : (n,) people asked
+    there : (n,) whose vectors arrived
+    counters : v, numbers of a vector
+    shape : m / n_min of the noise
+    units, sensitivity : the round's price and S
+    exact : (v,) sums of the survivors; None of a refused shard
+    noisy : (v,) the same with their shares of the noise
+    """
+
+    round: int
+    number: int
+    members: Whole
+    there: NDArray[np.bool_]
+    counters: int
+    shape: float
+    units: int
+    sensitivity: int
+    exact: Ints | None = None
+    noisy: Ints | None = None
+
+
+Hook = Callable[[Shard], Ints | None]
+"""Sees a shard, and may give another outcome in place of the noisy one (audit alone)."""
+
+
+@dataclass(frozen=True)
+class Roll:
+    """Who of a round is asked, is in which shard, and has not dropped out.
+
+    Attributes
+    ----------
+    members : (s,) people, shard by shard
+    there : (s,) whose vectors arrive
+    words : (s,) a random word of each, for rounding her shares of visits
+    starts : (K + 1,) first member of each shard
+    survivors : (K,) how many, shard by shard
+    kept : (K,) whether the shard has enough of them
+    """
+
+    members: Whole
+    there: NDArray[np.bool_]
+    words: NDArray[np.uint64]
+    starts: Ints
+    survivors: Ints
+    kept: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, plan: Round, members: Whole, there: NDArray[np.bool_], words: NDArray[np.uint64]
+    ) -> Roll:
+        """The roll of a round."""
+        starts = calibration.shard_of(plan.asked, plan.shards)
+        survivors = np.add.reduceat(there, starts[:-1], dtype=np.int64)
+        return cls(members, there, words, starts, survivors, survivors >= plan.fewest)
+
+    @property
+    def answered(self) -> int:
+        """People whose vectors are in a sum."""
+        return int(self.survivors[self.kept].sum())
+
+    def without(self, lost: Ints) -> Roll:
+        """The same with some more shards refused."""
+        kept = self.kept.copy()
+        kept[lost] = False
+        return replace(self, kept=kept)
+
+    def groups(self, most: int) -> Iterator[Group]:
+        """Shards that are not refused, at most so many at a time, one at least."""
+        kept, most = np.flatnonzero(self.kept), max(1, most)
+        for begin in range(0, len(kept), most):
+            numbers = kept[begin : begin + most]
+            parts = [self.there_of(k) for k in numbers]
+            own = np.repeat(np.arange(len(numbers)), self.survivors[numbers])
+            yield Group(self, numbers, np.concatenate(parts), own)
+
+    def there_of(self, k: int) -> Ints:
+        """Positions of a shard's survivors among all who were asked."""
+        found: Ints = self.starts[k] + np.flatnonzero(self.there[self.of_shard(k)])
+        return found
+
+    def of_shard(self, k: int) -> slice:
+        """Positions of a shard among all who were asked."""
+        return slice(int(self.starts[k]), int(self.starts[k + 1]))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some shards at a time.
+
+    Attributes
+    ----------
+    roll : of the whole round
+    numbers : (g,) which of its shards
+    positions : (m,) their survivors, as positions among all who were asked
+    shard : (m,) which of the g each is in, rising
+    """
+
+    roll: Roll
+    numbers: Ints
+    positions: Ints
+    shard: Ints
+
+    def entries(self, people: People, question: Asked) -> tuple[Ints, Ints, Ints]:
+        """Exact vectors: survivor (a position in `positions`), counter, value."""
+        roll, there = self.roll, self.positions
+        return people.entries(
+            roll.members[there], question.owner, question.counters, roll.words[there]
+        )
+
+    def shares(self, plan: Round, source: Source) -> Iterator[Shares]:
+        """Their shares of the noise, in parts that fit into memory."""
+        share = Share(plan.units, plan.sensitivity, plan.honest)
+        survivors, each = len(self.positions), expected(share, 1, plan.counters)
+        at_once = max(1, int(min(SHARES_AT_ONCE / max(each, 1e-9), survivors)))
+        for begin in range(0, survivors, at_once):
+            part = shares(share, min(at_once, survivors - begin), plan.counters, source)
+            yield Shares(part.person + begin, part.cell, part.value)
+
+
+class Total:
+    """Sums of shards, decoded and added up.
+
+    Attributes
+    ----------
+    values : (v,) int64
+    overflow : counters of shards that did not fit their bits
+    """
+
+    def __init__(self, plan: Round) -> None:
+        self._plan = plan
+        self.values = np.zeros(plan.counters, dtype=np.int64)
+        self.overflow = 0
+
+    def add(self, sums: Ints) -> None:
+        """Add the sums of some shards, (g, v), as they were before the modulus or are after it.
+
+        Each is read as the number of [-L, 2^b - L) that is equal to it modulo 2^b: counts are not
+        negative, so only the noise needs room below 0.
+        """
+        self.overflow += int(_decode(sums, self._plan.bits, self._plan.low, self.values))
+
+
+def ideal(
+    people: People,
+    question: Asked,
+    plan: Round,
+    roll: Roll,
+    source: Source,
+    hook: Hook | None = None,
+    number: int = 0,
+) -> Total:
+    """What an ideal aggregator gives: sums of shards modulo 2^b, every person with her own share.
+
+    Parameters
+    ----------
+    source : of the noise
+    hook, number : told of every shard, and which round it is
+    """
+    total = Total(plan)
+    if hook is not None:
+        for k in np.flatnonzero(~roll.kept):
+            hook(seen(plan, roll, int(k), number))
+    for group in roll.groups(SUMS_AT_ONCE // plan.counters):
+        sums = np.zeros((len(group.numbers), plan.counters), dtype=np.int64)
+        _add(sums, group.shard, *group.entries(people, question))
+        exact = None if hook is None else sums.copy()
+        for part in group.shares(plan, source):
+            _add(sums, group.shard, part.person, part.cell, part.value)
+        if hook is not None and exact is not None:
+            for row, k in enumerate(group.numbers):
+                other = hook(seen(plan, roll, int(k), number, exact[row], sums[row].copy()))
+                sums[row] = sums[row] if other is None else other
+        total.add(sums)
+    return total
+
+
+def masked(
+    people: People,
+    question: Asked,
+    plan: Round,
+    roll: Roll,
+    source: Source,
+    random: Bytes,
+    keep: Callable[[Seen], None] | None = None,
+) -> tuple[Total, Ints]:
+    """The same sums behind masks: every shard goes through secure aggregation.
+
+    The shares are drawn from the same words as in `ideal`, so both give equal sums bit for bit.
+
+    Parameters
+    ----------
+    random : for keys, seeds, rings and boxes
+    keep : told what the server saw of one survivor of each shard
+
+    Returns
+    -------
+    the total, and the shards that were refused because too few answered
+    """
+    from explorer.federated.aggregation import KEYS, VECTOR, Refused, Vectors, aggregate
+
+    total, lost = Total(plan), []
+    for group in roll.groups(SUMS_AT_ONCE // plan.counters):
+        counts = group.entries(people, question)
+        parts = list(group.shares(plan, source))
+        noise = tuple(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("person", "cell", "value")
+        )
+        ends = np.searchsorted(group.shard, np.arange(len(group.numbers) + 1))
+        for row, k in enumerate(group.numbers):
+            own = roll.of_shard(k)
+            there = roll.there[own]
+            # Half of those who drop out have not sent their shares yet.
+            last = np.where(there, VECTOR + 1, KEYS + roll.words[own].astype(np.int64) % 2)
+            position = np.flatnonzero(there)
+            own_counts, own_noise = (
+                Vectors(position[who[chosen] - ends[row]], index[chosen], value[chosen])
+                for who, index, value in (counts, noise)
+                for chosen in [(who >= ends[row]) & (who < ends[row + 1])]
+            )
+            ring = ordered(len(there), random)
+            watched = None if keep is None else int(position[0])
+            try:
+                made = aggregate(plan, own_counts, own_noise, last, ring, random, watched)
+            except Refused:
+                lost.append(int(k))
+                continue
+            if keep is not None and made.seen is not None:
+                keep(made.seen)
+            total.add(made.total[np.newaxis])
+    return total, np.array(lost, dtype=np.int64)
+
+
+def ordered(size: int, random: Bytes) -> Ints:
+    """The numbers 0 to n - 1 in random order."""
+    keys = np.frombuffer(random(16 * size), dtype=[("a", "<u8"), ("b", "<u8")])
+    return np.argsort(keys, order=("a", "b"))
+
+
+def summed(
+    people: People, question: Asked, plan: Round, roll: Roll, random: np.random.Generator
+) -> Ints:
+    """One draw a counter for all shards: NB(a) - NB(a), a = sum of m / n_min, in floats.
+
+    The law of the sum of all shares of the round; shards cannot be seen apart, nothing wraps
+    round. For previews: floats are no proof of a law.
+
+    Returns
+    -------
+    (v,) int64
+    """
+    exact = np.zeros(plan.counters, dtype=np.int64)
+    for group in roll.groups(len(roll.kept)):
+        _, index, value = group.entries(people, question)
+        exact += np.bincount(index, weights=value, minlength=plan.counters).astype(np.int64)
+    if roll.answered == 0:
+        return exact
+    chance = -np.expm1(-to_epsilon(plan.units) / plan.sensitivity)
+    size = (2, plan.counters)
+    plus, minus = random.negative_binomial(roll.answered / plan.honest, chance, size)
+    return exact + plus - minus
+
+
+def seen(
+    plan: Round,
+    roll: Roll,
+    k: int,
+    number: int,
+    exact: Ints | None = None,
+    noisy: Ints | None = None,
+) -> Shard:
+    """A shard as the audit sees it; without sums it was refused."""
+    own = roll.of_shard(k)
+    shape = float(roll.survivors[k] / plan.honest)
+    who = roll.members[own], roll.there[own]
+    price = plan.units, plan.sensitivity
+    return Shard(number, k, *who, plan.counters, shape, *price, exact, noisy)
+
+
+@njit(cache=True, nogil=True)
+def _add(sums, shard, person, index, value):  # type: ignore[no-untyped-def]
+    for i in range(len(person)):
+        sums[shard[person[i]], index[i]] += value[i]
+
+
+@njit(cache=True, nogil=True)
+def _decode(sums, bits, low, values):  # type: ignore[no-untyped-def]
+    modulus = np.int64(1) << bits
+    overflow = 0
+    for k in range(sums.shape[0]):
+        for i in range(sums.shape[1]):
+            wrapped = sums[k, i] & (modulus - 1)
+            if wrapped >= modulus - low:
+                wrapped -= modulus
+            overflow += wrapped != sums[k, i]
+            values[i] += wrapped
+    return overflow

@@ -1,0 +1,204 @@
+"""Every person's own share of the noise, exactly: the few entries that are not zero.
+
+A share is X - Y with X, Y ~ NB(1 / n_min, q) in each of v cells. Nearly all entries are 0, so the
+entries of all survivors are taken as one line, person by person, and walked from one non-zero X to
+the next; then once more for Y. Expected numbers: 2 m v (1 - (1-q)^(1/n_min)), about
+2 v ln(1 / (1-q)) a shard, whatever its size.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.federated.inverse import Share, Tables, tables
+from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+SMALLEST = 10**-4
+"""Least epsilon / S of a round: tables hold 44 S / epsilon sizes, a second's work at 10^-4."""
+
+_DONE, _MORE_WORDS, _FULL, _UNDECIDED = range(4)
+_GAP, _INSIDE, _SIZE = range(3)
+
+
+class Source(Protocol):
+    """Where random words come from."""
+
+    def words(self, number: int) -> Words:
+        """The next 64-bit words."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Non-zero entries: person (k,), cell (k,) and value (k,); one of X and Y may be of one cell.
+
+    Those of X stand first, then those of Y, each by person and cell.
+    """
+
+    person: Ints
+    cell: Ints
+    value: Ints
+
+    def __len__(self) -> int:
+        return len(self.person)
+
+
+def checked(units: int, sensitivity: int) -> None:
+    """Refuse a round whose tables would explode; raises an InputError that says what to do."""
+    least = math.ceil(SMALLEST * sensitivity * UNITS_PER_EPSILON)
+    if units < least:
+        raise InputError(
+            f"A round of epsilon {to_epsilon(units):.3g} has noise too wide for exact shares: give "
+            f"every round epsilon {to_epsilon(least):.3g} or more."
+        )
+
+
+def expected(share: Share, survivors: int, cells: int) -> float:
+    """Expected number of non-zero entries of X and Y together."""
+    return 2.0 * survivors * cells * share.chance
+
+
+def shares(share: Share, survivors: int, cells: int, source: Source) -> Shares:
+    """Draw the shares of some survivors.
+
+    Parameters
+    ----------
+    share : the law of one entry
+    survivors, cells : m people with a vector of v entries each, m v below 2^62
+    source : Source
+        Its words are read in order, so equal words give equal shares.
+
+    Raises
+    ------
+    InputError
+        For a price too small, see `checked`.
+    """
+    checked(share.units, share.sensitivity)
+    made = tables(share)
+    drawn = [_line(made, survivors * cells, share.chance, source) for _ in range(2)]
+    at = np.concatenate([positions for positions, _ in drawn])
+    value = np.concatenate([drawn[0][1], -drawn[1][1]])
+    person = at // cells
+    return Shares(person, at - person * cells, value)
+
+
+def _line(made: Tables, length: int, chance: float, source: Source) -> tuple[Ints, Ints]:
+    """Positions of the non-zero X on a line of cells, and their sizes."""
+    usual = length * chance
+    room = math.ceil(usual + 6.0 * math.sqrt(usual) + 64)
+    # Words an event: gaps of at most three tables, the cells inside a step, the size.
+    words = source.words(_words(room, made))
+    at, size = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    # Position, which law comes next, an outcome found by hand, word, events.
+    state = np.array([0, _GAP, -1, 0, 0], dtype=np.int64)
+    laws = made.top, made.low, made.guide, made.begin, made.guides, made.shift
+    while True:
+        ended = _walk(words, length, made.step, *laws, state, at, size)
+        if ended == _DONE:
+            return at[: state[4]], size[: state[4]]
+        if ended == _FULL:
+            at, size = _longer(at), _longer(size)
+        elif ended == _MORE_WORDS:
+            rest = max(1, length - int(state[0])) / length
+            words = source.words(_words(math.ceil(room * rest) + 64, made))
+            state[3] = 0
+        else:
+            reader = _Reader(words[state[3] :], source)
+            state[2] = made.laws[state[1]].resolve(reader)
+            words, state[3] = reader.rest(), 0
+
+
+class _Reader:
+    """Words one by one: what is left of some, then new ones."""
+
+    def __init__(self, words: Words, source: Source) -> None:
+        self._words, self._source, self._at = words, source, 0
+
+    def __call__(self) -> int:
+        if self._at == len(self._words):
+            self._words, self._at = self._source.words(64), 0
+        self._at += 1
+        return int(self._words[self._at - 1])
+
+    def rest(self) -> Words:
+        return self._words[self._at :]
+
+
+def _words(events: int, made: Tables) -> int:
+    each = 2.2 if made.step == 1 else 3.2
+    return math.ceil(each * events) + 64
+
+
+def _longer(array: Ints) -> Ints:
+    return np.concatenate([array, np.empty_like(array)])
+
+
+@njit(cache=True, nogil=True)
+def _walk(  # type: ignore[no-untyped-def]
+    words, length, step, top, low, guide, begin, guides, shift, state, at, size
+):
+    """Walk the line until it ends, or something is missing; `state` says where it stands.
+
+    A draw that cannot be finished takes no word.
+    """
+    position, law, given, word, events = state
+    ended = _DONE
+    while True:
+        first, behind = begin[law], begin[law + 1]
+        if given >= 0:
+            found, given = given, -1
+        else:
+            if word + 2 > len(words):
+                ended = _MORE_WORDS
+                break
+            if events == len(at):
+                ended = _FULL
+                break
+            u = words[word]
+            k = first + guide[guides[law] + np.int64(u >> shift[law])]
+            while k < behind and top[k] < u:
+                k += 1
+            taken = 1
+            if k < behind and top[k] == u:
+                second = words[word + 1]
+                taken = 2
+                while k < behind and top[k] == u and low[k] < second:
+                    k += 1
+                if k < behind and top[k] == u and low[k] == second:
+                    ended = _UNDECIDED
+                    break
+            if law == _SIZE and k == behind:
+                # Sizes have no end; the table has.
+                ended = _UNDECIDED
+                break
+            word += taken
+            found = k - first
+        if law == _GAP:
+            position += found * step
+            if position >= length:
+                break
+            if found < behind - first:
+                law = _SIZE if step == 1 else _INSIDE
+        elif law == _INSIDE:
+            position += found
+            if position >= length:
+                break
+            law = _SIZE
+        else:
+            at[events], size[events] = position, found + 1
+            events += 1
+            position += 1
+            law = _GAP
+            if position >= length:
+                break
+    state[0], state[1], state[2], state[3], state[4] = position, law, given, word, events
+    return ended

@@ -1,0 +1,255 @@
+"""The release of a distributed protocol: a map like any other, and the rounds it came from.
+
+Everything in it is a sum that was released, or follows from such sums; it holds no place, no seed,
+and none of what a simulation knows besides, such as overflow.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.releases import file as release_file
+from explorer.releases.facts import described
+from explorer.releases.inference import Estimate
+from explorer.releases.joint import alone, mean_costs, together
+from explorer.releases.release import Release
+from explorer.releases.rounds import Heard, Row, frame, from_arrays, to_arrays
+from explorer.releases.transcript import LedgerRow
+
+ONCE, EVERYONE = "once", "everyone"
+"""Who pays for a round: those who are asked in it and in no other, or everyone for every round."""
+
+_MOST_ROUNDS = 1_000
+# Bytes of a round's arrays for each node of a tree: keys, sums, and as many decisions again.
+_BYTES = 64
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedRelease(Release):
+    """A private map made of masked sums, round by round.
+
+    Counts are of all people who take part: sums of those who were asked, scaled up. Standard
+    deviations are estimates: they hold the noise and what asking a part of the people adds.
+
+    Attributes
+    ----------
+    heard : the rounds; with their trees where the algorithm has some
+    paying : "once" if each person was asked in one round only, "everyone" if every round is booked
+        for all of them
+    joined : whether all rounds make the map, or the last one alone
+
+    All others are those of `Release`.
+    """
+
+    heard: tuple[Row, ...] = ()
+    paying: str = ONCE
+    joined: bool = True
+
+    @property
+    def kind(self) -> str:
+        """How it was made: "distributed"; its domain is a grid."""
+        return "distributed"
+
+    @property
+    def rounds(self) -> pd.DataFrame:
+        """One line a round: cells, people, epsilon, bits, bytes, split, collapsed, noise, ..."""
+        return frame(self.heard)
+
+    @property
+    def population(self) -> float:
+        """How many people take part: public, and what the counts are scaled to."""
+        return self.facts["taking part"]
+
+    def replay(self, number: int) -> DistributedRelease:
+        """The map as it stood after a round; costs nothing.
+
+        Parameters
+        ----------
+        number : int
+            From 1 to the number of rounds; the last gives the release itself.
+
+        Raises
+        ------
+        InputError
+            For a round that there is not, one before which nobody had answered, or an algorithm
+            that has a map at its end only.
+        """
+        last = len(self.heard)
+        if isinstance(number, bool) or number not in range(1, last + 1):
+            raise InputError(f"There is no round {number!r} to replay: give one from 1 to {last}.")
+        if number == last:
+            return self
+        so_far = [row for row in self.heard[:number] if isinstance(row, Heard)]
+        if len(so_far) < number:
+            raise InputError(f"This algorithm has a map at its end only: replay round {last}.")
+        made = self.of_rounds(
+            so_far,
+            population=self.population,
+            paying=self.paying,
+            joined=self.joined,
+            mechanism=self.mechanism,
+            parameters=self.parameters,
+            units=self.units,
+            preview=self.preview,
+            domain=self.grid,
+            unit=self.unit,
+            contribution_bound=self.contribution_bound,
+        )
+        return replace(made, version=self.version)
+
+    @classmethod
+    def of_rounds(
+        cls,
+        rounds: Sequence[Heard],
+        *,
+        population: int | float,
+        paying: str,
+        joined: bool,
+        units: int,
+        domain: Grid,
+        **about: Any,
+    ) -> DistributedRelease:
+        """The release that rounds over trees give.
+
+        Parameters
+        ----------
+        rounds : Heard, at least one
+        population : how many people take part
+        paying, joined : as in the attributes
+        units : what everybody paid at most, in 10^-12 epsilon
+        domain : the grid
+        about : mechanism, parameters, preview, unit, contribution_bound
+
+        Raises
+        ------
+        InputError
+            If nobody has answered in any round that counts.
+        """
+        estimate = estimated(rounds, domain.shape, population, paying, joined, units)
+        return cls.of_estimate(
+            estimate,
+            rounds,
+            population=population,
+            paying=paying,
+            joined=joined,
+            units=units,
+            domain=domain,
+            **about,
+        )
+
+    @classmethod
+    def of_estimate(
+        cls,
+        estimate: Estimate,
+        rows: Sequence[Row],
+        *,
+        population: int | float,
+        paying: str,
+        **about: Any,
+    ) -> DistributedRelease:
+        """The release of what was inferred from rounds that need have no trees of quarters.
+
+        Parameters
+        ----------
+        estimate : its stages, here and elsewhere, are "round 1", "round 2", ...
+        rows, population, paying, about : as of `of_rounds`
+        """
+        ledger = tuple(
+            LedgerRow(f"round {at}", row.epsilon, row.cells * row.shards, 1.0, compositions[paying])
+            for at, row in enumerate(rows, 1)
+        )
+        asked = [row.people for row in rows]
+        facts = {
+            **estimate.facts,
+            "taking part": float(population),
+            "asked": float(sum(asked) if paying == ONCE else max(asked)),
+            "rounds": float(len(rows)),
+        }
+        made = cls.from_estimate(estimate, ledger=ledger, heard=tuple(rows), paying=paying, **about)
+        return replace(made, facts=facts)
+
+    def save(self, path: str | Path) -> None:
+        """Write GeoParquet as `Release.save` does, rounds with their trees among the metadata."""
+        about = described(self) | {"distributed": self._packed()}
+        release_file.write(path, self.tree, self.domain, about, self.maps)
+
+    def _packed(self) -> dict[str, Any]:
+        packed = io.BytesIO()
+        np.savez_compressed(packed, **to_arrays(self.heard))  # type: ignore[arg-type]
+        depths = [row.tree.depth for row in self.heard if isinstance(row, Heard)]
+        return {
+            "paying": self.paying,
+            "joined": self.joined,
+            "depth": depths[0] if depths else 0,
+            "rounds": base64.b64encode(packed.getvalue()).decode(),
+        }
+
+    @classmethod
+    def of_file(cls, release: Release, kept: Mapping[str, Any]) -> DistributedRelease:
+        """What a file says of a release with its rounds; raises where that cannot be."""
+        if kept["paying"] not in compositions or not isinstance(kept["joined"], bool):
+            raise ValueError("nobody pays like that")
+        depth = kept["depth"]
+        if not isinstance(depth, int) or not isinstance(release.domain, Grid):
+            raise ValueError("rounds are about a grid")
+        cells = int(np.prod(release.domain.shape, dtype=np.int64))
+        most = 10**6 + _BYTES * _MOST_ROUNDS * min(4 * cells, 4 * len(release.tree) + 4**3)
+        with np.load(release_file.unpacked(kept["rounds"], most), allow_pickle=False) as arrays:
+            heard = from_arrays(dict(arrays), depth)
+        if not 1 <= len(heard) <= _MOST_ROUNDS or not release.facts["taking part"] >= 1:
+            raise ValueError("there are no rounds, or there is nobody")
+        trees = [row.tree for row in heard if isinstance(row, Heard)]
+        if kept["joined"] and not all(np.isin(each.keys, trees[-1].keys).all() for each in trees):
+            raise ValueError("a tree of a round has what the last one has not")
+        about = {name: getattr(release, name) for name in release.__dataclass_fields__}
+        return cls(**about, heard=heard, paying=kept["paying"], joined=kept["joined"])
+
+    def __repr__(self) -> str:
+        return f"<DistributedRelease: {self.summary()}>"
+
+
+compositions = {
+    ONCE: "each person is asked once; what a person pays here on average",
+    EVERYONE: "everyone pays for every round",
+}
+"""Why rounds add up to epsilon, by who pays."""
+
+
+def estimated(
+    rounds: Sequence[Heard],
+    shape: tuple[int, int],
+    population: float,
+    paying: str,
+    joined: bool,
+    units: int,
+) -> Estimate:
+    """The map that rounds give.
+
+    Raises
+    ------
+    InputError
+        If nobody has answered in any round that counts.
+    """
+    counted = rounds if joined else rounds[-1:]
+    if not any(heard.answered for heard in counted):
+        raise InputError(
+            "Every shard was refused, because fewer people answered than its noise needs, so there "
+            "is nothing to release: ask more people, or expect more of them to drop out."
+        )
+    paid = [heard.units for heard in rounds]
+    if paying == ONCE:
+        paid = mean_costs(units, [heard.people for heard in rounds])
+    if joined:
+        return together(rounds, shape, population, paid)
+    before = [(f"round {number}", heard.epsilon) for number, heard in enumerate(rounds[:-1], 1)]
+    return alone(rounds[-1], shape, population, before, f"round {len(rounds)}")

@@ -1,0 +1,163 @@
+"""What rounds of a distributed release gave: trees that were asked about, and released sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from explorer.releases.quarters import KeyTree
+from explorer.releases.units import to_epsilon
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Row:
+    """The figures of one round, all of them public.
+
+    Attributes
+    ----------
+    cells : v, numbers that a person sends
+    people, answered : who was asked, and whose vectors are in the sums
+    units : what each person asked paid, in 10^-12 epsilon
+    noise : standard deviation of the noise in each sum
+    shards, refused : how many there were, and how many had too few survivors
+    bits : of a number that a person sends
+    bytes_up, bytes_down : what a person sends and receives
+    """
+
+    cells: int
+    people: int
+    answered: int
+    units: int
+    noise: float
+    shards: int = 1
+    refused: int = 0
+    bits: int = 0
+    bytes_up: float = 0.0
+    bytes_down: float = 0.0
+
+    @property
+    def epsilon(self) -> float:
+        """What each person asked paid."""
+        return to_epsilon(self.units)
+
+    @property
+    def decisions(self) -> tuple[int, int]:
+        """How many cells were divided and given up after it."""
+        return 0, 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Heard(Row):
+    """A round over the open nodes of a tree, with its sums.
+
+    Attributes
+    ----------
+    tree : KeyTree
+    sums : (v,) persons, over all shards that were not refused; whole unless vectors add up to S
+    split, collapsed : keys that were divided and given up after this round
+    """
+
+    tree: KeyTree
+    sums: Floats
+    split: Ints = field(default_factory=lambda: _NONE)
+    collapsed: Ints = field(default_factory=lambda: _NONE)
+
+    @property
+    def decisions(self) -> tuple[int, int]:
+        """How many cells were divided and given up after it."""
+        return len(self.split), len(self.collapsed)
+
+    def scaled(self, population: float, known: Floats | None = None) -> tuple[Floats, Floats]:
+        """Counts of everybody, y N / m, and their variances, (v,) each.
+
+        (sd^2 + max(x, sd, 1)) (N / m)^2: the noise, and what asking m of N people adds, a Poisson
+        count of x on average. With x = y, a sum that came out small would be trusted more for it.
+
+        Parameters
+        ----------
+        population : N
+        known : (v,) estimates of the counts of everybody, of which x = m / N; without them x = y
+        """
+        factor = population / max(self.answered, 1)
+        mean = self.sums if known is None else known / factor
+        variance = self.noise**2 + np.maximum(mean, max(self.noise, 1.0))
+        return self.sums * factor, variance * factor**2
+
+
+_FIGURES = [each.name for each in fields(Row)]
+_COLUMNS = (
+    "cells", "people", "epsilon", "bits", "bytes", "split", "collapsed", "noise",
+    "answered", "shards", "refused", "bytes down",
+)  # fmt: skip
+
+
+def frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """One line a round, numbered from 1.
+
+    Columns: cells, people, epsilon, bits, bytes (a person sends), split, collapsed, noise
+    (standard deviation in each sum), answered, shards, refused, bytes down (a person receives).
+    """
+    lines = [
+        (r.cells, r.people, r.epsilon, r.bits, r.bytes_up, *r.decisions, r.noise,
+         r.answered, r.shards, r.refused, r.bytes_down)
+        for r in rows
+    ]  # fmt: skip
+    index = pd.RangeIndex(1, len(lines) + 1, name="round")
+    return pd.DataFrame(lines, columns=list(_COLUMNS), index=index)
+
+
+def to_arrays(rows: Sequence[Row]) -> dict[str, NDArray[np.generic]]:
+    """Rounds as arrays for a file: what `from_arrays` reads."""
+    kept: dict[str, NDArray[np.generic]] = {
+        name: np.array([getattr(row, name) for row in rows]) for name in _FIGURES
+    }
+    for number, row in enumerate(rows):
+        if isinstance(row, Heard):
+            kept[f"keys {number}"] = row.tree.keys
+            kept[f"sums {number}"] = row.sums
+            kept[f"split {number}"] = row.split
+            kept[f"collapsed {number}"] = row.collapsed
+    return kept
+
+
+def from_arrays(arrays: dict[str, NDArray[np.generic]], depth: int) -> tuple[Row, ...]:
+    """Rounds of a file; raises where they cannot be.
+
+    Parameters
+    ----------
+    arrays : see `to_arrays`
+    depth : of the trees
+    """
+    rows: list[Row] = []
+    for number in range(len(arrays["cells"])):
+        figures = {name: arrays[name][number].item() for name in _FIGURES}
+        if not np.isfinite(list(figures.values())).all() or min(figures.values()) < 0:
+            raise ValueError("a figure of a round is impossible")
+        if f"keys {number}" not in arrays:
+            rows.append(Row(**figures))
+            continue
+        keys, split, collapsed = (
+            _whole(arrays[f"{name} {number}"]) for name in ("keys", "split", "collapsed")
+        )
+        tree = KeyTree.of(depth, keys)
+        sums = np.asarray(arrays[f"sums {number}"], dtype=np.float64)
+        if sums.shape != (tree.v,) or figures["cells"] != tree.v or not np.isfinite(sums).all():
+            raise ValueError("the sums of a round are not of its tree")
+        about = Heard(**figures, tree=tree, sums=sums, split=split, collapsed=collapsed)
+        rows.append(about)
+    return tuple(rows)
+
+
+def _whole(array: NDArray[np.generic]) -> Ints:
+    if array.dtype != np.int64 or array.ndim != 1:
+        raise ValueError("keys are whole numbers")
+    return array.astype(np.int64)

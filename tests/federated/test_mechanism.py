@@ -1,0 +1,241 @@
+"""Federated: its release, its files, its replay, its refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from explorer.errors import InputError
+from explorer.federated.baselines import BASELINES
+from explorer.federated.mechanism import ALGORITHMS, Federated
+from explorer.federated.people import People
+from explorer.inspection.decisions import decision
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.truth import exact
+from explorer.privacy.ledger import Ledger
+from explorer.releases.distributed import DistributedRelease
+from explorer.releases.release import Release
+from tests.federated.town import town
+
+TOWN = town()
+SMALL = {"shard": 2_000, "dropped": 0.05, "corrupt": 0.0}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_gives_an_ordinary_release(algorithm: str, tmp_path: Path) -> None:
+    release = Federated(epsilon=1, algorithm=algorithm, **SMALL).release(TOWN, rng=1)
+    assert isinstance(release, Release)
+    assert (release.kind, release.unit, release.preview) == ("distributed", "client", True)
+    assert not release.sd_exact
+    assert sum(part for _, part in release.stages()) == pytest.approx(1.0)
+    assert sum(row.epsilon for row in release.ledger) == pytest.approx(1.0)
+    frame = release.rounds
+    wanted = ["cells", "people", "epsilon", "bits", "bytes", "split", "collapsed", "noise"]
+    assert list(frame.columns[:8]) == wanted
+    assert len(frame) == len(release.heard)
+    whole = release.answer([[0, 0, 64, 64]])
+    assert whole.value[0] == pytest.approx(TOWN.sum(), abs=6 * whole.sd[0] + 1)
+    assert release.density().sum() == pytest.approx(whole.value[0])
+    release.save(tmp_path / "f.parquet")
+    again = Release.load(tmp_path / "f.parquet")
+    assert isinstance(again, DistributedRelease)
+    assert again.rounds.equals(frame)
+    assert np.array_equal(again.density(), release.density())
+    assert again.facts == release.facts
+    assert (again.kind, again.paying, again.joined) == ("distributed", release.paying,
+                                                        release.joined)  # fmt: skip
+    assert decision(again, 0).kind == decision(release, 0).kind
+
+
+@pytest.mark.parametrize("algorithm", ["people", "mended", "paper", "hierarchical"])
+def test_replay_gives_every_round_the_last_is_the_release(algorithm: str, tmp_path: Path) -> None:
+    release = Federated(epsilon=1, algorithm=algorithm, **SMALL).release(TOWN, rng=2)
+    release.save(tmp_path / "f.parquet")
+    again = Release.load(tmp_path / "f.parquet")
+    assert isinstance(again, DistributedRelease)
+    last = len(release.heard)
+    assert last > 1
+    for number in range(1, last + 1):
+        then, saved = release.replay(number), again.replay(number)
+        assert np.array_equal(then.density(), saved.density())
+        assert np.array_equal(then.sd, saved.sd)
+        assert len(then.heard) == number
+        assert then.rounds.equals(release.rounds[:number])
+        assert then.answer([[0, 0, 32, 32]]).value == saved.answer([[0, 0, 32, 32]]).value
+    assert np.array_equal(again.replay(last).density(), release.density())
+    for wrong in (0, last + 1, -1, True, "first"):
+        with pytest.raises(InputError, match="no round"):
+            release.replay(wrong)  # type: ignore[arg-type]
+
+
+def test_algorithms_without_a_tree_have_a_map_at_their_end_only() -> None:
+    release = Federated(algorithm="adaptive grid", **SMALL).release(TOWN, rng=2)
+    assert release.replay(2) is release
+    with pytest.raises(InputError, match="at its end only"):
+        release.replay(1)
+
+
+def test_the_same_seed_gives_the_same_release() -> None:
+    made = Federated(**SMALL)
+    one, two, other = (made.release(TOWN, rng=seed).density() for seed in (5, 5, 6))
+    assert np.array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_much_budget_and_everybody_give_nearly_the_truth() -> None:
+    release = Federated(epsilon=10, people=None, dropped=0.0, corrupt=0.0).release(TOWN, rng=3)
+    # Quarters of quarters are nodes of the first tree: no cell is cut; the street is one row.
+    boxes = [[0, 0, 32, 32], [32, 32, 64, 64], [0, 21, 64, 22]]
+    truth = exact(FrequencyMatrix.from_array(TOWN), boxes)
+    found = release.answer(boxes)
+    assert np.all(np.abs(found.value - truth) < 0.05 * truth + 6 * found.sd)
+
+
+def test_a_release_is_drawn_from_the_operating_system_and_booked(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite3", cap=1.5)
+    matrix = FrequencyMatrix.from_array(TOWN)
+    made = Federated(epsilon=1, **SMALL)
+    release = made.release(matrix, ledger=ledger)
+    assert not release.preview
+    assert [row.units for row in ledger.rows(matrix.key)] == [10**12]
+    made.release(matrix, rng=1, ledger=ledger)
+    assert ledger.spent(matrix.key) == 10**12
+    with pytest.raises(InputError, match="cap"):
+        made.release(matrix, ledger=ledger)
+
+
+@pytest.mark.parametrize("shape", [(64, 48), (50, 30), (5, 64), (3, 3), (1, 1), (1, 40)])
+def test_any_grid_fills_the_beginning_of_a_square(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(1)
+    counts = rng.poisson(40_000 / np.prod(shape), shape)
+    for algorithm in ("people", "paper", "adaptive grid"):
+        release = Federated(algorithm=algorithm, **SMALL).release(counts, rng=1)
+        assert release.density().shape == shape
+        box = [[0, 0, shape[1], shape[0]]]
+        found = release.answer(box)
+        assert found.value[0] == pytest.approx(counts.sum(), abs=6 * found.sd[0] + 1)
+
+
+def test_cells_of_the_tree_may_be_larger_than_those_of_the_grid() -> None:
+    release = Federated(depth=4, **SMALL).release(TOWN, rng=1)
+    side = release.upper - release.lower
+    assert side.min() == 4
+    assert release.grid.shape == (64, 64)
+
+
+def test_an_earlier_release_says_what_to_ask_about() -> None:
+    made = Federated(**SMALL)
+    earlier = made.release(TOWN, rng=1)
+    release = made.release(TOWN, rng=2, prior=earlier)
+    assert list(release.rounds.people) == [TOWN.sum()]
+    assert np.array_equal(release.heard[0].tree.keys, earlier.heard[-1].tree.keys)  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="same grid"):
+        made.release(town(32), rng=1, prior=earlier)
+    with pytest.raises(InputError, match="cells to ask about"):
+        made.release(TOWN, rng=1, prior=made.with_(algorithm="adaptive grid").release(TOWN, rng=1))
+
+
+def test_everybody_may_have_several_places() -> None:
+    rng = np.random.default_rng(2)
+    grid = FrequencyMatrix.from_array(TOWN).grid
+    cells = rng.integers(0, 64 * 64 // 16, 3 * 20_000)
+    people = People(cells, grid, offsets=np.arange(0, 60_001, 3), places=16)
+    release = Federated(epsilon=4, **SMALL).release(people, rng=1)
+    assert release.total == pytest.approx(20_000, rel=0.1)
+    assert release.answer([[0, 0, 16, 16]]).value[0] == pytest.approx(20_000, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"depth": 0}, "[Dd]epth"),
+        ({"depth": 30}, "[Dd]epth"),
+        ({"dropped": 1.0}, "[Dd]ropped"),
+        ({"corrupt": -0.1}, "[Cc]orrupt"),
+        ({"people": 0}, "[Pp]eople"),
+        ({"shard": 1}, "[Ss]hard"),
+        ({"c": 0.0}, "c"),
+        ({"b": 0.5}, "b"),
+        ({"algorithm": "best"}, "[Aa]lgorithm"),
+        ({"epsilon": 0.0}, "[Ee]psilon"),
+        ({"speed": 3}, "no parameter"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Federated(**settings)
+
+
+def test_what_cannot_be_asked_is_refused_in_one_sentence() -> None:
+    with pytest.raises(InputError, match="at least one person"):
+        Federated().release(np.zeros((8, 8), dtype=int), rng=1)
+    with pytest.raises(InputError, match="nobody honest"):
+        Federated(dropped=0.6, corrupt=0.39, shard=50).release(TOWN, rng=1)
+    with pytest.raises(InputError, match="seed"):
+        Federated(algorithm="sampling").release(TOWN)
+    with pytest.raises(InputError, match="too wide"):
+        Federated(epsilon=1e-6).release(TOWN, rng=1)
+    with pytest.raises(InputError, match="rng"):
+        Federated().release(TOWN, rng="dice")  # type: ignore[arg-type]
+
+
+def test_a_run_whose_shards_were_all_refused_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer.federated import calibration
+
+    monkeypatch.setattr(calibration, "fewest", lambda size, *_: size)
+    for algorithm in ("people", "paper"):
+        with pytest.raises(InputError, match="Every shard was refused"):
+            Federated(algorithm=algorithm, dropped=0.2, corrupt=0.0).release(TOWN, rng=1)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 10.0])
+@pytest.mark.parametrize("settings", [{"c": 10.0, "b": 1.0}, {"c": 0.01, "b": 10.0}])
+def test_extremes_end(epsilon: float, settings: dict[str, float]) -> None:
+    for algorithm in ("people", "mended", "paper"):
+        made = Federated(epsilon=epsilon, algorithm=algorithm, mode="summed", **settings, **SMALL)
+        release = made.release(TOWN, rng=1)
+        assert sum(part for _, part in release.stages()) == pytest.approx(epsilon)
+
+
+def test_more_people_than_there_are_means_everybody() -> None:
+    few = town(people=3_000)
+    release = Federated(people=10**6, shard=10_000).release(few, rng=1)
+    assert release.facts["asked"] == 3_000
+    assert release.facts["taking part"] == 3_000
+    assert set(release.rounds.shards) == {1}
+
+
+def test_files_that_somebody_changed_are_refused(tmp_path: Path) -> None:
+    release = Federated(**SMALL).release(TOWN, rng=1)
+    path = tmp_path / "f.parquet"
+    release.save(path)
+    table = pq.read_table(path)
+    about = json.loads(table.schema.metadata[b"dp-explorer"])
+    for name, value in (
+        ("paying", "nobody"),
+        ("joined", "yes"),
+        ("depth", 40),
+        ("rounds", "AAAA"),
+    ):
+        changed = {**about, "distributed": {**about["distributed"], name: value}}
+        metadata = {**table.schema.metadata, b"dp-explorer": json.dumps(changed).encode()}
+        pq.write_table(table.replace_schema_metadata(metadata), path)
+        with pytest.raises(InputError, match="damaged"):
+            Release.load(path)
+
+
+def test_files_hold_no_overflow_and_no_place(tmp_path: Path) -> None:
+    release = Federated(**SMALL).release(TOWN, rng=1)
+    release.save(tmp_path / "f.parquet")
+    text = (tmp_path / "f.parquet").read_bytes()
+    assert b"overflow" not in text
+    assert not hasattr(release.heard[0], "overflow")
+
+
+def test_all_baselines_are_algorithms() -> None:
+    assert set(BASELINES) <= set(ALGORITHMS)
+    assert ALGORITHMS[0] == "people"

@@ -12,6 +12,7 @@ from explorer.teaching.settings import BoxSetting, NamesSetting, PlaceSetting, S
 
 _ALL = list(all_mechanisms())
 RUNS = [100, 200, 400, 1000]
+_PERCENT = [0, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90]
 
 
 class Neighbours(Settings):
@@ -98,6 +99,28 @@ class Lottery(Settings):
     cut = param.Selector(default=3, objects=[1, 2, 3, 4], label="Which cut")
 
 
+class Trust(Settings):
+    """What a server learns of one person from a masked shard, and who may fail."""
+
+    size = param.Selector(default=100, objects=[20, 50, 100, 150], label="People of the shard")
+    epsilon = Epsilon(1.0)
+    dropped = param.Selector(default=0, objects=_PERCENT, label="Drop out, in percent")
+    corrupt = param.Selector(default=0, objects=_PERCENT, label="Are corrupt, in percent")
+
+
+class Refinement(Settings):
+    """Which cells of a map are worth dividing."""
+
+    people = param.Selector(
+        default=1_000_000, objects=[1_000, 10_000, 100_000, 1_000_000], label="People asked"
+    )
+    epsilon = Epsilon(0.1)
+    level = param.Selector(default=6, objects=[3, 4, 5, 6, 7], label="Level of the cells")
+    unevenness = param.Selector(
+        default=0.75, objects=[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.75], label="Unevenness H"
+    )
+
+
 EXPERIMENTS: dict[str, type[Settings]] = {
     "neighbours": Neighbours,
     "averaging": Averaging,
@@ -107,4 +130,6 @@ EXPERIMENTS: dict[str, type[Settings]] = {
     "postprocessing": Postprocessing,
     "emptiness": Emptiness,
     "lottery": Lottery,
+    "trust": Trust,
+    "refinement": Refinement,
 }

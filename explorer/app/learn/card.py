@@ -18,9 +18,11 @@ from explorer.app.learn.lottery import LotteryExperiment
 from explorer.app.learn.neighbours import NeighboursExperiment
 from explorer.app.learn.postprocessing import PostprocessingExperiment
 from explorer.app.learn.ranking import RankingExperiment
+from explorer.app.learn.refinement import RefinementExperiment
 from explorer.app.learn.scenario import ScenarioLink
 from explorer.app.learn.threshold import ThresholdExperiment
 from explorer.app.learn.tolerance import ToleranceExperiment
+from explorer.app.learn.trust import TrustExperiment
 from explorer.teaching import EXPERIMENTS, Lesson
 from explorer.views.markup import safe_text
 from explorer.views.teaching.prose import prose
@@ -34,6 +36,8 @@ KINDS: dict[str, type[Experiment]] = {
     "postprocessing": PostprocessingExperiment,
     "emptiness": EmptinessExperiment,
     "lottery": LotteryExperiment,
+    "trust": TrustExperiment,
+    "refinement": RefinementExperiment,
 }
 
 

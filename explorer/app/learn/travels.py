@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from explorer.app.curator.data import CityData
 from explorer.app.kit.words import words
-from explorer.app.learn.live import LiveExperiment
+from explorer.app.learn.examples import ExamplesExperiment
 from explorer.app.work.cache import Shelf
 from explorer.teaching.journeys import Journeys, journeys
-from explorer.teaching.settings import Settings
 from explorer.trips.matrix import TripMatrix
 
 _JOURNEYS: Shelf[Journeys] = Shelf(3)
@@ -38,40 +33,7 @@ def notes_of(found: Journeys, places: int) -> str:
     return f'<p class="quiet">{" ".join(parts)}</p>' if parts else ""
 
 
-class TripsExperiment(LiveExperiment):
-    """A live experiment on trips: at one of many examples, with one of many draws of noise."""
+class TripsExperiment(ExamplesExperiment):
+    """An experiment on the trips of a city."""
 
-    #: What the button calls another example.
-    ANOTHER = ""
-
-    def __init__(
-        self, settings: Settings, refused: Callable[[str], None], *, phone: bool = False
-    ) -> None:
-        self._example = self._seed = 0
-        super().__init__(settings, refused, phone=phone)
-
-    def buttons(self) -> tuple[Any, Any]:
-        """For another example, and for other noise on the same."""
-        return (
-            self.button(self.ANOTHER, self.another, strong=True),
-            self.button("New noise", self.again),
-        )
-
-    def asked(self) -> tuple[Any, ...]:
-        """City, settings, number of the example, seed of the noise."""
-        return *super().asked(), self._example, self._seed
-
-    def use(self, data: CityData) -> None:
-        """Count the city's trips."""
-        self.say("The trips are being counted.")
-        super().use(data)
-
-    def another(self) -> None:
-        """Look at another example."""
-        self._example += 1
-        self.changed()
-
-    def again(self) -> None:
-        """Draw other noise."""
-        self._seed += 1
-        self.changed()
+    COUNTING = "The trips are being counted."

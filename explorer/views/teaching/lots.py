@@ -94,21 +94,29 @@ class WinsChart:
 
 
 class LevelsChart:
-    """By level: what there is to choose, median and middle half, and the noise put on it."""
+    """By level: what there is to choose, median and middle half, and the noise put on it.
 
-    def __init__(self, levels: int) -> None:
+    Parameters
+    ----------
+    first, last : numbers of the levels
+    level, unit : what the axes are called
+    """
+
+    def __init__(
+        self, last: int, first: int = 1, level: str = "cut", unit: str = "trips"
+    ) -> None:
         self.ranges = ColumnDataSource({"x": [], "y": [], "low": [], "high": []})
         self.noises = ColumnDataSource({"x": [], "paper": [], "least": []})
-        self.figure = fig = chart(230, log="y", x_range=(0.5, levels + 0.5), y_range=(0.1, 1e5))
+        self.figure = fig = chart(230, log="y", x_range=(first - 0.5, last + 0.5), y_range=(0.1, 1e5))
         fig.line("x", "paper", source=self.noises, line_color=SECOND, line_width=3)
         fig.scatter("x", "paper", source=self.noises, color=SECOND, marker="diamond", size=12)
         fig.line("x", "least", source=self.noises, line_color=LEAST, line_width=3)
         fig.scatter("x", "least", source=self.noises, color=LEAST, marker="square", size=9)
         fig.segment("x", "low", "x", "high", source=self.ranges, color=FIRST, line_width=3)
         fig.scatter("x", "y", source=self.ranges, color=FIRST, size=11)
-        fig.xaxis.ticker = FixedTicker(ticks=list(range(1, levels + 1)))
-        fig.xaxis.axis_label = "cut"
-        fig.yaxis.axis_label = "trips"
+        fig.xaxis.ticker = FixedTicker(ticks=list(range(first, last + 1)))
+        fig.xaxis.axis_label = level
+        fig.yaxis.axis_label = unit
         fig.yaxis.formatter = powers_of_ten()
 
     def show(
@@ -119,7 +127,7 @@ class LevelsChart:
         least: Floats,
         spoken: str,
     ) -> None:
-        """Draw ranges (3, k), their quartiles by cut, and noise scales (k,) of k cuts."""
+        """Draw ranges (3, k), quartiles by level, and two limits (k,), as noise scales, of k."""
         x = np.asarray(cuts)
         low, middle, high = np.maximum(ranges, 0.01)
         self.ranges.data = {"x": x, "y": middle, "low": low, "high": high}

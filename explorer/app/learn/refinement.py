@@ -1,0 +1,144 @@
+"""Dividing cells: which of a level are worth it, by a chosen H, and by what sums show."""
+
+from __future__ import annotations
+
+import numpy as np
+import panel as pn
+
+from explorer.app.curator.setting_fields import EPSILONS
+from explorer.app.kit.html import put
+from explorer.app.kit.prose import column, pane
+from explorer.app.learn.examples import ExamplesExperiment
+from explorer.app.learn.experiment import explained
+from explorer.app.learn.refinement_look import Refined, look
+from explorer.app.learn.refinement_sentences import (
+    cell_sentence,
+    figures,
+    measured_sentence,
+    rules,
+    sentence,
+)
+from explorer.releases.quarters import separate
+from explorer.teaching.refinement import DEEPEST, PAPER_K, SHALLOWEST, as_map, threshold
+from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
+from explorer.views.teaching.lots import LEAST, LevelsChart
+from explorer.views.teaching.refined import RefinedPair, UnevennessChart
+
+_TITLES = ("People, by quarters of cells", "What is released; pink: divided")
+
+
+class RefinementExperiment(ExamplesExperiment):
+    """Sliders, two maps, H by level, noise against threshold by level, a table of rules."""
+
+    title = "Cells of one level, divided or left whole"
+    ANOTHER = "Another cell"
+    COUNTING = "The people are being asked."
+    look = staticmethod(look)
+
+    def build(self) -> None:
+        """Controls, maps, charts."""
+        controls = self.controls
+        self.pair, self.unevenness = RefinedPair(), UnevennessChart(DEEPEST)
+        self.levels = LevelsChart(DEEPEST - 1, SHALLOWEST, "level of the cells", "people")
+        self.figures, self.cell, self.measured = (pane(margin=(4, 0)) for _ in range(3))
+        self.rules = pane(margin=(6, 0))
+        maps = [
+            part
+            for each, title in zip(self.pair.figures, _TITLES, strict=True)
+            for part in (
+                pane(f'<p class="quiet">{title}</p>', margin=(4, 0, 2, 0)),
+                pn.pane.Bokeh(each, sizing_mode="scale_width", aspect_ratio=1, margin=0),
+            )
+        ]
+        self._maps = column(
+            *maps,
+            pane('<p class="quiet">Ring: one cell. Dark: nobody, or below 0.</p>', margin=(4, 0)),
+            margin=(0, 20, 8, 0),
+            styles={"flex": "1 1 260px", "max-width": "300px"},
+        )
+        h = explained(
+            [
+                (FIRST, "dot", "as it is"),
+                (SECOND, "dot", "as the noisy sums show it"),
+                (TRUTH, "dash", "your H"),
+            ],
+            self.unevenness.figure,
+        )
+        levels = explained(
+            [
+                (FIRST, "dot", "people of a cell: where the middle half of people live"),
+                (SECOND, "line", "dividing pays from here on, by the measured H"),
+                (LEAST, "line", "Eq. 6: 2 σ"),
+            ],
+            self.levels.figure,
+        )
+        self._pictures = self._maps, h, levels
+        # Nothing is drawn before there is something to be seen.
+        self._picture(visible=False)
+        self.lay_out(
+            self._maps,
+            [
+                [
+                    controls.steps("people"),
+                    controls.steps("epsilon", EPSILONS),
+                    controls.steps("level"),
+                    controls.steps("unevenness"),
+                ],
+                [*self.buttons()],
+            ],
+            [self.said, self.figures, self.cell, self.rules, self.measured, h, levels],
+        )
+
+    def show(self, found: Refined) -> None:
+        """Show both maps, both charts and what they say in words."""
+        said = sentence(found)
+        self.say(said)
+        put(self.figures, figures(found))
+        put(self.cell, f'<p class="finding">{cell_sentence(found)}</p>')
+        put(self.measured, f'<p class="finding">{measured_sentence(found)}</p>')
+        put(self.rules, rules(found))
+        self._picture(visible=True)
+        self._show_maps(found)
+        self._show_charts(found)
+
+    def _picture(self, *, visible: bool) -> None:
+        for each in self._pictures:
+            each.visible = visible
+
+    def _show_maps(self, found: Refined) -> None:
+        level, divided = found.level, found.yours
+        spread = np.repeat(level.noisy / 4, 4)
+        made = np.where(np.repeat(divided, 4), found.asked.noisy[level.number + 1], spread)
+        cols, rows = separate(np.flatnonzero(divided))
+        col, row = separate(np.array([found.example]))
+        side = 2**level.number
+        number, cells = int(divided.sum()), len(divided)
+        spoken = (
+            f"{_TITLES[0]}: {found.asked.people:,} people in {4 * cells:,} quarters",
+            f"What is released: {number:,} of {cells:,} cells are divided",
+        )
+        self.pair.show(
+            as_map(level.quarters.ravel()).astype(np.float64),
+            as_map(made).astype(np.float64),
+            np.column_stack([rows, cols]),
+            side,
+            (float(col[0] + 0.5) / side, float(row[0] + 0.5) / side),
+            spoken,
+        )
+
+    def _show_charts(self, found: Refined) -> None:
+        asked, h = found.asked, found.settings.unevenness
+        at = np.arange(1, asked.depth + 1)
+        self.unevenness.show(
+            at, asked.truth, asked.measured[1:], h, f"Unevenness by level. {measured_sentence(found)}"
+        )
+        known = [asked.level(k) for k in range(min(SHALLOWEST, asked.depth - 1), asked.depth)]
+        # Weighted by people: in how full a cell they live.
+        held = [np.repeat(each.true[each.true > 0], each.true[each.true > 0]) for each in known]
+        self.levels.show(
+            [each.number for each in known],
+            np.array([np.quantile(each, [0.25, 0.5, 0.75]) for each in held]).T,
+            np.array([threshold(each.forecast, each.sd) for each in known]),
+            np.array([PAPER_K * each.sd for each in known]),
+            f"People of a cell and thresholds by level. {measured_sentence(found)}",
+        )

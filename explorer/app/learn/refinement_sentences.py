@@ -1,0 +1,107 @@
+"""What the lesson on dividing cells says: sentences, figures, a table of rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.app.kit.words import words
+from explorer.app.learn.refinement_look import Refined
+from explorer.teaching.refinement import in_sds, threshold
+from explorer.views.markup import figures_strip
+from explorer.views.tables import Cell, number, table
+
+#: What each rule of the table goes by.
+_ABOUT = {
+    "your H": "the slider",
+    "H as measured": "from noisy sums, as Federated does",
+    "Eq. 6 of the paper": "sums above 2 σ",
+    "none": "",
+    "all": "",
+    "those that gain": "known to nobody",
+}
+
+
+def sentence(found: Refined) -> str:
+    """What the chosen H divides, and what that does to errors, in words."""
+    level, h = found.level, found.settings.unevenness
+    divided = found.yours
+    side = 2**level.number
+    return words("learn")["Divided by your H"].format(
+        h=f"{h:g}",
+        people=number(threshold(h, level.sd)),
+        times=f"{in_sds(h):.1f}",
+        divided=f"{int(divided.sum()):,}",
+        cells=f"{side} × {side}",
+        error=number(level.error(divided)),
+        gain=f"{int((divided & level.best()).sum()):,}",
+    )
+
+
+def measured_sentence(found: Refined) -> str:
+    """What the sums themselves say of H, in words."""
+    level = found.level
+    rules = found.rules
+    return words("learn")["Divided by the measured H"].format(
+        h=number(level.forecast, 2),
+        times=f"{in_sds(level.forecast):.1f}",
+        divided=f"{int(rules['H as measured'].sum()):,}",
+        error=number(level.error(rules["H as measured"])),
+        paper=f"{int(rules['Eq. 6 of the paper'].sum()):,}",
+        other=number(level.error(rules["Eq. 6 of the paper"])),
+    )
+
+
+def cell_sentence(found: Refined) -> str:
+    """The ringed cell: its people, its own h, and whether dividing it helps, in words."""
+    level, at = found.level, found.example
+    people, own = int(level.true[at]), float(level.own[at])
+    fullest = float(level.quarters[at].max()) / max(people, 1)
+    gain = level.gain()[at]
+    return words("learn")["One cell"].format(
+        people=f"{people:,}",
+        fullest=f"{100 * fullest:.0f}",
+        h=number(own, 2),
+        spread=number(float(np.sqrt(own)) * people),
+        noise=number(2 * level.sd),
+        verdict="dividing it helps" if gain > 0 else "dividing it would only add noise",
+        done="is divided" if found.yours[at] else "is left whole",
+    )
+
+
+def figures(found: Refined) -> str:
+    """Noise, H and thresholds, as a strip."""
+    level, h = found.level, found.settings.unevenness
+    return figures_strip(
+        [
+            ("People asked", f"{found.asked.people:,}"),
+            ("Noise σ of a sum", number(level.sd)),
+            ("Your H divides from", f"{number(threshold(h, level.sd))} people"),
+            ("H measured", number(level.forecast, 2)),
+            ("It divides from", f"{number(threshold(level.forecast, level.sd))} people"),
+            ("Eq. 6 divides from", f"{number(2 * level.sd)} people"),
+        ]
+    )
+
+
+def rules(found: Refined) -> str:
+    """What each rule divides and errs by, as a table; the smallest error of a private one leads."""
+    level = found.level
+    best = level.best()
+    errors = {name: level.error(chosen) for name, chosen in found.rules.items()}
+    least = min(error for name, error in errors.items() if name != "those that gain")
+    rows = [
+        [
+            Cell(name, _ABOUT[name]),
+            Cell(f"{int(chosen.sum()):,}"),
+            Cell(f"{int((chosen & best).sum()):,}"),
+            Cell(number(errors[name]), best=errors[name] == least),
+        ]
+        for name, chosen in found.rules.items()
+    ]
+    columns = [
+        ("rule", "which cells are divided"),
+        ("divided", "cells"),
+        ("of them gain", "whose quarters truly err less for it"),
+        ("error", "of a quarter: root of the mean square, in people asked, expected"),
+    ]
+    return table("Rules on the cells of this level", columns, rows)

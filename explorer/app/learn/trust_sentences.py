@@ -1,0 +1,188 @@
+"""What the lesson on trust says: sentences, figures, tables of vectors, of shards and of trust."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from explorer.app.kit.words import words
+from explorer.app.learn.trust_look import Trusted
+from explorer.federated import calibration
+from explorer.teaching.trust import MANY
+from explorer.views.markup import figures_strip
+from explorer.views.tables import Cell, number, table
+
+
+def sentence(found: Trusted) -> str:
+    """What the server sees of her and of all, in words."""
+    shared = found.shared
+    plan = shared.plan
+    if shared.seen is None:
+        return words("learn")["A shard is refused"].format(
+            survivors=shared.survivors, people=plan.asked, fewest=plan.fewest
+        )
+    some = int(np.count_nonzero(shared.seen.share))
+    cells = f"{some} cell{'s' if some > 1 else ''}"
+    return words("learn")["What the server sees"].format(
+        cells=plan.counters,
+        share=f"is not 0 in {cells}" if some else "happens to be 0 everywhere",
+        top=f"{2**plan.bits - 1:,}",
+        survivors=shared.survivors,
+        noise=number(shared.noise),
+    )
+
+
+def loss_sentence(found: Trusted) -> str:
+    """What the sum costs with those who are left, in words."""
+    shared = found.shared
+    floor = calibration.floor_of_fewer(max(shared.part, 1e-12))
+    verdict = f"the sum costs epsilon {shared.epsilon:g}, as agreed"
+    if shared.part < 1:
+        verdict = f"the sum would cost {epsilon(shared.loss)} in place of {shared.epsilon:g}"
+        if shared.honest and floor > 0:
+            verdict += f", and at least {epsilon(floor)} whatever was agreed"
+    if shared.refused:
+        verdict += ". It is refused, so it costs nothing"
+    return words("learn")["What failing costs"].format(
+        made=shared.plan.honest, honest=shared.honest, verdict=verdict
+    )
+
+
+def unmasked_sentence(found: Trusted) -> str:
+    """How likely corrupt people can take her mask away, in words."""
+    shared = found.shared
+    return words("learn")["Corrupt neighbours"].format(
+        degree=shared.plan.degree,
+        threshold=shared.plan.threshold,
+        corrupt=shared.corrupt,
+        chance=chance(shared.unmasked),
+    )
+
+
+def cut_sentence(found: Trusted) -> str:
+    """One large shard beside many small ones, in words."""
+    small, large = found.cuts[0], found.cuts[-1]
+    return words("learn")["One large shard"].format(
+        many=f"{MANY:,}",
+        shards=f"{small.shards:,}",
+        small=f"{small.size:,}",
+        noise=number(small.noise),
+        least=number(large.noise),
+        times=number(small.noise / large.noise),
+    )
+
+
+def epsilon(value: float) -> str:
+    """A loss as people read it.
+
+    >>> epsilon(1.2345), epsilon(math.inf)
+    ('1.23', 'any epsilon')
+    """
+    return number(value) if math.isfinite(value) else "any epsilon"
+
+
+def chance(part: float) -> str:
+    """A chance, 0 to 1, in words.
+
+    >>> chance(0.25), chance(1e-12), chance(0.0)
+    ('25 in 100', 'below 1 in a million', '0')
+    """
+    if part == 0:
+        return "0"
+    return "below 1 in a million" if part < 1e-6 else f"{number(100 * part)} in 100"
+
+
+def figures(found: Trusted) -> str:
+    """People and noise of this shard, as a strip."""
+    shared = found.shared
+    plan = shared.plan
+    return figures_strip(
+        [
+            ("Sent a vector", f"{shared.survivors} of {plan.asked}"),
+            ("Needed", f"{plan.fewest}"),
+            ("Honest people left", f"{shared.honest}"),
+            ("Noise is made for", f"{plan.honest}"),
+            ("Epsilon agreed", f"{shared.epsilon:g}"),
+            ("Epsilon it costs", "0" if shared.refused else epsilon(shared.loss)),
+            ("Bits of a number", f"{plan.bits}"),
+            ("Bytes she sends", f"{plan.bytes_up:,}"),
+        ]
+    )
+
+
+def vectors(found: Trusted) -> str:
+    """The five vectors cell by cell, as a table; there has to be a sum."""
+    shared = found.shared
+    seen, total = shared.seen, shared.total
+    assert seen is not None
+    assert total is not None
+    rows = [
+        [Cell(f"{i + 1}"), *(Cell(f"{each[i]:,}".replace("-", "−")) for each in parts)]
+        for parts in [(seen.vector, seen.share, seen.masked, seen.masked_sum, total, shared.exact)]
+        for i in range(len(total))
+    ]
+    columns = [
+        ("cell", "of the tree"),
+        ("her vector", "stays with her"),
+        ("her share", "stays with her"),
+        ("sent", "with masks"),
+        ("sum sent", "of everybody's, with masks"),
+        ("sum", "without masks, with noise"),
+        ("true sum", "nobody has it"),
+    ]
+    return table("What becomes of a vector", columns, rows)
+
+
+def cuts(found: Trusted) -> str:
+    """People in shards of several sizes, as a table."""
+    rows = [
+        [
+            Cell(f"{each.size:,}"),
+            Cell(f"{each.shards:,}"),
+            Cell(f"± {number(each.noise)}"),
+            Cell(f"{each.plan.fewest:,}"),
+            Cell(f"{each.plan.bits}"),
+            Cell(f"{each.plan.bytes_up:,}"),
+        ]
+        for each in found.cuts
+    ]
+    columns = [
+        ("people a shard", "at most"),
+        ("shards", f"of {MANY:,} people"),
+        ("noise", "in each number of the sum over all shards, with nobody missing"),
+        ("needed", "vectors of a shard; with fewer it is refused"),
+        ("bits", "of a number that is sent"),
+        ("bytes", "that a person sends"),
+    ]
+    return table(f"{MANY:,} people in shards of several sizes", columns, rows)
+
+
+def trusted(found: Trusted) -> str:
+    """Who sees what and is trusted with what, as a table."""
+    plan = found.shared.plan
+    agreed = round(0.05 * plan.asked)
+    rows = [
+        ("she herself", "her place, her share, her masks", "to draw her share as agreed"),
+        (
+            "other honest people",
+            "parts of secrets, in sealed boxes",
+            "to add noise, and never to open both secrets of a person",
+        ),
+        (
+            "the server",
+            "masked vectors, sums of shards",
+            "to follow the protocol and say truly who is left; it may look at all it has",
+        ),
+        (
+            "corrupt people",
+            "what they are sent, and all that the server has",
+            f"to be no more than agreed: {agreed} of {plan.asked}",
+        ),
+        ("who reads the map", "sums with noise", "nothing"),
+        ("this page", "every place and every share", "everything: one process plays all parts"),
+    ]
+    columns = [("who", "takes part"), ("sees", ""), ("is trusted", "for the promise to hold")]
+    return table(
+        "Who sees what, and is trusted with what", columns, [[Cell(t) for t in row] for row in rows]
+    )

@@ -1,0 +1,224 @@
+"""Which cells are worth dividing: what noise takes against what even spreading errs by.
+
+A cell of Y people carries noise of variance s^2. Spread evenly over its quarters it errs there by
+s^2 / 4 + h Y^2 + Y / 4 in all, h = sum over its quarters of (share - 1/4)^2; divided it errs by
+4 s^2 + Y. So dividing pays if and only if 4 h Y^2 > 15 s^2 + 3 Y (`federated.refine`), that is
+from Y = (3 + sqrt(9 + 240 H s^2)) / (8 H) on, about sqrt(15 / (4 H)) s. A rule must use one H for
+all cells of a level, because that of one cell is private; Eq. 6 of heatmaps-2022, Y > 2 s, is
+about H = .75: everybody in one quarter. Errors here are those against the people asked, without
+what sampling adds, the terms in Y alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.federated.places import depth_of
+from explorer.federated.protocol import Protocol
+from explorer.federated.refine import expected, unevenness
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.quarters import KeyTree, interleave
+from explorer.releases.units import to_units
+from explorer.teaching.turns import turn
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Chosen = NDArray[np.bool_]
+
+PAPER_K = 2.0
+"""Eq. 6: a cell is divided if its sum is above this many standard deviations of noise."""
+SHALLOWEST, DEEPEST = 3, 8
+"""Levels that cells are looked at on: from 8 x 8 cells on, where the first round asks."""
+_SMALL = "This grid has too few cells to divide: choose one of 4 cells to a side or more."
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """People who were asked, level by level, each level as if it were the only round.
+
+    Attributes
+    ----------
+    depth : of the finest cells
+    true : by level, (4^l,) people in each cell, in Morton order
+    noisy : by level, (4^l,) what the server hears
+    sd : (depth + 1,) noise of each sum
+    measured : (depth + 1,) H of each level from the noisy sums, NaN for the whole map
+    people : how many were asked
+    """
+
+    depth: int
+    true: tuple[Ints, ...]
+    noisy: tuple[Ints, ...]
+    sd: Floats
+    measured: Floats
+    people: int
+
+    @property
+    def forecast(self) -> Floats:
+        """H that the server expects of the quarters of cells of each level, (depth + 1,)."""
+        # The whole map has no siblings; without a trend its quarters go on as they are.
+        return expected(np.where(np.isnan(self.measured), self.measured[1], self.measured))
+
+    @property
+    def truth(self) -> Floats:
+        """H of the quarters of cells of each level without noise, (depth,)."""
+        found = []
+        for quarters in self.true[1:]:
+            group = quarters.reshape(-1, 4).astype(np.float64)
+            whole = group.sum(axis=1, keepdims=True)
+            apart = ((group - whole / 4) ** 2).sum()
+            # Sampling makes even cells look uneven: 3/4 Y of it on average.
+            held = float((whole**2).sum() - whole.sum())
+            found.append(max(0.0, apart - 0.75 * whole.sum()) / held if held > 0 else 0.0)
+        return np.array(found)
+
+    def level(self, level: int) -> Level:
+        """The cells of one level."""
+        at = min(max(level, 0), self.depth - 1)
+        quarters = self.true[at + 1].reshape(-1, 4)
+        forecast = float(self.forecast[at])
+        return Level(at, self.true[at], self.noisy[at], quarters, float(self.sd[at]), forecast)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Cells that may be divided.
+
+    Attributes
+    ----------
+    number : the level; 2^number cells to a side
+    true, noisy : (v,) people, and what the server hears
+    quarters : (v, 4) people in each quarter
+    sd : noise of a sum
+    forecast : H that the server expects of the quarters
+    """
+
+    number: int
+    true: Ints
+    noisy: Ints
+    quarters: Ints
+    sd: float
+    forecast: float
+
+    @property
+    def own(self) -> Floats:
+        """Each cell's own h, 0 to .75, which the server does not know, (v,); 0 without people."""
+        whole = np.maximum(self.true, 1)[:, np.newaxis]
+        share = self.quarters / whole - 0.25
+        return np.where(self.true > 0, (share**2).sum(axis=1), 0.0)
+
+    def by_h(self, h: float) -> Chosen:
+        """Cells that are divided if every one is expected to be as uneven as ``h``, (v,)."""
+        return (self.noisy > threshold(h, self.sd)) & (self.noisy > 2 * self.sd)
+
+    def by_paper(self) -> Chosen:
+        """Cells that Eq. 6 divides, its noise being that of these sums, (v,)."""
+        return self.noisy > PAPER_K * self.sd
+
+    def best(self) -> Chosen:
+        """Cells whose division truly helps, by counts that no server has, (v,)."""
+        return self.gain() > 0
+
+    def gain(self) -> Floats:
+        """Squared error of a cell's quarters that dividing takes away on average, (v,)."""
+        apart = ((self.quarters - self.true[:, np.newaxis] / 4) ** 2).sum(axis=1)
+        return apart + self.sd**2 / 4 - 4 * self.sd**2
+
+    def error(self, divided: Chosen) -> float:
+        """Root of the mean squared error of all quarters, in people, expected for a choice."""
+        apart = ((self.quarters - self.true[:, np.newaxis] / 4) ** 2).sum(axis=1)
+        whole = self.sd**2 / 4 + apart
+        return math.sqrt(float(np.where(divided, 4 * self.sd**2, whole).mean()) / 4)
+
+    def example(self, number: int) -> int:
+        """A cell by its people, the cell of the person in the middle for 0."""
+        ranks = np.cumsum(np.sort(self.true))
+        if ranks[-1] == 0:
+            return 0
+        order = np.argsort(self.true, kind="stable")
+        at = np.searchsorted(ranks, turn(number, int(ranks[-1])), side="right")
+        return int(order[at])
+
+
+def threshold(h: float, sd: float) -> float:
+    """People from which on dividing pays, (3 + sqrt(9 + 240 h sd^2)) / (8 h).
+
+    >>> round(threshold(0.75, 100.0)), round(threshold(0.01, 100.0))
+    (224, 2130)
+    """
+    return (3 + math.sqrt(9 + 240 * h * sd**2)) / (8 * h)
+
+
+def in_sds(h: float) -> float:
+    """The same in standard deviations of large noise, sqrt(15 / (4 h)): Eq. 6's k.
+
+    >>> [round(in_sds(h), 1) for h in (0.75, 0.1, 0.01)]
+    [2.2, 6.1, 19.4]
+    """
+    return math.sqrt(15 / (4 * h))
+
+
+def ask(matrix: FrequencyMatrix, people: int, epsilon: float, seed: int = 0) -> Asked:
+    """Ask people of a city about all cells of every level, as previews.
+
+    Parameters
+    ----------
+    matrix : each record is one person
+    people : how many are asked, all if there are fewer; they are those of every seed
+    epsilon : of every level, as if it were the only one
+    seed : of the noise
+
+    Raises
+    ------
+    InputError
+        Without people, or on a grid of fewer than 3 cells to a side.
+    """
+    if depth_of(matrix.grid) < 2:
+        raise InputError(_SMALL)
+    finest = finest_counts(matrix)
+    total = int(finest.sum())
+    if total == 0:
+        raise InputError("There is nobody to ask inside this extent: choose another city.")
+    number = min(people, total)
+    depth = min(depth_of(matrix.grid), DEEPEST)
+    finest = finest.reshape(4**depth, -1).sum(axis=1)
+    if number < total:
+        random = np.random.default_rng([0x4EF, number])
+        finest = random.multivariate_hypergeometric(finest, number, method="marginals")
+    true = [finest.reshape(4**level, -1).sum(axis=1) for level in range(depth + 1)]
+    noisy, sd, measured = [], np.zeros(depth + 1), np.full(depth + 1, np.nan)
+    protocol = Protocol()
+    for level, counts in enumerate(true):
+        plan = protocol.round(number, to_units(epsilon), len(counts))
+        shape = number / plan.honest
+        sd[level] = plan.sd(shape)
+        random = np.random.default_rng([seed, level])
+        chance = -math.expm1(-epsilon)
+        plus, minus = random.negative_binomial(shape, chance, (2, len(counts)))
+        noisy.append(counts + plus - minus)
+        if level:
+            tree = KeyTree.even(depth, level)
+            found = unevenness(tree, noisy[level].astype(np.float64), sd[level])
+            measured[level] = found[level]
+    return Asked(depth, tuple(true), tuple(noisy), sd, measured, number)
+
+
+def finest_counts(matrix: FrequencyMatrix) -> Ints:
+    """Counts of a matrix as a square of a power of two, in Morton order, (4^depth,)."""
+    depth = depth_of(matrix.grid)
+    rows, cols = np.nonzero(matrix.counts)
+    counts = np.zeros(4**depth, dtype=np.int64)
+    counts[interleave(cols, rows)] = matrix.counts[rows, cols]
+    return counts
+
+
+def as_map(values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Values in Morton order, (4^l,), as rows and columns, row 0 in the south."""
+    side = math.isqrt(len(values))
+    rows, cols = np.indices((side, side))
+    return values[interleave(cols.ravel(), rows.ravel())].reshape(side, side)

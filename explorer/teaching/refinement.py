@@ -1,17 +1,17 @@
 """Which cells are worth dividing: what noise takes against what even spreading errs by.
 
-A cell of Y people carries noise of variance s^2. Spread evenly over its quarters it errs there by
-s^2 / 4 + h Y^2 + Y / 4 in all, h = sum over its quarters of (share - 1/4)^2; divided it errs by
-4 s^2 + Y. So dividing pays if and only if 4 h Y^2 > 15 s^2 + 3 Y (`federated.refine`), that is
+A cell of Y people carries noise of variance s^2 and, if few of many are asked, Y of sampling.
+Spread evenly over its quarters it errs there by h Y^2 + (s^2 + Y) / 4 in all, h = sum over its
+quarters of (share - 1/4)^2; with sums of their own they err by 4 s^2 + Y. So dividing pays if and only if 4 h Y^2 > 15 s^2 + 3 Y (`federated.refine`), that is
 from Y = (3 + sqrt(9 + 240 H s^2)) / (8 H) on, about sqrt(15 / (4 H)) s. A rule must use one H for
 all cells of a level, because that of one cell is private; Eq. 6 of heatmaps-2022, Y > 2 s, is
-about H = .75: everybody in one quarter. Errors here are those against the people asked, without
-what sampling adds, the terms in Y alone.
+about H = .75: everybody in one quarter.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,7 @@ PAPER_K = 2.0
 """Eq. 6: a cell is divided if its sum is above this many standard deviations of noise."""
 SHALLOWEST, DEEPEST = 3, 8
 """Levels that cells are looked at on: from 8 x 8 cells on, where the first round asks."""
+_TURNS = 10**6
 _SMALL = "This grid has too few cells to divide: choose one of 4 cells to a side or more."
 
 
@@ -44,19 +45,24 @@ class Asked:
     Attributes
     ----------
     depth : of the finest cells
-    true : by level, (4^l,) people in each cell, in Morton order
-    noisy : by level, (4^l,) what the server hears
+    counts : by level, (4^l,) everybody in each cell, in Morton order
+    noisy : by level, (4^l,) what the server hears from those who were asked
     sd : (depth + 1,) noise of each sum
     measured : (depth + 1,) H of each level from the noisy sums, NaN for the whole map
     people : how many were asked
     """
 
     depth: int
-    true: tuple[Ints, ...]
+    counts: tuple[Ints, ...]
     noisy: tuple[Ints, ...]
     sd: Floats
     measured: Floats
     people: int
+
+    @property
+    def part(self) -> float:
+        """How many of all were asked, 0 to 1."""
+        return self.people / float(self.counts[0][0])
 
     @property
     def forecast(self) -> Floats:
@@ -66,23 +72,20 @@ class Asked:
 
     @property
     def truth(self) -> Floats:
-        """H of the quarters of cells of each level without noise, (depth,)."""
+        """H of the quarters of cells of each level of everybody, without noise, (depth,)."""
         found = []
-        for quarters in self.true[1:]:
+        for quarters in self.counts[1:]:
             group = quarters.reshape(-1, 4).astype(np.float64)
             whole = group.sum(axis=1, keepdims=True)
-            apart = ((group - whole / 4) ** 2).sum()
-            # Sampling makes even cells look uneven: 3/4 Y of it on average.
-            held = float((whole**2).sum() - whole.sum())
-            found.append(max(0.0, apart - 0.75 * whole.sum()) / held if held > 0 else 0.0)
+            found.append(float(((group - whole / 4) ** 2).sum() / (whole**2).sum()))
         return np.array(found)
 
     def level(self, level: int) -> Level:
-        """The cells of one level."""
+        """The cells of one level, the deepest that has quarters at most."""
         at = min(max(level, 0), self.depth - 1)
-        quarters = self.true[at + 1].reshape(-1, 4)
+        quarters = self.counts[at + 1].reshape(-1, 4) * self.part
         forecast = float(self.forecast[at])
-        return Level(at, self.true[at], self.noisy[at], quarters, float(self.sd[at]), forecast)
+        return Level(at, self.noisy[at], quarters, float(self.sd[at]), 1 - self.part, forecast)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,25 +95,41 @@ class Level:
     Attributes
     ----------
     number : the level; 2^number cells to a side
-    true, noisy : (v,) people, and what the server hears
-    quarters : (v, 4) people in each quarter
+    noisy : (v,) what the server hears
+    quarters : (v, 4) people to be expected in each quarter among those asked
     sd : noise of a sum
+    sampling : variance that asking a part of the people adds to each of them, 0 to 1
     forecast : H that the server expects of the quarters
     """
 
     number: int
-    true: Ints
     noisy: Ints
-    quarters: Ints
+    quarters: Floats
     sd: float
+    sampling: float
     forecast: float
+
+    @property
+    def true(self) -> Floats:
+        """People to be expected in each cell among those asked, (v,)."""
+        return np.asarray(self.quarters.sum(axis=1), dtype=np.float64)
 
     @property
     def own(self) -> Floats:
         """Each cell's own h, 0 to .75, which the server does not know, (v,); 0 without people."""
-        whole = np.maximum(self.true, 1)[:, np.newaxis]
-        share = self.quarters / whole - 0.25
-        return np.where(self.true > 0, (share**2).sum(axis=1), 0.0)
+        whole = self.true
+        held = np.where(whole > 0, whole, 1.0)
+        return np.where(whole > 0, self._apart() / held**2, 0.0)
+
+    @property
+    def if_whole(self) -> Floats:
+        """Squared error of a cell's quarters, added up, if its sum is spread evenly, (v,)."""
+        return self._apart() + (self.sd**2 + self.sampling * self.true) / 4
+
+    @property
+    def if_divided(self) -> Floats:
+        """The same with a sum for each quarter, (v,)."""
+        return 4 * self.sd**2 + self.sampling * self.true
 
     def by_h(self, h: float) -> Chosen:
         """Cells that are divided if every one is expected to be as uneven as ``h``, (v,)."""
@@ -122,27 +141,22 @@ class Level:
 
     def best(self) -> Chosen:
         """Cells whose division truly helps, by counts that no server has, (v,)."""
-        return self.gain() > 0
-
-    def gain(self) -> Floats:
-        """Squared error of a cell's quarters that dividing takes away on average, (v,)."""
-        apart = ((self.quarters - self.true[:, np.newaxis] / 4) ** 2).sum(axis=1)
-        return apart + self.sd**2 / 4 - 4 * self.sd**2
+        return self.if_divided < self.if_whole
 
     def error(self, divided: Chosen) -> float:
         """Root of the mean squared error of all quarters, in people, expected for a choice."""
-        apart = ((self.quarters - self.true[:, np.newaxis] / 4) ** 2).sum(axis=1)
-        whole = self.sd**2 / 4 + apart
-        return math.sqrt(float(np.where(divided, 4 * self.sd**2, whole).mean()) / 4)
+        return math.sqrt(float(np.where(divided, self.if_divided, self.if_whole).mean()) / 4)
+
+    def _apart(self) -> Floats:
+        even = self.quarters.mean(axis=1, keepdims=True)
+        return np.asarray(((self.quarters - even) ** 2).sum(axis=1), dtype=np.float64)
 
     def example(self, number: int) -> int:
-        """A cell by its people, the cell of the person in the middle for 0."""
-        ranks = np.cumsum(np.sort(self.true))
-        if ranks[-1] == 0:
-            return 0
+        """A cell by its people: that of the person in the middle for 0, of others for others."""
         order = np.argsort(self.true, kind="stable")
-        at = np.searchsorted(ranks, turn(number, int(ranks[-1])), side="right")
-        return int(order[at])
+        ranks = np.cumsum(self.true[order])
+        parts = turn(number, _TURNS) / _TURNS
+        return int(order[np.searchsorted(ranks, parts * ranks[-1], side="right")])
 
 
 def threshold(h: float, sd: float) -> float:
@@ -180,32 +194,31 @@ def ask(matrix: FrequencyMatrix, people: int, epsilon: float, seed: int = 0) -> 
     """
     if depth_of(matrix.grid) < 2:
         raise InputError(_SMALL)
-    finest = finest_counts(matrix)
+    depth = min(depth_of(matrix.grid), DEEPEST)
+    finest = finest_counts(matrix).reshape(4**depth, -1).sum(axis=1)
     total = int(finest.sum())
     if total == 0:
         raise InputError("There is nobody to ask inside this extent: choose another city.")
-    number = min(people, total)
-    depth = min(depth_of(matrix.grid), DEEPEST)
-    finest = finest.reshape(4**depth, -1).sum(axis=1)
+    number, asked = min(people, total), finest
     if number < total:
         random = np.random.default_rng([0x4EF, number])
-        finest = random.multivariate_hypergeometric(finest, number, method="marginals")
-    true = [finest.reshape(4**level, -1).sum(axis=1) for level in range(depth + 1)]
+        asked = random.multivariate_hypergeometric(finest, number, method="marginals")
     noisy, sd, measured = [], np.zeros(depth + 1), np.full(depth + 1, np.nan)
     protocol = Protocol()
-    for level, counts in enumerate(true):
+    for level in range(depth + 1):
+        counts = asked.reshape(4**level, -1).sum(axis=1)
         plan = protocol.round(number, to_units(epsilon), len(counts))
         shape = number / plan.honest
         sd[level] = plan.sd(shape)
         random = np.random.default_rng([seed, level])
-        chance = -math.expm1(-epsilon)
-        plus, minus = random.negative_binomial(shape, chance, (2, len(counts)))
+        plus, minus = random.negative_binomial(shape, -math.expm1(-epsilon), (2, len(counts)))
         noisy.append(counts + plus - minus)
         if level:
             tree = KeyTree.even(depth, level)
-            found = unevenness(tree, noisy[level].astype(np.float64), sd[level])
-            measured[level] = found[level]
-    return Asked(depth, tuple(true), tuple(noisy), sd, measured, number)
+            heard = noisy[level].astype(np.float64)
+            measured[level] = unevenness(tree, heard, float(sd[level]))[level]
+    everybody = tuple(finest.reshape(4**level, -1).sum(axis=1) for level in range(depth + 1))
+    return Asked(depth, everybody, tuple(noisy), sd, measured, number)
 
 
 def finest_counts(matrix: FrequencyMatrix) -> Ints:
@@ -222,3 +235,14 @@ def as_map(values: NDArray[np.generic]) -> NDArray[np.generic]:
     side = math.isqrt(len(values))
     rows, cols = np.indices((side, side))
     return values[interleave(cols.ravel(), rows.ravel())].reshape(side, side)
+
+
+def by_people(counts: Floats, parts: Sequence[float]) -> Floats:
+    """How full the cells are that so many of the people are in at most, as `parts`.
+
+    >>> by_people(np.array([1.0, 1.0, 8.0]), (0.1, 0.5)).tolist()
+    [1.0, 8.0]
+    """
+    order = np.sort(counts)
+    ranks = np.cumsum(order)
+    return order[np.searchsorted(ranks, np.asarray(parts) * ranks[-1])]

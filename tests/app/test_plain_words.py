@@ -54,7 +54,7 @@ def opened() -> dict[str, Any]:
         page.explain.choice.value = panel
     found["country"] = country = land.new_page(explain=True)
     country.explain.choice.value = "Budget"
-    for lesson in range(8):
+    for lesson in range(10):
         found[f"learn {lesson + 1}"] = page = Learn(matrix)
         page.open(lesson)
     rooms = ClassRooms()

@@ -66,14 +66,14 @@ def answer_after_asking(page: Page, words: str) -> None:
 
 
 def open_lesson(page: Page, title: str) -> None:
-    page.get_by_role("button", name=re.compile(rf"^\d\. {title}")).click()
+    page.get_by_role("button", name=re.compile(rf"^\d+\. {title}")).click()
     expect(page.locator("h2.lesson")).to_have_text(re.compile(title))
 
 
 def test_one_person_more_or_less(page, matrix) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Learn with experiments")
     expect(page.get_by_text("Everything here is a preview")).to_be_visible()
-    expect(page.locator(".kicker")).to_have_text("Lesson 1 of 8 · 10 minutes")
+    expect(page.locator(".kicker")).to_have_text("Lesson 1 of 10 · 10 minutes")
     expect(page.get_by_text("factor of at most eepsilon = 1.65")).to_be_visible()
     ratio = page.locator("dl.figures div", has_text="Largest log-ratio").locator("dd")
     expect(ratio).to_have_text("0.5")
@@ -224,8 +224,8 @@ def test_nothing_hangs_over_the_edge(browser, server, windows) -> None:
     size = {"viewport": {"width": 390, "height": 844}}
     page, watch = visit(browser, server, "/learn", **({**size, **PHONE} if phone else {}))
     try:
-        for lesson in range(1, 9):
-            expect(page.locator(".kicker")).to_contain_text(f"Lesson {lesson} of 8")
+        for lesson in range(1, 11):
+            expect(page.locator(".kicker")).to_contain_text(f"Lesson {lesson} of 10")
             for width, height in [(390, 844)] if phone else LAPTOP_AND_SCREEN:
                 page.set_viewport_size({"width": width, "height": height})
                 assert steady(page, lambda: page.evaluate(WIDTH)) <= width
@@ -236,9 +236,9 @@ def test_nothing_hangs_over_the_edge(browser, server, windows) -> None:
                     width,
                 )
                 assert not over
-            if lesson < 8:
+            if lesson < 10:
                 page.get_by_role("button", name="Next lesson").click()
-        expect(page.locator(".kicker")).to_have_text("Lesson 8 of 8 · 12 minutes")
+        expect(page.locator(".kicker")).to_have_text("Lesson 10 of 10 · 12 minutes")
         assert not watch.found
     finally:
         leave(page)

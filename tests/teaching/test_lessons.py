@@ -107,7 +107,7 @@ def test_a_teachers_folder_adds_replaces_and_complains(tmp_path, monkeypatch) ->
     monkeypatch.setenv("EXPLORER_LESSONS", str(tmp_path))
     found, sentences = lessons()
     titles = [each.title for each in found]
-    assert len(found) == 9
+    assert len(found) == 11
     assert titles[1] == "My own averaging"
     assert titles[-1] == "Two grids"
     named = ("08_bad.md", "09_latin.md", "10_long.md")
@@ -118,7 +118,7 @@ def test_a_teachers_folder_adds_replaces_and_complains(tmp_path, monkeypatch) ->
 def test_an_empty_or_missing_folder_is_said(tmp_path) -> None:
     for folder in (tmp_path, tmp_path / "no such"):
         found, sentences = lessons(folder)
-        assert len(found) == 8
+        assert len(found) == 10
         assert "has no lessons" in sentences[0]
     with pytest.raises(InputError, match=r"x\.md could not be read"):
         lesson(tmp_path / "x.md")

@@ -19,7 +19,14 @@ from explorer.app.learn.refinement_sentences import (
     sentence,
 )
 from explorer.releases.quarters import separate
-from explorer.teaching.refinement import DEEPEST, PAPER_K, SHALLOWEST, as_map, threshold
+from explorer.teaching.refinement import (
+    DEEPEST,
+    PAPER_K,
+    SHALLOWEST,
+    as_map,
+    by_people,
+    threshold,
+)
 from explorer.views.teaching.frame import FIRST, SECOND, TRUTH
 from explorer.views.teaching.lots import LEAST, LevelsChart
 from explorer.views.teaching.refined import RefinedPair, UnevennessChart
@@ -114,7 +121,7 @@ class RefinementExperiment(ExamplesExperiment):
         side = 2**level.number
         number, cells = int(divided.sum()), len(divided)
         spoken = (
-            f"{_TITLES[0]}: {found.asked.people:,} people in {4 * cells:,} quarters",
+            f"{_TITLES[0]}: of {found.asked.people:,} people in {4 * cells:,} quarters",
             f"What is released: {number:,} of {cells:,} cells are divided",
         )
         self.pair.show(
@@ -130,14 +137,14 @@ class RefinementExperiment(ExamplesExperiment):
         asked, h = found.asked, found.settings.unevenness
         at = np.arange(1, asked.depth + 1)
         self.unevenness.show(
-            at, asked.truth, asked.measured[1:], h, f"Unevenness by level. {measured_sentence(found)}"
+            at, asked.truth, asked.measured[1:], h, f"Unevenness by level. {sentence(found)}"
         )
         known = [asked.level(k) for k in range(min(SHALLOWEST, asked.depth - 1), asked.depth)]
         # Weighted by people: in how full a cell they live.
-        held = [np.repeat(each.true[each.true > 0], each.true[each.true > 0]) for each in known]
+        held = [by_people(each.true, (0.25, 0.5, 0.75)) for each in known]
         self.levels.show(
             [each.number for each in known],
-            np.array([np.quantile(each, [0.25, 0.5, 0.75]) for each in held]).T,
+            np.array(held).T,
             np.array([threshold(each.forecast, each.sd) for each in known]),
             np.array([PAPER_K * each.sd for each in known]),
             f"People of a cell and thresholds by level. {measured_sentence(found)}",

@@ -54,16 +54,16 @@ def measured_sentence(found: Refined) -> str:
 def cell_sentence(found: Refined) -> str:
     """The ringed cell: its people, its own h, and whether dividing it helps, in words."""
     level, at = found.level, found.example
-    people, own = int(level.true[at]), float(level.own[at])
-    fullest = float(level.quarters[at].max()) / max(people, 1)
-    gain = level.gain()[at]
+    people, own = float(level.true[at]), float(level.own[at])
+    fullest = float(level.quarters[at].max()) / max(people, 1e-9)
+    whole, divided = (float(np.sqrt(each[at])) for each in (level.if_whole, level.if_divided))
     return words("learn")["One cell"].format(
-        people=f"{people:,}",
+        people=number(people),
         fullest=f"{100 * fullest:.0f}",
         h=number(own, 2),
-        spread=number(float(np.sqrt(own)) * people),
-        noise=number(2 * level.sd),
-        verdict="dividing it helps" if gain > 0 else "dividing it would only add noise",
+        spread=number(whole),
+        noise=number(divided),
+        verdict="dividing it helps" if divided < whole else "dividing it would only add noise",
         done="is divided" if found.yours[at] else "is left whole",
     )
 

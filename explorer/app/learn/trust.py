@@ -51,9 +51,7 @@ class TrustExperiment(ExamplesExperiment):
         self.losses = LossChart()
         self.figures, self.loss, self.unmasked, self.cut = (pane(margin=(4, 0)) for _ in range(4))
         self.twin, self.cuts, self.who = pane(), pane(margin=(6, 0)), pane(margin=(6, 0))
-        titles = [
-            pane(f'<p class="quiet">{text}</p>', margin=(4, 0, 0, 0)) for text in VECTORS
-        ]
+        titles = [pane(f'<p class="quiet">{text}</p>', margin=(4, 0, 0, 0)) for text in VECTORS]
         self._strips = column(
             *(
                 part

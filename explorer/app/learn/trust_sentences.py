@@ -85,12 +85,14 @@ def epsilon(value: float) -> str:
 def chance(part: float) -> str:
     """A chance, 0 to 1, in words.
 
-    >>> chance(0.25), chance(1e-12), chance(0.0)
-    ('25 in 100', 'below 1 in a million', '0')
+    >>> chance(0.25), chance(1e-12), chance(0.0), chance(0.9999)
+    ('25 in 100', 'below 1 in a million', '0', 'above 99 in 100')
     """
     if part == 0:
         return "0"
-    return "below 1 in a million" if part < 1e-6 else f"{number(100 * part)} in 100"
+    if part > 0.99:
+        return "above 99 in 100"
+    return "below 1 in a million" if part < 1e-6 else f"{number(100 * part, 2)} in 100"
 
 
 def figures(found: Trusted) -> str:

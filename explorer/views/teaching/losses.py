@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from explorer.views.teaching.frame import (
     FIRST,
     SECOND,
-    TRUTH,
     chart,
     describe,
     limit,

@@ -102,12 +102,12 @@ class LevelsChart:
     level, unit : what the axes are called
     """
 
-    def __init__(
-        self, last: int, first: int = 1, level: str = "cut", unit: str = "trips"
-    ) -> None:
+    def __init__(self, last: int, first: int = 1, level: str = "cut", unit: str = "trips") -> None:
         self.ranges = ColumnDataSource({"x": [], "y": [], "low": [], "high": []})
         self.noises = ColumnDataSource({"x": [], "paper": [], "least": []})
-        self.figure = fig = chart(230, log="y", x_range=(first - 0.5, last + 0.5), y_range=(0.1, 1e5))
+        self.figure = fig = chart(
+            230, log="y", x_range=(first - 0.5, last + 0.5), y_range=(0.1, 1e5)
+        )
         fig.line("x", "paper", source=self.noises, line_color=SECOND, line_width=3)
         fig.scatter("x", "paper", source=self.noises, color=SECOND, marker="diamond", size=12)
         fig.line("x", "least", source=self.noises, line_color=LEAST, line_width=3)

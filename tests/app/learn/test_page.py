@@ -38,10 +38,10 @@ def test_lessons_open_one_at_a_time_and_mark_their_place(matrix) -> None:
     press.press(page, "Next lesson")
     assert page.number == 1
     assert [b.variant for b in page.contents.buttons].index("contained") == 1
-    page.open(7)
+    page.open(9)
     assert press.find(page, "Next lesson").disabled
     page.open(99)
-    assert page.number == 7
+    assert page.number == 9
     assert "Contains exact counts" in page.__panel__()[0][0].object
 
 
@@ -189,7 +189,7 @@ def test_a_teachers_lessons_are_there_bad_ones_are_said_and_nothing_executes(
     (tmp_path / "00_mine.md").write_text(good)
     (tmp_path / "99_bad.md").write_text(good.replace("minutes: 1", "minutes: many"))
     page = Learn(matrix, folder=str(tmp_path), links=pages("curator"))
-    assert len(page.lessons) == 9
+    assert len(page.lessons) == 11
     assert "99_bad.md" in page.notices.object
     page.card.reveal.clicks += 1
     sent = [pane.object for pane in page.card.view.select(lambda m: hasattr(m, "object"))]

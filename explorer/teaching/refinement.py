@@ -2,10 +2,10 @@
 
 A cell of Y people carries noise of variance s^2 and, if few of many are asked, Y of sampling.
 Spread evenly over its quarters it errs there by h Y^2 + (s^2 + Y) / 4 in all, h = sum over its
-quarters of (share - 1/4)^2; with sums of their own they err by 4 s^2 + Y. So dividing pays if and only if 4 h Y^2 > 15 s^2 + 3 Y (`federated.refine`), that is
-from Y = (3 + sqrt(9 + 240 H s^2)) / (8 H) on, about sqrt(15 / (4 H)) s. A rule must use one H for
-all cells of a level, because that of one cell is private; Eq. 6 of heatmaps-2022, Y > 2 s, is
-about H = .75: everybody in one quarter.
+quarters of (share - 1/4)^2; with sums of their own they err by 4 s^2 + Y. So dividing pays if
+and only if 4 h Y^2 > 15 s^2 + 3 Y (`federated.refine`): from Y = (3 + sqrt(9 + 240 h s^2)) / (8 h)
+on, about sqrt(15 / (4 h)) s. A rule must use one H for all cells of a level, because that of one
+cell is private; Eq. 6 of heatmaps-2022, Y > 2 s, is about H = .75: everybody in one quarter.
 """
 
 from __future__ import annotations

@@ -1,0 +1,130 @@
+"""Dividing cells: errors against draws, thresholds against the rule, H against dense counts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+from explorer.teaching import refinement
+from explorer.teaching.refinement import Level, ask
+
+
+def city(counts) -> FrequencyMatrix:
+    return FrequencyMatrix.from_array(np.asarray(counts))
+
+
+@pytest.fixture(scope="module")
+def matrix() -> FrequencyMatrix:
+    """A town of streets: every eighth column is full, a park in the south west."""
+    counts = np.random.default_rng(2).poisson(1, (64, 64))
+    counts[:, ::8] += 200
+    counts[:24, :24] = 20
+    return city(counts)
+
+
+@pytest.mark.parametrize("h", [0.75, 0.1, 0.01])
+@pytest.mark.parametrize("sd", [0.5, 10.0, 300.0])
+def test_the_threshold_solves_the_rule(h, sd) -> None:
+    y = refinement.threshold(h, sd)
+    assert 4 * h * y**2 == pytest.approx(15 * sd**2 + 3 * y)
+    assert refinement.threshold(h, 1e6) / 1e6 == pytest.approx(refinement.in_sds(h), rel=1e-3)
+    assert refinement.in_sds(0.75) == pytest.approx(math.sqrt(5))
+
+
+def test_errors_are_those_of_many_draws() -> None:
+    quarters = np.array([[40.0, 0, 0, 0], [10, 10, 10, 10]])
+    one = Level(0, np.array([40, 40]), quarters, 5.0, 1.0, 0.1)
+    rng = np.random.default_rng(4)
+    n = 40_000
+    drawn = rng.poisson(quarters, (n, 2, 4))
+    whole = drawn.sum(axis=2) + rng.normal(0, 5, (n, 2))
+    spread = ((whole[..., np.newaxis] / 4 - quarters) ** 2).sum(axis=2)
+    apart = ((drawn + rng.normal(0, 5, (n, 2, 4)) - quarters) ** 2).sum(axis=2)
+    for said, seen in ((one.if_whole, spread), (one.if_divided, apart)):
+        assert (np.abs(seen.mean(axis=0) - said) < 5 * seen.std(axis=0) / math.sqrt(n)).all()
+    assert one.best().tolist() == [True, False]
+    assert one.own.tolist() == [0.75, 0.0]
+    both = np.array([True, True])
+    assert one.error(both) == pytest.approx(math.sqrt(one.if_divided.mean() / 4))
+    assert one.error(one.best()) < min(one.error(both), one.error(~both))
+
+
+def test_those_that_gain_are_those_of_the_rule_with_their_own_h(matrix) -> None:
+    one = ask(matrix, 20_000, 0.5).level(4)
+    # Of a part of the people sampling adds less than the rule allows for, by so much.
+    allowed = one.sampling
+    wanted = 4 * one.own * one.true**2 > 15 * one.sd**2 + 3 * allowed * one.true
+    assert np.array_equal(one.best(), wanted)
+    assert 0 < wanted.sum() < len(wanted)
+
+
+def test_counts_and_unevenness_are_those_of_the_map(matrix) -> None:
+    found = ask(matrix, 10**9, 1.0)
+    assert found.people == matrix.total
+    assert found.part == 1
+    for level in range(found.depth + 1):
+        side = 2**level
+        dense = matrix.counts.reshape(side, 64 // side, side, 64 // side).sum(axis=(1, 3))
+        assert np.array_equal(refinement.as_map(found.counts[level]), dense)
+    dense = matrix.counts.reshape(32, 2, 32, 2).transpose(0, 2, 1, 3).reshape(-1, 4)
+    even = dense.sum(axis=1) / 4
+    h = ((dense - even[:, np.newaxis]) ** 2).sum() / (16 * even**2).sum()
+    assert found.truth[-1] == pytest.approx(h)
+
+
+def test_measured_unevenness_is_near_the_true_one_where_noise_is_small(matrix) -> None:
+    found = ask(matrix, 10**9, 5.0)
+    assert found.measured[1:] == pytest.approx(found.truth, rel=0.1, abs=0.003)
+    assert np.isnan(found.measured[0])
+
+
+def test_noise_has_the_deviation_that_is_said(matrix) -> None:
+    found = ask(matrix, 10**9, 0.2, seed=3)
+    noise = found.noisy[6] - found.counts[6]
+    assert noise.var() / found.sd[6] ** 2 == pytest.approx(1, abs=5 * math.sqrt(5 / len(noise)))
+    assert not np.array_equal(found.noisy[6], ask(matrix, 10**9, 0.2, seed=4).noisy[6])
+
+
+def test_streets_are_divided_and_the_park_is_not(matrix) -> None:
+    one = ask(matrix, 10**9, 0.1).level(3)
+    best = refinement.as_map(one.best())
+    # The park is even; every cell of 8 x 8 elsewhere has a street in its west.
+    assert not best[:3, :3].any()
+    assert best[3:].all()
+    # The rule of the paper divides the park as well: it holds as many people as the streets.
+    assert refinement.as_map(one.by_paper())[:3, :3].any()
+
+
+def test_a_larger_h_divides_more_and_none_below_two_deviations(matrix) -> None:
+    one = ask(matrix, 50_000, 0.1).level(5)
+    many = [int(one.by_h(h).sum()) for h in (0.001, 0.03, 0.3, 0.75)]
+    assert many == sorted(many)
+    assert (one.noisy[one.by_h(0.75)] > 2 * one.sd).all()
+    assert not (one.by_h(0.75) & ~one.by_paper()).any()
+
+
+def test_examples_follow_people(matrix) -> None:
+    one = ask(matrix, 50_000, 1.0).level(4)
+    held = [one.true[one.example(number)] for number in range(40)]
+    assert min(held) > 0
+    # Full cells come up more often than cells do.
+    assert np.mean(held) > one.true.mean()
+
+
+def test_too_small_or_empty_maps_are_refused_and_odd_ones_padded() -> None:
+    with pytest.raises(InputError, match="too few cells"):
+        ask(city([[3, 4], [1, 2]]), 10, 1.0)
+    with pytest.raises(InputError, match="nobody to ask"):
+        ask(city(np.zeros((8, 8), dtype=np.int64)), 10, 1.0)
+    counts = np.arange(15).reshape(3, 5)
+    grid = Grid.around(2.35, 48.85, 5000, 3000, shape=(3, 5))
+    found = ask(FrequencyMatrix.from_array(counts, grid), 10**6, 1.0)
+    dense = refinement.as_map(found.counts[found.depth])
+    assert np.array_equal(dense[:3, :5], counts)
+    assert dense.sum() == counts.sum()
+    assert found.level(7).number == found.depth - 1

@@ -1,0 +1,106 @@
+"""A masked shard: what the server has of one person, what failing costs, sizes of shards."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from explorer.federated import calibration
+from explorer.federated.people import People
+from explorer.points.matrix import FrequencyMatrix
+from explorer.teaching import trust
+from explorer.teaching.trust import in_a_shard, in_shards
+
+
+@pytest.fixture(scope="module")
+def people() -> People:
+    counts = np.random.default_rng(3).poisson(4, (32, 32))
+    return People.of_matrix(FrequencyMatrix.from_array(counts))
+
+
+@pytest.fixture(scope="module")
+def shared(people):
+    return in_a_shard(people, 1.0, 50, 0.1, 0.0)
+
+
+def test_the_sum_is_what_all_sent_and_her_vector_is_her_cell_alone(shared) -> None:
+    seen, modulus = shared.seen, 2**shared.plan.bits
+    assert shared.survivors == 45
+    assert sorted(seen.vector)[-2:] == [0, 1]
+    assert shared.exact.sum() == 45
+    # The server's sum is the decoded one modulo 2^b, and masks hide both her and it.
+    assert np.array_equal(shared.total % modulus, seen.total)
+    assert not np.array_equal(seen.masked_sum, seen.total)
+    assert not np.array_equal(seen.masked, (seen.vector + seen.share) % modulus)
+    assert 0 <= seen.masked.min() <= seen.masked.max() < modulus
+
+
+def test_sent_numbers_are_uniform_whatever_she_sends(people) -> None:
+    sent = np.concatenate([in_a_shard(people, 1.0, 20, 0, 0, 0, s).seen.masked for s in range(10)])
+    bits = in_a_shard(people, 1.0, 20, 0, 0).plan.bits
+    spread = (2**bits - 1) / math.sqrt(12)
+    assert abs(sent.mean() - (2**bits - 1) / 2) < 5 * spread / math.sqrt(len(sent))
+
+
+def test_noise_has_the_variance_that_is_said(people) -> None:
+    drawn = [in_a_shard(people, 0.5, 20, 0, 0, 0, seed) for seed in range(12)]
+    noise = np.concatenate([each.total - each.exact for each in drawn])
+    sd = drawn[0].noise
+    # The kurtosis of shares that sum to one Laplace draw or more is 6 at most.
+    slack = 5 * math.sqrt((6 - 1) / len(noise))
+    assert noise.var() / sd**2 == pytest.approx(1, abs=slack)
+
+
+def test_too_few_vectors_are_refused_and_one_more_is_enough(people) -> None:
+    plan = in_a_shard(people, 1.0, 100, 0.0, 0.0).plan
+    assert (plan.fewest, plan.honest) == (78, 73)
+    refused, enough = (in_a_shard(people, 1.0, 100, gone, 0.0) for gone in (0.23, 0.22))
+    assert refused.refused
+    assert refused.seen is None
+    assert not enough.refused
+    assert enough.loss == 1.0
+
+
+def test_losses_are_those_of_the_closed_form(people) -> None:
+    found = in_a_shard(people, 0.5, 100, 0.0, 0.78)
+    assert found.honest == 22
+    assert found.loss == calibration.epsilon_of_fewer(0.5, 22 / 73)
+    assert found.costs(0) == math.inf
+    honest, loss, floor = found.curve()
+    assert (np.diff(loss) <= 1e-12).all()
+    assert (loss >= floor).all()
+    assert loss[honest >= 73].tolist() == [0.5] * 28
+    # Below a half no epsilon takes it below the floor, hundreds of times what was agreed here.
+    least = math.log((73 - 22) / 22)
+    assert floor[21] == pytest.approx(least)
+    assert least < calibration.epsilon_of_fewer(0.001, 22 / 73) < found.loss
+
+
+def test_masks_fall_with_too_many_corrupt_neighbours(people) -> None:
+    chances = [in_a_shard(people, 1.0, 100, 0.0, c).unmasked for c in (0, 0.05, 0.3, 0.5, 0.9)]
+    assert chances[0] == 0
+    assert chances[1] < 2**-30 or chances[1] == 0
+    assert chances == sorted(chances)
+    # Against draws: t of k neighbours among 30 corrupt of 99 others.
+    plan = in_a_shard(people, 1.0, 100, 0.0, 0.3).plan
+    drawn = np.random.default_rng(1).hypergeometric(30, 69, plan.degree, 4000) >= plan.threshold
+    assert chances[2] == pytest.approx(drawn.mean(), abs=5 * 0.5 / math.sqrt(4000))
+
+
+def test_one_person_alone_may_be_left_and_another_is_watched(people) -> None:
+    lonely = in_a_shard(people, 1.0, 20, 0.2, 0.9)
+    assert lonely.honest == 1
+    cells = {int(in_a_shard(people, 1.0, 20, 0, 0, n).seen.vector.argmax()) for n in range(8)}
+    assert len(cells) > 3
+
+
+def test_a_large_shard_has_less_noise_by_the_root_of_their_number() -> None:
+    cuts = in_shards(1.0, (1_000, 100_000))
+    assert [each.shards for each in cuts] == [100, 1]
+    # But for the part of a shard that its noise is made for: 812 of 1,000, 84,620 of 100,000.
+    wanted = 10 * math.sqrt(0.84620 / 0.812)
+    assert cuts[0].noise / cuts[1].noise == pytest.approx(wanted, rel=1e-6)
+    assert cuts[0].plan.bits < cuts[1].plan.bits
+    assert trust.MANY == 100_000

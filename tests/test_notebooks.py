@@ -73,6 +73,17 @@ WRONG = {
         "second, total_spent = HTF(epsilon=0.25).release(matrix, rng=1), 0.75",
         "second, total_spent = HTF(epsilon=0.25).release(matrix), 0.75",
     ],
+    "fewer-shares": [
+        "epsilon_then, floor = 1.0, 0.0",
+        "epsilon_then, floor = epsilon_of_fewer(1.0, 30 / 73), math.log(70 / 30)",
+    ],
+    "replayed": [
+        "halfway, booked = release, 0",
+        "halfway, booked = release.replay(2), 1",
+    ],
+    "street": ["people_needed = 40", "people_needed = math.sqrt(15 / (4 * 0.5)) * 20"],
+    "shard-noise": ["noise_of_all = sigma(1.0)", "noise_of_all = 1000 * sigma(1.0)"],
+    "claim": ["holds = 'a'", "holds = 'c'"],
     "answer": [
         "arguments = ['answer', str(kept), '--rectangle', '0', '0', '2000', '1000']",
         "arguments = ['answer', str(kept), '-o', str(answers), '--rectangle', *'1234']",

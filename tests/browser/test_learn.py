@@ -15,6 +15,7 @@ from explorer.teaching import thresholds
 from explorer.teaching.emptiness import Occupancy
 from explorer.teaching.journeys import journeys
 from explorer.teaching.lottery import seen
+from explorer.teaching.refinement import ask
 from tests.browser.conftest import LAPTOP_AND_SCREEN, Server, Watch, leave, new_page, visiting
 from tests.browser.visit import figure, number, pick, serious, steady
 
@@ -297,3 +298,36 @@ def test_a_choice_that_cannot_see(page) -> None:
     expect(page.locator("table.numbers", has_text="true cost").locator("tbody tr")).to_have_count(2)
     assert not serious(page)
     answer_after_asking(page, "less to choose, while noise does not")
+
+
+def test_who_must_be_trusted_with_what(page) -> None:
+    page.get_by_role("button", name=re.compile("^9. Who must")).click()
+    expect(page.get_by_text("of her alone nothing, while her masks hold")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^What she sends"))).to_be_visible()
+    expect(page.locator("table.numbers", has_text="who reads the map")).to_be_visible()
+    before = finding(page)
+    page.get_by_role("button", name="New noise").click()
+    assert figure(page, "Epsilon it costs") == "1"
+    slide(page, "Are corrupt, in percent", "ArrowRight", 9)
+    expect(page.get_by_text("would cost 1.36 in place of 1.")).to_be_visible()
+    slide(page, "Drop out, in percent", "End")
+    expect(page.get_by_text("Only 10 of 100 people sent a vector")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^What she sends"))).to_have_count(0)
+    assert finding(page) != before
+    assert not serious(page)
+    answer_after_asking(page, "More noise from the rest does not help.")
+
+
+def test_why_streets_are_refined_and_parks_are_not(page, matrix) -> None:
+    page.get_by_role("button", name=re.compile("^10. Why streets")).click()
+    level = ask(matrix, 1_000_000, 0.1).level(6)
+    expect(page.get_by_text(f"{level.by_h(0.75).sum():,} of 64 × 64 cells are")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^What is released"))).to_be_visible()
+    slide(page, "Unevenness H", "ArrowLeft", 2)
+    expect(page.get_by_text(f"{level.by_h(0.1).sum():,} of 64 × 64 cells are")).to_be_visible()
+    slide(page, "Level of the cells", "Home")
+    expect(page.get_by_text("of 8 × 8 cells are divided")).to_be_visible()
+    rows = page.locator("table.numbers tbody tr")
+    expect(rows).to_have_count(6)
+    assert not serious(page)
+    answer_after_asking(page, "everybody in one quarter.")

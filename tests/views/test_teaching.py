@@ -11,12 +11,15 @@ from explorer.views.teaching.distributions import DistributionsChart
 from explorer.views.teaching.frame import legend
 from explorer.views.teaching.growing import GrowingChart
 from explorer.views.teaching.kept import KeptChart
+from explorer.views.teaching.losses import LossChart
 from explorer.views.teaching.lots import CostsChart, LevelsChart, WinsChart
 from explorer.views.teaching.place_map import PlaceMap
 from explorer.views.teaching.prose import prose
+from explorer.views.teaching.refined import RefinedPair, UnevennessChart
 from explorer.views.teaching.shares import SharesChart
 from explorer.views.teaching.slices import SlicePair
 from explorer.views.teaching.slopes import Slope, SlopeChart
+from explorer.views.teaching.vectors import VectorChart
 
 
 def spoken(fig) -> str:
@@ -164,3 +167,35 @@ def test_candidates_wins_and_levels_are_drawn_as_given() -> None:
     assert not len(levels.noises.data["x"])
     assert {spoken(each.figure) for each in (costs, wins)} == {"words"}
     assert spoken(levels.figure) == "nothing"
+
+
+def test_vectors_and_losses_are_drawn_as_given() -> None:
+    vector, losses = VectorChart(), LossChart()
+    vector.show(np.array([0, -3, 7]), "words", np.array([0, 0, 9]))
+    assert vector.source.data["y"].tolist() == [0, -3, 7]
+    assert vector.figure.y_range.start < -3 < 9 < vector.figure.y_range.end
+    vector.show(np.array([0, 1]), "words")
+    assert not len(vector.truth.data["x"])
+    assert (vector.figure.y_range.start, vector.figure.x_range.end) == (0, 2)
+    honest, loss = np.array([1.0, 2, 3]), np.array([4.0, 2, 1])
+    losses.show(honest, loss, np.zeros(3), 1.0, 2, 1.5, "words")
+    spans = losses.figure.select({"type": Span})
+    assert sorted(each.location for each in spans) == [1.0, 2]
+    assert losses.refused.right == 1.5
+    assert losses.figure.y_range.end > 4
+    assert spoken(vector.figure) == spoken(losses.figure) == "words"
+
+
+def test_divided_cells_are_outlined_where_they_are() -> None:
+    pair, h = RefinedPair(), UnevennessChart(8)
+    true = np.array([[0.0, 3], [0, 8]])
+    pair.show(true, true - 3, np.array([[0, 1]]), 2, (0.75, 0.25), ("true words", "made words"))
+    outlined = {name: list(each) for name, each in pair.divided.data.items()}
+    assert outlined == {"x0": [0.5], "y0": [0.0], "x1": [1.0], "y1": [0.5]}
+    picture = pair.made.image.data["image"][0]
+    assert (picture > 0).tolist() == [[False, False], [False, True]]
+    assert [spoken(each) for each in pair.figures] == ["true words", "made words"]
+    h.show(np.array([1, 2]), np.array([0.3, 0.0]), np.array([0.2, 0.1]), 0.75, "words")
+    assert h.true.data["y"].min() > 0
+    assert h.figure.select_one({"type": Span}).location == 0.75
+    assert spoken(h.figure) == "words"

@@ -83,7 +83,7 @@ class Asked:
     def level(self, level: int) -> Level:
         """The cells of one level, the deepest that has quarters at most."""
         at = min(max(level, 0), self.depth - 1)
-        quarters = self.counts[at + 1].reshape(-1, 4) * self.part
+        quarters = self.part * self.counts[at + 1].reshape(-1, 4).astype(np.float64)
         forecast = float(self.forecast[at])
         return Level(at, self.noisy[at], quarters, float(self.sd[at]), 1 - self.part, forecast)
 

@@ -79,7 +79,7 @@ def epsilon(value: float) -> str:
     >>> epsilon(1.2345), epsilon(math.inf)
     ('1.23', 'any epsilon')
     """
-    return number(value) if math.isfinite(value) else "any epsilon"
+    return f"{value:.3g}" if math.isfinite(value) else "any epsilon"
 
 
 def chance(part: float) -> str:

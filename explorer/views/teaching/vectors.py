@@ -34,5 +34,5 @@ class VectorChart:
         low, high = min(0, int(every.min())), max(1, int(every.max()))
         room = 0.08 * (high - low)
         self.figure.x_range.update(start=-1, end=len(values))
-        self.figure.y_range.update(start=low - (room if low < 0 else 0), end=high + room)
+        self.figure.y_range.update(start=low - room, end=high + room)
         describe(self.figure, spoken)

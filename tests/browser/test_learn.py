@@ -304,7 +304,7 @@ def test_who_must_be_trusted_with_what(page) -> None:
     page.get_by_role("button", name=re.compile("^9. Who must")).click()
     expect(page.get_by_text("of her alone nothing, while her masks hold")).to_be_visible()
     expect(page.get_by_role("img", name=re.compile("^What she sends"))).to_be_visible()
-    expect(page.locator("table.numbers", has_text="who reads the map")).to_be_visible()
+    expect(page.locator("li", has_text="Who reads the map")).to_be_visible()
     before = finding(page)
     page.get_by_role("button", name="New noise").click()
     assert figure(page, "Epsilon it costs") == "1"

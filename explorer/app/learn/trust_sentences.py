@@ -161,30 +161,31 @@ def cuts(found: Trusted) -> str:
 
 
 def trusted(found: Trusted) -> str:
-    """Who sees what and is trusted with what, as a table."""
+    """Who sees what and is trusted with what, as a list."""
     plan = found.shared.plan
     agreed = round(0.05 * plan.asked)
     rows = [
-        ("she herself", "her place, her share, her masks", "to draw her share as agreed"),
+        ("She herself", "her place, her share, her masks", "drawing her share as agreed"),
         (
-            "other honest people",
+            "Another honest person",
             "parts of secrets, in sealed boxes",
-            "to add noise, and never to open both secrets of a person",
+            "adding noise, and never opening both secrets of anybody",
         ),
         (
-            "the server",
+            "The server",
             "masked vectors, sums of shards",
-            "to follow the protocol and say truly who is left; it may look at all it has",
+            "saying truly who is left; it may look at all it has",
         ),
         (
-            "corrupt people",
-            "what they are sent, and all that the server has",
-            f"to be no more than agreed: {agreed} of {plan.asked}",
+            "Who is corrupt",
+            "what she is sent, and all that the server has",
+            f"being no more than agreed: {agreed} of {plan.asked}",
         ),
-        ("who reads the map", "sums with noise", "nothing"),
-        ("this page", "every place and every share", "everything: one process plays all parts"),
+        ("Who reads the map", "sums with noise", "nothing"),
+        ("This page", "every place and every share", "everything: one process plays all parts"),
     ]
-    columns = [("who", "takes part"), ("sees", ""), ("is trusted", "for the promise to hold")]
-    return table(
-        "Who sees what, and is trusted with what", columns, [[Cell(t) for t in row] for row in rows]
+    items = "".join(
+        f"<li><strong>{who}</strong> sees {sees}; is trusted with {what}.</li>"
+        for who, sees, what in rows
     )
+    return f"<h3>Who sees what, and is trusted with what</h3><ul>{items}</ul>"

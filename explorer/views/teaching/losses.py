@@ -48,7 +48,7 @@ class LossChart:
     ) -> None:
         """Draw the loss and its floor (n,) by honest people; below ``refused`` nothing is seen."""
         self.loss.data, self.floor.data = {"x": honest, "y": loss}, {"x": honest, "y": floor}
-        self.figure.x_range.update(start=0, end=float(honest[-1]))
+        self.figure.x_range.update(start=0, end=1.02 * float(honest[-1]))
         self.figure.y_range.update(start=0, end=1.05 * float(max(loss.max(), agreed)))
         self._now.location, self._agreed.location = now, agreed
         self.refused.right = max(refused, 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from explorer.app.kit.words import words
 from explorer.app.learn.trust_look import Trusted
 from explorer.federated import calibration
-from explorer.teaching.trust import MANY
+from explorer.teaching.trust import CORRUPT, MANY
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, number, table
 
@@ -163,7 +163,7 @@ def cuts(found: Trusted) -> str:
 def trusted(found: Trusted) -> str:
     """Who sees what and is trusted with what, as a list."""
     plan = found.shared.plan
-    agreed = round(0.05 * plan.asked)
+    agreed = round(CORRUPT * plan.asked)
     rows = [
         ("She herself", "her place, her share, her masks", "drawing her share as agreed"),
         (

@@ -48,7 +48,7 @@ def look(data: CityData, settings: Any, example: int, seed: int) -> Refined:
     rules = {
         "your H": level.by_h(settings.unevenness),
         "H as measured": level.by_h(level.forecast),
-        "Eq. 6 of the paper": level.by_paper(),
+        "Eq. 6, paper": level.by_paper(),
         "none": nothing,
         "all": ~nothing,
         "those that gain": level.best(),

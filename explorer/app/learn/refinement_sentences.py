@@ -12,12 +12,12 @@ from explorer.views.tables import Cell, number, table
 
 #: What each rule of the table goes by.
 _ABOUT = {
-    "your H": "the slider",
-    "H as measured": "from noisy sums, as Federated does",
-    "Eq. 6 of the paper": "sums above 2 σ",
+    "your H": "slider",
+    "H as measured": "from sums",
+    "Eq. 6, paper": "2 σ",
     "none": "",
     "all": "",
-    "those that gain": "known to nobody",
+    "those that gain": "unknown",
 }
 
 
@@ -47,7 +47,7 @@ def measured_sentence(found: Refined) -> str:
         divided=f"{int(rules['H as measured'].sum()):,}",
         error=number(level.error(rules["H as measured"])),
         paper=f"{int(rules['Eq. 6 of the paper'].sum()):,}",
-        other=number(level.error(rules["Eq. 6 of the paper"])),
+        other=number(level.error(rules["Eq. 6, paper"])),
     )
 
 

@@ -46,7 +46,7 @@ def measured_sentence(found: Refined) -> str:
         times=f"{in_sds(level.forecast):.1f}",
         divided=f"{int(rules['H as measured'].sum()):,}",
         error=number(level.error(rules["H as measured"])),
-        paper=f"{int(rules['Eq. 6 of the paper'].sum()):,}",
+        paper=f"{int(rules['Eq. 6, paper'].sum()):,}",
         other=number(level.error(rules["Eq. 6, paper"])),
     )
 

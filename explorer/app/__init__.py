@@ -21,6 +21,8 @@ panel_patches.install()
 panel_patches.lock_handlers()
 panel_patches.unindent_once()
 panel_patches.write_styles_together()
+panel_patches.keep_style_sheets()
+panel_patches.remember_defaults()
 sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True

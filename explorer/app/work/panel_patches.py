@@ -16,6 +16,14 @@ Bokeh collects all models of the page again: 90 times, two thirds of the time of
 
 Each component of a page runs one script of 1.4 MB through ``textwrap.dedent``, 40 times a page,
 which is two fifths of the processor time of opening one (``ReactiveESM._render_esm``).
+
+The first time that a pane of HTML gets another text, it gets new objects for the style sheets that
+it has already (``panel.io.location.Location`` has forgotten them), so that Bokeh collects all
+models of the page again: once for each sentence of a page (``Reactive._get_properties``).
+
+Bokeh asks anew for each property of each model what its class makes of the default
+(``HasProps._overridden_defaults``, ``PropertyDescriptor.has_unstable_default``): a third of all
+calls when a page is opened.
 """
 
 from __future__ import annotations
@@ -25,9 +33,12 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
+from bokeh.core.has_props import HasProps
+from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.models import ImportedStyleSheet, UIElement
 from panel import custom, viewable
 from panel.io import document
+from panel.pane.markup import HTMLBasePane
 from panel.reactive import Syncable
 
 
@@ -95,3 +106,55 @@ def unindent_once() -> None:
     """Let each script lose its indent once, not once for each component of each page."""
     if getattr(custom, "textwrap", None) is textwrap:
         custom.textwrap = SimpleNamespace(dedent=unindent)
+
+
+def keep_style_sheets() -> None:
+    """Let a pane of HTML keep its style sheets while they say the same."""
+    plain = HTMLBasePane._get_properties
+    if hasattr(plain, "original"):
+        return
+
+    def properties(self: HTMLBasePane, doc: Any) -> dict[str, Any]:
+        found = plain(self, doc)
+        for model, _ in self._models.values():
+            shown = model.document is not None and model.document is doc
+            if shown and _same(model.stylesheets, found.get("stylesheets", [])):
+                found["stylesheets"] = model.stylesheets
+        return found
+
+    properties.original = plain  # type: ignore[attr-defined]
+    HTMLBasePane._get_properties = properties
+
+
+def _same(one: list[Any], other: list[Any]) -> bool:
+    """Whether lists of style sheets, texts or addresses, say the same."""
+    if len(one) != len(other):
+        return False
+    return all(
+        type(a) is type(b) and (a.url == b.url if isinstance(a, ImportedStyleSheet) else a == b)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def remember_defaults() -> None:
+    """Let Bokeh find out once per class what it asks of every property that nobody has set."""
+    unstable = PropertyDescriptor.has_unstable_default
+    if hasattr(unstable, "original"):
+        return
+    overridden = vars(HasProps)["_overridden_defaults"]
+    once: Any = lru_cache(maxsize=None)(overridden.__func__)
+    answers: dict[tuple[PropertyDescriptor[Any], type[HasProps]], bool] = {}
+
+    def has_unstable_default(self: PropertyDescriptor[Any], obj: HasProps) -> bool:
+        key = self, type(obj)
+        answer = answers.get(key)
+        if answer is None:
+            answer = answers[key] = unstable(self, obj)
+        return answer
+
+    has_unstable_default.original = unstable  # type: ignore[attr-defined]
+    for patched, name, cure in (
+        (HasProps, "_overridden_defaults", classmethod(once)),
+        (PropertyDescriptor, "has_unstable_default", has_unstable_default),
+    ):
+        setattr(patched, name, cure)

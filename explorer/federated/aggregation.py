@@ -39,7 +39,7 @@ from explorer.federated.people import Ints
 from explorer.federated.protocol import Round
 from explorer.federated.shamir import Bytes, combine
 
-BLOCK_BYTES = 16 * 2**20
+BLOCK_BYTES = 64 * 2**20
 """Masked vectors are made in blocks of columns of about so much memory."""
 
 GONE, KEYS, SHARES, VECTOR, ANSWERS = range(5)

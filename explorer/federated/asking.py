@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,15 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.federated.people import Ints, People, Whole
 from explorer.federated.protocol import Protocol, Round
-from explorer.federated.shards import Hook, Roll, ideal, summed
+from explorer.federated.shards import Hook, Roll, ideal, masked, summed
 from explorer.federated.stream import Stream, new_key
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.passes import BudgetExceeded
 from explorer.releases.transcript import LedgerRow
 from explorer.releases.units import to_epsilon
+
+if TYPE_CHECKING:
+    from explorer.federated.aggregation import Seen
 
 __all__ = ["MODES", "Asking", "Protocol", "Question", "Sums"]
 
@@ -164,6 +168,7 @@ class Asking:
         self._random = generator(rng)
         self._key = new_key(None if rng is None else int(self._random.integers(2**63)))
         self._ledger: list[LedgerRow] = []
+        self._seen: list[Seen] = []
         # Accounts: what everybody paid, and the most that anybody paid in a round of her own.
         self._everyone, self._dearest, self._asked, self._closed = 0, 0, 0, False
         self._order: Whole | None = None
@@ -200,6 +205,11 @@ class Asking:
     def ledger(self) -> tuple[LedgerRow, ...]:
         """Every round as the books show it."""
         return tuple(self._ledger)
+
+    @property
+    def seen(self) -> tuple[Seen, ...]:
+        """What the server saw of one survivor of every masked shard: exact data, of previews."""
+        return tuple(self._seen)
 
     def close(self) -> int:
         """Ask nothing from now on, and book no more than was spent; returns what was."""
@@ -294,10 +304,15 @@ class Asking:
         if self.mode == "summed":
             # Apart from samples and dropouts, which are the same in every mode.
             values = summed(*asked, np.random.default_rng([*self._key, number]))
-        else:
-            # A name of its own for every round: no word of a stream is read twice.
-            total = ideal(*asked, Stream(self._key, number), self._record, number)
+        elif self.mode == "ideal":
+            # Names of their own for every round: no word of a stream is read twice.
+            total = ideal(*asked, Stream(self._key, 2 * number), self._record, number)
             values, overflow = total.values, total.overflow
+        else:
+            secrets = Stream(self._key, 2 * number + 1)
+            keep = self._seen.append if self.preview else None
+            total, lost = masked(*asked, Stream(self._key, 2 * number), secrets.bytes, keep)
+            values, roll = total.values, roll.without(lost)
         shape = roll.answered / plan.honest
         return Sums(
             values=values,

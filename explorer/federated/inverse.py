@@ -53,7 +53,7 @@ class Share:
     def chance(self) -> float:
         """H = P(X > 0), for sizes of tables and buffers alone."""
         decay = self.units / (UNITS_PER_EPSILON * self.sensitivity)
-        return -math.expm1(math.log(-math.expm1(-decay)) / self.honest)
+        return -math.expm1(math.log1p(-math.exp(-max(decay, 1e-15))) / self.honest)
 
     @property
     def guard(self) -> int:
@@ -211,9 +211,9 @@ class Tables:
 @lru_cache(maxsize=64)
 def tables(share: Share) -> Tables:
     """The tables of a round, made once for every (epsilon, S, n_min): 1 to 50 ms above eps .001."""
-    wanted = 3.0 / share.chance if share.chance > 0 else math.inf
+    wanted = 3.0 / max(share.chance, 1e-18)
     step = 1 if wanted <= _ONE_STEP else min(_LONGEST, math.ceil(math.sqrt(wanted)))
-    most = min(_LONGEST, max(1, math.ceil(min(wanted / step, 1e9))))
+    most = min(_LONGEST, max(1, math.ceil(wanted / step)))
     laws = (
         Inverse(lambda bits: share.gaps(step, bits), share.guard, most),
         Inverse(lambda bits: share.inside(step, bits), share.guard, step - 1),

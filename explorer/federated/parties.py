@@ -1,24 +1,29 @@
-"""One person of a shard: her keys, her secrets, what she sends, and what she refuses to send."""
+"""One person of a shard: her keys, her secrets, what she sends, and what she refuses to send.
+
+Needs cryptography (the extra "federated"): import it where `stream.cryptography` has been asked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
 from explorer.federated.shamir import SECRET_BYTES, SHARE_BYTES, Bytes, split
-from explorer.federated.stream import cryptography
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 _BLOCK = 64
 """Bytes of a block of ChaCha20: its key stream can be entered at each."""
 
 SELF, MASK = "self", "mask"
+
+Word = np.dtype[np.unsignedinteger]
 
 
 class Distrust(RuntimeError):
@@ -92,8 +97,6 @@ class Person:
         Distrust
             With fewer neighbours than rebuild a secret.
         """
-        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-
         self._neighbours = neighbours
         if len(neighbours) < threshold:
             raise Distrust("fewer neighbours than rebuild a secret")
@@ -108,8 +111,6 @@ class Person:
 
     def receive(self, boxes: Mapping[int, bytes], wires: Wires) -> None:
         """Open the boxes of those neighbours who sent one; masks are made with them alone."""
-        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-
         for j, box in boxes.items():
             key = wires.agreed("box", self._box_key, self._neighbours[j].box, self.number, j)
             both = ChaCha20Poly1305(key).decrypt(j.to_bytes(12, "little"), box, None)
@@ -148,9 +149,6 @@ class Person:
 
 def private_key(secret: bytes) -> X25519PrivateKey:
     """A private key of 32 bytes."""
-    cryptography()
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
     return X25519PrivateKey.from_private_bytes(secret)
 
 
@@ -171,30 +169,28 @@ def agree(kind: str, own: X25519PrivateKey, other: X25519PublicKey) -> bytes:
 
 def derived(secret: bytes, purpose: str) -> bytes:
     """32 bytes from a secret, others for every purpose (HKDF with SHA-256)."""
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
     return HKDF(SHA256(), 32, None, purpose.encode()).derive(secret)
 
 
-def word_of(bits: int) -> np.dtype[np.unsignedinteger]:
+def word_of(bits: int) -> Word:
     """Words of a masked vector: the smallest that hold so many bits."""
     kinds = ((16, np.uint16), (32, np.uint32), (64, np.uint64))
     return np.dtype(next(kind for most, kind in kinds if bits <= most))
 
 
-def mask(key: bytes, begin: int, end: int, word: np.dtype[np.unsignedinteger]) -> NDArray:
+def mask(key: bytes, begin: int, end: int, word: Word) -> NDArray[np.unsignedinteger]:
     """Words begin to end of the mask that a key stands for (ChaCha20).
 
     Parameters
     ----------
     begin : a whole number of blocks of 64 bytes
     """
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
-
     block, rest = divmod(begin * word.itemsize, _BLOCK)
     if rest:
         raise ValueError("a mask is entered at whole blocks")
     nonce = block.to_bytes(4, "little") + bytes(12)
     cipher = Cipher(algorithms.ChaCha20(key, nonce), None).encryptor()
-    return np.frombuffer(cipher.update(bytes((end - begin) * word.itemsize)), word)
+    made = np.zeros(end - begin, word)
+    # In place: a stream cipher adds its key stream to what is there, nothing.
+    cipher.update_into(made.data.cast("B"), made.data.cast("B"))
+    return made

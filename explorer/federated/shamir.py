@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
+from math import prod
+from operator import mul
 
 PRIME = 2**128 + 51
 SECRET_BYTES, SHARE_BYTES = 16, 17
@@ -36,18 +39,11 @@ def split(secret: bytes, points: Sequence[int], threshold: int, random: Bytes) -
     if not 1 <= threshold <= len(points) or len(set(points)) < len(points) or min(points) < 1:
         raise ValueError("shares need different points from 1 on, at least as many as rebuild it")
     drawn = random(32 * (threshold - 1))
-    # Highest power first, the secret last.
-    coefficients = [
+    coefficients = [int.from_bytes(secret, "big")] + [
         int.from_bytes(drawn[32 * i : 32 * i + 32], "big") % PRIME for i in range(threshold - 1)
     ]
-    coefficients.append(int.from_bytes(secret, "big"))
-    shares = []
-    for point in points:
-        value = 0
-        for coefficient in coefficients:
-            value = (value * point + coefficient) % PRIME
-        shares.append(value.to_bytes(SHARE_BYTES, "big"))
-    return shares
+    values = (sum(map(mul, coefficients, _powers(point, threshold))) % PRIME for point in points)
+    return [value.to_bytes(SHARE_BYTES, "big") for value in values]
 
 
 def combine(points: Sequence[int], shares: Sequence[bytes]) -> bytes:
@@ -66,14 +62,23 @@ def combine(points: Sequence[int], shares: Sequence[bytes]) -> bytes:
     return total.to_bytes(SECRET_BYTES, "big")
 
 
-@lru_cache(maxsize=4096)
-def _weights(points: tuple[int, ...]) -> tuple[int, ...]:
+@lru_cache(maxsize=1 << 16)
+def _powers(point: int, number: int) -> tuple[int, ...]:
+    powers = [1]
+    for _ in range(number - 1):
+        powers.append(powers[-1] * point % PRIME)
+    return tuple(powers)
+
+
+def _weights(points: tuple[int, ...]) -> list[int]:
+    """Weights of Lagrange's interpolation at 0: product of x_j / (x_j - x_i) over the others."""
+    whole = prod(points)
+    below = [own * prod(x - own for x in points if x != own) % PRIME for own in points]
+    # One inverse for all: of the product, then walked back.
+    before = list(accumulate(below, lambda a, b: a * b % PRIME, initial=1))
+    inverse = pow(before.pop(), -1, PRIME)
     weights = []
-    for own in points:
-        above, below = 1, 1
-        for other in points:
-            if other != own:
-                above = above * other % PRIME
-                below = below * (other - own) % PRIME
-        weights.append(above * pow(below, -1, PRIME) % PRIME)
-    return tuple(weights)
+    for value, product in zip(reversed(below), reversed(before), strict=True):
+        weights.append(whole * inverse * product % PRIME)
+        inverse = inverse * value % PRIME
+    return weights[::-1]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numba import njit
@@ -14,8 +14,12 @@ from explorer.federated import calibration
 from explorer.federated.inverse import Share
 from explorer.federated.people import Ints, People, Whole
 from explorer.federated.protocol import Round
+from explorer.federated.shamir import Bytes
 from explorer.federated.shares import Shares, Source, expected, shares
 from explorer.releases.units import to_epsilon
+
+if TYPE_CHECKING:
+    from explorer.federated.aggregation import Seen
 
 SHARES_AT_ONCE = 400_000
 """Non-zero shares in memory: 30 MB with their random words."""
@@ -101,6 +105,12 @@ class Roll:
     def answered(self) -> int:
         """People whose vectors are in a sum."""
         return int(self.survivors[self.kept].sum())
+
+    def without(self, lost: Ints) -> Roll:
+        """The same with some more shards refused."""
+        kept = self.kept.copy()
+        kept[lost] = False
+        return replace(self, kept=kept)
 
     def groups(self, most: int) -> Iterator[Group]:
         """Shards that are not refused, at most so many at a time, one at least."""
@@ -210,6 +220,69 @@ def ideal(
                 sums[row] = sums[row] if other is None else other
         total.add(sums)
     return total
+
+
+def masked(
+    people: People,
+    question: Asked,
+    plan: Round,
+    roll: Roll,
+    source: Source,
+    random: Bytes,
+    keep: Callable[[Seen], None] | None = None,
+) -> tuple[Total, Ints]:
+    """The same sums behind masks: every shard goes through secure aggregation.
+
+    The shares are drawn from the same words as in `ideal`, so both give equal sums bit for bit.
+
+    Parameters
+    ----------
+    random : for keys, seeds, rings and boxes
+    keep : told what the server saw of one survivor of each shard
+
+    Returns
+    -------
+    the total, and the shards that were refused because too few answered
+    """
+    from explorer.federated.aggregation import KEYS, VECTOR, Refused, Vectors, aggregate
+
+    total, lost = Total(plan), []
+    for group in roll.groups(SUMS_AT_ONCE // plan.counters):
+        counts = group.entries(people, question)
+        parts = list(group.shares(plan, source))
+        noise = tuple(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("person", "cell", "value")
+        )
+        ends = np.searchsorted(group.shard, np.arange(len(group.numbers) + 1))
+        for row, k in enumerate(group.numbers):
+            own = roll.of_shard(k)
+            there = roll.there[own]
+            # Half of those who drop out have not sent their shares yet.
+            last = np.where(there, VECTOR + 1, KEYS + roll.words[own].astype(np.int64) % 2)
+            position = np.flatnonzero(there)
+            own_counts, own_noise = (
+                Vectors(position[who[chosen] - ends[row]], index[chosen], value[chosen])
+                for who, index, value in (counts, noise)
+                for chosen in [(who >= ends[row]) & (who < ends[row + 1])]
+            )
+            ring = ordered(len(there), random)
+            watched = None if keep is None else int(position[0])
+            try:
+                made = aggregate(plan, own_counts, own_noise, last, ring, random, watched)
+            except Refused:
+                lost.append(int(k))
+                continue
+            if keep is not None and made.seen is not None:
+                keep(made.seen)
+            total.add(made.total[np.newaxis])
+    return total, np.array(lost, dtype=np.int64)
+
+
+def ordered(size: int, random: Bytes) -> Ints:
+    """The numbers 0 to n - 1 in random order."""
+    keys = np.frombuffer(random(16 * size), dtype=[("a", "<u8"), ("b", "<u8")])
+    return np.argsort(keys, order=("a", "b"))
 
 
 def summed(

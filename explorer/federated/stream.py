@@ -70,6 +70,12 @@ class Stream:
         self.fill(made.view(np.uint8))
         return made.astype(np.uint64, copy=False)
 
+    def bytes(self, number: int) -> bytes:
+        """The next bytes."""
+        made = np.empty(number, dtype=np.uint8)
+        self.fill(made)
+        return made.tobytes()
+
     def fill(self, target: NDArray[np.uint8]) -> None:
         """Write the next bytes into an array."""
         self._left -= len(target)

@@ -1,0 +1,134 @@
+"""Replay audit of a run of rounds: the same sums on two neighbouring sets of people.
+
+A run is made on some people while every shard is written down; then again on neighbours, one
+person's vector being zero, with the written sums forced. Both must ask the same people the same
+questions in the same shards with the same noise, and publish the same, tree and all; and over all
+shards the log-ratio of the probabilities of the sums, under the law as drawn, is at most epsilon.
+Whatever a run does with sums, refine, stop, infer, is tested with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from explorer.federated.asking import Asking
+from explorer.federated.loss import log_probability
+from explorer.federated.people import Ints, People
+from explorer.federated.shards import Hook, Shard
+from explorer.privacy.audit.loss import Breach
+from explorer.privacy.audit.replay import difference
+from explorer.releases.units import to_epsilon
+
+Start = Callable[[People, Hook], Asking]
+"""Begins a run with a seed of its own: the same for both sets of people."""
+
+Run = Callable[[Asking], Any]
+"""Asks as it likes; returns all that is published."""
+
+STYLES = ("fair", "still", "up", "down")
+"""Sums as drawn; without noise; with noise above zero; below zero: possible outcomes all."""
+
+_ROUNDING = 1e-9
+
+
+@dataclass
+class Recorder:
+    """Writes down every shard; gives its sums in one of the `STYLES`."""
+
+    style: str
+
+    def __post_init__(self) -> None:
+        self.shards: list[Shard] = []
+
+    def __call__(self, shard: Shard) -> Ints | None:
+        """See `shards.Hook`."""
+        if shard.exact is None or shard.noisy is None:
+            self.shards.append(shard)
+            return None
+        noise = shard.noisy - shard.exact
+        sums = {
+            "fair": shard.noisy,
+            "still": shard.exact,
+            "up": shard.exact + np.abs(noise),
+            "down": shard.exact - np.abs(noise),
+        }[self.style]
+        self.shards.append(replace(shard, noisy=sums))
+        return sums.copy()
+
+
+class Replayer:
+    """Forces written sums, and adds up how much likelier they were where they were written."""
+
+    def __init__(self, shards: list[Shard]) -> None:
+        self.shards, self.position, self.loss = shards, 0, 0.0
+
+    def __call__(self, shard: Shard) -> Ints | None:
+        """See `shards.Hook`; raises a Breach for another question."""
+        if self.position == len(self.shards):
+            raise Breach(f"the neighbours are asked once more, in round {shard.round}")
+        written = self.shards[self.position]
+        self.position += 1
+        where = difference(_question(written), _question(shard), "the question")
+        if where is not None:
+            raise Breach(f"{where} of round {shard.round} differs")
+        if shard.exact is None or written.exact is None or written.noisy is None:
+            return None
+        price = shard.shape, shard.units, shard.sensitivity
+        # Where both are the same they cancel; few differ.
+        moved = np.flatnonzero(written.exact != shard.exact)
+        here = log_probability(written.noisy[moved] - written.exact[moved], *price)
+        there = log_probability(written.noisy[moved] - shard.exact[moved], *price)
+        self.loss += float((here - there).sum())
+        return written.noisy.copy()
+
+    def finish(self) -> None:
+        """Refuse a run that asked for less than was written."""
+        if self.position < len(self.shards):
+            raise Breach("the neighbours are asked less")
+
+
+def replay(start: Start, run: Run, people: People, person: int, style: str = "fair") -> float:
+    """Run on some people and on their neighbours; returns the loss as a part of epsilon.
+
+    Parameters
+    ----------
+    person : whose vector becomes zero
+    style : of the outcomes, see `STYLES`
+
+    Raises
+    ------
+    Breach
+        For a question or an output that differs, or a loss above epsilon.
+    """
+    recorder = Recorder(style)
+    asking = start(people, recorder)
+    published = run(asking), asking.ledger
+    replayer = Replayer(recorder.shards)
+    other = start(people.without(person), replayer)
+    where = difference(published, (run(other), other.ledger), "the output")
+    replayer.finish()
+    if where is not None:
+        raise Breach(f"{where} differs")
+    part = abs(replayer.loss) / to_epsilon(asking.units)
+    if part > 1.0 + _ROUNDING:
+        raise Breach(f"a loss of {part:.4f} epsilon")
+    return part
+
+
+def _question(shard: Shard) -> tuple[Any, ...]:
+    """What is public of a shard: all but its sums."""
+    return (
+        shard.round,
+        shard.number,
+        shard.members,
+        shard.there,
+        shard.counters,
+        shard.shape,
+        shard.units,
+        shard.sensitivity,
+        shard.exact is None,
+    )

@@ -1,0 +1,143 @@
+"""Figures of a round against closed forms, the reference, and each other."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from explorer.errors import InputError
+from explorer.federated import calibration
+from explorer.federated.loss import log_probability
+from explorer.releases.units import to_units
+
+
+def test_golden_values_of_the_noise() -> None:
+    assert calibration.sigma(1.0) == pytest.approx(1.3569624860015788, rel=1e-14)
+    assert calibration.epsilon_of(100.0) == pytest.approx(0.014142017775252324, rel=1e-14)
+    assert calibration.epsilon_of(0.001) == pytest.approx(14.508658738523469, rel=1e-14)
+    assert calibration.epsilon_of(1e8) == pytest.approx(1.4142135623730949e-08, rel=1e-14)
+    # S: as if epsilon were divided among so many.
+    assert calibration.sigma(1.0, 16) == pytest.approx(calibration.sigma(1 / 16), rel=1e-14)
+
+
+@pytest.mark.parametrize("sensitivity", [1, 16])
+def test_sigma_and_epsilon_are_inverse(sensitivity: int) -> None:
+    for x in np.geomspace(1e-4, 8, 200):
+        assert calibration.sigma(calibration.epsilon_of(x, sensitivity), sensitivity) == (
+            pytest.approx(x, rel=1e-12)
+        )
+        assert calibration.epsilon_of(calibration.sigma(x, sensitivity), sensitivity) == (
+            pytest.approx(x, rel=1e-12)
+        )
+
+
+def test_fewer_shares_cost_what_the_table_says() -> None:
+    table = {
+        0.5: (0.541, 0.586, 0.688, 0.810, 1.138, 1.658, 2.783),
+        0.1: (0.121, 0.146, 0.212, 0.305, 0.606, 1.152, 2.343),
+        0.001: (0.0019, 0.0035, 0.0116, 0.037, 0.252, 0.884, 2.201),
+    }
+    for epsilon, losses in table.items():
+        for part, loss in zip((0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1), losses, strict=True):
+            digits = len(str(loss).partition(".")[2])
+            assert round(calibration.epsilon_of_fewer(epsilon, part), digits) == loss
+        assert calibration.epsilon_of_fewer(epsilon, 1.2) == epsilon
+        # Continuous at 1, where the closed form becomes epsilon itself.
+        assert calibration.epsilon_of_fewer(epsilon, 1 - 1e-9) == pytest.approx(epsilon, rel=1e-6)
+
+
+def test_the_reference_agrees(reference_data) -> None:
+    rows = json.loads(reference_data("federated/dropout_epsilon.json").read_text())["rows"]
+    for row in rows:
+        loss = calibration.epsilon_of_fewer(row["eps"], row["a"])
+        assert loss == pytest.approx(row["loss"], abs=1e-6)
+    parts = [(0.0, 0.1), (0.05, 0.05), (0.05, 0.1), (0.1, 0.1), (0.2, 0.1), (1 / 3, 1 / 3)]
+    for size, *pairs in json.loads(reference_data("federated/graph.json").read_text())["rows"]:
+        for (corrupt, dropped), pair in zip(parts, pairs, strict=True):
+            assert calibration.neighbours(size, dropped, corrupt) == tuple(pair)
+
+
+def test_below_a_half_no_epsilon_removes_the_floor() -> None:
+    assert calibration.floor_of_fewer(0.3) == pytest.approx(math.log(7 / 3))
+    assert calibration.epsilon_of_fewer(1e-9, 0.3) == pytest.approx(math.log(7 / 3), abs=1e-3)
+    assert calibration.epsilon_of_fewer(1e-9, 0.6) < 0.05
+    assert calibration.floor_of_fewer(0.6) == 0
+
+
+@pytest.mark.parametrize("part", [0.3, 0.8])
+def test_the_loss_is_largest_between_zero_and_one(part: float) -> None:
+    z = np.arange(-300, 301)
+    log = log_probability(z, part, to_units(0.5))
+    assert np.exp(log).sum() == pytest.approx(1, abs=1e-12)
+    worst = np.abs(np.diff(log)).max()
+    assert worst == pytest.approx(calibration.epsilon_of_fewer(0.5, part), rel=1e-9)
+
+
+def test_survivors_and_honest_ones() -> None:
+    assert [calibration.fewest(n, 0.1) for n in (100, 1000, 10_000)] == [78, 862, 8880]
+    assert calibration.honest(10_000, 0.1, 0.05) == 8380
+    assert calibration.fewest(1000, 0.0) == 1000
+    with pytest.raises(InputError, match="make shards larger"):
+        calibration.honest(5, 0.3, 0.1)
+
+
+@pytest.mark.statistical
+def test_one_shard_in_ten_thousand_is_refused_at_most() -> None:
+    rng = np.random.default_rng(5)
+    for size, dropped in [(100, 0.1), (1000, 0.2), (10_000, 0.1)]:
+        survivors = rng.binomial(size, 1 - dropped, 400_000)
+        refused = np.count_nonzero(survivors < calibration.fewest(size, dropped))
+        # 4 deviations of a binomial, which is skewed: 40 expected at the most, 5 deviations above.
+        assert refused <= 40 + 5 * math.sqrt(40)
+
+
+@pytest.mark.parametrize(("asked", "size"), [(10, 3), (10_001, 10_000), (999_999, 10_000), (5, 9)])
+def test_no_shard_is_short(asked: int, size: int) -> None:
+    number = calibration.shards(asked, size)
+    starts = calibration.shard_of(asked, number)
+    sizes = np.diff(starts)
+    assert starts[0] == 0
+    assert starts[-1] == asked
+    assert sizes.max() <= size
+    # The calibration is for the smallest, floor(s / K); with ceil the last would be refused.
+    assert sizes.min() == asked // number
+    assert sizes.max() - sizes.min() <= 1
+    person = np.arange(asked)
+    assert np.array_equal(np.repeat(np.arange(number), sizes), person * number // asked)
+
+
+def test_bits_of_usual_rounds() -> None:
+    assert calibration.bits(1000, calibration.lowest(1.0, 64, 1)) == 11
+    assert calibration.bits(10_000, calibration.lowest(1.0, 27_454, 49)) == 14
+    # Every number of the range has a code of its own, and not with a bit less.
+    for size, low in [(100, 27), (1000, 11), (4095 - 40, 20)]:
+        bits = calibration.bits(size, low)
+        assert 2 ** (bits - 1) < size + 2 * low + 1 <= 2**bits
+
+
+@pytest.mark.statistical
+def test_the_bits_hold_the_noise_of_ten_thousand_rounds() -> None:
+    # 10^4 rounds of 64 counters in one shard: the chance of any overflow is below 10^-5.
+    low = calibration.lowest(1.0, 64, 1)
+    rng = np.random.default_rng(1)
+    q = math.exp(-1.0)
+    noise = rng.geometric(1 - q, 640_000) - rng.geometric(1 - q, 640_000)
+    assert np.abs(noise).max() <= low
+
+
+def test_bytes_of_a_person() -> None:
+    assert calibration.bytes_up(0, 16, 40) == 64 + 50 * 40 + 17 * 40
+    assert calibration.bytes_up(652, 11, 16) == 64 + 67 * 16 + 897
+    assert calibration.bytes_down(40) == 4560
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 12, 20, 30])
+def test_small_shards_have_neighbours_too(size: int) -> None:
+    for dropped in (0.0, 0.1, 0.3):
+        for corrupt in (0.0, 0.05, 0.2):
+            degree, threshold = calibration.neighbours(size, dropped, corrupt)
+            assert 1 <= threshold <= degree < size
+            assert degree % 2 == 0 or degree == size - 1

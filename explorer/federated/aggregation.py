@@ -35,7 +35,7 @@ from explorer.federated.parties import (
     self_mask,
     word_of,
 )
-from explorer.federated.people import Ints
+from explorer.federated.places import Ints
 from explorer.federated.protocol import Round
 from explorer.federated.shamir import Bytes, combine
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, hyp2f1
 
-from explorer.federated.people import Ints
+from explorer.federated.places import Ints
 from explorer.releases.units import UNITS_PER_EPSILON
 
 Floats = NDArray[np.float64]

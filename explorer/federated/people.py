@@ -1,34 +1,25 @@
-"""People and their places as finest cells: exact, and never read by anything but `Asking`."""
+"""People and their places as finest cells: exact, and read by `Asking` alone."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.federated.frames import gathered, yes_or_no
+from explorer.federated.places import Ints, Whole, code_type, depth_of, morton, rounded, spread
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
-
-Ints = NDArray[np.int64]
-Whole = NDArray[np.integer]
 
 MOST_PLACES = 10**6
 """Sensitivity S of a person's vector: above it no count of a shard would fit its bits."""
 
 MOST_VISITS = 2**40
-_DEEPEST_INT32 = 15
-_SPREADING = (
-    (16, 0x0000FFFF0000FFFF),
-    (8, 0x00FF00FF00FF00FF),
-    (4, 0x0F0F0F0F0F0F0F0F),
-    (2, 0x3333333333333333),
-    (1, 0x5555555555555555),
-)
 
 
 class People:
@@ -124,6 +115,65 @@ class People:
         cells = np.repeat(codes, matrix.counts[rows, cols])
         return cls(cells, matrix.grid, key=matrix.key)
 
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        grid: Grid,
+        *,
+        user: str | None = None,
+        lon: str | None = None,
+        lat: str | None = None,
+        places: int = 16,
+        attribute: str | None = None,
+        visits: str | None = None,
+        crs: Any = None,
+    ) -> People:
+        """People from a table with a row for each visit; rows of one user are one person.
+
+        Parameters
+        ----------
+        frame : whatever `read_points` takes
+        grid : the public finest cells; places outside count nowhere
+        user : column of her id; without it each row is a person of one place
+        lon, lat, crs : as of `read_points`
+        places : S, into which a person's visits are shared out; 1 reports one visit of each
+        attribute : column of yes or no, the same in all rows of one person, see `proportion`
+        visits : column of how often she was there, 1 or more; once by default
+
+        Raises
+        ------
+        InputError
+            For columns that are not there, a person who says both yes and no, or nobody at all.
+        """
+        found = gathered(frame, grid, user, lon, lat, attribute, visits, crs)
+        return cls(
+            found.cells,
+            grid,
+            offsets=found.offsets,
+            visits=found.visits,
+            places=1 if user is None else places,
+            answer=found.answer,
+        )
+
+    def proportion(self, attribute: NDArray[Any]) -> People:
+        """The same people with an answer each: every node then counts yes and no.
+
+        A person's vector still adds up to S, in one half or the other: the sensitivity stays.
+
+        Parameters
+        ----------
+        attribute : (n,) truth values, or yes and no, 1 and 0
+        """
+        return People(
+            self.cells,
+            self.grid,
+            offsets=self.offsets,
+            visits=self.visits,
+            places=self.places,
+            answer=yes_or_no(np.asarray(attribute), "attribute"),
+        )
+
     def __len__(self) -> int:
         return len(self.cells) if self.offsets is None else len(self.offsets) - 1
 
@@ -187,7 +237,7 @@ class People:
             index, value = node[position], np.full(len(position), self.places, dtype=np.int64)
         else:
             first, behind = self.offsets[members], self.offsets[members + 1]
-            position, at = _spread(first, behind)
+            position, at = spread(first, behind)
             visits = np.ones(len(at), dtype=np.int64) if self.visits is None else self.visits[at]
             starts = np.concatenate([[0], np.cumsum(behind - first)])
             value = rounded(visits, starts, self.places, words)
@@ -198,80 +248,6 @@ class People:
         if self.answer is not None:
             index = index + counters * ~self.answer[members[position]]
         return position, index.astype(np.int64, copy=False), value
-
-
-def depth_of(grid: Grid) -> int:
-    """Levels of the smallest square of a power of two that holds a grid."""
-    return (max(grid.shape) - 1).bit_length()
-
-
-def code_type(depth: int) -> type[np.signedinteger]:
-    """The smallest type for Morton codes of a depth."""
-    return np.int32 if depth <= _DEEPEST_INT32 else np.int64
-
-
-def morton(cols: Whole, rows: Whole) -> Ints:
-    """Morton codes of cells: bits of column and row in turn, the column's first.
-
-    >>> bin(morton(np.array([12]), np.array([5]))[0])
-    '0b10110001'
-    """
-    across, up = (np.asarray(side, dtype=np.int64) for side in (cols, rows))
-    return _apart(across) << 1 | _apart(up)
-
-
-def rounded(visits: Whole, starts: Ints, places: int, words: NDArray[np.uint64]) -> Ints:
-    """Each person's shares of visits as whole numbers that add up to S: systematic rounding.
-
-    With visits n_1..n_r of total t, cumulative C_j, and U uniform in 0..t-1:
-    y_j = (S C_j + U) // t - (S C_(j-1) + U) // t. E y_j = S n_j / t and sum y_j = S, so the
-    sensitivity is S, not the S + v of independent rounding (errata 32, 41).
-
-    Parameters
-    ----------
-    visits : (p,) person by person
-    starts : (m + 1,) where each person's begin
-    places : S
-    words : (m,) random words, of which U is made
-
-    >>> rounded(np.array([3, 1]), np.array([0, 2]), 4, np.zeros(1, np.uint64)).tolist()
-    [3, 1]
-    """
-    value = np.empty(len(visits), dtype=np.int64)
-    _round(visits, starts, places, words, value)
-    return value
-
-
-@njit(cache=True, nogil=True)
-def _round(visits, starts, places, words, value):  # type: ignore[no-untyped-def]
-    for person in range(len(starts) - 1):
-        total = 0
-        for j in range(starts[person], starts[person + 1]):
-            total += visits[j]
-        # 53 bits of a word spread over 0..total-1: it is rounding, no privacy rests on it.
-        u = np.int64(np.float64(words[person] >> np.uint64(11)) * 2.0**-53 * total)
-        cumulative, before = 0, u // total
-        for j in range(starts[person], starts[person + 1]):
-            cumulative += visits[j]
-            # Below 10^6 x 2^40: no int64 wraps.
-            after = (places * cumulative + u) // total
-            value[j] = after - before
-            before = after
-
-
-def _apart(bits: Ints) -> Ints:
-    """A zero in front of every one of 31 bits."""
-    for shift, mask in _SPREADING:
-        bits = (bits | bits << shift) & mask
-    return bits
-
-
-def _spread(first: Whole, behind: Whole) -> tuple[Ints, Ints]:
-    """Positions of ranges and every index inside them, range by range."""
-    length = behind - first
-    position = np.repeat(np.arange(len(first)), length)
-    at = np.arange(length.sum()) + np.repeat(first - (np.cumsum(length) - length), length)
-    return position, at
 
 
 def _whole(values: Whole, noun: str) -> Whole:

@@ -17,7 +17,8 @@ import numpy as np
 
 from explorer.federated.asking import Asking
 from explorer.federated.loss import log_probability
-from explorer.federated.people import Ints, People
+from explorer.federated.people import People
+from explorer.federated.places import Ints
 from explorer.federated.shards import Hook, Shard
 from explorer.privacy.audit.loss import Breach
 from explorer.privacy.audit.replay import difference

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from explorer.federated import calibration
 from explorer.federated.inverse import Share
-from explorer.federated.people import Ints, People, Whole
+from explorer.federated.people import People
+from explorer.federated.places import Ints, Whole
 from explorer.federated.protocol import Round
 from explorer.federated.shamir import Bytes
 from explorer.federated.shares import Shares, Source, expected, shares

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from itertools import combinations
@@ -61,10 +62,9 @@ def test_a_share_alone_is_uniform() -> None:
 
 def test_too_few_shares_rebuild_something_else() -> None:
     shares = shamir.split(b"one secret of us", [1, 2, 3], 3, os.urandom)
-    try:
+    # A wrong value may be too large for a secret, too.
+    with contextlib.suppress(ValueError):
         assert shamir.combine([1, 2], shares[:2]) != b"one secret of us"
-    except ValueError:
-        pass
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_too_few_shares_rebuild_something_else() -> None:
     [(b"short", [1], 1), (bytes(16), [1, 1], 2), (bytes(16), [1], 2), (bytes(16), [0, 1], 1)],
 )
 def test_what_shares_nothing_is_refused(secret: bytes, points: list[int], threshold: int) -> None:
-    with pytest.raises(ValueError, match="secret has|different points"):
+    with pytest.raises(ValueError, match=r"secret has|different points"):
         shamir.split(secret, points, threshold, os.urandom)

@@ -50,7 +50,9 @@ def p_value(noise: np.ndarray, shape: float, units: int) -> float:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("n", "epsilon"), [(2, 1.0), (10, 0.5), (100, 1.0), (1000, 0.2), (1000, 3)])
+@pytest.mark.parametrize(
+    ("n", "epsilon"), [(2, 1.0), (10, 0.5), (100, 1.0), (1000, 0.2), (1000, 3)]
+)
 def test_shares_add_up_to_discrete_laplace_noise(n: int, epsilon: float) -> None:
     units, cells = to_units(epsilon), 40_000
     made = shares(Share(units, 1, n), n, cells, Stream(new_key(7), n))
@@ -153,6 +155,6 @@ def test_a_line_longer_than_the_longest_gap_is_walked_on() -> None:
 
 
 def test_tables_that_would_explode_are_refused() -> None:
-    with pytest.raises(InputError, match="every round epsilon 0.0016 or more"):
+    with pytest.raises(InputError, match=r"every round epsilon 0\.0016 or more"):
         checked(to_units(0.001), 16)
     checked(to_units(0.0016), 16)

@@ -1,0 +1,215 @@
+"""Secure aggregation: the sum and nothing else, whoever drops out when."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from explorer.federated import aggregation
+from explorer.federated.aggregation import (
+    ANSWERS,
+    GONE,
+    KEYS,
+    SHARES,
+    VECTOR,
+    Refused,
+    Vectors,
+    aggregate,
+)
+from explorer.federated.parties import Distrust, Person, Wires, agree, mask, mask_key, word_of
+from explorer.federated.protocol import Protocol, Round
+from explorer.federated.stream import Stream, new_key
+
+#: Half of the people stay, the others leave after any message.
+MOSTLY_THERE = st.sampled_from([GONE, KEYS, SHARES, VECTOR, *[ANSWERS] * 4])
+
+
+def plan_of(size: int, counters: int, bits: int, degree: int, threshold: int, fewest: int) -> Round:
+    made = Protocol(shard=size, dropped=0.0, corrupt=0.0).round(size, 10**12, counters)
+    return dataclasses.replace(made, bits=bits, degree=degree, threshold=threshold, fewest=fewest)
+
+
+def drawn(rng: np.random.Generator, size: int, counters: int, number: int) -> Vectors:
+    return Vectors(
+        rng.integers(0, size, number),
+        rng.integers(0, counters, number),
+        rng.integers(-(2**40), 2**40, number),
+    )
+
+
+def plain(parts: list[Vectors], survivors: np.ndarray, counters: int, bits: int) -> np.ndarray:
+    total = np.zeros(counters, dtype=np.int64)
+    for part in parts:
+        kept = np.isin(part.person, survivors)
+        np.add.at(total, part.index[kept], part.value[kept])
+    return total & ((1 << bits) - 1)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_the_sum_is_plain_under_drops_in_every_phase(data: st.DataObject) -> None:
+    size = data.draw(st.integers(3, 10), "people")
+    degree = data.draw(st.sampled_from([*range(2, size, 2), size - 1]), "degree")
+    bits = data.draw(st.sampled_from([1, 8, 16, 17, 32, 40, 62]), "bits")
+    counters = data.draw(st.sampled_from([1, 5, 70]), "counters")
+    threshold = data.draw(st.integers(1, max(1, degree // 2)), "threshold")
+    last = np.array(data.draw(st.lists(MOSTLY_THERE, min_size=size, max_size=size)))
+    seed = data.draw(st.integers(0, 2**32), "seed")
+    plan = plan_of(size, counters, bits, degree, threshold, 1)
+    rng = np.random.default_rng(seed)
+    parts = [drawn(rng, size, counters, 4 * size) for _ in range(2)]
+    random = Stream(new_key(seed)).bytes
+    survivors = np.flatnonzero(last >= VECTOR)
+    try:
+        made = aggregate(plan, *parts, last, rng.permutation(size), random)
+        event("a sum")
+    except Refused:
+        event("refused")
+        # With everybody there and answering there is a sum.
+        assert np.any(last < ANSWERS)
+        return
+    assert np.array_equal(made.survivors, survivors)
+    assert np.array_equal(made.total, plain(parts, survivors, counters, bits))
+    # Of everybody one secret at the most: her own mask's if her vector arrived, else the other.
+    shared = np.flatnonzero(last >= SHARES)
+    for person, kind in made.revealed.items():
+        assert kind == ("self" if last[person] >= VECTOR else "mask")
+        assert person in shared
+
+
+def test_columns_go_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    plan = plan_of(9, 333, 20, 8, 2, 5)
+    parts = [drawn(rng, 9, 333, 500) for _ in range(2)]
+    last = np.array([ANSWERS] * 6 + [KEYS, SHARES, VECTOR])
+    ring = rng.permutation(9)
+    whole = aggregate(plan, *parts, last, ring, os.urandom, watched=2)
+    monkeypatch.setattr(aggregation, "BLOCK_BYTES", 9 * 64)
+    blocks = aggregate(plan, *parts, last, ring, os.urandom, watched=2)
+    assert np.array_equal(whole.total, blocks.total)
+    assert np.array_equal(blocks.total, plain(parts, np.array([*range(6), 8]), 333, 20))
+    assert blocks.seen is not None
+    # The masks are new each time, and hide the vector.
+    assert whole.seen is not None
+    assert np.mean(whole.seen.masked == blocks.seen.masked) < 0.05
+
+
+def test_what_the_server_sees_of_one_person() -> None:
+    plan = plan_of(30, 2000, 12, 6, 3, 20)
+    rng = np.random.default_rng(6)
+    counts = Vectors(np.arange(30), rng.integers(0, 2000, 30), np.ones(30, dtype=np.int64))
+    noise = drawn(rng, 30, 2000, 40)
+    last = np.full(30, ANSWERS)
+    last[[3, 4]] = SHARES
+    made = aggregate(plan, counts, noise, last, rng.permutation(30), os.urandom, watched=7)
+    seen = made.seen
+    assert seen is not None
+    assert seen.vector.sum() == 1
+    assert seen.vector[counts.index[7]] == 1
+    assert np.array_equal(seen.share, noise.dense(7, 2000))
+    assert np.array_equal(seen.total, plain([counts, noise], made.survivors, 2000, 12))
+    for masked in (seen.masked, seen.masked_sum):
+        # Uniform modulo 2^b: mean of 2000 numbers of variance (2^b)^2 / 12.
+        assert 0 <= masked.min() <= masked.max() < 2**12
+        assert abs(masked.mean() - 2047.5) < 5 * 4096 / np.sqrt(12 * 2000)
+        assert not np.array_equal(masked, seen.total)
+
+
+def test_refused_below_the_survivors_that_the_noise_needs() -> None:
+    rng = np.random.default_rng(0)
+    parts = [drawn(rng, 10, 4, 20) for _ in range(2)]
+    last = np.full(10, ANSWERS)
+    last[:3] = SHARES
+    ring = rng.permutation(10)
+    made = aggregate(plan_of(10, 4, 10, 9, 2, 7), *parts, last, ring, os.urandom)
+    assert len(made.survivors) == 7
+    with pytest.raises(Refused, match="7 vectors arrived, 8 are needed"):
+        aggregate(plan_of(10, 4, 10, 9, 2, 8), *parts, last, ring, os.urandom)
+
+
+def test_refused_with_one_answer_fewer_than_rebuilds() -> None:
+    rng = np.random.default_rng(0)
+    parts = [drawn(rng, 8, 4, 20) for _ in range(2)]
+    last = np.full(8, VECTOR)
+    last[:5] = ANSWERS
+    ring = rng.permutation(8)
+    # Of the five who answer each has four neighbours among them, the others five.
+    made = aggregate(plan_of(8, 4, 10, 7, 4, 5), *parts, last, ring, os.urandom)
+    assert np.array_equal(made.total, plain(parts, np.arange(8), 4, 10))
+    with pytest.raises(Refused, match="4 neighbours of a person answered, 5 are needed"):
+        aggregate(plan_of(8, 4, 10, 7, 5, 5), *parts, last, ring, os.urandom)
+
+
+def three(random: Callable[[int], bytes] = os.urandom) -> tuple[list[Person], Wires]:
+    people, wires = [Person(i, random) for i in range(3)], Wires()
+    boxes: list[dict[int, bytes]] = [{}, {}, {}]
+    for person in people:
+        others = {other.number: other.public for other in people if other is not person}
+        for j, box in person.shares(others, 2, random, wires).items():
+            boxes[j][person.number] = box
+    for person, received in zip(people, boxes, strict=True):
+        person.receive(received, wires)
+    return people, wires
+
+
+def test_a_person_gives_one_secret_of_each_neighbour_and_only_once() -> None:
+    people, _ = three()
+    answer = people[0].answer({0, 1}, 2)
+    assert {j: kind for j, (kind, _) in answer.items()} == {1: "self", 2: "mask"}
+    # Another list of survivors would get the other secret of both.
+    with pytest.raises(Distrust):
+        people[0].answer({0, 2}, 2)
+    # Too few, or a list that does not know her vector.
+    for survivors in ({1}, {0, 2}):
+        with pytest.raises(Distrust):
+            people[1].answer(survivors, 2)
+
+
+def test_both_ends_of_an_edge_agree_and_boxes_stay_shut() -> None:
+    one, two = (Person(i, os.urandom) for i in range(2))
+    for kind in ("box", "mask"):
+        ends = [
+            agree(kind, own, other)
+            for own, other in (
+                (getattr(one, f"_{kind}_key"), getattr(two.public, kind)),
+                (getattr(two, f"_{kind}_key"), getattr(one.public, kind)),
+            )
+        ]
+        assert ends[0] == ends[1]
+    # The key for masks, which the server may rebuild, opens no box.
+    rebuilt = mask_key(one._mask_seed)
+    assert agree("box", rebuilt, two.public.box) != agree("box", one._box_key, two.public.box)
+    assert rebuilt.public_key() == one.public.mask
+
+
+def test_a_changed_box_is_noticed() -> None:
+    from cryptography.exceptions import InvalidTag
+
+    people, wires = [Person(i, os.urandom) for i in range(2)], Wires()
+    boxes = people[0].shares({1: people[1].public}, 1, os.urandom, wires)
+    people[1].shares({0: people[0].public}, 1, os.urandom, wires)
+    assert len(boxes[1]) == 50
+    with pytest.raises(InvalidTag):
+        people[1].receive({0: boxes[1][:-1] + bytes([boxes[1][-1] ^ 1])}, wires)
+
+
+def test_masks_can_be_entered_at_every_block() -> None:
+    for bits in (12, 30, 60):
+        word = word_of(bits)
+        step = 64 // word.itemsize
+        whole = mask(bytes(32), 0, 40 * step, word)
+        assert np.array_equal(whole[3 * step : 9 * step], mask(bytes(32), 3 * step, 9 * step, word))
+    with pytest.raises(ValueError, match="whole blocks"):
+        mask(bytes(32), 3, 9, word_of(60))
+
+
+def test_one_person_alone_is_no_sum() -> None:
+    none = Vectors(*np.zeros((3, 0), dtype=np.int64))
+    with pytest.raises(Refused, match="alone"):
+        aggregate(plan_of(2, 4, 10, 1, 1, 1), none, none, np.array([4]), np.array([0]), os.urandom)

@@ -237,7 +237,7 @@ def _sketch(session: Session, number: int, units: int) -> tuple[Level, list[Row]
         question = Question(starts, owner, WIDTH, session.asking.depth)
         sums = session.sums(question, session.people, paid, fresh=False)
         values = sums.values / sums.sensitivity
-        asked = Row(**figures(sums, WIDTH))  # type: ignore[arg-type]
+        asked = Row(**figures(sums, WIDTH))
         estimate = np.minimum(estimate, values[owner])
         variance = asked.noise**2
         # Counters hold the squares, what collides, and the noise.
@@ -284,7 +284,7 @@ def _asked_boxes(session: Session, lower: Ints, upper: Ints, units: int) -> tupl
     starts = np.flatnonzero(np.diff(by_code, prepend=-1))
     question = Question(starts, by_code[starts], len(lower), depth)
     found = session.sums(question, session.people, units, fresh=False)
-    asked = Row(**figures(found, len(lower)))  # type: ignore[arg-type]
+    asked = Row(**figures(found, len(lower)))
     return _Sums(found.values / found.sensitivity, asked), asked
 
 

@@ -26,6 +26,7 @@ from explorer.privacy.noise import NoiseSource
 from explorer.releases.distributed import EVERYONE, ONCE, DistributedRelease
 from explorer.releases.inference import Estimate
 from explorer.releases.quarters import KeyTree
+from explorer.releases.rounds import Heard
 from explorer.releases.units import to_units
 
 Ints = NDArray[np.int64]
@@ -150,7 +151,7 @@ class Federated(Mechanism):
         """People are asked by `release`: raises InputError."""
         raise InputError("Federated asks people and no curator: give it a matrix or people.")
 
-    def release(  # type: ignore[override]
+    def release(
         self,
         matrix: Counts | People | ArrayLike,
         rng: int | np.random.Generator | NoiseSource | None = None,
@@ -282,11 +283,11 @@ def _people(matrix: Counts | People | ArrayLike) -> People:
     return People.of_matrix(counts)
 
 
-def _earlier(prior: DistributedRelease, everybody: People, depth: int) -> KeyTree:
+def _earlier(prior: object, everybody: People, depth: int) -> KeyTree:
     """The last tree of an earlier release, once it is about the same grid."""
-    if not isinstance(prior, DistributedRelease) or not hasattr(prior.heard[-1], "tree"):
+    if not isinstance(prior, DistributedRelease) or not isinstance(prior.heard[-1], Heard):
         raise InputError("An earlier release has cells to ask about if it was refined: give one.")
-    tree: KeyTree = prior.heard[-1].tree
+    tree = prior.heard[-1].tree
     if prior.grid.shape != everybody.grid.shape or tree.depth != depth:
         raise InputError(
             f"The earlier release has {prior.grid.shape} cells to depth {tree.depth}, these people "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ class Session:
         return sums
 
 
-def figures(sums: Sums, cells: int) -> dict[str, float | int]:
+def figures(sums: Sums, cells: int) -> dict[str, Any]:
     """The public figures of a round, for a `Row` or `Heard`; noise in persons."""
     return {
         "cells": cells,

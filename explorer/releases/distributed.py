@@ -101,7 +101,7 @@ class DistributedRelease(Release):
             parameters=self.parameters,
             units=self.units,
             preview=self.preview,
-            domain=self.domain,
+            domain=self.grid,
             unit=self.unit,
             contribution_bound=self.contribution_bound,
         )

@@ -1,10 +1,10 @@
 """From rounds to a map: all of them together where trees only divide, else the last one alone.
 
 Together: every round's sums are measurements of nodes of the last tree, so the inference of other
-trees applies: least squares up, shares that cannot be negative down (`inference.split`). Alone:
-each node's sum spread over the area it owns. What a node owns may be no rectangle (erratum 39);
-the tree of a release is the smallest one with whole families around it, whose leaves share the
-count of their owner by area.
+trees applies: least squares up, shares that cannot be negative down (`inference.split`), twice.
+Alone: each node's sum spread over the area it owns. What a node owns may be no rectangle
+(erratum 39); the tree of a release is the smallest one with whole families around it, whose leaves
+share the count of their owner by area.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ from explorer.releases.transcript import Measurement, Transcript
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Shape = tuple[int, int]
+
+_PASSES = 2
+"""The second one weighs sums by what the first one estimates: weights from the sums themselves
+make the total 3 to 6 % too small (10 % at epsilon 10) and the error up to 10 % larger."""
 
 
 def boxes(tree: KeyTree, shape: Shape) -> tuple[Ints, Ints]:
@@ -57,19 +61,25 @@ def together(
     place, kept = _inside(lower, upper)
     stages = tuple(f"round {number}" for number in range(1, len(rounds) + 1))
     paid = np.zeros((len(kept), len(rounds)), dtype=np.int64)
-    measured = []
-    for number, heard in enumerate(rounds):
-        ids = place[np.searchsorted(tree.keys, heard.tree.keys[heard.tree.open])]
-        here = ids >= 0
-        paid[ids[here], number] = spent[number]
-        if heard.answered:
-            values, variances = heard.scaled(population)
-            measured.append(Measurement(stages[number], ids[here], values[here], variances[here]))
-    transcript = _transcript(tree, lower, upper, kept, place, stages, paid, tuple(measured))
+    at = [place[np.searchsorted(tree.keys, each.tree.keys[each.tree.open])] for each in rounds]
+    for number, ids in enumerate(at):
+        paid[ids[ids >= 0], number] = spent[number]
     area = np.prod(upper[kept] - lower[kept], axis=1).astype(np.float64)
     # Of a grid that fills its square, quarters are alike and nothing else is expected of them.
     square = shape[0] == shape[1] and shape[0] & (shape[0] - 1) == 0
-    return inference.split(transcript, masses=None if square else area)
+    estimate: Estimate | None = None
+    for _ in range(_PASSES):
+        measured = []
+        for stage, heard, ids in zip(stages, rounds, at, strict=True):
+            here = ids >= 0
+            known = None if estimate is None else estimate.value[ids]
+            if heard.answered:
+                values, variances = heard.scaled(population, known)
+                measured.append(Measurement(stage, ids[here], values[here], variances[here]))
+        record = _transcript(tree, lower, upper, kept, place, stages, paid, tuple(measured))
+        estimate = inference.split(record, masses=None if square else area)
+    assert estimate is not None
+    return estimate
 
 
 def alone(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import geopandas
 import numpy as np
@@ -18,6 +18,7 @@ from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
 from explorer.grid.sums import summed
 from explorer.releases import file as release_file
+from explorer.releases import kinds
 from explorer.releases.answers import Answers
 from explorer.releases.asking import asked
 from explorer.releases.checks import check_made
@@ -85,7 +86,7 @@ class Release:
     version: str = __version__
 
     @classmethod
-    def from_estimate(cls, estimate: Estimate, **about: Any) -> Release:
+    def from_estimate(cls, estimate: Estimate, **about: Any) -> Self:
         """Build a release from what a plan inferred; everything in it has been released."""
         if estimate.maps is not None:
             about["inside"] = "maps"
@@ -445,11 +446,8 @@ class Release:
         try:
             facts = checked(about, maps is not None)
             loaded = Release(tree=tree, domain=domain, maps=maps, **facts)
-            if "distributed" in about:
-                from explorer.releases.distributed import DistributedRelease
-
-                return DistributedRelease.of_file(loaded, about["distributed"])
-            return loaded
+            more: Release = kinds.of_file(loaded, about)
+            return more
         except (*release_file.DAMAGE, InputError) as error:
             raise InputError(
                 f"{path} is a release file but damaged: make it anew with `dp-explorer release`."

@@ -76,14 +76,20 @@ class Heard(Row):
         """How many cells were divided and given up after it."""
         return len(self.split), len(self.collapsed)
 
-    def scaled(self, population: float) -> tuple[Floats, Floats]:
+    def scaled(self, population: float, known: Floats | None = None) -> tuple[Floats, Floats]:
         """Counts of everybody, y N / m, and their variances, (v,) each.
 
-        (sd^2 + max(y, sd)) (N / m)^2: the noise, and what asking m of N people adds, a Poisson
-        count estimated from the noisy one and never below one sd.
+        (sd^2 + max(x, sd, 1)) (N / m)^2: the noise, and what asking m of N people adds, a Poisson
+        count of x on average. With x = y, a sum that came out small would be trusted more for it.
+
+        Parameters
+        ----------
+        population : N
+        known : (v,) estimates of the counts of everybody, of which x = m / N; without them x = y
         """
         factor = population / max(self.answered, 1)
-        variance = self.noise**2 + np.maximum(self.sums, max(self.noise, 1e-9))
+        mean = self.sums if known is None else known / factor
+        variance = self.noise**2 + np.maximum(mean, max(self.noise, 1.0))
         return self.sums * factor, variance * factor**2
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
 from explorer.scenario.boxes import Box, Row
@@ -17,7 +17,7 @@ class Kind:
 
     Parameters
     ----------
-    about : "maps", "trips" or "areas"
+    about : "maps", "trips", "areas" or "people"
     sides : cells along each side of a grid, and ``side`` that of a page that begins
     places : list of places that a page begins with; "" where there are none to choose
     known : the mechanisms, by key
@@ -59,7 +59,7 @@ TRIPS = Kind(
     box=Row,
     look=TripLooks,
 )
-# No scenario is of this kind yet: those of other kinds are told apart from it.
+# No scenario is of these kinds yet: those of other kinds are told apart from them.
 AREAS = Kind(
     about="areas",
     sides=(),
@@ -71,7 +71,8 @@ AREAS = Kind(
     box=Box,
     look=Looks,
 )
-_KINDS = {"trips": TRIPS, "country": AREAS}
+PEOPLE = replace(AREAS, about="people")
+_KINDS = {"trips": TRIPS, "country": AREAS, "federated": PEOPLE}
 
 
 def kind_of(page: str) -> Kind:

@@ -23,6 +23,10 @@ TITLES = {
     "Compared": "All mechanisms",
     "Built": "How it was cut",
     "Ways": "Architectures",
+    "Rounds": "Round by round",
+    "Server": "What the server saw",
+    "Failing": "Dropouts and bytes",
+    "Algorithms": "All algorithms",
 }
 
 

@@ -1,0 +1,60 @@
+"""What is read above and below the maps: the first sentence, the strip of figures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.app.curator.answers import median_error
+from explorer.app.curator.screen import Screen
+from explorer.app.federated.round_sentences import several, size
+from explorer.app.federated.screen import released
+from explorer.app.kit.numbers import percent
+from explorer.releases.distributed import ONCE
+
+
+def answer(screen: Screen) -> str:
+    """What the server saw, and how far the map that it made of it is off: one sentence."""
+    release = released(screen)
+    rounds, people = len(release.heard), round(release.facts["asked"])
+    most = max(row.cells for row in release.heard)
+    once = "one vector" if release.paying == ONCE else several(rounds, "vector")
+    whose = several(people, "person", "people")
+    said = (
+        f"{screen.data.title}: in {several(rounds, 'round')} the server saw masked vectors of "
+        f"{whose} ({once} each, of up to {most:,} numbers) and the sums of shards, and nobody's "
+        "place"
+    )
+    if release.parameters.get("algorithm") == "sampling":
+        said = f"{screen.data.title}: {whose} were counted without any noise, for comparison only"
+    if len(screen.answers.true) == 0:
+        return f"{said}; no box has been drawn."
+    boxes = several(len(screen.answers.true), "box", "boxes")
+    return f"{said}; its map is off by {percent(median_error(screen.answers))} in {boxes}."
+
+
+def key_figures(screen: Screen) -> list[tuple[str, str]]:
+    """Label and value of the strip above the maps."""
+    release = released(screen)
+    rows = release.heard
+    sent = [row.bytes_up for row in rows]
+    seconds = screen.seconds
+    each = size(min(sent)) if min(sent) == max(sent) else f"{size(min(sent))} – {size(max(sent))}"
+    return [
+        ("Rounds", str(len(rows))),
+        ("People asked", f"{release.facts['asked']:,.0f}"),
+        ("A person sends", each),
+        ("Median box error", percent(median_error(screen.answers))),
+        ("Cell errors (L1/N)", "–" if np.isnan(screen.error) else f"{screen.error:.2f}"),
+        ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
+    ]
+
+
+def about(screen: Screen) -> str:
+    """What this simulation stands for: who asked, and what may not be claimed of it."""
+    release = released(screen)
+    kind = "A preview" if release.preview else "A release"
+    return (
+        f"{kind} of {release.population:,.0f} people, each counted at one place; counts are scaled "
+        f"up from those who answered. Epsilon {release.epsilon:.4g} for whoever gets the release. "
+        "Places did not stay with people here: one process holds them all and plays everybody."
+    )

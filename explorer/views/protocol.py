@@ -45,9 +45,7 @@ class LossCurve:
         self.curve, self.floor = (ColumnDataSource({"x": [], "y": []}) for _ in range(2))
         self.figure = fig = chart(240, x_range=(0, 100), y_range=(0, 4))
         fig.line("x", "y", source=self.curve, line_color=FIRST, line_width=3)
-        fig.line(
-            "x", "y", source=self.floor, line_color=SECOND, line_width=2.5, line_dash="dashed"
-        )
+        fig.line("x", "y", source=self.floor, line_color=SECOND, line_width=2.5, line_dash="dashed")
         self._refused = limit(fig, "height")
         fig.xaxis.axis_label = "percent of a shard who drop out"
         fig.yaxis.axis_label = "epsilon of its sum"
@@ -71,9 +69,7 @@ class BytesCurve:
         self.all, self.fixed, self.rounds = (ColumnDataSource({"x": [], "y": []}) for _ in range(3))
         self.figure = fig = chart(240, log="xy", x_range=(10, 1e6), y_range=(1e3, 1e6))
         fig.line("x", "y", source=self.all, line_color=FIRST, line_width=3)
-        fig.line(
-            "x", "y", source=self.fixed, line_color=SECOND, line_width=2.5, line_dash="dashed"
-        )
+        fig.line("x", "y", source=self.fixed, line_color=SECOND, line_width=2.5, line_dash="dashed")
         fig.scatter("x", "y", source=self.rounds, color=TRUTH, size=9)
         fig.xaxis.axis_label = "numbers in a vector"
         fig.yaxis.axis_label = "bytes a person sends"

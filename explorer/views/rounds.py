@@ -64,20 +64,16 @@ class Marked:
         view : Viewport
         """
         grey = None if drowned is None else _picture(tree, drowned, grid, view)
-        return cls(
-            *(_legible(boxes_of(keys, tree.depth, grid), view) for keys in (split, gone)),
-            grey,
-            view,
-        )
+        divided, given_up = (_legible(boxes_of(keys, grid), view) for keys in (split, gone))
+        return cls(divided, given_up, grey, view)
 
 
-def boxes_of(keys: NDArray[np.int64], depth: int, grid: Grid) -> NDArray[np.float64]:
+def boxes_of(keys: NDArray[np.int64], grid: Grid) -> NDArray[np.float64]:
     """Cells of a tree on a grid, (k, 4) x0, y0, x1, y1 in grid units.
 
     Parameters
     ----------
-    keys : (k,) nodes
-    depth : of the tree; its square is the smallest power of two that holds the grid
+    keys : (k,) nodes; the tree's square is the smallest power of two that holds the grid
     grid : Grid
     """
     side = 1 << (max(grid.shape) - 1).bit_length()
@@ -139,9 +135,7 @@ class RoundMarks:
             color_mapper=LinearColorMapper(palette=list(_GREY_PALETTE), low=0, high=2),
         )
         edges = {"left": "x0", "bottom": "y0", "right": "x1", "top": "y1"}
-        fig.quad(
-            **edges, source=self.split, fill_color=None, line_color=DIVIDED, line_width=1.5
-        )
+        fig.quad(**edges, source=self.split, fill_color=None, line_color=DIVIDED, line_width=1.5)
         fig.quad(
             **edges,
             source=self.gone,

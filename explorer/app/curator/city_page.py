@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from explorer.app.curator.data import CityData, heat_of, prepared, same_extent
 from explorer.app.curator.drawn_page import DrawnPage
 from explorer.app.curator.page import Place

@@ -16,6 +16,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.prose import chart_pane
 from explorer.app.kit.words import words
+from explorer.federated import calibration
 from explorer.views.protocol import BYTES_LEGEND, LOSS_LEGEND, BytesCurve, LossCurve
 from explorer.views.tables import Cell, number, table
 from explorer.views.teaching.frame import legend
@@ -102,7 +103,7 @@ def _column(title: str, said: object, entries: object, figure: object, rows: obj
 
 def about_dropouts(lost: Dropouts) -> str:
     """Where a shard is refused, and what its sum would cost otherwise."""
-    half = float(np.interp(-0.5, -lost.part, lost.cost))
+    half = calibration.epsilon_of_fewer(lost.epsilon, 0.5)
     return (
         f"A shard of {lost.size:,} people gives no sum if more than {lost.refused:.3g} % drop out. "
         f"Its noise is made for {several(lost.honest, 'honest survivor')}: with half of them the "
@@ -122,16 +123,15 @@ def costs_table(lost: Dropouts) -> str:
     ]
     rows = []
     for part in _PARTS:
-        gone, cost, floor = (
-            float(np.interp(-part, -lost.part, line))
-            for line in (lost.dropped, lost.cost, lost.floor)
-        )
+        gone = float(np.interp(-part, -lost.part, lost.dropped))
+        cost = calibration.epsilon_of_fewer(lost.epsilon, part)
+        floor = calibration.floor_of_fewer(part)
         rows.append(
             [
                 Cell(f"{part:.0%}"),
                 Cell(f"{gone:.0f} %"),
                 Cell(f"{cost:.3g}"),
-                Cell(f"{floor:.2g}" if floor > 0.005 else "0"),
+                Cell(f"{floor:.2g}"),
                 Cell("refused" if gone > lost.refused + 1e-9 else "yes"),
             ]
         )

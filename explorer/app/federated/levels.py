@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.screen import Screen
-from explorer.app.federated.screen import chosen, released
+from explorer.app.federated.screen import released
 from explorer.errors import InputError
 from explorer.federated import calibration
 from explorer.federated.refine import expected, unevenness
@@ -92,7 +92,7 @@ def judge(job: LevelsJob) -> Judged:
     last = len(rounds)
     number = min(job.number, last - 1) if job.number else last - 1
     heard = rounds[number - 1]
-    sd, scale = _next(release, chosen(job.screen), number)
+    sd, scale = _next(release, number)
     printed = release.parameters["algorithm"] == "paper"
     return Judged(
         job.screen, number, last, heard.noise, sd / scale, printed,
@@ -100,7 +100,7 @@ def judge(job: LevelsJob) -> Judged:
     )  # fmt: skip
 
 
-def _next(release: DistributedRelease, made: object, number: int) -> tuple[float, float]:
+def _next(release: DistributedRelease, number: int) -> tuple[float, float]:
     """Noise of the sums that a round's decisions look ahead to, and how much larger those are."""
     rounds = release.heard
     parameters = release.parameters

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.error_bars import GivenBars
+from explorer.app.curator.map_readout import MapReadout
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
-from explorer.app.curator.map_readout import MapReadout
 from explorer.app.federated.sentences import about, answer, key_figures
 from explorer.app.kit.html import html_pane, put
 

@@ -82,6 +82,4 @@ def compute_frame(job: FrameJob) -> Frame:
             screen.view,
         )
     picture = screen.paint(release) if number < rounds else None
-    return Frame(
-        screen, number, rounds, job.grey, release, picture, marks, drowned, error
-    )
+    return Frame(screen, number, rounds, job.grey, release, picture, marks, drowned, error)

@@ -141,9 +141,7 @@ class RoundsPanel(SteppedPanel[Frame]):
         steps = frame.last if frame.replayed else 1
         if self._wanted in (0, frame.number):
             # An earlier frame would pull the slider back that a visitor still moves.
-            self.round.param.update(
-                end=max(frame.last, 2), value=frame.number, disabled=steps == 1
-            )
+            self.round.param.update(end=max(frame.last, 2), value=frame.number, disabled=steps == 1)
         self._offer(steps == 1 or frame.number == 1, frame.number == frame.last)
         put(
             self._said,

@@ -28,8 +28,10 @@ def answer(screen: Screen) -> str:
         said = f"{screen.data.title}: {whose} were counted without any noise, for comparison only"
     if len(screen.answers.true) == 0:
         return f"{said}; no box has been drawn."
-    boxes = several(len(screen.answers.true), "box", "boxes")
-    return f"{said}; its map is off by {percent(median_error(screen.answers))} in {boxes}."
+    off, boxes = percent(median_error(screen.answers)), len(screen.answers.true)
+    if boxes == 1:
+        return f"{said}; from these sums it made a map that is off by {off} in the box."
+    return f"{said}; from these sums it made a map that is off by {off} in the median of {boxes} boxes."
 
 
 def key_figures(screen: Screen) -> list[tuple[str, str]]:

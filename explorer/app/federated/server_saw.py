@@ -83,12 +83,13 @@ def vectors_of(found: MaskedShard) -> list[Strip]:
     seen, sums = found.seen, found.sums
     text = words("federated")
     full = float(2**sums.bits)
+    sent, added = (each.astype(np.int64) for each in (seen.masked, seen.masked_sum))
     largest = float(max(np.abs(found.decoded).max(), 1))
     own = float(max(np.abs(seen.share).max(), 1))
     return [
         Strip("Her vector", text["Her vector"], seen.vector, 1.0),
         Strip("Her share of the noise", text["Her share"], seen.share, own),
-        Strip("What she sends", text["What she sends"], seen.masked.astype(np.int64), full),
-        Strip("All that was sent, added", text["Sum of what"], seen.masked_sum.astype(np.int64), full),
+        Strip("What she sends", text["What she sends"], sent, full),
+        Strip("All that was sent, added", text["Sum of what"], added, full),
         Strip("The sum without masks", text["The sum"], found.decoded, largest),
     ]

@@ -132,8 +132,8 @@ def sentence(found: Judged) -> str:
         return said
     return (
         f"{said} Unevenness H is {uneven.unevenness:.2g} at level {uneven.number}, where "
-        f"{uneven.factor:.2g} times the coming noise is enough, and {even.unevenness:.2g} at level "
-        f"{even.number}, where it takes {even.factor:.2g} times."
+        f"{number(uneven.factor, 2)} times the coming noise is enough, and {even.unevenness:.2g} at level "
+        f"{even.number}, where it takes {number(even.factor, 2)} times."
     )
 
 
@@ -167,7 +167,7 @@ def _row(level: Level, found: Judged) -> list[Cell]:
         Cell(f"{wide:,.0f} m" if grid.unit == "m" else f"{wide:g}"),
         Cell(f"{level.cells:,}"),
         Cell("–" if found.printed else f"{level.unevenness:.2g}"),
-        Cell(f"{level.factor:.2g}"),
+        Cell(number(level.factor, 2)),
         Cell(number(level.threshold)),
         Cell(_people(level.median)),
         Cell(_people(level.largest)),

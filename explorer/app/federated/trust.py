@@ -23,5 +23,3 @@ def trust_table() -> str:
         f"</caption><tbody>{rows}</tbody></table>"
     )
     return f"<h3>Who must be trusted with what</h3><p>{text['Trust']}</p>{table}"
-
-

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.screen import Screen
-from explorer.app.federated.screen import released
+from explorer.app.federated.screen import refines, released
 from explorer.errors import InputError
 from explorer.federated import calibration
 from explorer.federated.refine import expected, unevenness
@@ -85,7 +85,7 @@ def judge(job: LevelsJob) -> Judged:
     """
     release = released(job.screen)
     rounds = [each for each in release.heard if isinstance(each, Heard)]
-    if release.parameters["algorithm"] not in ("people", "mended", "paper"):
+    if not refines(release):
         raise InputError("This algorithm divides nothing by a threshold: choose people or paper.")
     if len(rounds) < 2:
         raise InputError("There was one round only, so nothing was divided: ask more people.")

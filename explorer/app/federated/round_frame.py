@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.app.curator.figures import map_error
 from explorer.app.curator.screen import Painted, Screen
-from explorer.app.federated.screen import released
+from explorer.app.federated.screen import refines, released
 from explorer.releases.distributed import DistributedRelease
 from explorer.releases.rounds import Heard
 from explorer.views.partition import Leaves
@@ -52,7 +52,7 @@ class Frame:
     @property
     def replayed(self) -> bool:
         """Whether earlier rounds have maps too; some algorithms have one at their end only."""
-        return all(isinstance(each, Heard) for each in released(self.screen).heard)
+        return refines(released(self.screen))
 
 
 def compute_frame(job: FrameJob) -> Frame:
@@ -60,7 +60,7 @@ def compute_frame(job: FrameJob) -> Frame:
     screen, old = job.screen, job.previous
     whole = released(screen)
     rounds = len(whole.heard)
-    replayed = all(isinstance(each, Heard) for each in whole.heard)
+    replayed = refines(whole)
     number = min(job.number, rounds) if job.number and replayed else rounds
     same = old is not None and old.number == number and released(old.screen) is whole
     if same and old is not None:
@@ -70,7 +70,8 @@ def compute_frame(job: FrameJob) -> Frame:
         error = map_error(screen.data.matrix, release, Leaves.of(release))
     heard = whole.heard[number - 1]
     marks, drowned = None, 0
-    if isinstance(heard, Heard):
+    # With one round alone its cells are those of the map, whatever the algorithm.
+    if isinstance(heard, Heard) and (replayed or rounds == 1):
         below = np.asarray(heard.sums <= heard.noise)
         drowned = int(np.count_nonzero(below))
         marks = Marked.of(

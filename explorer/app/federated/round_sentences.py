@@ -41,7 +41,7 @@ def about_round(frame: Frame) -> str:
     release = released(frame.screen)
     row = release.heard[frame.number - 1]
     said = f"Round {frame.number} of {frame.last}: {_asked(release, row)}. {_sent(row)}"
-    if isinstance(row, Heard):
+    if frame.marks is not None and isinstance(row, Heard):
         said += f" {_decided(row, frame)}"
     elif not frame.replayed:
         said += " This algorithm has a map at its end only, so there is no round to go back to."

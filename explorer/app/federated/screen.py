@@ -12,6 +12,8 @@ from explorer.app.work.cache import Shelf
 from explorer.federated.people import People
 from explorer.releases.distributed import DistributedRelease
 
+#: Algorithms whose rounds refine a tree; the others have a map at their end only.
+REFINING = ("people", "mended", "paper")
 #: Places of people, 4 bytes each, and previews: the same for all visitors.
 _PEOPLE: Shelf[People] = Shelf(4)
 _PREVIEWS: Shelf[DistributedRelease] = Shelf(12)
@@ -31,6 +33,11 @@ def people_of(data: CityData) -> People:
 def released(screen: Screen) -> DistributedRelease:
     """The release of a screen of this page."""
     return cast(DistributedRelease, screen.release)
+
+
+def refines(release: DistributedRelease) -> bool:
+    """Whether there is a map after every round."""
+    return release.parameters["algorithm"] in REFINING
 
 
 def chosen(screen: Screen) -> Federated:

@@ -29,9 +29,8 @@ def answer(screen: Screen) -> str:
     if len(screen.answers.true) == 0:
         return f"{said}; no box has been drawn."
     off, boxes = percent(median_error(screen.answers)), len(screen.answers.true)
-    if boxes == 1:
-        return f"{said}; from these sums it made a map that is off by {off} in the box."
-    return f"{said}; from these sums it made a map that is off by {off} in the median of {boxes} boxes."
+    where = "the box" if boxes == 1 else f"the median of {boxes} boxes"
+    return f"{said}; from these sums it made a map that is off by {off} in {where}."
 
 
 def key_figures(screen: Screen) -> list[tuple[str, str]]:

@@ -130,10 +130,11 @@ def sentence(found: Judged) -> str:
     )
     if even.number == uneven.number:
         return said
+    few, many = number(uneven.factor, 2), number(even.factor, 2)
     return (
-        f"{said} Unevenness H is {uneven.unevenness:.2g} at level {uneven.number}, where "
-        f"{number(uneven.factor, 2)} times the coming noise is enough, and {even.unevenness:.2g} at level "
-        f"{even.number}, where it takes {number(even.factor, 2)} times."
+        f"{said} Unevenness H is {uneven.unevenness:.2g} at level {uneven.number}, where {few} "
+        f"times the coming noise is enough, and {even.unevenness:.2g} at level {even.number}, "
+        f"where it takes {many} times."
     )
 
 

@@ -14,7 +14,8 @@ from explorer.app.federated.failing_figures import Dropouts, Figures, find_figur
 from explorer.app.federated.round_sentences import several, size
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
-from explorer.app.kit.prose import chart_pane
+from explorer.app.kit.numbers import share
+from explorer.app.kit.prose import chart_pane, pane
 from explorer.app.kit.words import words
 from explorer.federated import calibration
 from explorer.views.protocol import BYTES_LEGEND, LOSS_LEGEND, BytesCurve, LossCurve
@@ -91,7 +92,7 @@ def _column(title: str, said: object, entries: object, figure: object, rows: obj
     made = pn.Column(
         html_pane(f"<h3>{title}</h3>"),
         said,
-        html_pane(legend(entries)),  # type: ignore[arg-type]
+        pane(legend(entries)),  # type: ignore[arg-type]
         chart_pane(figure),
         rows,
         sizing_mode="stretch_width",
@@ -104,12 +105,10 @@ def _column(title: str, said: object, entries: object, figure: object, rows: obj
 def about_dropouts(lost: Dropouts) -> str:
     """Where a shard is refused, and what its sum would cost otherwise."""
     half = calibration.epsilon_of_fewer(lost.epsilon, 0.5)
-    return (
-        f"A shard of {lost.size:,} people gives no sum if more than {lost.refused:.3g} % drop out. "
-        f"Its noise is made for {several(lost.honest, 'honest survivor')}: with half of them the "
-        f"sum would cost epsilon {half:.2g} in place of {lost.epsilon:.3g}, and with fewer there "
-        "is a floor that no smaller epsilon removes."
-    )
+    refused = f"A shard of {lost.size:,} people gives no sum if more than {lost.refused:.3g} % "
+    made = f"Its noise is made for {several(lost.honest, 'honest survivor')}: with half of them "
+    cost = f"the sum would cost epsilon {half:.2g} in place of {lost.epsilon:.3g}. "
+    return f"{refused}drop out. {made}{cost}{words('federated')['Floor']}"
 
 
 def costs_table(lost: Dropouts) -> str:
@@ -128,7 +127,7 @@ def costs_table(lost: Dropouts) -> str:
         floor = calibration.floor_of_fewer(part)
         rows.append(
             [
-                Cell(f"{part:.0%}"),
+                Cell(share(part)),
                 Cell(f"{gone:.0f} %"),
                 Cell(f"{cost:.3g}"),
                 Cell(f"{floor:.2g}"),
@@ -155,13 +154,12 @@ def sent_table(found: Figures) -> str:
         ("in all", ""),
     ]
     rows = []
-    for cells, total in zip(*found.rounds, strict=True):
-        vector = -(-int(cells) * found.bits // 8)
+    for cells, total, vector in zip(*found.rounds, found.vectors, strict=True):
         rows.append(
             [
                 Cell(f"{cells:,.0f}"),
-                Cell(size(max(total - vector, 0))),
-                Cell(size(min(vector, total))),
+                Cell(size(total - vector)),
+                Cell(size(vector)),
                 Cell(size(total)),
             ]
         )

@@ -71,6 +71,7 @@ class Figures:
     bits, protocol : of the last round, and bytes of its protocol without the vector
     cells, sent : (k,) numbers in a vector, and bytes that a person sends for them
     rounds : (r,) cells and bytes of this release's own rounds
+    vectors : (r,) bytes of the vectors among them
     sizes : shards of several sizes
     people : who are asked in all
     """
@@ -82,6 +83,7 @@ class Figures:
     cells: Floats
     sent: Floats
     rounds: tuple[Floats, Floats]
+    vectors: Floats
     sizes: tuple[Size, ...]
     people: int
 
@@ -112,6 +114,7 @@ def find_figures(screen: Screen) -> Figures:
             np.array([float(row.cells) for row in rows]),
             np.array([row.bytes_up for row in rows]),
         ),
+        vectors=np.array([float(-(-row.cells * row.bits // 8)) for row in rows]),
         sizes=tuple(
             _size(n, people, made.dropped, made.corrupt, made.epsilon)
             for n in sorted({min(n, people) for n in SIZES})

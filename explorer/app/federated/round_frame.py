@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.app.curator.figures import map_error
 from explorer.app.curator.screen import Painted, Screen
 from explorer.app.federated.screen import refines, released
 from explorer.releases.distributed import DistributedRelease
+from explorer.releases.quarters import separate
 from explorer.releases.rounds import Heard
 from explorer.views.partition import Leaves
 from explorer.views.rounds import Marked
@@ -55,6 +57,24 @@ class Frame:
         return refines(released(self.screen))
 
 
+def drowned_in_noise(release: DistributedRelease, heard: Heard) -> NDArray[np.bool_]:
+    """Which cells of a round hold fewer people than the noise of its sums, (v,).
+
+    What they hold is what the map says, to which all rounds so far have contributed; noise is
+    scaled up to all people, as the map is.
+    """
+    tree, (rows, cols) = heard.tree, release.grid.shape
+    scale = release.population / max(heard.answered, 1)
+    shift = (max(rows, cols) - 1).bit_length() - tree.depth
+    # A cell's people are spread evenly over what it owns: one place of it tells them all.
+    _, first = np.unique(tree.run_index, return_index=True)
+    column, row = (each << shift for each in separate(tree.runs[0][first]))
+    there = (row < rows) & (column < cols)
+    held = heard.sums * scale
+    held[there] = release.density()[row[there], column[there]] * (tree.area[there] << 2 * shift)
+    return np.asarray(held <= heard.noise * scale)
+
+
 def compute_frame(job: FrameJob) -> Frame:
     """Replay a round, draw its map at the size of the screen, mark its cells."""
     screen, old = job.screen, job.previous
@@ -72,7 +92,7 @@ def compute_frame(job: FrameJob) -> Frame:
     marks, drowned = None, 0
     # With one round alone its cells are those of the map, whatever the algorithm.
     if isinstance(heard, Heard) and (replayed or rounds == 1):
-        below = np.asarray(heard.sums <= heard.noise)
+        below = drowned_in_noise(release, heard)
         drowned = int(np.count_nonzero(below))
         marks = Marked.of(
             heard.tree,

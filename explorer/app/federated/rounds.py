@@ -14,6 +14,7 @@ from explorer.app.federated.round_sentences import about_round, caption, rounds_
 from explorer.app.federated.screen import released
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.prose import pane
 from explorer.views.rounds import DIVIDED, GIVEN_UP, GREY
 from explorer.views.teaching.frame import legend
 
@@ -44,7 +45,7 @@ class RoundsPanel(SteppedPanel[Frame]):
             ui.wrapping(*self.buttons.values(), self.pace, gap="6px 8px"),
             ui.wrapping(self.round, self.grey, gap="4px 24px", margin=(8, 0, 0, 0)),
             self._said,
-            html_pane(legend(_LEGEND)),
+            pane(legend(_LEGEND)),
             self._table,
             sizing_mode="stretch_width",
             margin=(4, 0),

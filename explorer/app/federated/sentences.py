@@ -9,6 +9,7 @@ from explorer.app.curator.screen import Screen
 from explorer.app.federated.round_sentences import several, size
 from explorer.app.federated.screen import released
 from explorer.app.kit.numbers import percent
+from explorer.app.kit.words import words
 from explorer.releases.distributed import ONCE
 
 
@@ -38,15 +39,13 @@ def key_figures(screen: Screen) -> list[tuple[str, str]]:
     release = released(screen)
     rows = release.heard
     sent = [row.bytes_up for row in rows]
-    seconds = screen.seconds
-    each = size(min(sent)) if min(sent) == max(sent) else f"{size(min(sent))} – {size(max(sent))}"
+    each = size(max(sent))
     return [
         ("Rounds", str(len(rows))),
         ("People asked", f"{release.facts['asked']:,.0f}"),
-        ("A person sends", each),
+        ("A person sends, at most", each),
         ("Median box error", percent(median_error(screen.answers))),
         ("Cell errors (L1/N)", "–" if np.isnan(screen.error) else f"{screen.error:.2f}"),
-        ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
     ]
 
 
@@ -55,7 +54,6 @@ def about(screen: Screen) -> str:
     release = released(screen)
     kind = "A preview" if release.preview else "A release"
     return (
-        f"{kind} of {release.population:,.0f} people, each counted at one place; counts are scaled "
-        f"up from those who answered. Epsilon {release.epsilon:.4g} for whoever gets the release. "
-        "Places did not stay with people here: one process holds them all and plays everybody."
+        f"{kind} of {release.population:,.0f} people, epsilon {release.epsilon:.4g} for whoever "
+        f"gets it. {words('federated')['Simulation']}"
     )

@@ -72,9 +72,8 @@ def sentence(found: MaskedShard) -> str:
     missing = sums.asked - sums.answered
     return (
         f"A shard of {sums.asked} people of {found.screen.data.title}: {missing} dropped out, "
-        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits. What the server has "
-        "of each is a row of random numbers; only the sum of all rows means something, and it "
-        f"holds noise of ±{sums.sd:.2g} people in every number."
+        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits. "
+        f"{words('federated')['Only the sum']} Noise in each: ±{sums.sd:.2g} people."
     )
 
 

@@ -15,7 +15,7 @@ from explorer.app.federated.levels import Judged, Level, LevelsJob, judge
 from explorer.app.federated.round_sentences import several
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
-from explorer.app.kit.prose import chart_pane
+from explorer.app.kit.prose import chart_pane, pane
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.views.protocol import LEVEL_LEGEND, LevelChart
@@ -44,7 +44,7 @@ class ThresholdsPanel(ExplainPanel[Judged]):
         self.chart = LevelChart()
         self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(2))
         self._chart = chart_pane(self.chart.figure)
-        self._legend = html_pane(legend(LEVEL_LEGEND))
+        self._legend = pane(legend(LEVEL_LEGEND))
         self.view = pn.Column(
             self.round,
             self._said,
@@ -116,7 +116,7 @@ class ThresholdsPanel(ExplainPanel[Judged]):
 def sentence(found: Judged) -> str:
     """Why some cells are divided and some are not, with this round's own figures."""
     divided = sum(each.divided for each in found.levels)
-    said = f"After round {found.number} {several(divided, 'cell was', 'cells were')} divided. "
+    said = f"After round {found.number}, {several(divided, 'cell was', 'cells were')} divided. "
     if found.printed:
         return (
             f"{said}The paper divides whatever holds more than twice the noise of what is left "

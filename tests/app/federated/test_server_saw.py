@@ -73,7 +73,7 @@ def test_a_strip_writes_the_numbers_around_a_cell() -> None:
 
 
 def test_a_shard_in_which_nobody_honest_is_sure_is_refused() -> None:
-    page = people.new_page(dropped=0.6, corrupt=0.3, shard=20_000)
+    page = people.new_page(dropped=0.5, corrupt=0.35, shard=2_000)
     with pytest.raises(InputError, match="nobody"):
         masked_shard(page.screen)
     page.explain.choice.value = "Server"

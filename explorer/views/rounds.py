@@ -135,7 +135,15 @@ class RoundMarks:
             color_mapper=LinearColorMapper(palette=list(_GREY_PALETTE), low=0, high=2),
         )
         edges = {"left": "x0", "bottom": "y0", "right": "x1", "top": "y1"}
-        fig.quad(**edges, source=self.split, fill_color=None, line_color=DIVIDED, line_width=1.5)
+        # Below the partition and the boxes, which were drawn first.
+        fig.quad(
+            **edges,
+            source=self.split,
+            fill_color=None,
+            line_color=DIVIDED,
+            line_width=2,
+            level="underlay",
+        )
         fig.quad(
             **edges,
             source=self.gone,
@@ -146,6 +154,7 @@ class RoundMarks:
             hatch_color=GIVEN_UP,
             hatch_alpha=0.8,
             hatch_scale=8,
+            level="underlay",
         )
 
     def show(self, marked: Marked | None) -> None:

@@ -16,7 +16,8 @@ Panel = ExplainPanel[Any]
 OFF = "off"
 #: A phone has no room for six buttons side by side.
 _WRAPPING = """
-@media (max-width: 600px) { .MuiToggleButtonGroup-root { flex-wrap: wrap; } }
+@media (max-width: 600px) { .MuiToggleButtonGroup-root { flex-wrap: wrap; }
+  .MuiToggleButton-root { flex: 1 1 34% !important; } }
 """
 #: What a visitor reads for each panel.
 TITLES = {

@@ -40,12 +40,14 @@ class RoundsPanel(SteppedPanel[Frame]):
             label=self._state.param.grey.label, value=self._state.grey, size="small", margin=(4, 0)
         )
         ui.bind(self.grey, self._chose_grey, self._refused)
+        marks = pane(legend(_LEGEND), styles={"flex": "0 1 auto"})
         self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(2))
         self.view = pn.Column(
-            ui.wrapping(*self.buttons.values(), self.pace, gap="6px 8px"),
-            ui.wrapping(self.round, self.grey, gap="4px 24px", margin=(8, 0, 0, 0)),
+            ui.wrapping(*self.buttons.values(), self.pace, self.round, gap="6px 8px"),
             self._said,
-            pane(legend(_LEGEND)),
+            ui.wrapping(
+                pane(legend(_LEGEND), styles={"flex": "0 1 auto"}), self.grey, gap="4px 24px"
+            ),
             self._table,
             sizing_mode="stretch_width",
             margin=(4, 0),

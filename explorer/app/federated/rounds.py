@@ -45,9 +45,7 @@ class RoundsPanel(SteppedPanel[Frame]):
         self.view = pn.Column(
             ui.wrapping(*self.buttons.values(), self.pace, self.round, gap="6px 8px"),
             self._said,
-            ui.wrapping(
-                pane(legend(_LEGEND), styles={"flex": "0 1 auto"}), self.grey, gap="4px 24px"
-            ),
+            ui.wrapping(marks, self.grey, gap="4px 24px"),
             self._table,
             sizing_mode="stretch_width",
             margin=(4, 0),

@@ -8,17 +8,21 @@ import numpy as np
 import param
 from hypothesis import strategies as st
 
-from explorer.mechanisms import all_mechanisms, mechanism, trip_mechanisms
+from explorer.mechanisms import all_mechanisms, trip_mechanisms
 from explorer.scenario import (
     BOUNDS,
+    CELLS,
     GRID_SIDES,
     MAX_SEED,
     TRIP_SIDES,
+    AreaLooks,
     Looks,
     Scenario,
     Sweep,
     TripLooks,
 )
+from explorer.scenario.choices import LOWEST
+from explorer.scenario.known import mechanism
 
 KEYS = list(all_mechanisms())
 
@@ -57,7 +61,9 @@ def _lines(longest: int) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def parts(draw: Any, part: type[Looks] | type[Sweep] | type[TripLooks]) -> dict[str, Any]:
+def parts(
+    draw: Any, part: type[Looks] | type[Sweep] | type[TripLooks] | type[AreaLooks]
+) -> dict[str, Any]:
     """Looks, or a sweep, with any of its fields."""
     return {
         name: draw(st.sampled_from(values)) for name, values in part.choices.items() if draw(_BOOL)
@@ -65,6 +71,7 @@ def parts(draw: Any, part: type[Looks] | type[Sweep] | type[TripLooks]) -> dict[
 
 
 _BOOL = st.booleans()
+_NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 
 
 @st.composite
@@ -105,6 +112,36 @@ def trip_scenarios(draw: Any) -> Scenario:
         seed=draw(st.none() | st.integers(0, MAX_SEED)),
         boxes=draw(st.none() | st.lists(rows(count), max_size=5)),
         look=draw(parts(TripLooks)),
+        title=draw(_lines(80)),
+        about=draw(_lines(80)),
+    )
+
+
+@st.composite
+def area_scenarios(draw: Any) -> Scenario:
+    """Any scenario of a country."""
+    inside = draw(choices(KEYS) | st.just({"none": {}}))
+    ((key, settings),) = inside.items()
+    made: dict[str, Any] = {"inside": key, "inside_settings": settings}
+    for name in ("budgets", "own_share", "threshold", "consistency"):
+        if draw(_BOOL):
+            made[name] = draw(_values(mechanism("country").param[name]))
+    look = draw(parts(AreaLooks)) | {
+        "level": draw(st.integers(0, LOWEST)),
+        "area": draw(st.none() | st.lists(_NAMES, max_size=4)),
+        "partition": draw(_BOOL),
+    }
+    return Scenario(
+        page="country",
+        city=draw(_lines(20).filter(str.strip)),
+        side=draw(st.sampled_from(CELLS)),
+        contribution_bound=draw(st.sampled_from(BOUNDS)),
+        mechanisms=({"country": made},),
+        # Poorer maps inside are refused.
+        epsilon=draw(st.floats(0.01, 10)),
+        seed=draw(st.none() | st.integers(0, MAX_SEED)),
+        boxes=draw(st.none() | st.lists(boxes(), max_size=5)),
+        look=look,
         title=draw(_lines(80)),
         about=draw(_lines(80)),
     )

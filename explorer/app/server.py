@@ -65,12 +65,13 @@ def serve(
     # Inside, since a process that serves an audience must not load what may hold exact numbers.
     from explorer.app.curator.start import known_city, known_lesson
     from explorer.cities.catalogue import cities
+    from explorer.scenario.kinds import MAPS
 
     _refuse_in_a_worker()
     if scenario is not None:
         known_city(scenario)
         known_lesson(scenario)
-        if not scenario.places:
+        if scenario.kind is MAPS:
             city, choices = scenario.city, {"side": scenario.side, **choices}
     key = city or next(iter(cities()))
     where = _checked(port, origins)

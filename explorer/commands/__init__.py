@@ -17,6 +17,7 @@ COMMANDS = (
     "count",
     "trips",
     "country",
+    "federated",
     "answer",
     "evaluate",
     "papers",

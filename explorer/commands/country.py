@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,7 @@ HELP = "draw private counts and maps of areas inside each other"
 _SETTINGS = ("inside", "budgets", "own_share", "threshold", "consistency")
 _ENDINGS = (".gpkg", ".parquet")
 _CELL = "500m"
+_SET = "--inside-set"
 _INSIDE = "map inside"
 
 
@@ -85,6 +85,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in _SETTINGS:
         text = flags.described(Country.param[name]).replace("%", "%%")
         group.add_argument(flags.flag(name), metavar="VALUE", help=text)
+        if name == "inside":
+            group.add_argument(
+                _SET,
+                metavar="NAME=VALUE",
+                action="append",
+                default=[],
+                help="a setting of the mechanism inside, such as T=5; may be given several times",
+            )
     add_columns(parser)
     add_parts(parser.add_argument_group("points in parts"))
 
@@ -101,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
         for name, text in typed.items()
         if text is not None
     }
-    made = Country(**settings)
+    made = Country(**settings, **_settings_inside(arguments, settings))
     seed = whole_or_none(arguments.preview, "--preview", 0)
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     refuse_user_alone(arguments, bound, "users", "records")
@@ -116,8 +124,8 @@ def run(arguments: argparse.Namespace) -> None:
     areas, cell = _areas(arguments)
     ledger = None if arguments.no_ledger or seed is not None else Payment()
     started = time.perf_counter()
-    counts, notes = _counted(arguments, areas, cell, bound, where)
-    for sentence in (*areas.notes, *notes):
+    counts = _counted(arguments, areas, cell, bound, where)
+    for sentence in (*areas.notes, *counts.notes):
         note(without_counts(sentence))
     release: Any = draw_and_save(made, counts, seed, ledger, path, started)
     _say(release)
@@ -125,6 +133,21 @@ def run(arguments: argparse.Namespace) -> None:
         from explorer.releases.country_file import layers
 
         print(f"Layers: {', '.join(layers(areas))}.")
+
+
+def _settings_inside(
+    arguments: argparse.Namespace, settings: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Settings of the mechanism inside, checked by that mechanism."""
+    from explorer.country.mechanism import NO_MAPS, Country
+    from explorer.mechanisms import mechanism
+
+    if not arguments.inside_set:
+        return {}
+    inside = settings.get("inside", Country.param.inside.default)
+    if inside == NO_MAPS:
+        raise InputError(f"{_SET} is not needed with --inside {NO_MAPS}; leave it out.")
+    return {"inside_settings": flags.pairs(arguments.inside_set, mechanism(inside), _SET)}
 
 
 def _path(arguments: argparse.Namespace) -> Path | None:
@@ -166,8 +189,8 @@ def _counted(
     cell: float,
     bound: int | None,
     where: str | None,
-) -> tuple[AreaCounts, Sequence[str]]:
-    """Exact counts, and sentences about the reading with exact numbers in them."""
+) -> AreaCounts:
+    """Exact counts, with sentences about the reading that have exact numbers in them."""
     from explorer.commands.drawing import as_typed
     from explorer.points.partitions import PointFiles
 
@@ -175,7 +198,7 @@ def _counted(
     with as_typed(as_flags), progress("Counting the points") as tell:
         if isinstance(points, PointFiles):
             return points.count_areas(areas, cell, bound, tell, workers=where)
-        return areas.count(points, cell, bound, tell), points.notes
+        return areas.count(points, cell, bound, tell)
 
 
 def _say(release: CountryRelease) -> None:

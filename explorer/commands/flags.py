@@ -142,8 +142,42 @@ def build(
     return made, [flag(name) for name in typed if name not in matters]
 
 
-def value_of(declared: param.Parameter, text: str) -> Any:
-    """A typed text as the parameter's own type; its bounds are the mechanism's to check."""
+def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, Any]:
+    """Settings of a mechanism that were typed as NAME=VALUE behind one flag, ``what``.
+
+    Raises
+    ------
+    InputError
+        For a text without a name, a name that the mechanism does not have or that comes twice, or
+        a value of another type.
+
+    Examples
+    --------
+    >>> pairs(["T=5", "stop-count=30"], all_mechanisms()["htf"], "--inside-set")
+    {'T': 5, 'stop_count': 30.0}
+    """
+    found: dict[str, Any] = {}
+    for each in typed:
+        given, equals, text = each.partition("=")
+        name = given.strip().replace("-", "_")
+        if not equals or not name:
+            raise InputError(f"{what} is {each!r}; give a name and a value such as T=5.")
+        if name not in kind.tunables():
+            raise InputError(
+                f"{kind.title} has no setting {name!r}; {what} takes "
+                f"{', '.join(kind.tunables()) or 'none of it'}."
+            )
+        if name in found:
+            raise InputError(f"{what} names {name} twice; give it once.")
+        found[name] = value_of(kind.param[name], text, f"{what} {name}")
+    return found
+
+
+def value_of(declared: param.Parameter, text: str, what: str = "") -> Any:
+    """A typed text as the parameter's own type; its bounds are the mechanism's to check.
+
+    A sentence calls it ``what``, by default its flag.
+    """
     if isinstance(declared, param.Selector):
         by_text = {_typed(choice).lower(): choice for choice in declared.objects}
         wanted = text.strip().lower().replace(" ", "-")
@@ -155,7 +189,7 @@ def value_of(declared: param.Parameter, text: str) -> Any:
     except ValueError:
         kind = "a whole number" if isinstance(declared, param.Integer) else "a number"
         raise InputError(
-            f"{flag(declared.name)} is {text!r}; give {kind}: {allowed(declared)}."
+            f"{what or flag(declared.name)} is {text!r}; give {kind}: {allowed(declared)}."
         ) from None
     whole = isinstance(declared, param.Integer) and number.is_integer()
     return int(number) if whole else number

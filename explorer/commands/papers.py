@@ -27,17 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Check the claims of the papers on HTF (2022) and on grids (2013), or of the one on "
         "origin-destination matrices (2022) with the word trips, or on a whole country (HTF, "
-        "section 6) with the word country, on the data at hand: the cities of the catalogue, "
+        "section 6) with the word country, or of the one on heatmaps of federated people (2022) "
+        "with the word heatmaps, on the data at hand: the cities of the catalogue, "
         "check-ins, real trips, Great Britain by district, what is made here. In full it takes "
         "minutes (of trips up to an hour); --quick takes about one minute, on less data."
     )
     parser.add_argument(
         "paper",
         nargs="?",
-        choices=("maps", "trips", "country"),
+        choices=("maps", "trips", "country", "heatmaps"),
         default="maps",
-        help="maps (default); trips, which shows Figures 4, 5, 7, 8 and Table 3 in form, too; or "
-        "country",
+        help="maps (default); trips, which shows Figures 4, 5, 7, 8 and Table 3 in form, too; "
+        "country; or heatmaps, with its Tables 1, 2 and 3",
     )
     parser.add_argument(
         "--claim", action="append", metavar="NAME", help="only this one, in detail; can be repeated"
@@ -75,6 +76,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.paper == "country":
         _country(arguments)
+        return
+    if arguments.paper == "heatmaps":
+        _heatmaps(arguments)
         return
     trips = arguments.paper == "trips"
     if not trips and (arguments.reference or arguments.set):
@@ -160,6 +164,39 @@ def _country(arguments: argparse.Namespace) -> None:
             f"{agree} of {len(pairs)} within 3 standard errors of the difference, or 10 % of the "
             "reference."
         )
+    _print_end(report)
+    if path is not None:
+        write_whole(path, report.save)
+        print(f"The report is in {path}.")
+
+
+def _heatmaps(arguments: argparse.Namespace) -> None:
+    """Section 6 and appendix A of heatmaps-2022; one process, in order."""
+    from explorer.evaluate.papers import claims
+    from explorer.federated.paper import CLAIMS, MEASURES, check, table_2
+    from explorer.federated.paper import table as figures
+    from explorer.federated.paper_bench import TABLE_1, TABLE_3, HeatmapBench
+
+    for name in ("set", "jobs", "runs", "reference"):
+        if getattr(arguments, name) is not None:
+            raise InputError(f"--{name} is not for claims on heatmaps; leave it out.")
+    chosen = claims(arguments.claim, CLAIMS)
+    if arguments.list:
+        _list(chosen)
+        return
+    path = None
+    if arguments.output is not None:
+        path = output_path(arguments.output, arguments.overwrite)
+    seeds = None if arguments.seeds is None else whole(arguments.seeds, "--seeds")
+    bench = HeatmapBench(arguments.quick, seeds)
+    with progress(f"{len(chosen)} claims") as tell:
+        report = check(chosen, bench, tell)
+    for row in report.rows:
+        _print_row(row, in_detail=bool(arguments.claim))
+    if not arguments.claim:
+        for title, methods in (("Table 1", TABLE_1), ("Table 3", TABLE_3)):
+            print(f"\n{title}\n{table(['map', 'method', *MEASURES], figures(bench, methods), 2)}")
+        print(f"\nTable 2\n{table(['places of a person', 'MSE'], table_2(bench))}")
     _print_end(report)
     if path is not None:
         write_whole(path, report.save)

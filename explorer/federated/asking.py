@@ -20,6 +20,7 @@ from explorer.federated.places import Whole
 from explorer.federated.protocol import Protocol, Round
 from explorer.federated.questions import Question, Sums
 from explorer.federated.shards import Hook, Roll, ideal, masked, summed
+from explorer.federated.shares import checked
 from explorer.federated.stream import Stream, new_key
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.passes import BudgetExceeded
@@ -172,6 +173,8 @@ class Asking:
         plan = self.protocol.round(
             number, self._price(units), question.counters * people.counters, people.places
         )
+        if self.mode != "summed":
+            checked(plan.units, plan.sensitivity)
         self._book(plan, fresh)
         members = self._members(number, fresh)
         return self._drawn(question, plan, members)

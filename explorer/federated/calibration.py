@@ -154,6 +154,7 @@ def bits(size: int, low: int, sensitivity: int = 1) -> int:
 
 
 # Secure aggregation: what may fail, for all people of a shard together.
+_FEW = 50
 _REBUILT, _LOST, _CUT_OFF = 2.0**-40, 2.0**-30, 2.0**-40
 
 
@@ -167,15 +168,15 @@ def neighbours(size: int, dropped: float, corrupt: float) -> tuple[int, int]:
     two runs of k/2 corrupt or dropped people on the ring, where a Harary graph falls apart into
     parts whose sums would be seen: C(n, 2) C(n - k, R - k) / C(n, R) < 2^-40, R of them.
 
-    A shard too small for any k has everybody for a neighbour; t is then between the number of
-    corrupt ones and that of survivors. (Bell et al. 2020, section 4, semi-honest.)
+    In a shard of fewer than 50, too few for tails, everybody is a neighbour; t is then midway
+    between the corrupt ones and the survivors. (Bell et al. 2020, section 4, semi-honest.)
 
     >>> neighbours(1000, 0.1, 0.05), neighbours(10_000, 0.1, 0.05)
     ((40, 19), (46, 22))
     """
     bad, gone = math.floor(corrupt * size + 1e-9), math.floor(dropped * size + 1e-9)
     both = bad + gone
-    for k in range(2, size, 2):
+    for k in range(2, size if size >= _FEW else 0, 2):
         if both >= k:
             apart = _choose(size, 2) + _choose(size - k, both - k) - _choose(size, both)
             if apart >= math.log(_CUT_OFF):

@@ -15,6 +15,7 @@ from explorer.federated.asking import MODES, Asking, Protocol, Question, generat
 from explorer.federated.people import People
 from explorer.federated.rounds import mended, once, paper
 from explorer.federated.session import Session
+from explorer.federated.shares import checked
 from explorer.mechanisms.base import Mechanism, as_counts
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.limits import Epsilon
@@ -184,6 +185,10 @@ class Federated(Mechanism):
             is sure to be left, a run in which all were refused, or a draw over the ledger's cap.
         """
         everybody = _people(matrix)
+        if everybody.counters != 1:
+            raise InputError(
+                "These people have an answer each, yes or no: ask federated.proportion.proportion."
+            )
         protocol = Protocol(self.shard, self.dropped, self.corrupt)
         number = min(self.people or len(everybody), len(everybody))
         whose = ONCE if prior is not None or self.algorithm in _ONCE else EVERYONE
@@ -191,6 +196,8 @@ class Federated(Mechanism):
         tree = self._first(depth) if prior is None else _earlier(prior, everybody, depth)
         # What can be refused is, before anything is booked.
         protocol.round(min(number, self.shard), to_units(self.epsilon), tree.v, everybody.places)
+        if self.mode != "summed":
+            checked(to_units(self.epsilon), everybody.places)
         if self.algorithm == "sampling" and rng is None:
             raise InputError("A sample without noise is not private: draw a preview, with a seed.")
         if ledger is not None and rng is None:

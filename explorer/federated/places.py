@@ -69,6 +69,8 @@ def _round(visits, starts, places, words, value):  # type: ignore[no-untyped-def
         total = 0
         for j in range(starts[person], starts[person + 1]):
             total += visits[j]
+        if total == 0:
+            continue  # A person of no place.
         # 53 bits of a word spread over 0..total-1: it is rounding, no privacy rests on it.
         u = np.int64(np.float64(words[person] >> np.uint64(11)) * 2.0**-53 * total)
         cumulative, before = 0, u // total

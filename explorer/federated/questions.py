@@ -70,8 +70,8 @@ class Sums:
     sd : noise of each value, sigma(epsilon) sqrt(shape), in the unit of the values
     shape : sum of m / n_min over the shards in the values
     sensitivity : S
-    overflow : counters of shards that wrapped round: the simulation knows it, nobody else; it is
-        exact and must not be released
+    overflow : counters of shards that wrapped round, as far as the simulation knows (not behind
+        masks): exact, and not to be released
     """
 
     values: Ints

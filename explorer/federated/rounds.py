@@ -30,8 +30,6 @@ GROWTH = 0.05
 """A tree that gained a smaller part than this in new nodes is not worth another look."""
 LEAST_PART = 1_000
 """No round costs less than the whole budget over this, or tables of its noise explode."""
-LEAST_UNITS = to_units(1e-4)
-"""Nor less than this, unless there is less in all."""
 MOST_ROUNDS = 64
 """Split and collapse may take turns for ever (erratum 40): the last of these takes what is left."""
 
@@ -42,6 +40,10 @@ class Server(Protocol):
     @property
     def units(self) -> int:
         """What each person may spend in all, in 10^-12 epsilon."""
+
+    @property
+    def least_units(self) -> int:
+        """What a round costs at least, unless there is less in all."""
 
     @property
     def people(self) -> int:
@@ -126,10 +128,10 @@ def mended(
     """
 
     def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
-        next_sd = sigma(to_epsilon(remaining)) * _several(server)
+        next_sd = sigma(to_epsilon(remaining)) * several(server)
         return refined(heard, 1.0, next_sd, furthest)
 
-    return _scheduled(server, tree, c, b, decide)
+    return scheduled(server, tree, c, b, decide)
 
 
 def paper(
@@ -168,7 +170,7 @@ def paper(
 
     def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         nonlocal shut
-        next_sd = sigma(to_epsilon(remaining)) * (_several(server) if summed else 1.0)
+        next_sd = sigma(to_epsilon(remaining)) * (several(server) if summed else 1.0)
         t = k * (math.hypot(heard.noise, next_sd) if both else next_sd)
         t = t if threshold is None else threshold
         grown = heard.sums > t
@@ -181,13 +183,13 @@ def paper(
         shut = np.union1d(shut, heard.collapsed)
         return finer, heard
 
-    return _scheduled(server, tree, c, b, book, rounds, growth)
+    return scheduled(server, tree, c, b, book, rounds, growth)
 
 
 Decide = Callable[[Heard, int], tuple[KeyTree, Heard]]
 
 
-def _scheduled(
+def scheduled(
     server: Server,
     tree: KeyTree,
     c: float,
@@ -204,7 +206,7 @@ def _scheduled(
     remaining, grew = server.units, True
     for number in range(1, MOST_ROUNDS + 1):
         if rounds is None:
-            units = _affordable(server, c * server.people / (tree.v * _several(server)))
+            units = _affordable(server, c * server.people / (tree.v * several(server)))
             last = remaining < b * units or remaining <= units or number == MOST_ROUNDS or not grew
         else:
             units, last = server.units // rounds, number == rounds
@@ -221,7 +223,7 @@ def _scheduled(
 
 def _affordable(server: Server, target: float) -> int:
     """The budget whose noise of one shard is `target`, and never a tiny one."""
-    least = max(server.units // LEAST_PART, min(LEAST_UNITS, server.units))
+    least = max(server.units // LEAST_PART, min(server.least_units, server.units))
     return max(to_units(min(epsilon_of(target), 1e3)), least, 1)
 
 
@@ -273,7 +275,7 @@ def fewest_people(v: int, c: float, noise: float, server: Server) -> int:
         k = max(k + 1, shards(s, server.shard))
 
 
-def _several(server: Server) -> float:
+def several(server: Server) -> float:
     """Noise of a summed round of all people over that of one shard at its fewest survivors."""
     return math.sqrt(shards(server.people, server.shard) / server.spread)
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.federated import calibration
+from explorer.federated import calibration, shares
 from explorer.federated.asking import Asking, Question, Sums
 from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Heard
+from explorer.releases.units import to_units
 
 Ints = NDArray[np.int64]
 
@@ -51,6 +52,11 @@ class Session:
     def units(self) -> int:
         """What each person may spend in all, in 10^-12 epsilon."""
         return self.asking.units
+
+    @property
+    def least_units(self) -> int:
+        """Below it exact shares are refused, see `shares.checked`."""
+        return to_units(shares.SMALLEST) * self.asking.sensitivity + 1
 
     @property
     def shard(self) -> int:

@@ -144,11 +144,10 @@ class PairPlan:
         InputError
             For a place in an area and off the grid: its record would vanish.
         """
-        cell = self.cells.atoms(x, y)
-        area = self.areas.assign(x, y, self.crs).astype(np.int64)
-        if np.any((area >= 0) & (cell < 0)):
+        atoms = self.cells.atoms(x, y)
+        if not _pair(self.areas.assign(x, y, self.crs), self.cells.size, atoms):
             raise InputError("The lattice does not hold all areas: take the one of the areas.")
-        return np.where(area >= 0, area * self.cells.size + cell, -1)
+        return atoms
 
     def parts(self, atoms: Ints) -> tuple[Ints, Ints]:
         """Area and cell of atoms, (m,) each."""
@@ -162,3 +161,16 @@ def _number(column, row, index, rows, cols, atoms):  # type: ignore[no-untyped-d
         if not np.isnan(column[i]):
             # The last edge belongs to the last cell.
             atoms[index[i]] = min(int(row[i]), rows - 1) * cols + min(int(column[i]), cols - 1)
+
+
+@njit(cache=True, nogil=True)
+def _pair(area, cells, atoms):  # type: ignore[no-untyped-def]
+    """Turn cells into pairs, in place; False if a place in an area is in no cell."""
+    for i in range(atoms.size):
+        if area[i] < 0:
+            atoms[i] = -1
+        elif atoms[i] < 0:
+            return False
+        else:
+            atoms[i] += np.int64(area[i]) * cells
+    return True

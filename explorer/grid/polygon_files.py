@@ -53,7 +53,9 @@ def read_frame(
         with path.open("rb") as opened:
             head = opened.read(64)
         if head.startswith(b"PAR1"):
-            return _read_parquet(path, columns, what, optional)
+            # A corner that is no number is refused later, by the name of its area.
+            with np.errstate(invalid="ignore"):
+                return _read_parquet(path, columns, what, optional)
         if gdal.kind_of(path) is not None:
             return _read_layer(path, columns, what, optional)
         if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):

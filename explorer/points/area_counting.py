@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -18,8 +21,16 @@ from explorer.points.tally import Tally
 Ints = NDArray[np.int64]
 
 
+class ReadRecords(Records, Protocol):
+    """Records that know how they were read."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on columns that were guessed and rows that were left out."""
+
+
 def count_areas(
-    points: Records,
+    points: ReadRecords,
     windows: Windows,
     contribution_bound: int | None = None,
     progress: Progress | None = None,
@@ -28,7 +39,7 @@ def count_areas(
 
     Parameters
     ----------
-    points : Records
+    points : ReadRecords
         In any CRS.
     windows : the areas and their lattice
     contribution_bound : int, optional
@@ -62,16 +73,21 @@ def count_areas(
         if progress is not None:
             progress(part.stop / len(points))
     atoms, counts = total.sparse()
-    return of_atoms(windows, plan, atoms, counts, contribution_bound)
+    return of_atoms(windows, plan, atoms, counts, contribution_bound, points.notes)
 
 
 def of_atoms(
-    windows: Windows, plan: PairPlan, atoms: Ints, counts: Ints, contribution_bound: int | None
+    windows: Windows,
+    plan: PairPlan,
+    atoms: Ints,
+    counts: Ints,
+    contribution_bound: int | None,
+    notes: Sequence[str],
 ) -> AreaCounts:
     """Counts (a,) of atoms (a,) of a plan over these windows, as counts of areas."""
     area, cell = plan.parts(atoms)
     unit = "point" if contribution_bound is None else "user"
-    return AreaCounts(windows, area, cell, counts, contribution_bound or 1, unit)
+    return AreaCounts(windows, area, cell, counts, contribution_bound or 1, unit, notes)
 
 
 def _nobody(user: Ints) -> tuple[Ints, Ints]:

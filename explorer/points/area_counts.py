@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +33,7 @@ class AreaCounts:
         The most records that one unit of privacy contributes *in the whole country*, whatever
         areas they lie in: bounded an area at a time, a user could move every one of them.
     unit : {"point", "user"}
+    notes : sentences on how the records were read, with exact numbers (curator only)
 
     Raises
     ------
@@ -47,6 +49,7 @@ class AreaCounts:
         number: ArrayLike,
         contribution_bound: int = 1,
         unit: str = "point",
+        notes: Sequence[str] = (),
     ) -> None:
         whole = [np.asarray(each, dtype=np.int64) for each in (area, cell, number)]
         if len({each.shape for each in whole}) != 1 or whole[0].ndim != 1:
@@ -59,10 +62,14 @@ class AreaCounts:
             raise InputError("The counts hold a negative number: give counts of 0 or more.")
         self.contribution_bound = check_unit(contribution_bound, unit)
         self.unit = unit
+        self.notes = tuple(notes)
         self.windows = windows
-        names, place = np.unique(whole[0] * cells + whole[1], return_inverse=True)
+        # An atom without records is none: the same counts have one key, and so one account.
+        there = whole[2] > 0
+        atoms = whole[0][there] * cells + whole[1][there]
+        names, place = np.unique(atoms, return_inverse=True)
         self._number = np.zeros(len(names), dtype=np.int64)
-        np.add.at(self._number, place, whole[2])
+        np.add.at(self._number, place, whole[2][there])
         self._area, self._cell = np.divmod(names, cells)
 
     @property

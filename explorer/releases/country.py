@@ -118,7 +118,8 @@ class CountryRelease:
             level (0 for the whole), path ("/" between names), name, count, low and high (95 %
             interval of the noise, `count` -+ 1.96 `sd`), unbiased, sd, geometry (upper
             areas have the outlines of theirs, simplified to `OUTLINE`). An area inside one whose
-            map begins above it is answered from that map, by its share of cells.
+            map begins above it is answered from that map, by its share of cells: there
+            `unbiased` is `count`, and neither knows how unevenly records lie in the map's leaves.
         """
         value, unbiased, sd = self._of_nodes
         areas = self.windows.areas

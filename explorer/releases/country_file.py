@@ -11,6 +11,7 @@ import base64
 import io
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ from explorer.releases.tree import Tree
 FORMAT = 4
 """Of releases of areas; those of maps have 1 to 3."""
 TABLE = "dp_explorer"
+# Names that begin so are tables of GeoPackage and SQLite.
+_NOT_OURS = ("gpkg_", "rtree_", "sqlite_")
 _MOST_NODES = 2**25
 _COLUMNS = ("level", "path", "name", "count", "low", "high", "unbiased", "sd")
 _TREE = ("lower", "upper", "parent", "value", "precision", "spent", "draws")
@@ -118,7 +121,24 @@ def is_country(path: str | Path) -> bool:
 
 def layers(areas: Areas) -> list[str]:
     """Names of the layers, the whole first."""
-    return ["whole", *(name if name != "whole" else "whole_" for name in areas.levels)]
+    return _layers(areas.levels)
+
+
+def _layers(levels: Sequence[str]) -> list[str]:
+    """Names that a GeoPackage can hold beside each other and beside what is its own.
+
+    >>> _layers(["Whole", "Region", "region", "gpkg_contents"])
+    ['whole', 'Whole_', 'Region', 'region_', 'level gpkg_contents']
+    """
+    found, taken = ["whole"], {"whole", TABLE}
+    for level in levels:
+        name = f"level {level}" if level.lower().startswith(_NOT_OURS) else level
+        # Its tables are told apart by their letters, not by their case.
+        while name.casefold() in taken:
+            name += "_"
+        taken.add(name.casefold())
+        found.append(name)
+    return found
 
 
 def _facts(release: Any) -> dict[str, Any]:
@@ -187,11 +207,10 @@ def _frame(file: Path, facts: dict[str, Any]) -> geopandas.GeoDataFrame:
     """Nodes and geometries of the file."""
     if file.suffix != ".gpkg":
         return geopandas.read_parquet(file, columns=["node", "geometry"])
-    names = ["whole", *(n if n != "whole" else "whole_" for n in facts["areas"]["levels"])]
     return pd.concat(
         [
             geopandas.read_file(gdal.checked(file), layer=name, columns=["node"])
-            for name in names[1:]
+            for name in _layers(facts["areas"]["levels"])[1:]
         ]
     )
 

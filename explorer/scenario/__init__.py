@@ -1,21 +1,23 @@
 """Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
 
 from explorer.scenario.boxes import Box, Row, example_boxes, row_of
-from explorer.scenario.choices import BOUNDS, GRID_SIDES, MAX_SEED, TRIP_SIDES
+from explorer.scenario.choices import BOUNDS, CELLS, GRID_SIDES, MAX_SEED, TRIP_SIDES
 from explorer.scenario.code import to_python
 from explorer.scenario.kinds import kind_of
 from explorer.scenario.model import PAGES, VERSION, Scenario
 from explorer.scenario.notebook import to_notebook
-from explorer.scenario.parts import Choice, Looks, Sweep, TripLooks
+from explorer.scenario.parts import AreaLooks, Choice, Looks, Sweep, TripLooks
 from explorer.scenario.presets import presets, read_scenario
 
 __all__ = [
     "BOUNDS",
+    "CELLS",
     "GRID_SIDES",
     "MAX_SEED",
     "PAGES",
     "TRIP_SIDES",
     "VERSION",
+    "AreaLooks",
     "Box",
     "Choice",
     "Looks",

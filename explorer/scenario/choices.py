@@ -20,6 +20,12 @@ GRID_SIDES = (256, 512, 1024, 2048)
 BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
 #: Cells along each side of every place of trips.
 TRIP_SIDES = (16, 32, 64, 128, 256, 512, 1024)
+#: Metres of the sides of the cells inside areas.
+CELLS = (250, 500, 1000, 2000)
+#: The lowest level of any country.
+LOWEST = 20
+#: Characters of the name of an area.
+LONGEST_NAME = 200
 MAX_SEED = 2**31 - 1
 _PLACES = re.compile(r"(o|d|s[0-9]{1,2})(,(o|d|s[0-9]{1,2})){1,2}")
 
@@ -58,6 +64,30 @@ def checked_places(value: Any) -> str:
     if len(set(value.split(","))) < len(value.split(",")):
         raise InputError(f"The places are {shown(value)}: name each of them once.")
     return value
+
+
+def checked_path(value: Any, what: str = "area") -> tuple[str, ...] | None:
+    """The names of an area from the whole downwards, None for none, if it is that.
+
+    Raises
+    ------
+    InputError
+        For anything but a list of so many names as there may be levels.
+    """
+    if value is None:
+        return None
+    if (
+        isinstance(value, list | tuple)
+        and len(value) <= LOWEST
+        and all(isinstance(name, str) and 0 < len(name) <= LONGEST_NAME for name in value)
+        # A file may hold halves of characters, which nothing can write again.
+        and "".join(value).encode(errors="replace").decode() == "".join(value)
+    ):
+        return tuple(value)
+    raise InputError(
+        f"The {what} is {shown(value)}: give its names from the coarsest level down, such as "
+        "[England, London]."
+    )
 
 
 def _turned(names: dict[str, str]) -> dict[str, str]:
@@ -129,6 +159,34 @@ class TripChoices(param.Parameterized):
         objects={"true data": "data", "private release": "release"},
         label="Colour range taken from",
     )
+    palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
+    partition = param.Boolean(default=True, label="Show partition")
+
+
+class CountryChoices(param.Parameterized):
+    """What is counted of a country, and how its maps are drawn."""
+
+    city = param.String(default="nation", label="Country")
+    side = param.Selector(
+        default=500,
+        objects={f"{n:,} m" if n < 1000 else f"{n // 1000} km": n for n in CELLS},
+        label="Cells inside areas",
+    )
+    bound = param.Selector(
+        default=0, objects={_record(k): k for k in BOUNDS}, label="What is protected"
+    )
+    level = param.Integer(default=LOWEST, bounds=(0, LOWEST), label="Areas on the map")
+    # Names from the whole downwards; the whole is (), and None is the one that the page chooses.
+    area = param.Parameter(default=None, label="Area")
+    shows = param.Selector(
+        default="private", objects=["private", "true", "difference"], label="Maps show"
+    )
+    per = param.Selector(
+        default="km2",
+        objects={"records per ground": "km2", "records": "area"},
+        label="Colours show",
+    )
+    scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
     palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
     partition = param.Boolean(default=True, label="Show partition")
 

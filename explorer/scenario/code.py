@@ -6,16 +6,24 @@ import json
 from typing import Any
 
 from explorer.cities.catalogue import find
+from explorer.cities.countries import find as find_country
 from explorer.cities.trip_sets import find as find_trips
 from explorer.grid.grid import Grid
-from explorer.mechanisms import mechanism
+from explorer.scenario import area_code
 from explorer.scenario.boxes import ANYWHERE
+from explorer.scenario.kinds import AREAS, MAPS, TRIPS
+from explorer.scenario.known import mechanism
 from explorer.scenario.model import Scenario
-from explorer.scenario.parts import Choice, TripLooks
+from explorer.scenario.parts import AreaLooks, Choice, TripLooks
 
 _LINE = 88
 #: The variables that hold releases and answers, for one mechanism and for two.
 _RELEASES = {1: ["release"], 2: ["release_a", "release_b"]}
+_CATALOGUES = {
+    MAPS.about: "cities import cities",
+    TRIPS.about: "cities.trip_sets import trip_sets",
+    AREAS.about: "cities.countries import countries",
+}
 _ANSWERS = {1: ["answers"], 2: ["answers_a", "answers_b"]}
 
 
@@ -25,7 +33,7 @@ def to_python(scenario: Scenario) -> str:
     Raises
     ------
     InputError
-        For a city or trips that are not in the catalogue here.
+        For a city, trips or a country that are not in the catalogue here.
     """
     first = f"# {heading(scenario)}\n{imports(scenario)}"
     return "\n\n".join([first, load(scenario), draw(scenario), ask(scenario), _report(scenario)])
@@ -34,18 +42,24 @@ def to_python(scenario: Scenario) -> str:
 def heading(scenario: Scenario) -> str:
     """One line on what is shown; nothing in it ends a comment."""
     titles = " and ".join(mechanism(each.key).title for each in scenario.mechanisms)
-    found = find_trips(scenario.city) if scenario.places else find(scenario.city)
-    said = f"{titles} on {found.title} with epsilon {scenario.epsilon:g}"
+    said = f"{titles} on {_title(scenario)} with epsilon {scenario.epsilon:g}"
     return " ".join((f"{scenario.title}: {said}" if scenario.title else said).split())
+
+
+def _title(scenario: Scenario) -> str:
+    if scenario.kind is AREAS:
+        return find_country(scenario.city).title
+    return find_trips(scenario.city).title if scenario.places else find(scenario.city).title
 
 
 def imports(scenario: Scenario) -> str:
     """Import lines."""
     names = sorted({type(made).__name__ for made in scenario.made()})
-    catalogue = "cities.trip_sets import trip_sets" if scenario.places else "cities import cities"
+    if asks(scenario):
+        names.append("exact")
     lines = [
-        f"from explorer import {', '.join([*names, 'exact'])}",
-        f"from explorer.{catalogue}",
+        f"from explorer import {', '.join(names)}",
+        f"from explorer.{_CATALOGUES[scenario.kind.about]}",
     ]
     if scenario.seed is None:
         lines.append("from explorer.privacy.ledger import Ledger")
@@ -53,7 +67,9 @@ def imports(scenario: Scenario) -> str:
 
 
 def load(scenario: Scenario) -> str:
-    """Lines that count the city, or the trips, on the grids of the screen."""
+    """Lines that count the city, the trips or the country on the cells of the screen."""
+    if scenario.kind is AREAS:
+        return area_code.load(scenario, literal(scenario.city))
     if scenario.places:
         bound = scenario.contribution_bound
         limited = f", contribution_bound={bound}" if bound else ""
@@ -91,7 +107,21 @@ def draw(scenario: Scenario) -> str:
 
 
 def ask(scenario: Scenario) -> str:
-    """Lines that list the boxes and ask each release and the exact counts about them."""
+    """Lines that ask each release and the exact counts about the chosen area and the boxes."""
+    parts = []
+    if isinstance(scenario.look, AreaLooks):
+        parts.append(area_code.choose(scenario, literal(scenario.look.area)))
+    if asks(scenario):
+        parts.append(_boxes(scenario))
+    return "\n".join(parts)
+
+
+def asks(scenario: Scenario) -> bool:
+    """Whether a script asks about boxes: that of a country need not have any."""
+    return scenario.kind is not AREAS or bool(scenario.boxes)
+
+
+def _boxes(scenario: Scenario) -> str:
     boxes = scenario.boxes_on(*_grids(scenario))
     rows = [literal(box.plain()["edges"]) for box in boxes]
     what = ["# West, south, east, north in the unit of the grid."]
@@ -105,7 +135,9 @@ def ask(scenario: Scenario) -> str:
     ]
     for name, release in zip(answers(scenario), releases(scenario), strict=True):
         lines.append(f"{name} = {release}.answer(boxes)")
-    return "\n".join([*lines, "true = exact(matrix, boxes)"])
+    # Areas know which records are theirs; a box asks about the cells of them all.
+    cells = "matrix.national()" if scenario.kind is AREAS else "matrix"
+    return "\n".join([*lines, f"true = exact({cells}, boxes)"])
 
 
 def _grids(scenario: Scenario) -> tuple[Grid, ...]:
@@ -113,12 +145,19 @@ def _grids(scenario: Scenario) -> tuple[Grid, ...]:
     if scenario.places:
         trips = find_trips(scenario.city)
         return tuple(trips.domain(scenario.places.split(","), scenario.side).grids)
+    if scenario.kind is AREAS:
+        # Boxes are examples nowhere: no grid is needed to tell where.
+        return ()
     city = find(scenario.city)
     return (city.grid(None if city.is_matrix else scenario.side),)
 
 
 def _report(scenario: Scenario) -> str:
     lines = [f"print({name})" for name in releases(scenario)]
+    if scenario.kind is AREAS:
+        lines += area_code.tell()
+    if not asks(scenario):
+        return "\n".join(lines) + "\n"
     found = answers(scenario)
     lines.append("for i, name in enumerate(names):")
     if len(found) == 1:
@@ -146,13 +185,17 @@ def answers(scenario: Scenario) -> list[str]:
 
 
 def literal(value: Any) -> str:
-    r"""A text, a number or a list of them as Python writes it, with double quotes.
+    r"""A text, a number, a list, a tuple or a dict of them as Python writes it, with double quotes.
 
-    >>> literal('a "b"'), literal([1, 2.5]), literal(None)
-    ('"a \\"b\\""', '[1, 2.5]', 'None')
+    >>> literal('a "b"'), literal([1, 2.5]), literal({"T": (None,)})
+    ('"a \\"b\\""', '[1, 2.5]', '{"T": (None,)}')
     """
     if isinstance(value, list):
         return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{literal(key)}: {literal(value[key])}' for key in value)}}}"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 

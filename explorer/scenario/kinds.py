@@ -6,9 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
-from explorer.scenario.boxes import Box, Row
-from explorer.scenario.choices import GRID_SIDES, TRIP_SIDES, PlaceChoices, TripChoices
-from explorer.scenario.parts import Looks, TripLooks
+from explorer.scenario.boxes import Box, Row, example_boxes
+from explorer.scenario.choices import (
+    CELLS,
+    GRID_SIDES,
+    TRIP_SIDES,
+    CountryChoices,
+    PlaceChoices,
+    TripChoices,
+)
+from explorer.scenario.known import area_mechanisms
+from explorer.scenario.parts import AreaLooks, Looks, TripLooks
 
 
 @dataclass(frozen=True)
@@ -18,15 +26,19 @@ class Kind:
     Parameters
     ----------
     about : "maps", "trips", "areas" or "people"
-    sides : cells along each side of a grid, and ``side`` that of a page that begins
+    city : the data that a page begins with
+    sides : cells along each side of a grid, of areas metres of the sides of a cell, and ``side``
+        that of a page that begins
     places : list of places that a page begins with; "" where there are none to choose
     known : the mechanisms, by key
     mechanisms : those that a page begins with, as many as it can have
     epsilon : that a page begins with
     box, look : what its boxes and its looks are
+    examples : the boxes that a page begins with, on its grids
     """
 
     about: str
+    city: str
     sides: tuple[int, ...]
     side: int
     places: str
@@ -34,11 +46,13 @@ class Kind:
     mechanisms: tuple[str, ...]
     epsilon: float
     box: type[Box] | type[Row]
-    look: type[Looks] | type[TripLooks]
+    look: type[Looks] | type[TripLooks] | type[AreaLooks]
+    examples: Callable[..., tuple[Box, ...] | tuple[Row, ...]] = example_boxes
 
 
 MAPS = Kind(
     about="maps",
+    city=PlaceChoices.city,
     sides=GRID_SIDES,
     side=PlaceChoices.side,
     places="",
@@ -50,6 +64,7 @@ MAPS = Kind(
 )
 TRIPS = Kind(
     about="trips",
+    city=TripChoices.city,
     sides=TRIP_SIDES,
     side=TripChoices.side,
     places=TripChoices.places,
@@ -59,22 +74,25 @@ TRIPS = Kind(
     box=Row,
     look=TripLooks,
 )
-# No scenario is of these kinds yet: those of other kinds are told apart from them.
 AREAS = Kind(
     about="areas",
-    sides=(),
-    side=0,
+    city=CountryChoices.city,
+    sides=CELLS,
+    side=CountryChoices.side,
     places="",
-    known=dict,
-    mechanisms=(),
-    epsilon=1.0,
+    known=area_mechanisms,
+    mechanisms=("country",),
+    epsilon=0.1,
     box=Box,
-    look=Looks,
+    look=AreaLooks,
+    # Examples in the middle of a country would lie in the sea as often as not.
+    examples=lambda *_grids: (),
 )
-PEOPLE = replace(AREAS, about="people")
+# No scenario is of this kind yet: those of other kinds are told apart from it.
+PEOPLE = replace(MAPS, about="people", known=dict, mechanisms=())
 _KINDS = {"trips": TRIPS, "country": AREAS, "federated": PEOPLE}
 
 
 def kind_of(page: str) -> Kind:
-    """The kind of a page by its key; pages that no scenario knows are about maps of a city."""
+    """The kind of a page by its key; other pages are about maps of a city."""
     return _KINDS.get(page, MAPS)

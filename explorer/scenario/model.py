@@ -8,18 +8,19 @@ from typing import Any, Self
 
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.mechanisms import Mechanism, mechanism
+from explorer.mechanisms import Mechanism
 from explorer.mechanisms.limits import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
-from explorer.scenario.boxes import Box, Row, example_boxes
+from explorer.scenario.boxes import Box, Row
 from explorer.scenario.choices import BOUNDS, MAX_SEED, PlaceChoices, checked_places
-from explorer.scenario.kinds import Kind, kind_of
-from explorer.scenario.parts import Choice, Looks, Sweep, TripLooks
+from explorer.scenario.kinds import MAPS, Kind, kind_of
+from explorer.scenario.known import mechanism
+from explorer.scenario.parts import AreaLooks, Choice, Looks, Sweep, TripLooks
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
-PAGES = ("explore", "compare", "learn", "trips")
+PAGES = ("explore", "compare", "learn", "trips", "country")
 _ENTRIES = (
     "scenario",
     "title",
@@ -46,32 +47,33 @@ class Scenario:
 
     Parameters
     ----------
-    page : "explore", "compare", "learn" or "trips"
+    page : "explore", "compare", "learn", "trips" or "country"
     lesson : str
         Key of the lesson, on the Learn page only.
     city : str
         Key of a city of the catalogue, see `explorer.cities.catalogue.cities`; of the page trips
-        that of a set of trips, see `explorer.cities.trip_sets.trip_sets`.
+        that of a set of trips, see `explorer.cities.trip_sets.trip_sets`; of the page country that
+        of a country, see `explorer.cities.countries.countries`.
     places : str
         Places of the trips in order, such as "o,d" or "o,s1,d"; on the page trips only.
-    side : one of `GRID_SIDES`, for trips one of `TRIP_SIDES`
-        Cells along each side of the grid (for trips of every place); a city that is a matrix keeps
-        the cells it has.
+    side : one of `GRID_SIDES`, for trips one of `TRIP_SIDES`, for areas one of `CELLS`
+        Cells along each side of the grid (for trips of every place), of areas the metres of a
+        cell's sides; a city that is a matrix keeps the cells it has.
     contribution_bound : one of `BOUNDS`
         With k above 0 a record is a user, of whom at most k points count; 0 where the city has no
         users.
     mechanisms : sequence
-        One for Explore and Trips, two for Compare (A and B), one or two for Learn: keys, instances,
-        ``{"htf": {"T": 5}}`` or `Choice`. Without any the page's own: HTF, and Mosaic as B; for
-        trips Gravity.
+        One for Explore, Trips and Country, two for Compare (A and B), one or two for Learn: keys,
+        instances, ``{"htf": {"T": 5}}`` or `Choice`. Without any the page's own: HTF, and Mosaic as
+        B; for trips Gravity, for areas Country.
     epsilon : float
         Of each of them; 0.1, for trips 1.
     seed : int or None
         The random noise of a preview. None stands for a release: its noise is in no scenario.
     boxes : sequence or None
         Rectangles (at most 200) in the grid's unit, for trips a `Row` with one for each place;
-        None is the two examples of the page.
-    look : Looks, for trips TripLooks
+        None is the two examples of the page, on the page country none.
+    look : Looks, for trips TripLooks, for areas AreaLooks
     sweep : Sweep
         The error curves of Compare.
     title, about : str
@@ -93,8 +95,8 @@ class Scenario:
 
     page: str = "explore"
     lesson: str = ""
-    city: str = PlaceChoices.city
     # What depends on the page is filled in below.
+    city: str = None  # type: ignore[assignment]
     places: str = ""
     side: int = None  # type: ignore[assignment]
     contribution_bound: int = PlaceChoices.bound
@@ -102,7 +104,7 @@ class Scenario:
     epsilon: float = None  # type: ignore[assignment]
     seed: int | None = 1
     boxes: tuple[Box, ...] | tuple[Row, ...] | None = None
-    look: Looks | TripLooks = None  # type: ignore[assignment]
+    look: Looks | TripLooks | AreaLooks = None  # type: ignore[assignment]
     sweep: Sweep = field(default_factory=Sweep)
     title: str = ""
     about: str = ""
@@ -112,7 +114,7 @@ class Scenario:
         kind = self.kind
         clean: dict[str, Any] = {
             "lesson": checks.text(self.lesson, 60, "lesson"),
-            "city": checks.text(self.city, 80, "city"),
+            "city": _city(kind, self.city),
             "title": checks.text(self.title, 80, "title"),
             "about": checks.text(self.about, 300, "sentence 'about'"),
             "places": _places(kind, self.places),
@@ -134,8 +136,8 @@ class Scenario:
             )
         if kind.places:
             _fit(clean["boxes"] or (), clean["places"])
-            if clean["sweep"] != Sweep():
-                raise InputError("The page trips has no error curves: leave the sweep out.")
+        if kind is not MAPS and clean["sweep"] != Sweep():
+            raise InputError(f"The page {self.page} has no error curves: leave the sweep out.")
         if self.seed is not None:
             checks.whole(self.seed, 0, MAX_SEED, "seed")
         for name, value in clean.items():
@@ -143,7 +145,7 @@ class Scenario:
 
     @property
     def kind(self) -> Kind:
-        """What its page is about: maps or trips."""
+        """What its page is about: maps, trips or areas."""
         return kind_of(self.page)
 
     def made(self) -> tuple[Mechanism, ...]:
@@ -151,8 +153,8 @@ class Scenario:
         return tuple(each.made(self.epsilon) for each in self.mechanisms)
 
     def boxes_on(self, *grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
-        """The boxes, or the page's two examples where it has none, on the grid of every place."""
-        return example_boxes(*grids) if self.boxes is None else self.boxes
+        """The boxes, or the page's examples where it has none, on the grid of every place."""
+        return self.kind.examples(*grids) if self.boxes is None else self.boxes
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values as a YAML file has them; what is the default is left out."""
@@ -198,7 +200,7 @@ class Scenario:
             said["seed"] = None
         elif "seed" in said and said["seed"] is None:
             raise InputError("The seed of the scenario is empty: give a whole number.")
-        for name in ("side", "epsilon", "look"):
+        for name in ("city", "side", "epsilon", "look"):
             if name in said and said[name] is None:
                 raise InputError(f"The {name} of the scenario is empty: give one or leave it out.")
         return cls(**said)
@@ -230,13 +232,17 @@ class Scenario:
         return cls.from_dict(read(text))
 
 
+def _city(kind: Kind, value: Any) -> str:
+    return kind.city if value is None else checks.text(value, 80, "city")
+
+
 def _side(kind: Kind, value: Any) -> int:
     if value is None:
         return kind.side
     return int(checks.one_of(value, kind.sides, "grid side"))
 
 
-def _look(kind: Kind, given: Any) -> Looks | TripLooks:
+def _look(kind: Kind, given: Any) -> Looks | TripLooks | AreaLooks:
     return kind.look() if given is None else kind.look.read(given)
 
 
@@ -264,7 +270,7 @@ def _mechanisms(page: str, kind: Kind, given: Any) -> tuple[Choice, ...]:
         if len(found) == 1:
             raise InputError("A scenario of the page compare has two mechanisms: give A and B.")
         return found or tuple(map(Choice, kind.mechanisms))
-    if page in ("explore", "trips") and len(found) > 1:
+    if page in ("explore", "trips", "country") and len(found) > 1:
         raise InputError(f"A scenario of the page {page} has one mechanism: give one.")
     return found or (Choice(kind.mechanisms[0]),)
 

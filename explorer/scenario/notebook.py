@@ -6,7 +6,8 @@ import json
 import pprint
 from typing import Any
 
-from explorer.scenario import code
+from explorer.scenario import area_code, code
+from explorer.scenario.kinds import AREAS
 from explorer.scenario.model import Scenario
 
 
@@ -24,7 +25,8 @@ def to_notebook(scenario: Scenario) -> str:
         ("markdown", words),
         ("code", f"import pandas as pd\n\n{code.imports(scenario)}\n\n{code.load(scenario)}"),
         ("code", f"{code.draw(scenario)}\n{code.releases(scenario)[0]}"),
-        ("code", f"{code.ask(scenario)}\n{_table(scenario)}"),
+        ("code", "\n".join([code.ask(scenario), *_table(scenario)])),
+        *([("code", area_code.table())] if scenario.kind is AREAS else []),
         ("markdown", "## The screen\n\nDrag a box on a map, slide epsilon."),
         ("code", _screen(scenario)),
     ]
@@ -40,14 +42,18 @@ def to_notebook(scenario: Scenario) -> str:
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 
 
-def _table(scenario: Scenario) -> str:
+def _table(scenario: Scenario) -> list[str]:
+    """Lines that tell of the chosen area, and end in a table of the boxes."""
+    told = area_code.tell() if scenario.kind is AREAS else []
+    if not code.asks(scenario):
+        return told
     lines = []
     for letter, name in zip(("A", "B"), code.answers(scenario), strict=False):
         label = f"private {letter}" if len(scenario.mechanisms) > 1 else "private"
         noise = f"noise {letter}" if len(scenario.mechanisms) > 1 else "noise"
         lines += [f'        "{label}": {name}.value,', f'        "{noise}": {name}.sd,']
     body = "\n".join(['        "true": true,', *lines])
-    return f"pd.DataFrame(\n    {{\n{body}\n    }},\n    index=names,\n).round(1)"
+    return [*told, f"pd.DataFrame(\n    {{\n{body}\n    }},\n    index=names,\n).round(1)"]
 
 
 def _screen(scenario: Scenario) -> str:
@@ -58,9 +64,16 @@ def _screen(scenario: Scenario) -> str:
         call = f"Learn({code.literal(scenario.city)}{lesson}{side})"
         return f"from explorer.app import Learn\n\n{call}"
     page = scenario.page.capitalize()
+    if scenario.kind is AREAS:
+        # Page and mechanism have one name: the cells above would find the page.
+        return _shown(scenario, "import explorer.app", f"explorer.app.{page}")
+    return _shown(scenario, f"from explorer.app import {page}", page)
+
+
+def _shown(scenario: Scenario, imported: str, page: str) -> str:
     plain = pprint.pformat(scenario.to_dict(), width=88, sort_dicts=False)
     return (
-        f"from explorer.app import {page}\nfrom explorer.scenario import Scenario\n\n"
+        f"{imported}\nfrom explorer.scenario import Scenario\n\n"
         f"scenario = Scenario.from_dict(\n{_indented(plain)}\n)\n{page}(scenario=scenario)"
     )
 

@@ -9,11 +9,42 @@ from typing import Any, ClassVar, Self
 import param
 
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism, all_mechanisms, mechanism, trip_mechanisms
+from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.queries.boxes import NAME_LENGTH
 from explorer.scenario import checks
-from explorer.scenario.choices import LookChoices, SweepChoices, TripChoices
+from explorer.scenario.choices import (
+    LOWEST,
+    CountryChoices,
+    LookChoices,
+    SweepChoices,
+    TripChoices,
+    checked_path,
+)
+from explorer.scenario.known import known_mechanisms, mechanism
+
+
+class Settings(dict[str, Any]):
+    """Settings of a mechanism inside another: plain values by name, with a hash.
+
+    Raises
+    ------
+    InputError
+        For a value that is neither a text nor a number, true, false or nothing.
+    """
+
+    def __init__(self, given: Mapping[Any, Any]) -> None:
+        for name, value in given.items():
+            checks.text(name, NAME_LENGTH, "name of a setting")
+            if not isinstance(value, str | int | float | None):
+                raise InputError(
+                    f"The setting {name} inside a mechanism of a scenario is "
+                    f"{checks.shown(value)}: give a text or a number."
+                )
+        super().__init__(given)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
 
 
 @dataclass(frozen=True)
@@ -22,8 +53,8 @@ class Choice:
 
     Parameters
     ----------
-    key : a key of `explorer.mechanisms.all_mechanisms()` or `trip_mechanisms()`
-    settings : mapping, or pairs of name and value
+    key : a key of `explorer.scenario.known.known_mechanisms()`
+    settings : mapping, or pairs of name and value; a value may be a mapping of settings in turn
 
     Raises
     ------
@@ -39,7 +70,7 @@ class Choice:
             raise InputError(f"A mechanism of the scenario is {shown_key(self.key)}.")
         made = _built(self.key, dict(self.settings))
         differing = {
-            name: value
+            name: Settings(value) if isinstance(value, Mapping) else value
             for name, value in made.settings().items()
             if value != type(made).param[name].default
         }
@@ -70,7 +101,14 @@ class Choice:
 
     def plain(self) -> str | dict[str, Any]:
         """For YAML and JSON."""
-        return {self.key: dict(self.settings)} if self.settings else self.key
+        if not self.settings:
+            return self.key
+        return {
+            self.key: {
+                name: dict(value) if isinstance(value, Mapping) else value
+                for name, value in self.settings
+            }
+        }
 
 
 def shown_key(given: Any) -> str:
@@ -79,7 +117,7 @@ def shown_key(given: Any) -> str:
 
 
 def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
-    one = checks.one_of(key, [*(all_mechanisms() | trip_mechanisms())], "mechanism")
+    one = checks.one_of(key, [*known_mechanisms()], "mechanism")
     for name in settings:
         if checks.text(name, NAME_LENGTH, "name of a setting") == "epsilon":
             raise InputError("Epsilon belongs to the whole scenario: write it beside the city.")
@@ -161,6 +199,33 @@ class TripLooks(_Look):
     partition: bool = TripChoices.partition
 
     choices = _options(TripChoices, besides=("side", "bound"))
+
+
+@dataclass(frozen=True)
+class AreaLooks(_Look):
+    """How the maps of a country are drawn and about which area, see `CountryChoices`.
+
+    Parameters
+    ----------
+    level : 0 for the whole, 1 for the coarsest areas; with 20 the lowest, however many there are
+    area : its names from the coarsest level down, [] for the whole; None is the lowest area with
+        most private records
+    """
+
+    level: int = CountryChoices.level
+    area: tuple[str, ...] | None = CountryChoices.area
+    shows: str = CountryChoices.shows
+    per: str = CountryChoices.per
+    scale: str = CountryChoices.scale
+    palette: str = CountryChoices.palette
+    partition: bool = CountryChoices.partition
+
+    choices = _options(CountryChoices, besides=("side", "bound"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.whole(self.level, 0, LOWEST, "look 'level'")
+        object.__setattr__(self, "area", checked_path(self.area, "look 'area' of a scenario"))
 
 
 @dataclass(frozen=True)

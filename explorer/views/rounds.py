@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, LinearColorMapper
+from bokeh.models import ColumnDataSource, GlyphRenderer, LinearColorMapper
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
@@ -120,9 +120,17 @@ def _cells(
 
 
 class RoundMarks:
-    """The marks of a round on one figure."""
+    """The marks of a round on one figure.
 
-    def __init__(self, fig: figure) -> None:
+    Parameters
+    ----------
+    fig : figure
+    above : the renderer right below them; all others that ``fig`` has stay above
+    """
+
+    def __init__(self, fig: figure, above: GlyphRenderer) -> None:
+        others = list(fig.renderers)
+        at = others.index(above) + 1
         self.grey = ColumnDataSource({name: [] for name in ("image", "x", "y", "w", "h")})
         self.split, self.gone = (ColumnDataSource(_columns(np.zeros((0, 4)))) for _ in range(2))
         fig.image(
@@ -135,14 +143,12 @@ class RoundMarks:
             color_mapper=LinearColorMapper(palette=list(_GREY_PALETTE), low=0, high=2),
         )
         edges = {"left": "x0", "bottom": "y0", "right": "x1", "top": "y1"}
-        # Below the partition and the boxes, which were drawn first.
         fig.quad(
             **edges,
             source=self.split,
             fill_color=None,
             line_color=DIVIDED,
             line_width=2,
-            level="underlay",
         )
         fig.quad(
             **edges,
@@ -154,8 +160,8 @@ class RoundMarks:
             hatch_color=GIVEN_UP,
             hatch_alpha=0.8,
             hatch_scale=8,
-            level="underlay",
         )
+        fig.renderers = [*others[:at], *fig.renderers[len(others) :], *others[at:]]
 
     def show(self, marked: Marked | None) -> None:
         """Show the marks of a round, or none."""

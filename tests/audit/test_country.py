@@ -1,20 +1,23 @@
-"""Replay of releases of a country, structures compared, and five bugs that it must find.
+"""Replay of releases of a country, structures compared, and the bugs that it must find.
 
 Neighbours differ by one record, or by a user of k records anywhere in the country.
 """
 
 from __future__ import annotations
 
-import dataclasses
+from pathlib import Path
 from typing import Any
 
 import geopandas
 import numpy as np
+import pandas as pd
 import pytest
 import shapely
 
 from explorer.country import budgets as country_budgets
+from explorer.country import mechanism
 from explorer.country.mechanism import Country
+from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
 from explorer.points import area_counting
@@ -27,6 +30,7 @@ from explorer.privacy.curator import Curator
 from explorer.privacy.forest import ForestCurator
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
+from tests.audit import country_mutants as mutants
 
 pytestmark = pytest.mark.audit
 
@@ -71,13 +75,9 @@ def drawn_atoms(windows: Windows, rng: np.random.Generator, n: int) -> np.ndarra
 
 def published(country: Country):
     def run(counts: AreaCounts, noise: Any):
+        # All of it, public parts as well: they must not depend on a record either.
         made = country.release(counts, rng=noise)
-        # What is public is one object on either side; figures and structure are compared.
-        maps = tuple(
-            each and dataclasses.replace(each, window=None)  # type: ignore[arg-type]
-            for each in made.maps
-        )
-        return made.tree, made.unbiased, made.node, maps, made.ledger
+        return made, repr(made)
 
     return run
 
@@ -101,12 +101,23 @@ def losses(country: Country, seed: int, bound: int = 1, styles=("still", "wild",
     without = drawn_atoms(windows, rng, int(rng.integers(0, 80)))
     having = np.concatenate([without, drawn_atoms(windows, rng, bound)])
     pair = counted(windows, without, bound), counted(windows, having, bound)
+    country = at_a_turn(country, *pair, rng)
     found = []
     for one, other in (pair, pair[::-1]):
         for style in styles:
             source = Chosen(seed, style) if style else PreviewNoise(seed)
             found.append(Recording.of(published(country), one, source).replay(other))
     return found
+
+
+def at_a_turn(country: Country, without: AreaCounts, having: AreaCounts, rng: Any) -> Country:
+    """A threshold, if there is one, at a true count that the neighbour does not reach."""
+    if country.threshold is None or rng.random() < 0.25:
+        return country
+    moved = np.flatnonzero(without.by_node != having.by_node)
+    # The whole as often as all below it: every path begins there.
+    threshold = float(having.by_node[0 if rng.random() < 0.5 else rng.choice(moved)])
+    return Country(epsilon=EPSILON, **{**country.settings(), "threshold": threshold})
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -132,6 +143,7 @@ def test_without_noise_the_bound_is_tight() -> None:
     assert [loss.exact for loss in losses(made, 2, styles=("still",))] == [UNITS, UNITS]
 
 
+UNCOUNTED = {"inside": "ug", "budgets": "lowest level", "threshold": 1, "epsilon": EPSILON}
 PLAIN = {"inside": "uniform", "budgets": "uniform", "epsilon": EPSILON}
 
 
@@ -219,21 +231,10 @@ def test_a_draw_that_is_tried_again_is_found(monkeypatch) -> None:
 
 def test_k_an_area_in_place_of_k_in_the_country_is_found(monkeypatch) -> None:
     """The planted bug of counting: what is kept of a user is bounded area by area."""
-    windows = land(5)
-    areas = windows.areas
-    cell = windows.grid.cell_width
-    x = np.arange(len(areas)) * 1000.0 + cell
-    everywhere = Points(x, np.full(len(x), cell), areas.crs, user=np.full(len(x), 1))
-    somebody = Points(x[:1], np.full(1, cell), areas.crs, user=np.zeros(1, dtype=np.int64))
-    both = Points(
-        np.concatenate([somebody.x, everywhere.x]),
-        np.concatenate([somebody.y, everywhere.y]),
-        areas.crs,
-        user=np.concatenate([[0], np.full(len(x), 1)]),
-    )
+    areas = land(5).areas
 
     def loss() -> Loss:
-        one, other = (areas.count(each, 250.0, 2) for each in (somebody, both))
+        one, other = (areas.count(each, 250.0, 2) for each in two_users(areas))
         return Recording.of(published(Country(**PLAIN)), one, Chosen(0, "still")).replay(other)
 
     assert len(areas) > 3
@@ -246,4 +247,134 @@ def test_k_an_area_in_place_of_k_in_the_country_is_found(monkeypatch) -> None:
 
     monkeypatch.setattr(area_counting, "keep_first", by_area)
     with pytest.raises(Breach, match="more than its sensitivity"):
+        loss()
+
+
+def worst_of_some() -> bool:
+    """Whether pairs of several bounds and settings show a breach; ends at the first."""
+    for seed in range(12):
+        for made in (Country(**PLAIN) if seed % 2 else Country(**UNCOUNTED), settings(seed)):
+            try:
+                if worst(made, [seed], bound=1 + seed % 3, styles=("still", "down")):
+                    return True
+            except Breach:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("name", mutants.IN_RELEASES)
+def test_a_bug_in_releases_is_found(name: str, monkeypatch) -> None:
+    mutants.IN_RELEASES[name](monkeypatch)
+    assert worst_of_some()
+
+
+def two_users(areas: Areas) -> tuple[Points, Points]:
+    """A user with one record, and another one beside them with one in every area."""
+    x = np.concatenate([[0.0], np.arange(len(areas)) * 1000.0]) + 250.0
+    user = np.concatenate([[0], np.ones(len(areas), dtype=np.int64)])
+    both = Points(x, np.full(len(x), 250.0), areas.crs, user=user)
+    return Points(both.x[:1], both.y[:1], areas.crs, user=user[:1]), both
+
+
+def test_k_a_file_in_place_of_k_in_the_country_is_found(monkeypatch, tmp_path: Path) -> None:
+    areas = land(5).areas
+
+    def in_files(points: Points, name: str) -> AreaCounts:
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        frame = pd.DataFrame({"x": points.x, "y": points.y, "user": points.user})
+        for part in range(2):
+            frame[part::2].to_parquet(folder / f"part-{part}.parquet")
+        told = {"lon": "x", "lat": "y", "crs": areas.crs, "user": "user"}
+        return areas.count(folder, 250.0, 2, **told)
+
+    def loss() -> Loss:
+        one, both = two_users(areas)
+        pair = in_files(one, "one"), in_files(both, "both")
+        return Recording.of(published(Country(**PLAIN)), pair[0], Chosen(0, "still")).replay(
+            pair[1]
+        )
+
+    assert len(areas) > 3
+    assert not loss().exceeds(UNITS)
+    mutants.k_a_part(monkeypatch)
+    with pytest.raises(Breach, match="more than its sensitivity"):
+        loss()
+
+
+def test_an_assignment_that_looks_at_other_records_is_found(monkeypatch) -> None:
+    """Three records at sea would follow the one that comes."""
+    areas = land(5).areas
+    x = np.array([250.0, 250.0, 1250.0, 1250.0, -5000.0, -5000.0, -5000.0, 1250.0])
+    y = np.full(len(x), 250.0)
+    pair = Points(x[:-1], y[:-1], areas.crs), Points(x, y, areas.crs)
+
+    def loss() -> Loss:
+        one, other = (areas.count(each, 250.0) for each in pair)
+        return Recording.of(published(Country(**PLAIN)), one, Chosen(0, "still")).replay(other)
+
+    assert not loss().exceeds(UNITS)
+    mutants.sea_to_the_fullest(monkeypatch)
+    # The lattice does not hold a place at sea: an error that all can see.
+    with pytest.raises((Breach, InputError)):
+        loss()
+
+
+class Book:
+    """A ledger that writes down what it is told, without the hash of the counts."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, str, str]] = []
+
+    def book(self, _key: str, units: int, name: str, what: str = "") -> int:
+        self.rows.append((units, name, what))
+        return 1
+
+
+class Paid:
+    """A source that draws nothing before all that will be drawn is booked."""
+
+    preview = True
+
+    def __init__(self, source: Any, book: Book) -> None:
+        self.source, self.rows = source, book.rows
+
+    def __getattr__(self, name: str) -> Any:
+        if sum(units for units, *_ in self.rows) != UNITS:
+            raise Breach("something is drawn before it is booked")
+        return getattr(self.source, name)
+
+    def laplace(self, *asked: Any) -> Any:
+        return self.__getattr__("laplace")(*asked)
+
+    def lowest(self, *asked: Any) -> Any:
+        return self.__getattr__("lowest")(*asked)
+
+    def above(self, *asked: Any) -> Any:
+        return self.__getattr__("above")(*asked)
+
+
+def booked(counts: AreaCounts, noise: Any):
+    """A release and what the ledger has of it."""
+    book = Book()
+    made = Country(**PLAIN).release(counts, rng=Paid(noise, book), ledger=book)
+    return made, book.rows
+
+
+@pytest.mark.parametrize("name", [None, *mutants.IN_BOOKS])
+def test_all_is_booked_before_anything_is_drawn(name: str | None, monkeypatch) -> None:
+    """The whole price, once, and nothing about the records."""
+    monkeypatch.setattr(mechanism, "is_release_grade", lambda _: True)
+    windows, rng = land(3), np.random.default_rng(3)
+    atoms = drawn_atoms(windows, rng, 30)
+    one, other = counted(windows, atoms), counted(windows, atoms[:-1])
+
+    def loss() -> Loss:
+        return Recording.of(booked, one, Chosen(3, "still")).replay(other)
+
+    if name is None:
+        assert not loss().exceeds(UNITS)
+        return
+    mutants.IN_BOOKS[name](monkeypatch)
+    with pytest.raises(Breach):
         loss()

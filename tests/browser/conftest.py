@@ -26,7 +26,10 @@ FLAGS = [
     "--disable-sync",
 ]
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True}
-_SHARED: dict[Browser, BrowserContext] = {}
+#: Windows that everything must fit, width and height: a small laptop's and a large screen's.
+LAPTOP_AND_SCREEN = [(1920, 1080), (1366, 768)]
+#: The visitors with one kind of window share a browser's cache, see `new_page`.
+_SHARED: dict[str, BrowserContext] = {}
 
 
 expect.set_options(timeout=1000 * PATIENCE)
@@ -79,11 +82,12 @@ def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with sync_playwright() as play:
         one = play.chromium.launch(executable_path=chromium, args=FLAGS)
         # Only a browser with a folder of its own keeps compiled scripts: a quarter of a visit.
-        _SHARED[one] = play.chromium.launch_persistent_context(
+        _SHARED[str(LAPTOP)] = play.chromium.launch_persistent_context(
             tmp_path_factory.mktemp("chromium"), executable_path=chromium, args=FLAGS, **LAPTOP
         )
         yield one
-        _SHARED.pop(one).close()
+        while _SHARED:
+            _SHARED.popitem()[1].close()
         one.close()
 
 
@@ -109,20 +113,20 @@ class Watch:
 def new_page(browser: Browser, **options: Any) -> Page:
     """An empty page of a new visitor, with a laptop's window unless ``options`` say otherwise.
 
-    The visitors with a laptop share a browser's cache: a page need not read 5 MB of scripts again.
+    A page need not read 5 MB of scripts again that another visitor with the same window has read.
     """
-    context = browser.new_context(**{**LAPTOP, **options}) if options else _SHARED[browser]
+    window = {**LAPTOP, **options}
+    context = _SHARED.get(str(window))
+    if context is None:
+        context = _SHARED[str(window)] = browser.new_context(**window)
     context.set_default_timeout(1000 * PATIENCE)
     return context.new_page()
 
 
 def leave(page: Page) -> None:
     """Close a page of `new_page` and forget what it kept in the browser."""
-    if page.context in _SHARED.values():
-        page.evaluate("localStorage.clear()")
-        page.close()
-    else:
-        page.context.close()
+    page.evaluate("localStorage.clear()")
+    page.close()
 
 
 def come_to(
@@ -166,6 +170,12 @@ def settle(page: Page, name: str = "Private map") -> None:
     steady(page, lambda: page.get_by_role("img", name=name).bounding_box())
 
 
+def resize(page: Page, width: int, height: int, name: str = "Private map") -> None:
+    """Give the window another size and wait until a map has found its place in it."""
+    page.set_viewport_size({"width": width, "height": height})
+    settle(page, name)
+
+
 def troubles(logged: str) -> str:
     """What a server should not have logged; a visitor who leaves while it writes is no trouble."""
     logged = re.sub(
@@ -183,4 +193,10 @@ def troubles(logged: str) -> str:
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
     """A fresh visit to Explore."""
+    yield from visiting(server, lambda: open_page(browser, server))
+
+
+@pytest.fixture(scope="module")
+def seen(browser: Browser, server: Server) -> Iterator[Page]:
+    """A visit to Explore that tests of one file share: they look, or leave it as it was."""
     yield from visiting(server, lambda: open_page(browser, server))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import new_page
+from tests.browser.conftest import leave, new_page
 from tests.browser.visit import serious
 
-LAPTOP = {"viewport": {"width": 1366, "height": 768}}
+LAPTOP: dict[str, object] = {}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
     "user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile",
@@ -34,4 +34,4 @@ def test_axe_finds_nothing_serious(browser, server, path, screen) -> None:
         page.locator(PAGES[path]).first.wait_for(state="attached")
         assert not serious(page)
     finally:
-        page.context.close()
+        leave(page)

@@ -13,7 +13,16 @@ from explorer import AG, HTF, Mosaic, exact
 from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.evaluate import evaluate, workload
-from tests.browser.conftest import Server, Watch, come_to, leave, troubles, visiting
+from tests.browser.conftest import (
+    LAPTOP_AND_SCREEN,
+    Server,
+    Watch,
+    come_to,
+    leave,
+    resize,
+    troubles,
+    visiting,
+)
 from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -34,6 +43,12 @@ def visit(browser: Browser, server: Server, path: str, **context: object) -> tup
 @pytest.fixture
 def page(browser: Browser, server: Server) -> Iterator[Page]:
     """A fresh visit."""
+    yield from visiting(server, lambda: visit(browser, server, "/compare"))
+
+
+@pytest.fixture(scope="module")
+def seen(browser: Browser, server: Server) -> Iterator[Page]:
+    """A visit that the tests share which look, or leave it as it was."""
     yield from visiting(server, lambda: visit(browser, server, "/compare"))
 
 
@@ -67,7 +82,8 @@ def ranking(page: Page) -> list[dict[str, str]]:
     ]
 
 
-def test_both_maps_and_the_table_say_what_the_python_api_says(page, matrix) -> None:
+def test_both_maps_and_the_table_say_what_the_python_api_says(seen, matrix) -> None:
+    page = seen
     for letter in "AB":
         assert colours(page, f"Private map {letter}") > 50
     expect(page.get_by_role("heading", level=1)).to_have_text("Compare mechanisms")
@@ -137,7 +153,8 @@ def test_the_difference_is_on_both_maps_with_one_bar(page) -> None:
     assert page.locator(".bar").count() == 1
 
 
-def test_four_epsilons_of_each_have_their_pictures(page, matrix) -> None:
+def test_four_epsilons_of_each_have_their_pictures(seen, matrix) -> None:
+    page = seen
     for letter, kind in (("A", HTF), ("B", Mosaic)):
         for epsilon in (0.01, 0.1, 1, 10):
             leaves = kind(epsilon=epsilon).release(matrix, rng=1).n_leaves
@@ -228,7 +245,8 @@ def test_the_pages_lead_to_each_other(page) -> None:
     assert page.title() == "Compare mechanisms"
 
 
-def test_every_control_has_its_name(page) -> None:
+def test_every_control_has_its_name(seen) -> None:
+    page = seen
     names = ("City", "Grid", "Mechanism A", "Mechanism B", "Questions", "Error measured as")
     for name in (*names, "Ranking at epsilon"):
         expect(page.get_by_role("combobox", name=name, exact=True)).to_be_attached()
@@ -252,23 +270,31 @@ def test_every_control_has_its_name(page) -> None:
     assert titles[start : start + len(parts)] == parts
 
 
-def test_words_stand_next_to_the_controls_when_wanted(page) -> None:
+def test_words_stand_next_to_the_controls_when_wanted(seen) -> None:
+    page = seen
     expect(page.get_by_text("Choose A and B.")).to_have_count(0)
     page.get_by_role("switch", name="Explain the controls").click()
     expect(page.get_by_text("Choose A and B.")).to_be_visible()
     page.get_by_role("button", name="More settings of A").click()
     expect(page.get_by_text("Rounds of the search for a cut")).to_be_visible()
+    page.get_by_role("button", name="More settings of A").click()
+    page.get_by_role("switch", name="Explain the controls").click()
+    expect(page.get_by_text("Choose A and B.")).to_have_count(0)
 
 
-def test_a_wrong_epsilon_is_refused_in_a_sentence(page) -> None:
+def test_a_wrong_epsilon_is_refused_in_a_sentence(seen) -> None:
+    page = seen
     box = page.get_by_role("textbox", name="Exact epsilon")
     box.fill("11")
     box.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Epsilon is")
     expect(box).to_have_value("1")
+    page.get_by_role("button", name="Close", exact=True).click()
 
 
-def test_light_and_dark(page) -> None:
+def test_light_and_dark(seen) -> None:
+    page = seen
+
     def ground() -> list[int]:
         text = page.locator("main").evaluate("e => getComputedStyle(e).backgroundColor")
         return [int(part) for part in re.findall(r"\d+", text)[:3]]
@@ -281,32 +307,38 @@ def test_light_and_dark(page) -> None:
     assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 80
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1366, 768), (1920, 1080)])
-def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
-    size = {"viewport": {"width": width, "height": height}}
-    page, watch = visit(browser, server, "/compare", **size, **(PHONE if width < 500 else {}))
-    try:
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        # What the page cuts off does not count as its width: look at the parts themselves.
-        parts = [page.get_by_role("img", name=f"Private map {letter}") for letter in "AB"]
-        parts += [page.locator(".summary").first, page.get_by_role("button", name="Cancel")]
-        parts += [page.get_by_role("combobox", name="Error measured as")]
-        parts += page.get_by_role("img", name="Small map").all()
-        parts += page.locator("h2:visible").all()
-        parts.append(page.get_by_role("button", name="Whole map"))
-        for part in parts:
-            box = part.bounding_box()
-            assert box is not None
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= width + 1
-        a, b = (page.get_by_role("img", name=f"Private map {each}").bounding_box() for each in "AB")
-        if width > 500:
-            assert abs(a["y"] - b["y"]) < 2
-            # Both maps and their bar are on the first screen.
-            bar = page.locator(".bar").bounding_box()
-            assert bar["y"] + bar["height"] <= height
-        else:
-            assert b["y"] > a["y"] + a["height"]
-        assert not watch.found
-    finally:
-        leave(page)
+def look_at_edges(page: Page, width: int, height: int) -> None:
+    """Nothing hangs over the edge of the window."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # What the page cuts off does not count as its width: look at the parts themselves.
+    parts = [page.get_by_role("img", name=f"Private map {letter}") for letter in "AB"]
+    parts += [page.locator(".summary").first, page.get_by_role("button", name="Cancel")]
+    parts += [page.get_by_role("combobox", name="Error measured as")]
+    parts += page.get_by_role("img", name="Small map").all()
+    parts += page.locator("h2:visible").all()
+    parts.append(page.get_by_role("button", name="Whole map"))
+    for part in parts:
+        box = part.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width + 1
+    a, b = (page.get_by_role("img", name=f"Private map {each}").bounding_box() for each in "AB")
+    if width > 500:
+        assert abs(a["y"] - b["y"]) < 2
+        # Both maps and their bar are on the first screen.
+        bar = page.locator(".bar").bounding_box()
+        assert bar["y"] + bar["height"] <= height
+    else:
+        assert b["y"] > a["y"] + a["height"]
+
+
+def test_nothing_hangs_over_the_edge_of_a_window_that_grows(seen) -> None:
+    for width, height in LAPTOP_AND_SCREEN:
+        resize(seen, width, height, "Private map B")
+        look_at_edges(seen, width, height)
+
+
+def test_nothing_hangs_over_the_edge_of_a_phone(browser, server) -> None:
+    size = {"viewport": {"width": 390, "height": 844}}
+    for page in visiting(server, lambda: visit(browser, server, "/compare", **size, **PHONE)):
+        look_at_edges(page, 390, 844)

@@ -73,11 +73,24 @@ def test_an_area_is_read_at_first_sight_and_others_are_chosen(country) -> None:
     wait_until(country, lambda: picture(country, ALL) != before)
     country.get_by_role("button", name="Zoom to it").click()
     expect(country.get_by_role("table").first).to_contain_text("the areas it lies in")
+    # A region has no map of its own: the areas in it stand in that place.
+    family = country.get_by_role("table").first.bounding_box()
+    whole = country.get_by_role("img", name=ALL).bounding_box()
+    assert family["x"] > whole["x"] + whole["width"]
+    assert whole["y"] + whole["height"] < country.evaluate("window.innerHeight")
+    country.get_by_role("button", name="difference", exact=True).click()
+    expect(country.get_by_role("heading", name="Difference: region")).to_be_visible()
+    # The address is that of this very screen.
+    country.wait_for_url(re.compile(r"/country\?s="))
+    name, _, true = said(country)
+    country.reload()
+    expect(country.get_by_role("heading", name="Difference: region")).to_be_visible(timeout=120_000)
+    assert (said(country)[0], said(country)[2]) == (name, true)
 
 
 def test_a_box_is_answered_and_the_budget_and_a_release_are_told(country) -> None:
     drag(country, ALL, (0.4, 0.4), (0.6, 0.6))
-    rows = country.locator(".tabulator").last.locator(".tabulator-row")
+    rows = country.locator(".tabulator").first.locator(".tabulator-row")
     expect(rows).to_have_count(1)
     drag(country, INSIDE, (0.3, 0.3), (0.7, 0.7))
     expect(rows).to_have_count(2)

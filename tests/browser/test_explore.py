@@ -38,7 +38,8 @@ def boxes_of(page: Page) -> np.ndarray:
     return np.array([[number(row[edge]) * 1000 for edge in edges] for row in rows(page)])
 
 
-def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(page) -> None:
+def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(seen) -> None:
+    page = seen
     assert colours(page, "True map") > 50
     assert colours(page, "Private map") > 50
     assert names(page) == ["Q1", "Q2"]
@@ -49,7 +50,8 @@ def test_the_page_shows_both_maps_figures_and_the_two_example_boxes(page) -> Non
     assert f"{leaves:,.0f} private counts" in page.locator(".summary").inner_text()
 
 
-def test_the_table_says_what_the_python_api_says(page, matrix) -> None:
+def test_the_table_says_what_the_python_api_says(seen, matrix) -> None:
+    page = seen
     release = HTF(epsilon=1.0).release(matrix, rng=1)
     boxes = boxes_of(page)
     true, answers = exact(matrix, boxes), release.answer(boxes)

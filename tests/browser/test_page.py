@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import open_page
+from tests.browser.conftest import LAPTOP_AND_SCREEN, leave, open_page, resize, visiting
 from tests.browser.visit import colours, figure, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,8 @@ def background(page) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", text)[:3]]
 
 
-def test_light_and_dark(page) -> None:
+def test_light_and_dark(seen) -> None:
+    page = seen
     dark = background(page)
     assert max(dark) < 60
     page.get_by_role("button", name="Toggle theme").click()
@@ -30,35 +31,45 @@ def test_light_and_dark(page) -> None:
     assert colours(page, "Private map") > 50
     ink = page.locator(".summary").evaluate("e => getComputedStyle(e).color")
     assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 80
+    page.get_by_role("button", name="Toggle theme").click()
+    wait_until(page, lambda: background(page) == dark)
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1366, 768), (1920, 1080)])
+def look_at_edges(page, width: int) -> None:
+    """Nothing hangs over the edge of the window, and nothing over anything else."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for name in ("True map", "Private map"):
+        box = page.get_by_role("img", name=name).bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width + 1
+        assert box["width"] > 0.4 * min(width, 760)
+    maps = [page.get_by_role("img", name=name) for name in ("True map", "Private map")]
+    below = [page.get_by_role("img", name="Points per"), page.locator(".summary")]
+    tops = [each.bounding_box()["y"] for each in [*maps, *below]]
+    last = maps[1].bounding_box()
+    # What comes below a map lies below it.
+    assert tops[2] >= last["y"] + last["height"]
+    assert tops[3] >= tops[2] + below[0].bounding_box()["height"]
+
+
+def test_nothing_hangs_over_the_edge_of_a_window_that_grows(seen) -> None:
+    for width, height in LAPTOP_AND_SCREEN:
+        resize(seen, width, height)
+        look_at_edges(seen, width)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
 def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
-    phone = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
-    size = {"viewport": {"width": width, "height": height}}
-    page, watch = open_page(browser, server, **size, **(phone if width < 500 else {}))
-    try:
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        for name in ("True map", "Private map"):
-            box = page.get_by_role("img", name=name).bounding_box()
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= width + 1
-            assert box["width"] > 0.4 * min(width, 760)
-        maps = [page.get_by_role("img", name=name) for name in ("True map", "Private map")]
-        below = [page.get_by_role("img", name="Points per"), page.locator(".summary")]
-        tops = [each.bounding_box()["y"] for each in [*maps, *below]]
-        last = maps[1].bounding_box()
-        # What comes below a map lies below it, and nothing over anything else.
-        assert tops[2] >= last["y"] + last["height"]
-        assert tops[3] >= tops[2] + below[0].bounding_box()["height"]
+    options: dict = {"viewport": {"width": width, "height": height}}
+    if width < 500:
+        options |= {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
+    for page in visiting(server, lambda: open_page(browser, server, **options)):
+        look_at_edges(page, width)
         if width < 500:
             # One finger scrolls until somebody asks to draw, and the drawer is closed.
             pressed = page.get_by_role("button", name="Scroll", exact=True)
             assert pressed.get_attribute("aria-pressed") == "true"
             expect(page.get_by_role("slider", name="Epsilon", exact=True)).not_to_be_visible()
-        assert not watch.found
-    finally:
-        page.context.close()
 
 
 def test_the_drawer_of_a_narrow_window_starts_closed_and_opens(browser, server) -> None:
@@ -75,10 +86,11 @@ def test_the_drawer_of_a_narrow_window_starts_closed_and_opens(browser, server) 
         expect(slider).to_be_visible()
         assert not watch.found
     finally:
-        page.context.close()
+        leave(page)
 
 
-def test_every_control_has_its_name(page) -> None:
+def test_every_control_has_its_name(seen) -> None:
+    page = seen
     for name in ("Epsilon", "Height", "T", "Stop count"):
         expect(page.get_by_role("slider", name=name, exact=True)).to_be_visible()
     for name in ("City", "Grid", "Mechanism"):
@@ -104,14 +116,16 @@ def test_every_control_has_its_name(page) -> None:
     assert titles[-5:] == ["Truth", "Private", "Explain this map", "Boxes", "Ledger"]
 
 
-def test_the_ledger_adds_up_to_epsilon(page) -> None:
+def test_the_ledger_adds_up_to_epsilon(seen) -> None:
+    page = seen
     parts = [number(each) for each in page.locator(".ledger li b").all_inner_texts()]
     # Each number has four digits.
     assert sum(parts) == pytest.approx(number(figure(page, "Epsilon")), rel=1e-3)
     expect(page.get_by_role("img", name="Budget spent by stage")).to_be_visible()
 
 
-def test_words_stand_next_to_the_controls_when_wanted(page) -> None:
+def test_words_stand_next_to_the_controls_when_wanted(seen) -> None:
+    page = seen
     sentence = page.get_by_text("The privacy budget.")
     expect(sentence).to_have_count(0)
     page.get_by_role("switch", name="Explain the controls").click()

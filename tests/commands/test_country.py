@@ -57,6 +57,41 @@ def test_it_is_that_of_the_python_api(here: Path, areas: Areas, tmp_path: Path) 
         assert release.preview
 
 
+def test_settings_of_the_mechanism_inside_are_its_own(
+    here: Path, areas: Areas, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "made.parquet")
+    inner = ["--inside", "htf", "--inside-set", "T=5", "--inside-set", "stop-count=30"]
+    given = line(here, "points.csv", "--epsilon", "0.5", "--preview", "7", *inner, "-o", path)
+    assert main(given) == 0
+    release = CountryRelease.load(path)
+    assert release.parameters["inside_settings"] == {"T": 5, "stop_count": 30.0}
+    counts = areas.count(read_points(here / "points.csv"), cell=4_000.0)
+    expected = Country(epsilon=0.5, inside="htf", inside_settings={"T": 5, "stop_count": 30.0})
+    assert np.array_equal(release.tree.value, expected.release(counts, rng=7).tree.value)
+
+
+@pytest.mark.parametrize(
+    ("typed_more", "said"),
+    [
+        (
+            ["--inside", "ug", "--inside-set", "T=5"],
+            "UG has no setting 'T'; --inside-set takes grid_size, c,",
+        ),
+        (["--inside-set", "T"], "--inside-set is 'T'; give a name and a value such as T=5"),
+        (["--inside", "htf", "--inside-set", "T=x"], "--inside-set T is 'x'; give a whole number"),
+        (["--inside", "htf", "--inside-set", "T=5", "--inside-set", "T=6"], "names T twice"),
+        (["--inside", "none", "--inside-set", "T=5"], "not needed with --inside none"),
+        (["--inside", "htf", "--inside-set", "height=99"], "Height is 99"),
+    ],
+)
+def test_settings_inside_that_are_none_are_refused(
+    typed_more: list[str], said: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = line(here, "points.csv", "--epsilon", "1", "--preview", "1", *typed_more)
+    assert said in refusal(capsys, *given)
+
+
 def test_the_table_is_the_accounts_and_nothing_exact(
     here: Path, areas: Areas, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -177,6 +177,8 @@ def test_what_cannot_be_asked_is_refused_in_one_sentence() -> None:
         Federated(dropped=0.6, corrupt=0.39, shard=50).release(TOWN, rng=1)
     with pytest.raises(InputError, match="seed"):
         Federated(algorithm="sampling").release(TOWN)
+    with pytest.raises(InputError, match="too wide"):
+        Federated(epsilon=1e-6).release(TOWN, rng=1)
     with pytest.raises(InputError, match="rng"):
         Federated().release(TOWN, rng="dice")  # type: ignore[arg-type]
 

@@ -42,7 +42,7 @@ class Bench:
         self.rng = np.random.default_rng(seed)
         self.people = len(self.codes) if people is None else people
         self.units, self.shard, self.spread = round(epsilon * 10**12), shard, 1.0
-        self.noise, self.refuse = noise, refuse
+        self.noise, self.refuse, self.least_units = noise, refuse, 10**8
         self.asked: list[tuple[int, int, bool]] = []
         self.order, self.used = self.rng.permutation(len(self.codes)), 0
 

@@ -86,7 +86,8 @@ def test_the_key_names_counts_and_areas(areas) -> None:
 def test_the_order_of_atoms_does_not_matter(areas) -> None:
     windows = Windows(areas, areas.lattice(500.0))
     one = AreaCounts(windows, [0, 3, 0], [7, 9, 7], [1, 2, 3])
-    other = AreaCounts(windows, [0, 0, 3], [7, 7, 9], [2, 2, 2])
+    # One that holds nobody is none.
+    other = AreaCounts(windows, [0, 0, 3, 5], [7, 7, 9, 8], [2, 2, 2, 0])
     assert one.key == other.key
     assert one.by_area[[0, 3]].tolist() == [4, 2]
 

@@ -84,9 +84,22 @@ def test_weights_are_counted(areas: Areas, frame: pd.DataFrame, tmp_path: Path) 
 
 def test_workers_and_sentences(areas: Areas, folder: Path) -> None:
     files = scan_points(folder)
-    counts, said = files.count_areas(areas, CELL, workers="threads")
-    assert counts.key == areas.count(folder, CELL).key
-    assert any("lon" in sentence for sentence in said)
+    counts = files.count_areas(areas, CELL, workers="threads")
+    here = areas.count(folder, CELL)
+    assert counts.key == here.key
+    assert counts.notes == here.notes
+    assert any("lon" in sentence for sentence in here.notes)
+
+
+def test_counts_say_how_points_were_read(areas: Areas, frame: pd.DataFrame, tmp_path: Path) -> None:
+    gaps = frame.copy()
+    gaps.iloc[:3, gaps.columns.get_loc("lon")] = np.nan
+    gaps.to_csv(tmp_path / "gaps.csv", index=False)
+    gaps.to_parquet(tmp_path / "gaps.parquet")
+    for source in (gaps, tmp_path / "gaps.csv", tmp_path / "gaps.parquet"):
+        assert any(
+            "3 rows without a coordinate" in each for each in areas.count(source, CELL).notes
+        )
 
 
 def test_what_is_read_whole_and_what_in_parts(folder: Path, frame: pd.DataFrame) -> None:

@@ -205,6 +205,23 @@ def test_a_geopackage_has_a_layer_for_every_level(made, tmp_path) -> None:
     assert len(geopandas.read_parquet(tmp_path / "nation.parquet")) == 20
 
 
+def test_levels_of_any_names_become_layers(tmp_path) -> None:
+    """Once drawn it is paid: a table that differs by its case alone must not stop its saving."""
+    levels = ["Whole", "whole", "gpkg_contents"]
+    frame = geopandas.GeoDataFrame(
+        [("a", "b", "c"), ("a", "b", "d")],
+        columns=levels,
+        geometry=[shapely.box(10, 50, 10.1, 50.1), shapely.box(10.1, 50, 10.2, 50.1)],
+        crs=4326,
+    )
+    areas = Areas.read(frame, levels)
+    points = {"lon": [10.05, 10.15], "lat": [50.05, 50.05]}
+    release = Country(epsilon=1, inside="none").release(areas.count(points), rng=1)
+    release.save(tmp_path / "odd.gpkg")
+    again = CountryRelease.load(tmp_path / "odd.gpkg")
+    np.testing.assert_array_equal(again.areas()["count"], release.areas()["count"])
+
+
 def test_files_that_are_none_are_refused(made, tmp_path) -> None:
     with pytest.raises(InputError, match="neither"):
         made.save(tmp_path / "nation.shp")

@@ -75,10 +75,10 @@ class Rectangles:
         """A copy of the rectangles, (n, 4) x0, y0, x1, y1; of k places (n, k, 4) with gaps NaN."""
         return self._rows[:, 0].copy() if len(self.grids) == 1 else self._rows.copy()
 
-    def reset(self, *grids: Grid) -> None:
-        """Start anew on other grids, with two examples."""
+    def reset(self, *grids: Grid, examples: bool = True) -> None:
+        """Start anew on other grids, with two examples or without any box."""
         self.__init__(*grids, places=self.places)  # type: ignore[misc]
-        for row in example_rows(grids):
+        for row in example_rows(grids) if examples else ():
             self.add_row(row)
 
     def replace(self, boxes: Sequence[Any], names: Sequence[str]) -> int:

@@ -28,6 +28,8 @@ Place = tuple[str, int, int]
 
 #: Outlines leave out what is shorter than this part of the country's longer side: a pixel or so.
 _COARSE = 1 / 1200
+#: Sides of the map of a country in those of the country, and the least of its width in its height.
+_SEA, _NARROWEST = 1.05, 0.76
 #: How much finer outlines are where one looks closer.
 FINER = (1.0, 0.4, 0.1)
 
@@ -70,6 +72,16 @@ class CountryData:
         """The national lattice: what boxes are drawn on."""
         return self.windows.grid
 
+    @cached_property
+    def surroundings(self) -> Grid:
+        """The country with some sea around it: what its map shows, never too narrow for a title."""
+        x0, y0, x1, y1 = self.grid.bounds
+        high = (y1 - y0) * _SEA
+        wide = max((x1 - x0) * _SEA, high * _NARROWEST)
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        bounds = (x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
+        return Grid(bounds, (1, 1), self.grid.crs)
+
     @property
     def true(self) -> Ints:
         """Exact count of every node, (n,)."""
@@ -94,6 +106,11 @@ class CountryData:
     def names(self) -> tuple[str, ...]:
         """What to call every node, (n,); safe to show."""
         return (self.title, *(safe_text(path[-1], 60) for path in self.areas.paths[1:]))
+
+    @cached_property
+    def nodes(self) -> dict[tuple[str, ...], int]:
+        """Every node by the names on its path."""
+        return {path: node for node, path in enumerate(self.areas.paths)}
 
     def path(self, node: int) -> list[int]:
         """The nodes from the whole down to one."""
@@ -220,3 +237,8 @@ class OwnCountry(OwnPoints[Points]):
     """Points of a visitor with the boundaries that were given for them; they are the extent."""
 
     areas: Areas | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Of areas and points."""
+        return (*(self.areas.notes if self.areas is not None else ()), *super().notes)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from explorer.app.country.data import CountryData
 from explorer.app.curator.drawn_drawer import DrawnDrawer
 from explorer.app.kit import ui
-from explorer.app.state.country import LOWEST
+from explorer.app.kit.theme import SPOKEN_LABEL
+from explorer.scenario.choices import LOWEST
 
 
 class CountryDrawer(DrawnDrawer):
@@ -15,6 +17,10 @@ class CountryDrawer(DrawnDrawer):
 
     WORDS: ClassVar[str] = "country"
     OWN: ClassVar[str] = "Your own country"
+    FILES: ClassVar[Mapping[str, str]] = {
+        **DrawnDrawer.FILES,
+        "Save as GeoPackage, a layer per level": "release.gpkg",
+    }
 
     def data(self) -> list[Any]:
         """Country, level, cells, and what is protected."""
@@ -28,16 +34,20 @@ class CountryDrawer(DrawnDrawer):
             **ui.WIDE,
         )
         self.level = self.tied.tie(menu, "level")
+        #: Above the maps: it is what a visitor changes most.
+        self.shows = self.tied.choose(
+            "shows", sizing_mode="fixed", width=250, margin=0, stylesheets=[SPOKEN_LABEL]
+        )
         return [
             *("About", self.city, "Country", self.level, "Areas on the map"),
             *(self.side, "Cells", self.bound, "What is protected"),
         ]
 
     def look(self) -> list[Any]:
-        """What the maps show, and their colours."""
+        """What the colours of the maps stand for."""
         choose, switch = self.tied.choose, self.tied.switch
         return [
-            *(choose("shows"), "Maps show", choose("per"), "Colours show"),
+            *(choose("per"), "Colours show"),
             *(switch("partition"), "Partition"),
             *(choose("scale"), "Colour scale", choose("palette")),
         ]

@@ -10,6 +10,7 @@ import numpy as np
 from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen, Sight
 from explorer.app.curator.covered import CoveredMaps
+from explorer.app.kit import ui
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.maps import Box, MapSpec
@@ -23,6 +24,9 @@ from explorer.views.viewport import Viewport
 
 #: Pixels of the window's height beside the maps.
 _TAKEN = 330
+#: Pixels of width that both maps should have before the text beside them goes below.
+_WIDE = 340
+_NEIGHBOURS = "A box drawn here counts its neighbours in it, too"
 _TOLD = "the tables give its numbers"
 
 
@@ -36,6 +40,8 @@ class CountryMaps(CoveredMaps):
     viewed : called after a pan, zoom or resize
     drawn : called with each dragged rectangle (x0, y0, x1, y1) in metres
     tapped : called with x, y of each click on the country, as the browser sent it
+    beside : what stands beside the maps where there is room, and below them where there is none
+    phone : whether the page is as narrow as one map
     """
 
     def __init__(
@@ -45,25 +51,38 @@ class CountryMaps(CoveredMaps):
         viewed: Callable[[], None],
         drawn: Callable[[Box], None],
         tapped: Callable[[Any, Any], None],
+        beside: Any,
+        *,
+        phone: bool = False,
     ) -> None:
         self.data = data
         self._area = int(data.areas.lowest[0])
+        whole = data.surroundings
         specs = [
-            MapSpec(data.grid, "Map of all areas"),
+            MapSpec(whole, "Map of all areas"),
             MapSpec(data.frame(self._area), "Map inside an area"),
         ]
-        super().__init__(specs, viewed, lambda _place, box: drawn(box), taken=_TAKEN)
+        super().__init__(
+            specs,
+            viewed,
+            lambda _place, box: drawn(box),
+            taken=_TAKEN,
+            # On a phone a map is as wide as the page; elsewhere as high as the window.
+            least=340 if phone else round(340 * min(1.0, whole.width / whole.height)),
+        )
         self._state = state
         self.country, self.inside = self.views
         self.country.show_partition(False)
         # One dark cell far beyond the map: themes make the figure's own ground see-through.
-        x0, y0, x1, y1 = data.grid.bounds
+        x0, y0, x1, y1 = whole.bounds
         wide, high = x1 - x0, y1 - y0
         sea = Viewport(x0 - wide, y0 - high, x1 + wide, y1 + high, 1, 1)
         self.country.show_image(np.zeros((1, 1), dtype=np.uint8), sea)
         self.choropleth = Choropleth(self.country.figure, tapped)
         self.border = Border(self.inside.figure)
-        self._cards = list(self.view[0])
+        self._cards = list(self.frame[0])
+        self.view = ui.wrapping(self.frame, beside, gap="8px 28px")
+        self.view.styles = {**self.view.styles, "align-items": "flex-start"}
         self.restyle()
 
     @property
@@ -109,13 +128,21 @@ class CountryMaps(CoveredMaps):
         self.choropleth.show(screen.outlined, screen.numbers)
         self.choropleth.chosen.show(screen.outlined.shapes, screen.node)
         inside = screen.inside
-        self._cards[1].visible = inside is not None
+        if self._cards[1].visible != (inside is not None):
+            self._cards[1].visible = inside is not None
+            self._leave(self._left)
         if inside is not None:
             self.inside.show_image(inside.bytes, inside.view)
             self.show_partition(0, inside.partition, inside.view)
             self.inside.show_partition(screen.look.partition)
             self.border.show(inside.border, 0)
         self.push()
+
+    def _leave(self, taken: int) -> None:
+        """The maps take what they can use of the width, and the text beside them the rest."""
+        super()._leave(taken)
+        shown = sum(card.visible for card in self.frame[0])
+        self.frame.styles = {**self.frame.styles, "flex": f"1000 1 {_WIDE * shown}px"}
 
     def draw(self, *painted: Any) -> None:
         """No panel covers these maps."""
@@ -140,7 +167,7 @@ class CountryMaps(CoveredMaps):
         level = level_name(data, screen.level)
         name = data.names[screen.node]
         self.title(0, f"{shows}: {level}", f"<p>{'computing …' if busy else kind}</p>")
-        self.title(1, f"{shows}: inside {name}", "<p>Boxes drawn here count everybody in them</p>")
+        self.title(1, f"{shows}: inside {name}", f"<p>{_NEIGHBOURS}</p>")
         self.country.describe(
             f"{shows} map of {data.title}, {len(screen.outlined.nodes)} areas; chosen is {name}; "
             f"{_TOLD}"
@@ -159,7 +186,7 @@ class CountryMaps(CoveredMaps):
         if difference:
             return difference_bar(f"Private − true, {unit}: blue too few, orange too many", scale)
         kind = {"log": "logarithmic", "linear": "linear"}[scale.kind]
-        said = f"{unit.capitalize()} ({kind}, scale from the release)"
+        said = f"{unit.capitalize()} ({kind}, from the release)"
         return count_bar(said, scale, palette.PALETTES[self._state.palette])
 
 

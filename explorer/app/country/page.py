@@ -33,10 +33,12 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.numbers import finite
-from explorer.app.state.country import LOWEST, CountryState
+from explorer.app.state.country import CountryState
 from explorer.cities.countries import countries, find
 from explorer.errors import InputError
 from explorer.points.area_counts import AreaCounts
+from explorer.scenario import Scenario
+from explorer.scenario.choices import LOWEST
 
 
 class Country(DrawnPage):
@@ -46,6 +48,8 @@ class Country(DrawnPage):
     ----------
     city : str, AreaCounts or None
         A key of `explorer.cities.countries.countries()`, or counts of your own areas.
+    scenario : Scenario, optional
+        What to begin with, in place of country and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
     **choices
@@ -63,15 +67,19 @@ class Country(DrawnPage):
     columns = BOXES
     LOOKS = ("level", "area", "shows", "per", "scale", "partition")
     STYLES = ("palette", "drag")
+    # In the middle of a country they would lie in the sea as often as not.
+    EXAMPLES = False
     MORE = "More about these areas"
     Upload, Controls, Text = CountryUploadForm, CountryDrawer, CountryReadout
     drawer: CountryDrawer
     readout: CountryReadout
 
     @classmethod
-    def served(cls, links: Sequence[Link], *, city: Any = None, **_: Any) -> Self:
+    def served(
+        cls, links: Sequence[Link], *, city: Any = None, scenario: Scenario | None = None, **_: Any
+    ) -> Self:
         """The page of one visitor; what the server was told about maps of a city is not for it."""
-        return super().served(links, city=city if city in countries() else None)
+        return super().served(links, city=city if city in countries() else None, scenario=scenario)
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
@@ -91,22 +99,21 @@ class Country(DrawnPage):
         return {"Budget": partial(BudgetPanel, parts), "Ways": partial(WaysPanel, parts)}
 
     def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
-        """The chosen area, maps, its family, panels, all areas, boxes, ledger."""
+        """The chosen area, maps beside its family, panels, boxes, all areas, ledger."""
         read = self.readout
         read.closer = self.closer
         return [
             read.answer,
             ui.wrapping(read.picker.view, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
-            ui.wrapping(read.strip, margin=(0, 0, 8, 0)),
+            ui.wrapping(read.strip, self.drawer.shows, gap="6px 16px", margin=(0, 0, 8, 0)),
             maps,
             read.about,
-            read.family,
             self.explain.view,
-            section("Areas", text["Areas"]),
-            read.areas.widget,
             section("Boxes", text["Boxes"]),
             self.exchange.view,
             self.table.widget,
+            section("Areas", text["Areas"]),
+            read.areas.widget,
             section("Ledger", text["Ledger"]),
             read.ledger,
         ]
@@ -132,7 +139,11 @@ class Country(DrawnPage):
         screen: CountryScreen | None = self.shown()
         area = None if screen is None else screen.outlined.at(x, y)
         if area is not None:
-            self.state.put(area=area)
+            self.choose(area)
+
+    def choose(self, node: int) -> None:
+        """Another area."""
+        self.state.put(area=self.parts.data.areas.paths[node])
 
     def closer(self) -> None:
         """Show the chosen area as large as it goes, with finer outlines."""
@@ -177,16 +188,19 @@ class Country(DrawnPage):
         """A visitor's points in a visitor's areas."""
         if not isinstance(own, OwnCountry) or own.areas is None:
             raise InputError("There are no areas of your own yet: load their boundaries first.")
-        return counted(own.title, own.areas, own.points, place)
+        data = counted(own.title, own.areas, own.points, place)
+        if data.true[0] == 0:
+            raise InputError(
+                "None of your points lies in any of your areas: check that both files are about "
+                "one place, and that longitude and latitude are not swapped."
+            )
+        return data
 
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
-        """Another country: no box is on it yet, and the page chooses its area."""
-        if elsewhere and self.parts.maps is not None:
-            self.state.put(area=-1, level=LOWEST)
+        """Another country: no box is on it yet, and the page or a scenario chooses its area."""
+        if elsewhere and self.parts.maps is not None and not self.scenarios.awaits(data):
+            self.state.put(area=None, level=LOWEST)
         super().place_boxes(data, elsewhere)
-        if elsewhere:
-            # Examples in the middle of a country would lie in the sea as often as not.
-            self.rectangles.replace([], [])
 
     def is_elsewhere(self, data: CountryData) -> bool:
         """Other areas, or other cells of them."""
@@ -194,8 +208,9 @@ class Country(DrawnPage):
 
     def new_maps(self, data: CountryData) -> CountryMaps:
         """Two maps in one plane."""
-        maps = CountryMaps(self.state, data, self.drawing.viewed, self._dragged, self.tapped)
-        return maps
+        acts = self.drawing.viewed, self._dragged, self.tapped
+        beside = self.readout.family
+        return CountryMaps(self.state, data, *acts, beside, phone=self.parts.phone)
 
     def recount(self, data: CountryData) -> None:
         """Maps of the same data stay as they are."""

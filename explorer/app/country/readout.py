@@ -33,6 +33,8 @@ class CountryReadout(Readout):
         self.answer = html_pane(margin=(2, 0, 6, 0))
         self.about = html_pane(margin=(4, 0, 8, 0))
         self.family = html_pane(margin=(4, 0))
+        # Beside the maps where so much room is left.
+        self.family.styles = {"flex": "1 1 400px", "min-width": "0"}
         self.picker = AreaPicker(self._choose, self._closer, parts.refuse)
         self.areas = AreaTable(self._choose, parts.refuse, phone=parts.phone)
         #: Set by the page: shows the chosen area larger.
@@ -78,7 +80,7 @@ class CountryReadout(Readout):
         """Boxes have no sentences of their own."""
 
     def _choose(self, node: int) -> None:
-        self._parts.state.put(area=node)
+        self._parts.state.put(area=self._parts.data.areas.paths[node])
 
     def _closer(self) -> None:
         self.closer()

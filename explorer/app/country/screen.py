@@ -52,12 +52,13 @@ class AreaLook:
     Parameters
     ----------
     level : of the areas on the map
-    area : the chosen node; -1 for the one with most private records
+    area : names of the chosen one from the whole downwards; None, or names that no area of the
+        country has, for the one with most private records
     per : "area" colours the records of an area, "km2" those on so much ground, see `_ground`
     """
 
     level: int
-    area: int
+    area: tuple[str, ...] | None
     shows: Shows
     per: Literal["area", "km2"]
     scale: Kind
@@ -156,7 +157,8 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Countr
         seconds = time.perf_counter() - started
         private, _, sd = release.figures()
         half = Z95 * sd
-    node = look.area if 0 <= look.area < len(private) else largest(data, private)
+    chosen = None if look.area is None else data.nodes.get(look.area)
+    node = largest(data, private) if chosen is None else chosen
     sight: Sight = job.view
     outlined, closeness = _outlined(data, look, sight, old)
     scale, values, ground = _coloured(data, look, private, half, outlined.nodes)

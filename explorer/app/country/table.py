@@ -27,6 +27,7 @@ _COLUMNS: dict[str, Any] = {
     "difference": _SIGNED,
     "error %": _ERROR,
 }
+_WIDTHS = dict(zip(_COLUMNS, ("18%", "26%", *["11.2%"] * 5), strict=True))
 
 
 class AreaTable:
@@ -64,6 +65,8 @@ class AreaTable:
                 "±": "Half of the 95 % interval of the noise.",
                 "error %": "Difference in percent of the true count.",
             },
+            # Of the whole: names are longer than numbers.
+            widths={} if phone else _WIDTHS,
             configuration={
                 "columnDefaults": {"headerWordWrap": True, "minWidth": 48},
                 "placeholder": "No areas yet.",

@@ -22,6 +22,7 @@ class CountryUploadForm(UploadForm):
     """The form for a visitor's own boundaries and points."""
 
     WHAT: ClassVar[str] = "points"
+    CHOOSE: ClassVar[str] = "Choose points"
 
     def extent(self, wide: dict[str, Any]) -> list[Any]:
         """The boundaries are the extent: they are public and declare it."""
@@ -38,6 +39,10 @@ class CountryUploadForm(UploadForm):
             label="Columns of the levels, coarsest first", value="country,region,district", **wide
         )
         return [self.boundaries, self.levels]
+
+    def in_order(self, file: Any, place: list[Any]) -> list[Any]:
+        """Boundaries first: they are what points are counted in."""
+        return [*place, file]
 
     def order(self, data: bytes, name: str) -> Callable[[], OwnPoints[Any]]:
         """What reads both files, in a thread.

@@ -133,8 +133,8 @@ class Drawing:
         self._drawing = job.draw
         self.request()
 
-    def saved(self) -> io.BytesIO:
-        """The kept release as a GeoParquet file; a preview is not handed out.
+    def saved(self, filename: str = "release.parquet") -> io.BytesIO:
+        """The kept release as a file of the format that its name ends in; a preview is none.
 
         Raises
         ------
@@ -144,7 +144,7 @@ class Drawing:
         if self._kept is None:
             raise InputError("A preview is not private: draw a release first.")
         with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
-            path = Path(folder) / "release.parquet"
+            path = Path(folder) / filename
             self._kept.screen.release.save(path)
             return io.BytesIO(path.read_bytes())
 

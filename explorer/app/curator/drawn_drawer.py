@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import panel as pn
@@ -29,6 +30,8 @@ class DrawnDrawer(Drawer, ABC):
     #: The file of words, and what the visitor's own data are called.
     WORDS: ClassVar[str]
     OWN: ClassVar[str]
+    #: Buttons that save the release, each with the name of its file, whose ending is the format.
+    FILES: ClassVar[Mapping[str, str]] = {"Save the release": "release.parquet"}
 
     def __init__(
         self,
@@ -40,14 +43,17 @@ class DrawnDrawer(Drawer, ABC):
     ) -> None:
         super().__init__(parts, self.WORDS, changed)
         self._drawing = drawing
-        self.save = ui.FileDownload(
-            label="Save the release",
-            filename="release.parquet",
-            callback=drawing.saved,
-            variant="outlined",
-            visible=False,
-            **ui.WIDE,
-        )
+        self.saves = [
+            ui.FileDownload(
+                label=label,
+                filename=name,
+                callback=partial(drawing.saved, name),
+                variant="outlined",
+                visible=False,
+                **ui.WIDE,
+            )
+            for label, name in self.FILES.items()
+        ]
         self.again = wide_button("Show the release again", again, visible=False)
         own = ui.Accordion((self.OWN, upload), dynamic=True, **ui.SECTION)
         (chosen,) = self.mechanisms
@@ -63,7 +69,7 @@ class DrawnDrawer(Drawer, ABC):
             *(chosen.menu, chosen.about, "Mechanism"),
             *(self.epsilon.view, "Epsilon", chosen.settings.view),
             heading("Random noise"),
-            *(self.tied.switch("frozen"), draw, self.save, self.again),
+            *(self.tied.switch("frozen"), draw, *self.saves, self.again),
             *("Random noise", "Draw a release"),
             heading("View"),
             *self.look(),
@@ -80,5 +86,6 @@ class DrawnDrawer(Drawer, ABC):
     def offer(self, screen: Any) -> None:
         """Offer to save the kept release, and to show it where a preview is on screen."""
         kept = self._drawing.drawn is not None
-        self.save.visible = kept
+        for save in self.saves:
+            save.visible = kept
         self.again.visible = kept and screen.release.preview

@@ -41,6 +41,8 @@ class DrawnPage(MapPage):
     drawer: DrawnDrawer
     readout: Readout
     _own: OwnPoints[Any] | None = None
+    #: How own data were read, said once they are on the page: reading ends with an empty message.
+    _untold: str = ""
 
     # What a page says of itself.
 
@@ -215,8 +217,7 @@ class DrawnPage(MapPage):
     def _use_own(self, own: OwnPoints[Any]) -> None:
         """Show data that were uploaded; they exist in this session only."""
         self._own = own
-        if own.points.notes:
-            self.message.inform(safe_text(" ".join(own.points.notes), 600))
+        self._untold = safe_text(" ".join(own.notes), 600)
         self.parts.catalogue[own.title] = OWN
         self.drawer.city.options = dict(self.parts.catalogue)
         self.take_own(own)
@@ -243,3 +244,6 @@ class DrawnPage(MapPage):
             self.drawing.run_now()
         else:
             self.drawing.request()
+        if self._untold and data.city[0] == OWN:
+            self.message.inform(self._untold)
+            self._untold = ""

@@ -33,6 +33,8 @@ class MapPage(CuratorPage):
     #: Choices that need another picture, and those that need none.
     LOOKS: ClassVar[tuple[str, ...]] = ("right", "scale")
     STYLES: ClassVar[tuple[str, ...]] = ("palette", "partition", "drag")
+    #: Whether there are two example boxes on a map that is shown first.
+    EXAMPLES: ClassVar[bool] = True
     drawer: Drawer
 
     def build(self, parts: PageParts) -> None:
@@ -150,10 +152,10 @@ class MapPage(CuratorPage):
         return (data.grid,)
 
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
-        """Offer what the city has; ``elsewhere`` there are two example boxes, or a scenario's."""
+        """Offer what the city has; ``elsewhere`` there are the first boxes, or a scenario's."""
         self.drawer.use(data)
         if elsewhere:
-            self.rectangles.reset(*self.grids(data))
+            self.rectangles.reset(*self.grids(data), examples=self.EXAMPLES)
             self.table.reset()
             self.exchange.reset()
         else:

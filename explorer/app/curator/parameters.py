@@ -56,7 +56,7 @@ class ParameterControl:
     def __init__(self, panel: MechanismPanel, declared: param.Parameter) -> None:
         self.name, self.declared = declared.name, declared
         self._panel = panel
-        self._quiet = False
+        self._quiet = self._hides = False
         value = panel.state.parameter(self.name)
         label = f"{panel.of}: {declared.label}" if panel.of else declared.label
         self.switch: Any = None
@@ -76,6 +76,9 @@ class ParameterControl:
                     margin=(0, 10, 4, 10),
                 )
                 ui.bind(self.switch, self._automatic, panel.refused)
+                # A slider without a value of its own would stand at one that is not used.
+                self._hides = self.name in type(panel.state.instance()).none_is
+                self.widget.visible = not (self._hides and value is None)
         ui.bind(self.widget, self._chosen, panel.refused)
         self._parts = [self.widget] if self.switch is None else [self.widget, self.switch]
         self._help: Any = None
@@ -102,6 +105,7 @@ class ParameterControl:
     def _automatic(self, on: bool) -> None:
         if not self._quiet:
             self._set(None if on else self.widget.value)
+            self.widget.visible = not (self._hides and on)
 
     def _chosen(self, value: Any) -> None:
         if self._quiet:

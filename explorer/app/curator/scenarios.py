@@ -119,6 +119,10 @@ class Scenarios:
             # What a page begins with needs no link; the first change does.
             self._address = self._link()
 
+    def awaits(self, data: Any) -> bool:
+        """Whether a scenario of ``data`` was opened, and its boxes are still to be put there."""
+        return self._waiting is not None and self._waiting.city == data.city[0]
+
     def _put(self, scenario: Scenario) -> None:
         boxes = scenario.boxes_on(*self._rectangles.grids)
         edges, names = [box.edges for box in boxes], [box.name for box in boxes]

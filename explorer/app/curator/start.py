@@ -9,11 +9,13 @@ import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.cities.catalogue import cities
+from explorer.cities.countries import countries
 from explorer.cities.trip_sets import known_bound, known_places, trip_sets
 from explorer.errors import InputError
-from explorer.scenario import Choice, Scenario, Sweep, example_boxes, kind_of, row_of
+from explorer.scenario import Choice, Scenario, Sweep, kind_of, row_of
 from explorer.scenario.checks import shown
 from explorer.scenario.choices import SweepChoices
+from explorer.scenario.kinds import AREAS, TRIPS
 from explorer.teaching import lessons
 
 #: The part of an address that carries a scenario.
@@ -23,6 +25,8 @@ OWN = "yours"
 _OWN = {
     "maps": "Points of your own are in no scenario: put the file into the data folder, where it "
     "becomes a city of the menu.",
+    "areas": "Areas of your own are in no scenario, which names a country of the menu: save the "
+    "boxes and the release instead.",
     "trips": "Trips of your own are in no scenario, which names trips of the menu: save the boxes "
     "and the release instead.",
 }
@@ -74,15 +78,16 @@ class Opening:
 
 
 def known_city(scenario: Scenario) -> None:
-    """Refuse a scenario of a city, or of trips, that are not here, in one sentence."""
-    if scenario.places:
+    """Refuse a scenario of a city, of trips or of a country that are not here, in one sentence."""
+    if scenario.kind is TRIPS:
         _known_trips(scenario)
         return
-    known = cities()
+    what, known = ("country", [*countries()]) if scenario.kind is AREAS else ("city", [*cities()])
     if scenario.city not in known:
+        its = "files" if scenario.kind is AREAS else "file"
         raise InputError(
-            f"The scenario is about the city {shown(scenario.city)}, which is not here: put its "
-            f"file into the data folder, or choose one of {', '.join(known)}."
+            f"The scenario is about the {what} {shown(scenario.city)}, which is not here: put its "
+            f"{its} into the data folder, or choose one of {', '.join(known)}."
         )
 
 
@@ -152,7 +157,7 @@ def present(page: str, state: Any, rectangles: Rectangles, released: bool = Fals
     boxes: tuple[Any, ...] | None = tuple(
         row_of(edges, name) for edges, name in zip(rectangles.boxes, rectangles.names, strict=True)
     )
-    if boxes == example_boxes(*rectangles.grids):
+    if boxes == kind.examples(*rectangles.grids):
         boxes = None
     sweep = Sweep()
     if _sweeps(state):

@@ -40,6 +40,11 @@ class OwnPoints(Generic[Read]):
     lat: float = 0.0
     width: float = 0.0
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how they were read; not safe to show."""
+        return tuple(self.points.notes)  # type: ignore[attr-defined]
+
     def grid(self, side: int) -> Grid:
         """The declared square with ``side`` x ``side`` cells."""
         return Grid.around(self.lon, self.lat, self.width, shape=side, name=self.title)
@@ -96,7 +101,7 @@ class UploadForm:
         wide = {"sizing_mode": "stretch_width", "size": "small"}
         self.file = ui.Upload(
             MOST_BYTES,
-            label="Choose a file",
+            label=self.CHOOSE,
             accept=",".join(ENDINGS),
             uploaded_label="File received",
             variant="outlined",
@@ -104,7 +109,7 @@ class UploadForm:
         )
         self.file.refused = refused
         place = self.extent(wide)
-        self.user_column = ui.TextInput(label="User column (if records have one)", **wide)
+        self.user_column = ui.TextInput(label="User column, if any", **wide)
         typed = (*place, self.user_column, *self.columns(wide))
         for widget in typed:
             widget.refused = refused
@@ -112,15 +117,16 @@ class UploadForm:
             label=f"Load these {self.WHAT}", variant="contained", on_click=self._load, **wide
         )
         self.view = pn.Column(
-            self.file,
-            *typed,
+            *self.in_order(self.file, place),
+            *typed[len(place) :],
             button,
             margin=0,
             sizing_mode="stretch_width",
         )
 
-    #: What is loaded.
+    #: What is loaded, and what the button for its file says.
     WHAT: ClassVar[str] = "points"
+    CHOOSE: ClassVar[str] = "Choose a file"
 
     def extent(self, wide: dict[str, Any]) -> list[Any]:
         """The controls that declare the extent."""
@@ -128,6 +134,10 @@ class UploadForm:
         self.lat = ui.FloatInput(label="Centre latitude (degrees)", value=None, **wide)
         self.width = ui.FloatInput(label="Width (km)", value=20.0, **wide)
         return [self.lon, self.lat, self.width]
+
+    def in_order(self, file: Any, place: list[Any]) -> list[Any]:
+        """The file and what declares its extent, in the order in which a visitor thinks of them."""
+        return [file, *place]
 
     def columns(self, wide: dict[str, Any]) -> list[Any]:
         """The controls that name columns, besides that of the user."""

@@ -13,7 +13,7 @@ class RoundMaps(MapPair):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.round_marks = RoundMarks(self.right.figure)
+        self.round_marks = RoundMarks(self.right.figure, self.right.leaves)
 
     def mark_round(self, marked: Marked | None) -> None:
         """Show what a round divided, gave up and could not tell from noise; None for nothing."""

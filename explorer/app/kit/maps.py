@@ -67,6 +67,7 @@ class Maps:
     drawn : called with the place of a map and each dragged rectangle (x0, y0, x1, y1) in its unit
     tapped : called with the place of a map and x, y of each click, as the browser sent them
     taken : pixels of the window's height that the rest of the page needs
+    least : pixels of width that a map has in the lowest window, if the page is as wide
     """
 
     def __init__(
@@ -77,14 +78,18 @@ class Maps:
         tapped: Callable[[int, Any, Any], None] | None = None,
         *,
         taken: int = TAKEN,
+        least: int = 340,
     ) -> None:
         self.grids = [spec.grid for spec in specs]
-        self._taken = taken
+        self._taken, self._least = taken, least
         extents: dict[Any, LinkedRanges] = {}
         self._ranges = [
             extents.setdefault((g.bounds, g.crs), LinkedRanges(g.bounds)) for g in self.grids
         ]
-        edges = {spec.place: (spec.grid.bounds[1], spec.grid.bounds[3]) for spec in specs}
+        edges: dict[int, tuple[float, float]] = {}
+        for spec in specs:
+            # Of several maps of one place the first is the whole.
+            edges.setdefault(spec.place, (spec.grid.bounds[1], spec.grid.bounds[3]))
         self.boxes = [QueryBoxes(*edges[place]) for place in sorted(edges)]
         self.marks = [Marks() for _ in edges]
         self._partitions = [
@@ -102,7 +107,9 @@ class Maps:
             self.views.append(view)
         self.heads = [html_pane(margin=(0, 0, 4, 0)) for _ in specs]
         self.bar = html_pane()
-        self.view = self._layout()
+        self.frame = self._layout()
+        #: The maps with their bar, and whatever a page puts beside them.
+        self.view = self.frame
         self._leave(taken)
 
     @property
@@ -195,13 +202,17 @@ class Maps:
 
     def _leave(self, taken: int) -> None:
         """Leave ``taken`` pixels of the window's height to the rest; bar and maps end together."""
+        self._left = taken
         widths = []
-        for card, grid in zip(self.view[0], self.grids, strict=True):
-            aspect = grid.width / grid.height
-            widest = f"min(760px, max(340px, calc((100vh - {taken}px) * {aspect:.4f})))"
-            card.styles = {"flex": "1 1 300px", "max-width": widest}
-            widths.append(widest)
-        self.view.styles = {
+        aspects = [grid.width / grid.height for grid in self.grids]
+        for card, aspect in zip(self.frame[0], aspects, strict=True):
+            # Side by side all are of one height.
+            part = aspect / max(aspects)
+            widest = f"min(760px, max({self._least}px, calc((100vh - {taken}px) * {aspect:.4f})))"
+            card.styles = {"flex": f"{100 * part:.0f} 1 {300 * part:.0f}px", "max-width": widest}
+            if card.visible:
+                widths.append(widest)
+        self.frame.styles = {
             "max-width": f"calc({' + '.join(widths)} + {_GAP * (len(widths) - 1)}px)"
         }
 

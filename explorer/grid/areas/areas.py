@@ -358,12 +358,13 @@ class Areas:
             Called with the fraction done, 0 to 1.
         **columns
             lon, lat, crs, user, weight of what has to be read, as of `read_points`; guessed
-            otherwise. Read points by themselves to see what was guessed and left out.
+            otherwise.
 
         Returns
         -------
         AreaCounts
-            What points make of themselves in these areas: areas know no point.
+            What points make of themselves in these areas: areas know no point. Their `notes` say
+            which columns were guessed and how many rows were left out.
         """
         read: CountableByArea[Counted_co] = countable(points, "count_in", columns)
         return read.count_in(self, cell, contribution_bound, progress)

@@ -71,7 +71,8 @@ def check_overlaps(
         worst = np.flatnonzero(~fine)[np.argmax(shared[~fine])]
         one, other = (spoken(paths[number]) for number in pairs[worst])
         more = np.count_nonzero(~fine) - 1
-        others = f" (and {more:,} more pairs overlap)" if more else ""
+        more_pairs = "1 more pair does" if more == 1 else f"{more:,} more pairs do"
+        others = f" (and {more_pairs})" if more else ""
         raise InputError(
             f"The areas {one} and {other} overlap by {shared[worst]:.3g} km2{others}; each place "
             "may lie in one area only, so mend the borders."

@@ -183,6 +183,8 @@ def _refuse_other(
         numeric = name in wanted.place or name == wanted.weight
         if numeric and not wanted.geometry and not _is_number(kind):
             raise not_numbers(name)
+        if name == wanted.user and pa.types.is_nested(kind):
+            raise InputError(f"The column {name!r} is {kind}; users are numbers or text.")
         if name == wanted.user and not _alike(kind, first.field(name).type):
             raise InputError(
                 f"The column {name!r} is {kind} in {title} and {first.field(name).type} in "

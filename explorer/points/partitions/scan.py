@@ -74,7 +74,7 @@ class PointFiles(FileSet):
         plan = GridPlan(grid, self.crs, self.rows)
         counted = count_plan(self, plan, bound, progress, workers, checkpoint)
         counts = counted.dense(plan.size).reshape(grid.shape)
-        notes = (*self.notes, *counted.sentences())
+        notes = self._notes(counted)
         if bound is None:
             return FrequencyMatrix(counts, grid), notes
         return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user"), notes
@@ -87,7 +87,7 @@ class PointFiles(FileSet):
         progress: Progress | None = None,
     ) -> AreaCounts:
         """Count these records by area and cell of a national lattice; see `Areas.count`."""
-        return self.count_areas(areas, cell, contribution_bound, progress)[0]
+        return self.count_areas(areas, cell, contribution_bound, progress)
 
     def count_areas(
         self,
@@ -97,24 +97,21 @@ class PointFiles(FileSet):
         progress: Progress | None = None,
         workers: str | None = None,
         checkpoint: str | Path | None = None,
-    ) -> tuple[AreaCounts, tuple[str, ...]]:
-        """As `count`, by area and cell of a national lattice; see `Areas.count`.
-
-        Returns
-        -------
-        AreaCounts, and sentences with exact numbers for the curator's screen
-        """
+    ) -> AreaCounts:
+        """As `count`, by area and cell of a national lattice; see `Areas.count`."""
         bound = self._checked_bound(contribution_bound)
         windows = Windows(areas, areas.lattice(cell))
         plan = PairPlan(windows.grid, areas, self.crs, self.rows)
         counted = count_plan(self, plan, bound, progress, workers, checkpoint)
         atoms, numbers = counted.atoms.astype(np.int64), counted.counts.astype(np.int64)
-        counts = of_atoms(windows, plan, atoms, numbers, bound)
-        return counts, (*self.notes, *counted.sentences())
+        return of_atoms(windows, plan, atoms, numbers, bound, self._notes(counted))
 
     def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:
         """Count on any `Plan`; ``how`` is progress, workers and checkpoint as for `count`."""
         return count_plan(self, plan, self._checked_bound(contribution_bound), **how)
+
+    def _notes(self, counted: Counted) -> tuple[str, ...]:
+        return (*self.notes, *counted.sentences())
 
     def _checked_bound(self, bound: Any) -> int | None:
         if bound is None:

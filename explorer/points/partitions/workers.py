@@ -12,6 +12,7 @@ import logging
 import os
 import queue
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -53,7 +54,8 @@ def count_by_dask(
     distributed = _distributed()
     if not parts:
         return
-    name = f"{_NAME}-{os.getpid()}-{id(parts)}"
+    # Others may count on the same cluster: results of a task are handed to all who ask by its key.
+    name = f"{_NAME}-{uuid.uuid4().hex}"
     with ExitStack() as stack:
         client = stack.enter_context(_client(distributed, workers, stack))
         client.register_plugin(_plugin(distributed, count), name=name)

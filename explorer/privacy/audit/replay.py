@@ -19,7 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -232,14 +232,35 @@ def _parts(whole: Any) -> Mapping[Any, Any] | None:
         return dict(enumerate(whole))
     names = _field_names(kind)
     if names is not None:
-        return {name: getattr(whole, name) for name in names}
-    return whole if isinstance(whole, Mapping) else None
+        return {name: getattr(whole, name) for name in names} | _hidden(whole, kind)
+    return whole if isinstance(whole, Mapping) else _hidden(whole, kind) or None
+
+
+def _hidden(whole: Any, kind: type) -> dict[str, Any]:
+    """What an object holds beside its fields: it leaves with it, in a pickle.
+
+    What it has computed from its own parts says nothing that they do not say.
+    """
+    held: dict[str, Any] = getattr(whole, "__dict__", None) or {}
+    return {name: held[name] for name in held.keys() - _own_names(kind)}
 
 
 @cache
 def _field_names(kind: type) -> tuple[str, ...] | None:
     """The fields of a dataclass, or None of another class."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+
+
+@cache
+def _own_names(kind: type) -> frozenset[str]:
+    """Fields, and what a class computes once and keeps."""
+    computed = {
+        name
+        for each in kind.__mro__
+        for name, value in vars(each).items()
+        if isinstance(value, cached_property)
+    }
+    return frozenset(computed.union(_field_names(kind) or ()))
 
 
 def _named_twice(draws: list[Draw]) -> str | None:

@@ -8,7 +8,9 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pyogrio
 import pytest
+import shapely
 
 from explorer.app.country import comparison
 from explorer.app.country.budget import INSIDE
@@ -121,7 +123,7 @@ def test_zooming_in_brings_finer_outlines_of_what_is_in_sight(page, monkeypatch)
 
     monkeypatch.setattr(maps, "viewport", seen)
     coarse = page.screen.outlined.shapes
-    page.state.put(area=node_of(page, "D00"))
+    page.state.put(area=page.parts.data.areas.paths[node_of(page, "D00")])
     press.press(page.readout.picker, "Zoom to it")
     outlined = page.screen.outlined
     assert outlined.shapes is not coarse
@@ -184,7 +186,7 @@ def test_sliders_change_the_release(page) -> None:
     assert page.screen.release.parameters["own_share"] == 0.6
     press.put(page.drawer, "Threshold", 500)
     assert page.screen.release.parameters["threshold"] == 500
-    with pytest.raises(InputError, match="Area is"):
+    with pytest.raises(InputError, match=r"The area is .D11.: give its names"):
         page.state.put(area="D11")
 
 
@@ -218,6 +220,11 @@ def test_a_release_is_booked_and_saved_and_a_preview_says_so(page, monkeypatch, 
 
     again = CountryRelease.load(path)
     np.testing.assert_allclose(again.figures()[0], page.screen.private)
+    other = tmp_path / "release.gpkg"
+    other.write_bytes(press.download(page.drawer, "Save as GeoPackage, a layer per level"))
+    np.testing.assert_allclose(CountryRelease.load(other).figures()[0], page.screen.private)
+    names = [name for name, _ in pyogrio.list_layers(other)]
+    assert {"country", "region", "district"} <= set(names)
 
 
 def test_own_boundaries_and_points_are_uploaded(page, tmp_path) -> None:
@@ -241,3 +248,31 @@ def test_own_boundaries_and_points_are_uploaded(page, tmp_path) -> None:
     assert len(page.readout.areas.widget.value) == 12
     assert page.parts.data.true[0] <= 500
     assert page.parts.data.areas.levels == ("country", "region", "ward")
+
+
+def upload(page, frame, points: str, folder) -> None:
+    """Send boundaries and points as a visitor does."""
+    path = folder / "own.gpkg"
+    path.unlink(missing_ok=True)
+    frame.to_file(path)
+    form = page.upload
+    form.boundaries.param.update(value=path.read_bytes(), filename="own.gpkg")
+    form.file.param.update(value=points.encode(), filename="p.csv")
+    press.press(form, "Load these points")
+
+
+def test_points_of_another_place_are_refused_in_a_sentence(page, tmp_path) -> None:
+    upload(page, land.frame(), "lon,lat\n50.1,10.1\n50.2,10.2\n", tmp_path)
+    assert "None of your points lies in any of your areas" in page.message.sentence
+    assert page.parts.data.title == "your own counts"
+    assert page.state.city == "yours"
+
+
+def test_what_was_left_out_of_boundaries_is_said_when_they_are_shown(page, tmp_path) -> None:
+    frame = land.frame().to_crs(3035)
+    line = shapely.LineString([(0, 0), (1, 1)])
+    frame.loc[0, "geometry"] = shapely.GeometryCollection([frame.geometry[0], line])
+    upload(page, frame, "lon,lat\n10.15,50.15\n10.25,50.25\n", tmp_path)
+    assert page.parts.data.true[0] == 2
+    assert page.parts.data.notes, "the line is no area"
+    assert page.message.sentence == " ".join(page.parts.data.notes)

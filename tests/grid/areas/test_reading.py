@@ -153,7 +153,7 @@ def test_small_overlaps_are_said() -> None:
     ("shapes", "said"),
     [
         ([box(0, 1, 1.01, 2), *SQUARES[1:]], "'a' and 'b' overlap by 123 km2;"),
-        ([box(0, 0, 2, 2), *SQUARES[1:]], r"and 1 more pairs overlap\); each"),
+        ([box(0, 0, 2, 2), *SQUARES[1:]], r"and 1 more pair does\); each"),
         # A tenth of a small area is much of it, though it is little ground.
         ([box(0, 0, 0.009, 0.009), box(0, 0, 0.002, 0.009), SQUARES[2]], "'a' and 'c' overlap"),
         ([SQUARES[0], box(0.4, 1.4, 0.6, 1.6), SQUARES[2]], "'a' and 'c' overlap"),

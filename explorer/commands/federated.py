@@ -1,0 +1,125 @@
+"""dp-explorer federated: a map of people who keep their places, from masked sums."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.drawing import draw_and_save, release_path, whole_or_none, without_counts
+from explorer.commands.terminal import note, paragraph, progress, table
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    from explorer.releases.distributed import DistributedRelease
+
+HELP = "draw a map from masked sums of people"
+
+_SETTINGS = (
+    "algorithm", "people", "shard", "dropped", "corrupt", "depth", "c", "b", "mode",
+)  # fmt: skip
+_EVERYBODY = "all"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the city, the budget and the settings of the protocol and the algorithm."""
+    from explorer.federated.mechanism import Federated
+
+    parser.usage = "dp-explorer federated CITY --people 100000 --epsilon 1 -o f.parquet [options]"
+    parser.description = (
+        "Draw a map as a server would that never sees a place: each record of the city is one "
+        "person, who adds her share of noise to her vector; the server sees masked sums of shards "
+        "and refines its tree round by round. It is a simulation: this process holds all places. "
+        "Each release costs epsilon, which is booked in a ledger before it is drawn."
+    )
+    parser.add_argument("city", metavar="CITY", help="a city of the catalogue, see cities")
+    parser.add_argument("-o", "--output", metavar="FILE", help="GeoParquet file to write")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--shape", help="cells along each side, or rows x columns (default 1024)")
+    group = parser.add_argument_group("privacy")
+    group.add_argument("--epsilon", required=True, help="what a person spends at most")
+    group.add_argument(
+        "--preview",
+        "--seed",
+        metavar="SEED",
+        help="draw reproducible noise that is not private: free, fast, not to be published",
+    )
+    group.add_argument("--no-ledger", action="store_true", help="book nothing")
+    group = parser.add_argument_group("people and rounds")
+    for name in _SETTINGS:
+        text = flags.described(Federated.param[name]).replace("%", "%%")
+        if name == "people":
+            text = text.replace("or auto", f"or {_EVERYBODY}")
+        group.add_argument(flags.flag(name), metavar="VALUE", help=text)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Check everything that can be checked, then read, count, book, ask and save."""
+    from explorer.cities.catalogue import find
+    from explorer.commands.paying import Payment
+    from explorer.federated.mechanism import Federated
+
+    typed = {name: getattr(arguments, name) for name in ("epsilon", *_SETTINGS)}
+    everybody = typed["people"] == _EVERYBODY
+    settings: dict[str, Any] = {
+        name: flags.value_of(Federated.param[name], text)
+        for name, text in typed.items()
+        if text is not None and not (name == "people" and everybody)
+    }
+    made = Federated(**settings, **({"people": None} if everybody else {}))
+    seed = whole_or_none(arguments.preview, "--preview", 0)
+    if made.mode == "summed" and seed is None:
+        raise InputError("One draw for all shares makes previews: give --preview, or leave --mode.")
+    if made.algorithm == "sampling" and seed is None:
+        raise InputError("A sample without noise is not private: give --preview.")
+    shape = None if arguments.shape is None else flags.shape(arguments.shape)
+    chosen = find(arguments.city)
+    if not chosen.present:
+        raise InputError(
+            f"{chosen.title} is not here yet; run: dp-explorer cities --download {chosen.key}"
+        )
+    chosen.grid(shape)  # refuses a shape before anything is read
+    path: Path | None = release_path(
+        arguments.output, arguments.preview, arguments.overwrite, [None]
+    )
+    ledger = None if arguments.no_ledger or seed is not None else Payment()
+    started = time.perf_counter()
+    with progress(f"Reading {chosen.title}") as tell:
+        matrix, notes = chosen.count(shape, None, tell)
+    for sentence in notes:
+        note(without_counts(sentence))
+    release: Any = draw_and_save(made, matrix, seed, ledger, path, started)
+    _say(release)
+
+
+def _say(release: DistributedRelease) -> None:
+    """Every round as the server saw it, and who must be trusted with what."""
+    rows = [
+        [
+            str(number),
+            f"{row.cells:,}",
+            f"{row.people:,}",
+            f"{row.answered:,}",
+            f"{row.epsilon:.4g}",
+            f"{row.shards:,}" + (f" ({row.refused:,} refused)" if row.refused else ""),
+            f"{row.bits}",
+            f"{row.bytes_up:,.0f}",
+            f"{row.noise:,.1f}",
+            f"{row.decisions[0]:,}",
+            f"{row.decisions[1]:,}",
+        ]
+        for number, row in enumerate(release.heard, 1)
+    ]
+    header = [
+        "round", "cells", "people", "answered", "epsilon", "shards", "bits", "bytes", "noise",
+        "split", "collapsed",
+    ]  # fmt: skip
+    print(table(header, rows))
+    print(
+        paragraph(
+            "Counts are scaled to all who take part, whose number is public. Whoever gets this "
+            "release alone has the epsilon above; that places stayed with people is simulated."
+        )
+    )

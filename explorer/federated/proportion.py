@@ -1,0 +1,228 @@
+"""What part of the people in each cell says yes: two counts a cell, intervals by Fieller.
+
+A person's vector has a number for yes and one for no in every cell (section 2.1 of heatmaps-2022
+asks for such maps); it is one-hot over both, so its sensitivity is that of a map. Noise in both
+counts makes the quotient y1 / (y1 + y0) no normal figure; its interval is that of Fieller: all p
+for which
+
+    (y1 - p N)^2 <= z^2 [sd^2 ((1 - p)^2 + p^2) + N+ p (1 - p)],   N = y1 + y0,
+
+sd the noise of one count and N+ p (1 - p) what sampling adds; where that has no solution between
+two bounds, nothing is known: 0 to 1. A cell is divided while a quarter of it would keep a half
+width w.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.federated.asking import Asking, Protocol
+from explorer.federated.calibration import sigma
+from explorer.federated.people import People
+from explorer.federated.rounds import GROWTH, divided, scheduled, several
+from explorer.federated.session import Session, figures
+from explorer.privacy.ledger import Ledger
+from explorer.releases.answers import Z95
+from explorer.releases.joint import boxes
+from explorer.releases.quarters import KeyTree
+from explorer.releases.rounds import Heard, frame
+from explorer.releases.units import to_units
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+START = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Proportions:
+    """Shares of yes in the cells of a refined map. It holds sums that were released alone.
+
+    Attributes
+    ----------
+    lower, upper : (v, 2) rows and columns of cells, half open; a cell that was never given up is
+        one rectangle
+    yes, no : (v,) noisy sums of the last round
+    noise : standard deviation of each
+    heard : the rounds
+    preview : True for reproducible noise
+    """
+
+    lower: Ints
+    upper: Ints
+    yes: Floats
+    no: Floats
+    noise: float
+    heard: tuple[Heard, ...]
+    preview: bool
+
+    @property
+    def share(self) -> Floats:
+        """y1 / N between 0 and 1, (v,); 1/2 where N is not above 0."""
+        both = self.yes + self.no
+        share = np.divide(self.yes, both, out=np.full(len(both), 0.5), where=both > 0)
+        return np.clip(share, 0.0, 1.0)
+
+    @property
+    def interval(self) -> tuple[Floats, Floats]:
+        """Low and high ends of 95 % intervals, (v,) each."""
+        return fieller(self.yes, self.no, self.noise)
+
+    @property
+    def rounds(self) -> pd.DataFrame:
+        """One line a round, see `releases.rounds.frame`."""
+        return frame(self.heard)
+
+    def table(self) -> pd.DataFrame:
+        """One line a cell: row0, column0, row1, column1, share, low, high, yes, no."""
+        low, high = self.interval
+        return pd.DataFrame(
+            {
+                "row0": self.lower[:, 0],
+                "column0": self.lower[:, 1],
+                "row1": self.upper[:, 0],
+                "column1": self.upper[:, 1],
+                "share": self.share,
+                "low": low,
+                "high": high,
+                "yes": self.yes,
+                "no": self.no,
+            }
+        )
+
+
+def fieller(yes: Floats, no: Floats, noise: float, z: float = Z95) -> tuple[Floats, Floats]:
+    """Interval of the share of yes in noisy counts, (n,) low and high; 0 to 1 where none is known.
+
+    Parameters
+    ----------
+    yes, no : (n,) noisy counts y1, y0
+    noise : standard deviation of the noise of each
+    z : 1.96 for 95 %
+
+    >>> low, high = fieller(np.array([300.0, 2.0]), np.array([700.0, -5.0]), 10.0)
+    >>> np.round(low, 3).tolist(), np.round(high, 3).tolist()
+    ([0.269, 0.0], [0.333, 1.0])
+    """
+    whole = yes + no
+    held, spread = np.maximum(whole, 0.0), (z * noise) ** 2
+    a = whole**2 - 2 * spread + z**2 * held
+    b = -2 * yes * whole + 2 * spread - z**2 * held
+    c = yes**2 - spread
+    inside = b**2 - 4 * a * c
+    solved = (a > 0) & (inside >= 0) & (whole > 0)
+    root = np.sqrt(np.where(solved, inside, 0.0))
+    twice = 2 * np.where(solved, a, 1.0)
+    low = np.where(solved, np.clip((-b - root) / twice, 0.0, 1.0), 0.0)
+    high = np.where(solved, np.clip((-b + root) / twice, 0.0, 1.0), 1.0)
+    return low, high
+
+
+def enough(width: float, noise: float) -> float:
+    """The count N whose interval has a half width of at most `width` at p = 1/2.
+
+    (1/4 + sqrt(1/16 + 2 a sd^2)) / (2 a), a = (width / 1.96)^2: where the variance
+    (sd^2 / 2 + N / 4) / N^2 reaches a, made safe for p away from 1/2, where noise counts twice.
+    """
+    a = (width / Z95) ** 2
+    return (0.25 + math.sqrt(1 / 16 + 2 * a * noise**2)) / (2 * a)
+
+
+def proportion(
+    people: People,
+    epsilon: float = 1.0,
+    *,
+    width: float = 0.1,
+    number: int | None = None,
+    protocol: Protocol | None = None,
+    depth: int = 10,
+    c: float = 0.5,
+    b: float = 3.0,
+    rng: int | np.random.Generator | None = None,
+    mode: str = "ideal",
+    ledger: Ledger | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Proportions:
+    """A map of shares of yes, refined while intervals stay narrower than `width`.
+
+    The schedule is that of Algorithm 2 mended, the rule of division `enough`; the noise of the last
+    sums is taken for what is left after the present round.
+
+    Parameters
+    ----------
+    people : with an answer each, see `People.proportion`
+    epsilon : what a person spends at most
+    width : half width of a cell's interval, above 0, below 1
+    number : people in each round; all by default
+    protocol, depth, c, b, mode : as of `Federated`
+    rng : None for a release, a seed for a preview
+    ledger, progress : as of `Federated.release`
+
+    Raises
+    ------
+    InputError
+        For people without answers, a width that cannot be, or see `Federated.release`.
+    """
+    if people.counters != 2:
+        raise InputError("These people were asked nothing: give each an answer, people.proportion.")
+    if not 0.0 < width < 1.0:
+        raise InputError(f"The half width is {width!r}: give a number above 0 and below 1.")
+    number = len(people) if number is None else min(number, len(people))
+    asking = Asking(
+        people,
+        protocol or Protocol(),
+        to_units(epsilon),
+        rng,
+        mode,
+        ledger=ledger,
+        mechanism="proportion",
+        what=f"half width {width:g}",
+    )
+    session = _Halves(asking, number, min(depth, people.depth), people.grid.shape, progress)
+
+    def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
+        noise = sigma(remaining / 10**12, people.places) / people.places * several(session)
+        down = (heard.sums / 4 >= enough(width, noise)).astype(np.int64)
+        return divided(heard, down, np.zeros(heard.cells, dtype=bool))
+
+    first = KeyTree.even(session.depth, START)
+    heard = list(scheduled(session, first, c, b, decide, growth=GROWTH))
+    last = heard[-1]
+    if not last.answered:
+        raise InputError(
+            "Every shard of the last round was refused, so there is nothing to release: ask more "
+            "people, or expect more of them to drop out."
+        )
+    lower, upper = boxes(last.tree, people.grid.shape)
+    here = last.tree.open
+    kept = (upper[here] > lower[here]).all(axis=1)
+    yes, no = session.halves
+    return Proportions(
+        lower[here][kept],
+        upper[here][kept],
+        yes[kept],
+        no[kept],
+        last.noise,
+        tuple(heard),
+        asking.preview,
+    )
+
+
+class _Halves(Session):
+    """A session whose sums are yes and no together; the last ones are kept apart, too."""
+
+    halves: tuple[Floats, Floats]
+
+    def ask(self, tree: KeyTree, people: int, units: int, fresh: bool) -> Heard:
+        """Sums of yes and no together; `noise` is that of one of them."""
+        sums = self.sums(self.question(tree), people, units, fresh)
+        values = sums.values / sums.sensitivity
+        self.halves = values[: tree.v], values[tree.v :]
+        return Heard(**figures(sums, tree.v), tree=tree, sums=self.halves[0] + self.halves[1])

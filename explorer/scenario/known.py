@@ -1,0 +1,36 @@
+"""The mechanisms that a scenario can name: those of maps, of trips and of areas."""
+
+from __future__ import annotations
+
+from explorer.country.mechanism import Country
+from explorer.errors import InputError
+from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
+
+
+def area_mechanisms() -> dict[str, type[Mechanism]]:
+    """The mechanisms that take areas inside each other, by name: one, with any other inside."""
+    return {Country.key: Country}
+
+
+def known_mechanisms() -> dict[str, type[Mechanism]]:
+    """All of them, by name."""
+    return all_mechanisms() | trip_mechanisms() | area_mechanisms()
+
+
+def mechanism(key: str) -> type[Mechanism]:
+    """The mechanism of that name.
+
+    Raises
+    ------
+    InputError
+        For a name that none has; it lists those there are.
+
+    Examples
+    --------
+    >>> mechanism("country").title, mechanism("htf").title
+    ('Country', 'HTF')
+    """
+    known = known_mechanisms()
+    if key not in known:
+        raise InputError(f"There is no mechanism {key!r}: choose one of {', '.join(known)}.")
+    return known[key]

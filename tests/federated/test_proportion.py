@@ -1,0 +1,120 @@
+"""Fieller's intervals against brute force, their coverage, the rule of division."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from explorer.errors import InputError
+from explorer.federated.asking import Protocol
+from explorer.federated.mechanism import Federated
+from explorer.federated.people import People
+from explorer.federated.proportion import enough, fieller, proportion
+from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.quarters import separate
+from tests.federated.town import town
+
+Z = 1.96
+
+
+def test_intervals_are_those_of_a_search() -> None:
+    rng = np.random.default_rng(1)
+    yes, no = rng.normal(60, 60, 200), rng.normal(90, 60, 200)
+    low, high = fieller(yes, no, 12.0, Z)
+    p = np.linspace(0, 1, 20_001)
+    for y1, y0, a, b in zip(yes, no, low, high, strict=True):
+        n = y1 + y0
+        held = max(n, 0.0)
+        inside = (y1 - p * n) ** 2 <= Z**2 * (144.0 * ((1 - p) ** 2 + p**2) + held * p * (1 - p))
+        if (a, b) == (0.0, 1.0):
+            # Nothing is known: the set is no interval, or reaches both ends.
+            continue
+        if inside.any():
+            assert p[inside][0] == pytest.approx(a, abs=1e-4)
+            assert p[inside][-1] == pytest.approx(b, abs=1e-4)
+            assert inside.sum() == pytest.approx((b - a) * 20_000, abs=3)
+
+
+def test_nobody_says_nothing() -> None:
+    low, high = fieller(np.array([0.0, -5.0]), np.array([0.0, 2.0]), 3.0)
+    assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize("noise", [0.5, 10.0, 100.0])
+@pytest.mark.parametrize("width", [0.02, 0.1])
+def test_enough_people_keep_the_width(width: float, noise: float) -> None:
+    n = enough(width, noise)
+    # The variance at p = 0 or 1 of noise and at 1/2 of sampling, both at their most.
+    spread = math.sqrt(noise**2 / 2 + n / 4) / n
+    assert Z * spread <= width * (1 + 1e-9)
+    low, high = fieller(np.array([n / 2]), np.array([n / 2]), noise)
+    assert (high - low)[0] / 2 <= 1.1 * width
+
+
+@pytest.fixture(scope="module")
+def people() -> People:
+    counts = town(people=60_000)
+    everybody = People.of_matrix(FrequencyMatrix.from_array(counts))
+    rng = np.random.default_rng(3)
+    return everybody.proportion(rng.random(len(everybody)) < chance(everybody))
+
+
+def chance(everybody: People) -> np.ndarray:
+    """More in one quarter than elsewhere."""
+    return np.where(everybody.cells < 4**6 // 4, 0.6, 0.2)
+
+
+@pytest.mark.statistical
+def test_intervals_hold_what_they_should(people: People) -> None:
+    # The share that is estimated is that of these people, not the chance that made them.
+    held, widths = [], []
+    everybody = town(people=60_000)
+    rows, cols = separate(people.cells)[::-1]
+    assert people.answer is not None
+    yes = np.bincount(rows * 64 + cols, people.answer, 64 * 64).reshape(64, 64)
+    for seed in range(12):
+        found = proportion(people, 1.0, width=0.1, rng=seed, mode="summed",
+                           protocol=Protocol(10_000, 0.0, 0.0))  # fmt: skip
+        low, high = found.interval
+        truth = np.array([
+            [count[a[0] : b[0], a[1] : b[1]].sum() for count in (yes, everybody)]
+            for a, b in zip(found.lower, found.upper, strict=True)
+        ]).T  # fmt: skip
+        truth = truth[0] / np.maximum(truth[1], 1)
+        counted = found.yes + found.no > 200
+        held += ((low <= truth) & (truth <= high))[counted].tolist()
+        widths.append(float(np.median((high - low)[counted] / 2)))
+    # 95 %, of cells that share a sum of people in part: four standard errors below.
+    assert np.mean(held) > 0.95 - 4 * math.sqrt(0.95 * 0.05 / len(held))
+    assert max(widths) < 0.2
+
+
+def test_a_narrower_width_makes_fewer_cells(people: People) -> None:
+    cells = [
+        len(proportion(people, 1.0, width=width, rng=1, mode="summed").yes)
+        for width in (0.03, 0.1, 0.3)
+    ]
+    assert cells == sorted(cells)
+    assert cells[0] < cells[2]
+
+
+def test_the_table_tiles_the_map_and_the_budget_is_spent(people: People) -> None:
+    found = proportion(people, 0.5, number=20_000, rng=1, mode="summed")
+    frame = found.table()
+    area = (frame.row1 - frame.row0) * (frame.column1 - frame.column0)
+    assert area.sum() == 64 * 64
+    assert found.rounds.epsilon.sum() == pytest.approx(0.5)
+    assert np.all((frame.low <= frame.high) & (frame.low >= 0) & (frame.high <= 1))
+    assert found.preview
+
+
+def test_what_cannot_be_asked_is_refused(people: People) -> None:
+    with pytest.raises(InputError, match="answer"):
+        proportion(People.of_matrix(FrequencyMatrix.from_array(town())), rng=1)
+    for width in (0.0, 1.0, -1.0):
+        with pytest.raises(InputError, match="half width"):
+            proportion(people, width=width, rng=1)
+    with pytest.raises(InputError, match="yes or no"):
+        Federated().release(people, rng=1)

@@ -142,7 +142,7 @@ def sampling(session: Session, population: int, level: int | None = None) -> Dra
     return alone(heard, session.shape, population, [], "round 1"), [heard]
 
 
-BASELINES: dict[str, Callable[[Session, int], Drawn]] = {
+BASELINES: dict[str, Callable[..., Drawn]] = {
     "flat": flat,
     "hierarchical": hierarchical,
     "count-min": count_min,
@@ -150,7 +150,7 @@ BASELINES: dict[str, Callable[[Session, int], Drawn]] = {
     "decomposition": decomposition,
     "sampling": sampling,
 }
-"""By the name of the algorithm."""
+"""By the name of the algorithm: functions of a session, the population, and options."""
 
 
 def levels(

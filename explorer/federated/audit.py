@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import InputError
-from explorer.federated.audit_cases import Case, draw_case
+from explorer.federated.audit_cases import ALGORITHMS, Case, draw_case
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.replay import ROUNDING, Recorder, Replayer
 from explorer.federated.shards import Hook
 from explorer.privacy.audit import distributions
 from explorer.privacy.audit.audit import Finding
-from explorer.privacy.audit.cases import Chooser, Seeded
+from explorer.privacy.audit.cases import Seeded
 from explorer.privacy.audit.loss import Breach
 from explorer.privacy.audit.replay import difference
 from explorer.releases.distributed import ONCE, DistributedRelease
@@ -38,34 +38,32 @@ FILES_EVERY = 50
 _NOISE = 2_000  # numbers of a case whose noise is tested
 
 
-def replay_cases(numbers: Iterable[int], seed: int = 0) -> Finding:
+def replay_cases(
+    numbers: Iterable[int], seed: int = 0, algorithms: Sequence[str] = ALGORITHMS
+) -> Finding:
     """Replay cases of federated maps until one fails.
 
     Parameters
     ----------
     numbers : which cases; every one has `cases.NEIGHBOURS` pairs
     seed : names the cases: the same seed and number are the same case
+    algorithms : from which each case takes one
     """
     begin, rng = time.perf_counter(), np.random.default_rng(seed)
     found = Finding(Federated.key)
     for number in numbers:
         saved = number % FILES_EVERY == FILES_EVERY - 1
-        found += try_one(Seeded(f"{seed}/{Federated.key}/{number}"), rng, saved)
+        choose = Seeded(f"{seed}/{Federated.key}/{number}")
+        try:
+            case = draw_case(choose, decided, algorithms)
+            found += try_case(case, rng, saved)
+        except Breach as breach:
+            # Of a run that looks for where decisions turn.
+            found += Finding(Federated.key, 1, fault=str(breach))
         if found.fault is not None:
             found = replace(found, fault=f"case {number} of seed {seed}: {found.fault}")
             break
     return replace(found, seconds=time.perf_counter() - begin)
-
-
-def try_one(
-    choose: Chooser, rng: np.random.Generator | None = None, saved: bool = False
-) -> Finding:
-    """Draw a case, and replay it on all its neighbours; see `try_case`."""
-    try:
-        case = draw_case(choose, decided)
-    except Breach as breach:
-        return Finding(Federated.key, 1, fault=str(breach))
-    return try_case(case, rng, saved)
 
 
 def try_case(

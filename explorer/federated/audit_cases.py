@@ -117,9 +117,12 @@ Look = Callable[[Case], Any]
 """What a run of a case without noise decided: its trees, or the number of its rounds."""
 
 
-def draw_case(choose: Chooser, look: Look) -> Case:
-    """A case: at most 3,000 people on a square of at most 16 x 16 cells."""
-    algorithm = _one_of(choose, ALGORITHMS)
+def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHMS) -> Case:
+    """A case: at most 2,600 people on a square of at most 16 x 16 cells.
+
+    Sketches, which begin where levels are large, have squares of 128 x 128.
+    """
+    algorithm = _one_of(choose, algorithms)
     people = _people(algorithm, choose)
     settings, options = _settings(algorithm, people, choose), _options(algorithm, choose)
     seed, storm = choose.whole(0, 2**40), _one_of(choose, (1.0, 1.0, 1.0, 0.5, 0.25))
@@ -129,7 +132,7 @@ def draw_case(choose: Chooser, look: Look) -> Case:
     case = Case(settings, options, people, (), _one_of(choose, STYLES), seed, storm, prior)
     there = _with_places(people)
     fixed: tuple[int, ...] = ()
-    if choose.whole(0, 1):
+    if algorithm != "count-min" and choose.whole(0, 1):
         number = _turn(case, look)
         people = _first(people, number)
         # With the last of them a decision turns, unless noise hides it.
@@ -145,7 +148,7 @@ def _one_of(choose: Chooser, options: Sequence[Any]) -> Any:
 
 def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]:
     # Tables of shares grow as S / epsilon.
-    least = 0.2 if people.places == 1 else 1.0
+    least = 0.4 if people.places == 1 else 1.5
     epsilon = least * (8 / least) ** (choose.whole(0, 1000) / 1000)
     dropped = _one_of(choose, (0.0, 0.0, 0.05, 0.1, 0.3))
     corrupt = 0.0 if dropped > 0.2 else _one_of(choose, (0.0, 0.0, 0.05, 0.3))
@@ -160,8 +163,8 @@ def _settings(algorithm: str, people: People, choose: Chooser) -> dict[str, Any]
         "shard": max(size, len(people) // 40),
         "dropped": dropped,
         "corrupt": corrupt,
-        "depth": choose.whole(1, max(1, people.depth)),
-        "c": _one_of(choose, (0.05, 0.1, 0.3, 0.5, 1.0, 3.0)),
+        "depth": people.depth if choose.whole(0, 2) else choose.whole(1, people.depth),
+        "c": _one_of(choose, (0.05, 0.1, 0.3, 0.5, 1.0, 2.0)),
         "b": _one_of(choose, (1.0, 1.5, 2.0, 3.0, 5.0)),
     }
 
@@ -178,10 +181,11 @@ def _people(algorithm: str, choose: Chooser) -> People:
     rng = np.random.default_rng(choose.whole(0, 2**32))
     # Fewer than 2,000 are asked in one round where people are the budget.
     many = algorithm == "people" and choose.whole(0, 2) > 0
-    number = choose.whole(2_000, 3_000) if many else choose.whole(60, 300)
-    rows, cols = (choose.whole(2, 16) for _ in range(2))
+    number = choose.whole(2_000, 2_600) if many else choose.whole(60, 300)
+    side = 128 if algorithm == "count-min" else _one_of(choose, (4, 8, 8, 16))
+    rows, cols = (choose.whole(max(2, side - 3), side) for _ in range(2))
     grid = Grid.cells((rows, cols))
-    places = _one_of(choose, (1, 1, 1, 3, 16))
+    places = _one_of(choose, (1, 1, 1, 3, 8))
     per = np.ones(number, dtype=np.int64) if places == 1 else rng.integers(0, 5, number)
     total = int(per.sum())
     kind = choose.whole(0, 3)

@@ -118,10 +118,7 @@ Look = Callable[[Case], Any]
 
 
 def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHMS) -> Case:
-    """A case: at most 2,600 people on a square of at most 16 x 16 cells.
-
-    Sketches, which begin where levels are large, have squares of 128 x 128.
-    """
+    """A case: at most 4,500 people on a square of at most 64 x 64 cells, 128 x 128 of sketches."""
     algorithm = _one_of(choose, algorithms)
     people = _people(algorithm, choose)
     settings, options = _settings(algorithm, people, choose), _options(algorithm, choose)
@@ -180,10 +177,12 @@ def _options(algorithm: str, choose: Chooser) -> dict[str, Any]:
 def _people(algorithm: str, choose: Chooser) -> People:
     """Places of some people: anywhere, about a corner, in one cell, in order of places or not."""
     rng = np.random.default_rng(choose.whole(0, 2**32))
-    # Fewer than 2,000 are asked in one round where people are the budget.
+    # Where people are the budget 2,000 are asked in one round, 3,000 in two.
     many = algorithm == "people" and choose.whole(0, 2) > 0
-    number = choose.whole(2_000, 2_600) if many else choose.whole(60, 300)
-    side = 128 if algorithm == "count-min" else _one_of(choose, (4, 8, 8, 16))
+    number = choose.whole(2_000, 4_500) if many else choose.whole(60, 300)
+    # Trees begin with 8 x 8 cells, those of the paper with 2 x 2; sketches need large levels.
+    sides = {"people": (8, 32, 32, 64), "mended": (8, 32, 32, 64), "count-min": (128,)}
+    side = _one_of(choose, sides.get(algorithm, (4, 8, 8, 16)))
     rows, cols = (choose.whole(max(2, side - 3), side) for _ in range(2))
     grid = Grid.cells((rows, cols))
     places = _one_of(choose, (1, 1, 1, 2, 4))

@@ -80,7 +80,7 @@ def occupied(server: Session, tree: KeyTree) -> int:
 def in_box(server: Session, lower: Any, upper: Any) -> float:
     """Exact count of a box of finest cells."""
     everybody = server.asking._Asking__people
-    column, row = mechanism.KeyTree and baselines.separate(everybody.cells)
+    column, row = baselines.separate(everybody.cells)
     inside = (everybody.cells >= 0) & (row >= lower[0]) & (row < upper[0])
     return float(np.count_nonzero(inside & (column >= lower[1]) & (column < upper[1])))
 
@@ -436,11 +436,13 @@ OTHERS = (
     Mutant(
         "jumps by the true count",
         in_text(
-            refine, "levels_down", ("sums / part > sd", "SEEN['y'] / part > sd"), before=[watching]
+            refine,
+            "levels_down",
+            ("f = next_counts / part", "f = (next_counts if j == 1 else SEEN['y']) / part"),
+            before=[watching],
         ),
         REFINING,
         "differs|asked",
-        80,
     ),
     Mutant("shards sorted by place", chosen(_by_place), says="question"),
     Mutant("a sample of those who are there", chosen(_who_is_there), says="question"),
@@ -448,7 +450,7 @@ OTHERS = (
     Mutant("the population is exact", drawn(_exact_population), says="published"),
     Mutant("who is inside, among the settings", drawn(_in_settings), says="published"),
     Mutant("the session leaves with the release", drawn(_session_kept), says="published"),
-    Mutant("an error that depends on places", drawn(_fails), says="published|asked less"),
+    Mutant("an error that depends on places", drawn(_fails), says="published|asked"),
     Mutant("empty cells told as overflow", empty_cells_told, says="published"),
     Mutant("empty cells at zero", empty_at_zero, says="differs|asked"),
     Mutant("noise keyed by the data", noise_of_the_data, says="noise"),

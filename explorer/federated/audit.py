@@ -66,9 +66,7 @@ def replay_cases(
     return replace(found, seconds=time.perf_counter() - begin)
 
 
-def try_case(
-    case: Case, rng: np.random.Generator | None = None, saved: bool = False
-) -> Finding:
+def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = False) -> Finding:
     """Replay a case on all its neighbours.
 
     Parameters

@@ -124,13 +124,13 @@ def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHM
     settings, options = _settings(algorithm, people, choose), _options(algorithm, choose)
     seed, storm = choose.whole(0, 2**40), _one_of(choose, (1.0, 1.0, 1.0, 0.5, 0.25))
     prior = None
-    if algorithm == "people" and choose.whole(0, 5) == 0:
+    if algorithm == "people" and choose.whole(0, 3) == 0:
         prior = _earlier(people, settings, choose)
     case = Case(settings, options, people, (), _one_of(choose, STYLES), seed, storm, prior)
     there = _with_places(people)
     fixed: tuple[int, ...] = ()
     if algorithm != "count-min" and choose.whole(0, 1):
-        number = _turn(case, look)
+        number = _turn(case, look, choose)
         people = _first(people, number)
         # With the last of them a decision turns, unless noise hides it.
         case = Case(settings, options, people, (), "still", seed, storm, prior)
@@ -139,7 +139,7 @@ def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHM
     return Case(settings, options, people, fixed + others, case.style, seed, storm, prior)
 
 
-def _one_of(choose: Chooser, options: Sequence[Any]) -> Any:
+def _one_of(choose: Chooser, options: Sequence[Any] | Ints) -> Any:
     return options[choose.whole(0, len(options) - 1)]
 
 
@@ -182,7 +182,7 @@ def _people(algorithm: str, choose: Chooser) -> People:
     number = choose.whole(2_000, 4_500) if many else choose.whole(60, 300)
     # Trees begin with 8 x 8 cells, those of the paper with 2 x 2; sketches need large levels.
     sides = {"people": (8, 32, 32, 64), "mended": (8, 32, 32, 64), "count-min": (128,)}
-    side = _one_of(choose, sides.get(algorithm, (4, 8, 8, 16)))
+    side = _one_of(choose, sides.get(algorithm, (4, 8, 8, 12)))
     rows, cols = (choose.whole(max(2, side - 3), side) for _ in range(2))
     grid = Grid.cells((rows, cols))
     places = _one_of(choose, (1, 1, 1, 2, 4))
@@ -227,27 +227,29 @@ def _first(people: People, number: int) -> People:
     )
 
 
-def _turn(case: Case, look: Look) -> int:
-    """How many of the people need places for the last one's to turn what `look` sees."""
-    few, many = 0, len(case.people)
+def _turn(case: Case, look: Look, choose: Chooser) -> int:
+    """How many of the people need places for the last one's to turn what `look` sees.
+
+    From nobody on or from any number, since a run turns at more than one.
+    """
+    many = len(case.people)
+    few = choose.whole(0, 1) and choose.whole(0, many - 2)
 
     def seen(number: int) -> Any:
         people = _first(case.people, number)
         return look(Case(**{**vars(case), "people": people, "style": "still"}))
 
-    nobody = seen(0)
+    before = seen(few)
     while many - few > 1:
         middle = (few + many) // 2
-        if seen(middle) == nobody:
+        if seen(middle) == before:
             few = middle
         else:
             many = middle
     return many
 
 
-def _earlier(
-    people: People, settings: Mapping[str, Any], choose: Chooser
-) -> DistributedRelease:
+def _earlier(people: People, settings: Mapping[str, Any], choose: Chooser) -> DistributedRelease:
     """A release of other people of the same grid."""
     rng = np.random.default_rng(choose.whole(0, 2**32))
     rows, cols = people.grid.shape

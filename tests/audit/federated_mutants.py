@@ -18,8 +18,17 @@ import numpy as np
 import pytest
 
 from explorer.errors import InputError
-from explorer.federated import asking, baselines, calibration, mechanism, people, refine
-from explorer.federated import rounds, session, shards
+from explorer.federated import (
+    asking,
+    baselines,
+    calibration,
+    mechanism,
+    people,
+    refine,
+    rounds,
+    session,
+    shards,
+)
 from explorer.federated.asking import Asking
 from explorer.federated.audit_cases import ALGORITHMS
 from explorer.federated.mechanism import Federated
@@ -67,9 +76,7 @@ def truth(server: Session, tree: KeyTree) -> Any:
     everybody = server.asking._Asking__people
     question, number = server.question(tree), len(everybody)
     words = np.zeros(number, dtype=np.uint64)
-    _, index, value = everybody.entries(
-        np.arange(number), question.owner, question.counters, words
-    )
+    _, index, value = everybody.entries(np.arange(number), question.owner, question.counters, words)
     return np.bincount(index, weights=value, minlength=tree.v) / everybody.places
 
 
@@ -247,7 +254,7 @@ def survivors_by_place(patch: pytest.MonkeyPatch) -> None:
 
 
 def exact_tree(patch: pytest.MonkeyPatch) -> None:
-    def peeking(prior: Any, everybody: People, depth: int) -> KeyTree:
+    def peeking(_: Any, everybody: People, depth: int) -> KeyTree:
         tree = KeyTree.even(depth, 1)
         place = everybody.cells[everybody.cells >= 0] >> 2 * (everybody.depth - depth)
         number = np.bincount(tree.index(place), minlength=tree.v)
@@ -438,7 +445,7 @@ OTHERS = (
         in_text(
             refine,
             "levels_down",
-            ("f = next_counts / part", "f = (next_counts if j == 1 else SEEN['y']) / part"),
+            ("pays & (down", "(pays if j == 1 else (SEEN['y'] / part > sd)) & (down"),
             before=[watching],
         ),
         REFINING,

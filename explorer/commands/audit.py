@@ -39,9 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Run mechanisms on pairs of neighbouring data sets with the same noisy figures on both: "
         "the releases must be the same, and the figures at most e^epsilon times likelier on one. "
-        "Mechanisms of trips alone run on trips of two places, federated maps on people one of whom "
-        "has no places. Noise and a black box are tested too. Ends in exit code 1 if a claim does "
-        "not hold."
+        "Mechanisms of trips alone run on trips of two places, federated maps on people one of "
+        "whom has no places. Noise and a black box are tested too. Ends in exit code 1 if a claim "
+        "does not hold."
     )
     parser.add_argument(
         "--mechanism", default="all", metavar="NAME", help="one of them, or all (default)"

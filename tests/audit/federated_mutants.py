@@ -440,17 +440,6 @@ OTHERS = (
         REFINING,
         "differs|asked",
     ),
-    Mutant(
-        "jumps by the true count",
-        in_text(
-            refine,
-            "levels_down",
-            ("pays & (down", "(pays if j == 1 else (SEEN['y'] / part > sd)) & (down"),
-            before=[watching],
-        ),
-        REFINING,
-        "differs|asked",
-    ),
     Mutant("shards sorted by place", chosen(_by_place), says="question"),
     Mutant("a sample of those who are there", chosen(_who_is_there), says="question"),
     Mutant("an earlier tree of exact counts", exact_tree, ONCE, "differs", 80),

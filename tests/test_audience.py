@@ -44,6 +44,7 @@ EXACT = (
     "app.learn",
     "app.trips",
     "app.country",
+    "app.federated",
     "app.classroom",
     "app.main",
 )

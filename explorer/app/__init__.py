@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from explorer.app.compare.page import Compare
     from explorer.app.country.page import Country
     from explorer.app.explore.page import Explore
+    from explorer.app.federated.page import Federated
     from explorer.app.learn.page import Learn
     from explorer.app.server import serve
     from explorer.app.trips.page import Trips
@@ -27,7 +28,7 @@ sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True
 
-__all__ = ["ClassResult", "Compare", "Country", "Explore", "Learn", "Trips", "serve"]
+__all__ = ["ClassResult", "Compare", "Country", "Explore", "Federated", "Learn", "Trips", "serve"]
 
 
 def __getattr__(name: str) -> Any:

@@ -45,6 +45,7 @@ PAGES = (
     Page("explore", "Explore", "explore", "explorer.app.explore.page:Explore"),
     Page("trips", "Trips", "trips", "explorer.app.trips.page:Trips"),
     Page("country", "Country", "country", "explorer.app.country.page:Country"),
+    Page("federated", "Federated", "federated", "explorer.app.federated.page:Federated"),
     Page("compare", "Compare", "compare", "explorer.app.compare.page:Compare"),
     Page("learn", "Learn", "learn", "explorer.app.learn.page:Learn"),
     Page("classroom", "Class", "class", "explorer.app.classroom.page:ClassResult"),

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
 from explorer.federated.asking import Question
 from explorer.federated.session import Session, figures
+from explorer.releases.distributed import NOBODY
 from explorer.releases.inference import Estimate, least_squares
 from explorer.releases.joint import alone
 from explorer.releases.quarters import KeyTree, separate
@@ -71,6 +73,7 @@ def flat(session: Session, population: int, level: int | None = None) -> Drawn:
     """One question for all cells of a level, by default the finest."""
     tree = KeyTree.even(session.depth, session.depth if level is None else level)
     heard = session.ask(tree, session.people, session.units, fresh=True)
+    _check_heard(heard.answered)
     return alone(heard, session.shape, population, [], "round 1"), [heard]
 
 
@@ -118,6 +121,7 @@ def adaptive_grid(session: Session, population: int, by_shards: bool = False) ->
     edges = _edges(0, side, min(wanted, most))
     paid = share(session.units, ALPHA)
     coarse, first = _asked_boxes(session, *_product(edges, edges), paid)
+    _check_heard(first.answered)
     boxes, parents = [], []
     for number, (lower, upper) in enumerate(zip(*_product(edges, edges), strict=True)):
         held = max(float(coarse.sums[number]), 0.0)
@@ -131,6 +135,7 @@ def adaptive_grid(session: Session, population: int, by_shards: bool = False) ->
         parents.append(np.full(len(made[0]), number))
     fine = np.concatenate(boxes)
     finer, second = _asked_boxes(session, fine[:, 0], fine[:, 1], session.units - paid)
+    _check_heard(second.answered)
     estimate = _grids(session, population, (edges, coarse), fine, np.concatenate(parents), finer)
     return estimate, [first, second]
 
@@ -142,7 +147,7 @@ def sampling(session: Session, population: int, level: int | None = None) -> Dra
     return alone(heard, session.shape, population, [], "round 1"), [heard]
 
 
-BASELINES: dict[str, Callable[[Session, int], Drawn]] = {
+BASELINES: dict[str, Callable[..., Drawn]] = {
     "flat": flat,
     "hierarchical": hierarchical,
     "count-min": count_min,
@@ -150,7 +155,7 @@ BASELINES: dict[str, Callable[[Session, int], Drawn]] = {
     "decomposition": decomposition,
     "sampling": sampling,
 }
-"""By the name of the algorithm."""
+"""By the name of the algorithm: functions of a session, the population, and options."""
 
 
 def levels(
@@ -167,7 +172,8 @@ def levels(
             heard = session.ask(
                 KeyTree.even(session.depth, number), session.people, units, fresh=False
             )
-            variance = heard.noise**2
+            # What nobody answered says nothing, though its sums are 0 without any noise.
+            variance = heard.noise**2 if heard.answered else math.inf
             squares = float(np.sum(heard.sums**2)) - len(heard.sums) * variance - heard.answered
             level = Level(number, heard.sums, variance, squares, heard.answered)
             asked = [heard]
@@ -177,25 +183,40 @@ def levels(
 
 
 def least(found: Sequence[Level], depth: int) -> Level:
-    """The level whose finest cells are expected to be wrong by least: free, it reads sums."""
-    return min(found, key=lambda level: level.risk(depth))
+    """The level whose finest cells are expected to be wrong by least: free, it reads sums.
+
+    Raises
+    ------
+    InputError
+        If nobody was heard at any level.
+    """
+    heard = [level for level in found if level.answered]
+    _check_heard(len(heard))
+    return min(heard, key=lambda level: level.risk(depth))
 
 
 def agreeing(found: Sequence[Level]) -> list[Level]:
-    """Least squares over complete levels: the best estimates that add up."""
+    """Least squares over complete levels: the best estimates that add up.
+
+    A level of infinite variance, of which nobody was heard, follows from the others.
+    """
     scale = [max(level.answered, 1) for level in found]
     z = [level.sums / m for level, m in zip(found, scale, strict=True)]
     alone = [level.variance / m**2 for level, m in zip(found, scale, strict=True)]
     for k in range(len(found) - 2, -1, -1):
         below, spread = z[k + 1].reshape(-1, 4).sum(axis=1), 4 * alone[k + 1]
-        weight = spread / (spread + alone[k])
-        z[k] = weight * z[k] + (1 - weight) * below
-        alone[k] *= weight
+        if math.isinf(alone[k]):
+            z[k], alone[k] = below, spread
+        elif math.isfinite(spread):
+            weight = spread / (spread + alone[k])
+            z[k] = weight * z[k] + (1 - weight) * below
+            alone[k] *= weight
     final = list(alone)
     for k in range(1, len(found)):
         missing = z[k - 1] - z[k].reshape(-1, 4).sum(axis=1)
         z[k] = z[k] + np.repeat(missing, 4) / 4
-        final[k] = alone[k] + (final[k - 1] - 4 * alone[k]) / 16
+        if math.isfinite(alone[k]):
+            final[k] = alone[k] + (final[k - 1] - 4 * alone[k]) / 16
     return [
         Level(
             level.number,
@@ -229,7 +250,7 @@ def _sketch(session: Session, number: int, units: int) -> tuple[Level, list[Row]
     codes = np.arange(4**number, dtype=np.uint64)
     starts = (codes << np.uint64(2 * (session.asking.depth - number))).astype(np.int64)
     estimate, rows, squares, variance = np.full(len(codes), np.inf), [], [], 0.0
-    left = units
+    left, answered = units, 0
     for row in range(ROWS):
         owner = _hash(codes, 16 * number + row)
         paid = left if row == ROWS - 1 else units // ROWS
@@ -238,16 +259,26 @@ def _sketch(session: Session, number: int, units: int) -> tuple[Level, list[Row]
         sums = session.sums(question, session.people, paid, fresh=False)
         values = sums.values / sums.sensitivity
         asked = Row(**figures(sums, WIDTH))
+        rows.append(asked)
+        if not sums.answered:
+            continue
         estimate = np.minimum(estimate, values[owner])
         variance = asked.noise**2
         # Counters hold the squares, what collides, and the noise.
         collided = float(values.sum()) ** 2 / WIDTH
         squares.append((np.sum(values**2) - WIDTH * variance - collided)
                        * WIDTH / (WIDTH - 1) - asked.answered)  # fmt: skip
-        rows.append(asked)
+        answered = asked.answered
+    if not answered:
+        return Level(number, np.zeros(len(codes)), math.inf, -math.inf, 0), list(rows)
     held = float(np.mean(squares))
     error = variance + max(held, 0.0) / WIDTH
-    return Level(number, estimate, error, held, rows[-1].answered), list(rows)
+    return Level(number, estimate, error, held, answered), list(rows)
+
+
+def _check_heard(number: int) -> None:
+    if not number:
+        raise InputError(NOBODY)
 
 
 def _hash(codes: NDArray[np.uint64], row: int) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from explorer.federated.asking import MODES, Asking, Protocol, Question, generat
 from explorer.federated.people import People
 from explorer.federated.rounds import mended, once, paper
 from explorer.federated.session import Session
+from explorer.federated.shards import Hook
 from explorer.federated.shares import checked
 from explorer.mechanisms.base import Mechanism, as_counts
 from explorer.mechanisms.compiling import interrupts_between_steps
@@ -79,6 +81,8 @@ class Federated(Mechanism):
     summary: ClassVar[str] = "People keep their places; a server adds masked vectors and refines."
     paper: ClassVar[str] = "Bagdasaryan et al., PoPETs 2022"
     for_maps: ClassVar[bool] = False
+    options: Mapping[str, Any] = MappingProxyType({})
+    """What the algorithm's function takes besides, see `rounds` and `baselines`."""
     none_is: ClassVar[Mapping[str, str]] = {"people": "Everybody"}
 
     epsilon = Epsilon(default=1.0, softbounds=(0.1, 10), doc="What a person spends at most.")
@@ -159,6 +163,7 @@ class Federated(Mechanism):
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | None = None,
         prior: DistributedRelease | None = None,
+        record: Hook | None = None,
     ) -> DistributedRelease:
         """Ask people, round by round, and draw one map.
 
@@ -173,6 +178,8 @@ class Federated(Mechanism):
         prior : DistributedRelease, optional
             An earlier release of the same grid: everybody is asked in one round about the cells
             that it ended with.
+        record : callable, optional
+            Sees every shard of a preview, exact counts and all: for the audit.
 
         Returns
         -------
@@ -212,6 +219,7 @@ class Federated(Mechanism):
             ledger if rng is None else None,
             self.key,
             repr(self),
+            record,
         )
         sample = None if rng is None else _sample_of(everybody, number, rng)
         session = Session(asking, number, depth, everybody.grid.shape, progress, sample)
@@ -237,15 +245,16 @@ class Federated(Mechanism):
         self, session: Session, tree: KeyTree, at_once: bool, about: dict[str, Any]
     ) -> DistributedRelease:
         if self.algorithm in baselines.BASELINES and not at_once:
-            estimate, rows = baselines.BASELINES[self.algorithm](session, about["population"])
+            made = baselines.BASELINES[self.algorithm]
+            estimate, rows = made(session, about["population"], **self.options)
             return DistributedRelease.of_estimate(estimate, rows, joined=False, **about)
         if at_once:
             rounds = [session.ask(tree, session.people, session.units, fresh=True)]
         elif self.algorithm == "paper":
-            rounds = list(paper(session, tree, c=self.c, b=self.b))
+            rounds = list(paper(session, tree, c=self.c, b=self.b, **self.options))
         else:
             plan = once if self.algorithm == "people" else mended
-            rounds = list(plan(session, tree, c=self.c, b=self.b))
+            rounds = list(plan(session, tree, c=self.c, b=self.b, **self.options))
         joined = self.algorithm != "paper" or at_once
         return DistributedRelease.of_rounds(rounds, joined=joined, **about)
 

@@ -25,8 +25,9 @@ class Protocol:
     dropped : float, 0 to 0.9
         Share of people who are asked and send no vector.
     corrupt : float, 0 to 0.9
-        Share of people who tell the server what they know; their shares of the noise count
-        nothing. Together with `dropped` below 1.
+        Share of the people of every shard who tell the server what they know; their shares of the
+        noise count nothing. Shards are drawn at random: name a little more than the share of all
+        people. Together with `dropped` below 1.
     bits : int, optional
         Bits of a counter, 1 to 62; by default as many as a sum with its noise needs
         (`calibration.bits`). With fewer, counters wrap round: `Sums.overflow`.

@@ -9,6 +9,7 @@ Whatever a run does with sums, refine, stop, infer, is tested with it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,7 +34,8 @@ Run = Callable[[Asking], Any]
 STYLES = ("fair", "still", "up", "down")
 """Sums as drawn; without noise; with noise above zero; below zero: possible outcomes all."""
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
+"""Logarithms are floats: a loss may pass epsilon by this part of it."""
 
 
 @dataclass
@@ -44,13 +46,16 @@ class Recorder:
 
     def __post_init__(self) -> None:
         self.shards: list[Shard] = []
+        self.noise: list[Ints | None] = []
 
     def __call__(self, shard: Shard) -> Ints | None:
         """See `shards.Hook`."""
         if shard.exact is None or shard.noisy is None:
             self.shards.append(shard)
+            self.noise.append(None)
             return None
         noise = shard.noisy - shard.exact
+        self.noise.append(noise)
         sums = {
             "fair": shard.noisy,
             "still": shard.exact,
@@ -62,29 +67,44 @@ class Recorder:
 
 
 class Replayer:
-    """Forces written sums, and adds up how much likelier they were where they were written."""
+    """Forces written sums, and adds up how much likelier they were where they were written.
 
-    def __init__(self, shards: list[Shard]) -> None:
-        self.shards, self.position, self.loss = shards, 0, 0.0
+    Parameters
+    ----------
+    recorder : of the run whose sums are forced
+    corrupt : share of a shard's people whose noise the server knows and takes off
+    """
+
+    def __init__(self, recorder: Recorder, corrupt: float = 0.0) -> None:
+        self.shards, self.noise, self.corrupt = recorder.shards, recorder.noise, corrupt
+        self.position, self.loss = 0, 0.0
 
     def __call__(self, shard: Shard) -> Ints | None:
         """See `shards.Hook`; raises a Breach for another question."""
         if self.position == len(self.shards):
             raise Breach(f"the neighbours are asked once more, in round {shard.round}")
-        written = self.shards[self.position]
+        written, drawn = self.shards[self.position], self.noise[self.position]
         self.position += 1
         where = difference(_question(written), _question(shard), "the question")
         if where is not None:
             raise Breach(f"{where} of round {shard.round} differs")
         if shard.exact is None or written.exact is None or written.noisy is None:
             return None
-        price = shard.shape, shard.units, shard.sensitivity
+        if shard.noisy is None or not np.array_equal(shard.noisy - shard.exact, drawn):  # type: ignore[arg-type]
+            raise Breach(f"the noise of round {shard.round} differs")
+        price = self._shape(shard), shard.units, shard.sensitivity
         # Where both are the same they cancel; few differ.
         moved = np.flatnonzero(written.exact != shard.exact)
         here = log_probability(written.noisy[moved] - written.exact[moved], *price)
         there = log_probability(written.noisy[moved] - shard.exact[moved], *price)
         self.loss += float((here - there).sum())
         return written.noisy.copy()
+
+    def _shape(self, shard: Shard) -> float:
+        """Shape of the noise that the server does not know: at least one honest share."""
+        known = math.floor(self.corrupt * len(shard.members) + 1e-9)
+        survivors = int(np.count_nonzero(shard.there))
+        return shard.shape * max(survivors - known, 1) / survivors
 
     def finish(self) -> None:
         """Refuse a run that asked for less than was written."""
@@ -108,14 +128,14 @@ def replay(start: Start, run: Run, people: People, person: int, style: str = "fa
     recorder = Recorder(style)
     asking = start(people, recorder)
     published = run(asking), asking.ledger
-    replayer = Replayer(recorder.shards)
+    replayer = Replayer(recorder)
     other = start(people.without(person), replayer)
     where = difference(published, (run(other), other.ledger), "the output")
     replayer.finish()
     if where is not None:
         raise Breach(f"{where} differs")
     part = abs(replayer.loss) / to_epsilon(asking.units)
-    if part > 1.0 + _ROUNDING:
+    if part > 1.0 + ROUNDING:
         raise Breach(f"a loss of {part:.4f} epsilon")
     return part
 

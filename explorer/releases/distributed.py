@@ -29,6 +29,12 @@ from explorer.releases.transcript import LedgerRow
 ONCE, EVERYONE = "once", "everyone"
 """Who pays for a round: those who are asked in it and in no other, or everyone for every round."""
 
+NOBODY = (
+    "Every shard was refused, because fewer people answered than its noise needs, so there is "
+    "nothing to release: ask more people, or expect more of them to drop out."
+)
+"""Of a run in which nobody was heard."""
+
 _MOST_ROUNDS = 1_000
 # Bytes of a round's arrays for each node of a tree: keys, sums, and as many decisions again.
 _BYTES = 64
@@ -242,10 +248,7 @@ def estimated(
     """
     counted = rounds if joined else rounds[-1:]
     if not any(heard.answered for heard in counted):
-        raise InputError(
-            "Every shard was refused, because fewer people answered than its noise needs, so there "
-            "is nothing to release: ask more people, or expect more of them to drop out."
-        )
+        raise InputError(NOBODY)
     paid = [heard.units for heard in rounds]
     if paying == ONCE:
         paid = mean_costs(units, [heard.people for heard in rounds])

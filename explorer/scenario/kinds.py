@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
 from explorer.scenario.boxes import Box, Row, example_boxes
@@ -25,7 +25,7 @@ class Kind:
 
     Parameters
     ----------
-    about : "maps", "trips" or "areas"
+    about : "maps", "trips", "areas" or "people"
     city : the data that a page begins with
     sides : cells along each side of a grid, of areas metres of the sides of a cell, and ``side``
         that of a page that begins
@@ -88,7 +88,9 @@ AREAS = Kind(
     # Examples in the middle of a country would lie in the sea as often as not.
     examples=lambda *_grids: (),
 )
-_KINDS = {"trips": TRIPS, "country": AREAS}
+# No scenario is of this kind yet: those of other kinds are told apart from it.
+PEOPLE = replace(MAPS, about="people", known=dict, mechanisms=())
+_KINDS = {"trips": TRIPS, "country": AREAS, "federated": PEOPLE}
 
 
 def kind_of(page: str) -> Kind:

@@ -14,6 +14,7 @@ from explorer.app.kit.words import FOLDER, words
 from explorer.teaching.classroom import ClassRooms
 from tests.app import press
 from tests.app.country import land
+from tests.app.federated import people
 from tests.plain_words import UNWANTED
 
 # Labels that nobody understood.
@@ -54,6 +55,11 @@ def opened() -> dict[str, Any]:
         page.explain.choice.value = panel
     found["country"] = country = land.new_page(explain=True)
     country.explain.choice.value = "Budget"
+    for panel in ("Rounds", "Server", "Thresholds", "Failing", "Algorithms"):
+        found[f"federated {panel}"] = page = people.new_page(explain=True)
+        page.explain.choice.value = panel
+        if panel == "Algorithms":
+            press.press(page, "Compare algorithms")
     for lesson in range(10):
         found[f"learn {lesson + 1}"] = page = Learn(matrix)
         page.open(lesson)

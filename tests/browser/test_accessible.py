@@ -18,6 +18,7 @@ PAGES = {
     "explore": ".tabulator-row",
     "trips": ".tabulator-row",
     "country": ".tabulator-row",
+    "federated": ".tabulator-row",
     "compare": ".tabulator-row",
     "learn": "h2.lesson",
     "class": "button:has-text('Create a class')",

@@ -29,6 +29,12 @@ def test_mechanisms_of_trips_are_audited_too(capsys: pytest.CaptureFixture[str])
     assert re.search(r"^ebp +20 .* holds$", capsys.readouterr().out, re.MULTILINE)
 
 
+def test_federated_maps_are_audited_too(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--mechanism", "federated", "--pairs", "12", "--seconds", "1"]
+    assert main(["audit", *arguments]) == 0
+    assert re.search(r"^federated +12 .* holds$", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_a_breach_ends_in_code_1_and_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

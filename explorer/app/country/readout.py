@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +14,11 @@ from explorer.app.country.screen import CountryScreen, answer_country
 from explorer.app.country.sentences import about, answer, family_table, key_figures
 from explorer.app.country.table import AreaTable
 from explorer.app.curator.answers import BoxAnswers
-from explorer.app.curator.error_bars import ErrorBars
+from explorer.app.curator.error_bars import GivenBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
 from explorer.app.kit.html import html_pane, put
 from explorer.views.markup import ledger_bar
-
-
-class _ClosedForm(ErrorBars):
-    """Intervals of a country follow from one linear form over all draws: none is simulated."""
-
-    def needed(self, screen: Any) -> bool:
-        return False
 
 
 class CountryReadout(Readout):
@@ -36,7 +28,8 @@ class CountryReadout(Readout):
 
     def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
         super().__init__(parts, table, title)
-        self.error_bars = _ClosedForm(self.numbers)
+        # Its intervals follow from one linear form over all draws.
+        self.error_bars = GivenBars(self.numbers)
         self.answer = html_pane(margin=(2, 0, 6, 0))
         self.about = html_pane(margin=(4, 0, 8, 0))
         self.family = html_pane(margin=(4, 0))

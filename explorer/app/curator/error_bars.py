@@ -43,6 +43,14 @@ class ErrorBars(ForBoxes[Simulated]):
         return replace(screen, answers=replace(screen.answers, half_width=half_width))
 
 
+class GivenBars(ErrorBars):
+    """Keeps the bars that a release gives by itself: none is simulated."""
+
+    def needed(self, screen: Any) -> bool:
+        """Nothing is to be found."""
+        return False
+
+
 def simulated(screen: Any) -> Simulated:
     """As many releases of the released map as `RUNS`."""
     return simulated_sd(screen.release, screen.boxes, RUNS)

@@ -10,10 +10,15 @@ import panel as pn
 from explorer.app.curator.panel import ExplainPanel, choice
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
-from explorer.app.kit.theme import CSS
+from explorer.app.kit.theme import CSS, SPOKEN_LABEL
 
 Panel = ExplainPanel[Any]
 OFF = "off"
+#: A phone has no room for six buttons side by side.
+_WRAPPING = """
+@media (max-width: 600px) { .MuiToggleButtonGroup-root { flex-wrap: wrap; }
+  .MuiToggleButton-root { flex: 1 1 34% !important; } }
+"""
 #: What a visitor reads for each panel.
 TITLES = {
     "Leaf": "One area",
@@ -23,6 +28,10 @@ TITLES = {
     "Compared": "All mechanisms",
     "Built": "How it was cut",
     "Ways": "Architectures",
+    "Rounds": "Round by round",
+    "Server": "What the server saw",
+    "Failing": "Dropouts and bytes",
+    "Algorithms": "All algorithms",
 }
 
 
@@ -56,6 +65,7 @@ class Explain:
         titles = {TITLES.get(key, key): key for key in panels}
         self.choice = choice(title, {"Off": OFF, **titles})
         # One line where there is room: five buttons would share the width of two.
+        self.choice.stylesheets = [SPOKEN_LABEL, _WRAPPING]
         self.choice.styles = {"min-width": f"min(100%, {150 * len(titles)}px)"}
         ui.bind(self.choice, self._choose, refused)
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)

@@ -136,8 +136,26 @@ class Screen:
         )
 
 
-def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen:
+Progress = Callable[[float], None]
+
+
+def drawn(job: Job, progress: Progress | None) -> Release:
+    """What the mechanism of a job releases of its data."""
+    return job.mechanism.release(job.data.matrix, job.seed, progress, job.ledger)
+
+
+def compute(
+    job: Job,
+    progress: Progress | None = None,
+    draw: Callable[[Job, Progress | None], Release] = drawn,
+) -> Screen:
     """Release (unless the last one still holds), resample, colour, answer.
+
+    Parameters
+    ----------
+    job : Job
+    progress : called with the finished part of the release
+    draw : how the release is drawn
 
     Raises
     ------
@@ -149,7 +167,7 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> Screen
         release, leaves, seconds, error = old.release, old.leaves, old.seconds, old.error
     else:
         started = time.perf_counter()
-        release = job.mechanism.release(job.data.matrix, job.seed, progress, job.ledger)
+        release = draw(job, progress)
         seconds = time.perf_counter() - started
         leaves = Leaves.of(release)
         error = map_error(job.data.matrix, release, leaves)

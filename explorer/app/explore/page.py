@@ -7,27 +7,24 @@ from functools import partial
 from typing import Any
 
 from explorer.app.curator.answers import COLUMNS
-from explorer.app.curator.data import CityData, heat_of, prepared, same_extent
+from explorer.app.curator.city_page import CityPage
+from explorer.app.curator.data import CityData
 from explorer.app.curator.drawing import Drawing
-from explorer.app.curator.drawn_page import DrawnPage
 from explorer.app.curator.explain import Panel
+from explorer.app.curator.map_readout import MapReadout
 from explorer.app.curator.maps import MapPair
-from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
-from explorer.app.curator.start import OWN
-from explorer.app.curator.upload import OwnPoints, UploadForm
+from explorer.app.curator.upload import UploadForm
 from explorer.app.explore.drawer import ExploreDrawer
 from explorer.app.explore.leaf import LeafInspector
-from explorer.app.explore.readout import MapReadout
 from explorer.app.explore.replay import Replay
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.state.explore import ExploreState
-from explorer.points.points import Points
 
 
-class Explore(DrawnPage):
+class Explore(CityPage):
     """The Explore page, for a server or a notebook cell. Curator mode: it shows exact counts.
 
     Parameters
@@ -95,24 +92,6 @@ class Explore(DrawnPage):
             read.ledger,
         ]
 
-    def count_own(self, own: OwnPoints[Points], place: Place) -> CityData:
-        """A visitor's points on a grid of the extent that was declared for them."""
-        _, side, bound = place
-        bound = bound if own.points.user is not None else 0
-        grid = own.grid(side)
-        matrix, placed = own.points.place_on(grid, bound or None)
-        data = prepared(own.title, own.points, matrix, heat_of(placed, grid))
-        data.city = (OWN, side, bound)
-        return data
-
-    def is_elsewhere(self, data: CityData) -> bool:
-        """Another extent needs other maps."""
-        return self.maps is None or not same_extent(self.maps.grid, data.grid)
-
     def new_maps(self, data: CityData) -> MapPair:
         """Two linked maps."""
         return MapPair(self.state, data.grid, self.drawing.viewed, self.drawn, self.leaf.tapped)
-
-    def recount(self, data: CityData) -> None:
-        """Other cells of the same extent."""
-        self.maps.grid = data.grid

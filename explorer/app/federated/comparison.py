@@ -1,0 +1,126 @@
+"""All algorithms on the people of a screen: how far each map is off, and what people send."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.curator.comparing import Order
+from explorer.app.federated.screen import people_of
+from explorer.app.state.federated import Federated
+from explorer.app.work.job import Run, Superseded
+from explorer.errors import InputError
+from explorer.evaluate.repeats import seed_of
+from explorer.federated.mechanism import ALGORITHMS
+from explorer.releases.distributed import ONCE, DistributedRelease
+
+RUNS = 2
+#: What a person reads for each algorithm.
+TITLES = {
+    "people": "Each person asked once",
+    "mended": "Algorithm 2, mended",
+    "paper": "Algorithm 2 as printed",
+    "flat": "Flat: finest cells at once",
+    "hierarchical": "Hierarchical: all levels, best one",
+    "count-min": "Count-min sketches",
+    "decomposition": "Spatial decomposition",
+    "adaptive grid": "Adaptive grid",
+    "sampling": "Sampling alone, without noise",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One algorithm; errors are means over `RUNS` previews, NaN where it was left out.
+
+    Attributes
+    ----------
+    mse : mean squared error of the map of shares of people, over cells
+    l1 : L1 / N
+    rounds, numbers, sent : of the last preview: rounds, numbers and bytes of one person in all
+    said : why it was left out
+    """
+
+    key: str
+    mse: float = math.nan
+    l1: float = math.nan
+    rounds: int = 0
+    numbers: int = 0
+    sent: float = 0.0
+    said: str = ""
+
+    @property
+    def title(self) -> str:
+        """What a person reads."""
+        return TITLES.get(self.key, self.key)
+
+    @property
+    def rank(self) -> float:
+        """Its error; infinite where it was left out."""
+        return self.mse if math.isfinite(self.mse) else math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Rows from the best to the worst."""
+
+    order: Order
+    rows: tuple[Row, ...]
+
+
+def compare(order: Order, run: Run) -> Comparison:
+    """Draw previews of every algorithm with the settings of the screen. In a thread."""
+    rows = []
+    known = list(dict.fromkeys([order.chosen.algorithm, *ALGORITHMS]))
+    for done, key in enumerate(known):
+        rows.append(_row(key, order, run))
+        run.tell((done + 1) / len(known))
+    rows.sort(key=lambda row: row.rank)
+    return Comparison(order, tuple(rows))
+
+
+def _row(key: str, order: Order, run: Run) -> Row:
+    made: Federated = order.chosen.with_(algorithm=key, mode="summed")
+    people, counts = people_of(order.data), order.data.matrix.counts
+    found: list[tuple[float, float]] = []
+    release: DistributedRelease | None = None
+    for again in range(RUNS):
+        if run.cancelled.is_set():
+            raise Superseded
+        try:
+            release = made.release(people, seed_of(again), _stopping(run))
+        except InputError as error:
+            return Row(key, said=str(error))
+        found.append(_errors(release, counts))
+    mse, l1 = np.mean(found, axis=0)
+    assert release is not None
+    rows = release.heard
+    # Asked once, a person is in one round: the dearest one.
+    total = max if release.paying == ONCE else sum
+    return Row(
+        key,
+        float(mse),
+        float(l1),
+        len(rows),
+        int(total(row.cells for row in rows)),
+        float(total(row.bytes_up for row in rows)),
+    )
+
+
+def _errors(release: DistributedRelease, counts: NDArray[np.integer]) -> tuple[float, float]:
+    """MSE of the map of shares, and L1 / N."""
+    people = max(int(counts.sum()), 1)
+    off = (release.density() - counts) / people
+    return float(np.mean(off**2)), float(np.abs(off).sum())
+
+
+def _stopping(run: Run) -> Callable[[float], None]:
+    def progress(_part: float) -> None:
+        if run.cancelled.is_set():
+            raise Superseded
+
+    return progress

@@ -1,0 +1,32 @@
+"""The left drawer of Federated: whose places, how people are asked, how two maps are drawn."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from explorer.app.curator.drawn_drawer import DrawnDrawer
+
+
+class FederatedDrawer(DrawnDrawer):
+    """All controls of the Federated page; parameters as of `DrawnDrawer`."""
+
+    WORDS: ClassVar[str] = "federated"
+    OWN: ClassVar[str] = "Your own points"
+
+    def data(self) -> list[Any]:
+        """City, grid, and who a person is."""
+        (chosen,) = self.mechanisms
+        # There is one; its algorithms are a setting.
+        chosen.menu.visible = False
+        return [
+            *("About", "Figures"),
+            *(self.city, "City", self.side, "Grid", self.bound, "What is protected"),
+        ]
+
+    def look(self) -> list[Any]:
+        """What the private map shows, colours, partition, the left map."""
+        choose, switch = self.tied.choose, self.tied.switch
+        return [
+            *(choose("right"), "Right map", choose("scale"), "Colour scale", choose("palette")),
+            *(switch("partition"), "Partition", choose("truth")),
+        ]

@@ -1,0 +1,192 @@
+"""Dropouts and bytes: what fewer people cost, what each of them sends, large shards and small."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import panel as pn
+
+from explorer.app.curator.panel import ExplainPanel
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.screen import Screen
+from explorer.app.federated.failing_figures import Dropouts, Figures, find_figures
+from explorer.app.federated.round_sentences import several, size
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.numbers import share
+from explorer.app.kit.prose import chart_pane, pane
+from explorer.app.kit.words import words
+from explorer.federated import calibration
+from explorer.views.protocol import BYTES_LEGEND, LOSS_LEGEND, BytesCurve, LossCurve
+from explorer.views.tables import Cell, number, table
+from explorer.views.teaching.frame import legend
+
+#: Parts of the honest people that the table of dropouts has rows for.
+_PARTS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
+
+
+class FailingPanel(ExplainPanel[Figures]):
+    """Two charts with their tables, and a table of sizes of shards."""
+
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(find_figures, parts)
+        self.found: Figures | None = None
+        self.loss, self.bytes = LossCurve(), BytesCurve()
+        self._about_loss, self._about_bytes, self._shards = (
+            html_pane(margin=(4, 0)) for _ in range(3)
+        )
+        self._costs, self._sent = (html_pane(margin=(4, 0)) for _ in range(2))
+        text = words("federated")
+        columns = [
+            _column("Dropouts", self._about_loss, LOSS_LEGEND, self.loss.figure, self._costs),
+            _column("Bytes", self._about_bytes, BYTES_LEGEND, self.bytes.figure, self._sent),
+        ]
+        self.view = pn.Column(
+            ui.wrapping(*columns, gap="12px 24px"),
+            html_pane(
+                f"<h3>One large shard, or many small ones</h3><p>{text['Shards']}</p>",
+                margin=(10, 0, 0, 0),
+            ),
+            self._shards,
+            sizing_mode="stretch_width",
+            margin=(4, 0),
+        )
+        self.view[0].styles = {**self.view[0].styles, "align-items": "flex-start"}
+
+    def show(self, screen: Screen) -> None:
+        """Look at another screen; a zoom changes nothing here."""
+        same = self._screen is not None and self._screen.release is screen.release
+        self._screen = screen
+        if not same or self.found is None:
+            self._draw()
+
+    def selected(self) -> None:
+        """Boxes do not matter here."""
+
+    def hide(self) -> None:
+        """Stop."""
+        self._screen = None
+
+    def _fits(self, found: Figures) -> bool:
+        return self._screen is not None and found.screen.release is self._screen.release
+
+    def _question(self, screen: Screen) -> Screen:
+        return screen
+
+    def _show(self, found: Figures) -> None:
+        self.found = found
+        lost = found.dropouts
+        said = about_dropouts(lost)
+        put(self._about_loss, f'<p class="summary" role="status">{html.escape(said)}</p>')
+        self.loss.show(lost.dropped, lost.cost, lost.floor, lost.refused, said)
+        put(self._costs, costs_table(lost))
+        said = about_bytes(found)
+        put(self._about_bytes, f'<p class="summary" role="status">{html.escape(said)}</p>')
+        self.bytes.show(found.cells, found.sent, float(found.protocol), found.rounds, said)
+        put(self._sent, sent_table(found))
+        put(self._shards, shards_table(found))
+
+
+def _column(title: str, said: object, entries: object, figure: object, rows: object) -> object:
+    made = pn.Column(
+        html_pane(f"<h3>{title}</h3>"),
+        said,
+        pane(legend(entries)),  # type: ignore[arg-type]
+        chart_pane(figure),
+        rows,
+        sizing_mode="stretch_width",
+        margin=0,
+    )
+    made.styles = {"flex": "1 1 340px", "min-width": "min(100%, 300px)"}
+    return made
+
+
+def about_dropouts(lost: Dropouts) -> str:
+    """Where a shard is refused, and what its sum would cost otherwise."""
+    half = calibration.epsilon_of_fewer(lost.epsilon, 0.5)
+    refused = f"A shard of {lost.size:,} people gives no sum if more than {lost.refused:.3g} % "
+    made = f"Its noise is made for {several(lost.honest, 'honest survivor')}: with half of them "
+    cost = f"the sum would cost epsilon {half:.2g} in place of {lost.epsilon:.3g}. "
+    return f"{refused}drop out. {made}{cost}{words('federated')['Floor']}"
+
+
+def costs_table(lost: Dropouts) -> str:
+    """What a sum costs by the part of the honest people who are left."""
+    columns = [
+        ("honest people left", "as a part of those that the noise was made for"),
+        ("drop out", "of the shard"),
+        ("epsilon", "of its sum, if it were unmasked"),
+        ("floor", "what epsilon tends to with ever more noise a person"),
+        ("unmasked", "whether a sum is given"),
+    ]
+    rows = []
+    for part in _PARTS:
+        gone = float(np.interp(-part, -lost.part, lost.dropped))
+        cost = calibration.epsilon_of_fewer(lost.epsilon, part)
+        floor = calibration.floor_of_fewer(part)
+        rows.append(
+            [
+                Cell(share(part)),
+                Cell(f"{gone:.0f} %"),
+                Cell(f"{cost:.3g}"),
+                Cell(f"{floor:.2g}"),
+                Cell("refused" if gone > lost.refused + 1e-9 else "yes"),
+            ]
+        )
+    return table("What a sum costs when people are missing.", columns, rows)
+
+
+def about_bytes(found: Figures) -> str:
+    """What a person sends apart from her numbers, and when those outweigh it."""
+    return (
+        f"Keys, boxes and shares take {size(found.protocol)} of a person whatever she is asked; "
+        f"with {found.bits} bits a number, her vector outweighs them above {found.even:,} numbers."
+    )
+
+
+def sent_table(found: Figures) -> str:
+    """The release's own rounds: protocol and vector."""
+    columns = [
+        ("numbers", "in a vector, by rounds of this release"),
+        ("protocol", "bytes of keys, boxes and shares"),
+        ("vector", "bytes of her numbers"),
+        ("in all", ""),
+    ]
+    rows = []
+    for cells, total, vector in zip(*found.rounds, found.vectors, strict=True):
+        rows.append(
+            [
+                Cell(f"{cells:,.0f}"),
+                Cell(size(total - vector)),
+                Cell(size(vector)),
+                Cell(size(total)),
+            ]
+        )
+    return table("What one person sends in each round.", columns, rows)
+
+
+def shards_table(found: Figures) -> str:
+    """The same people in shards of several sizes."""
+    columns = [
+        ("people in a shard", "at most"),
+        ("shards", ""),
+        ("noise of a sum", "standard deviation over all shards, in people"),
+        ("neighbours", "people each one shares secrets with"),
+        ("protocol", "bytes that one person sends besides her numbers"),
+    ]
+    rows = [
+        [
+            Cell(f"{each.size:,}"),
+            Cell(f"{each.shards:,}"),
+            Cell(f"±{number(each.noise)}"),
+            Cell(str(each.neighbours)),
+            Cell(size(each.protocol)),
+        ]
+        for each in found.sizes
+    ]
+    return table(
+        f"All {found.people:,} people in one round at epsilon {found.dropouts.epsilon:.3g}.",
+        columns,
+        rows,
+    )

@@ -1,0 +1,21 @@
+"""The two maps of Federated: those of Explore, with the marks of a round on the private one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.app.curator.maps import MapPair
+from explorer.views.rounds import Marked, RoundMarks
+
+
+class RoundMaps(MapPair):
+    """Two linked maps over one grid; parameters as of `MapPair`."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.round_marks = RoundMarks(self.right.figure, self.right.leaves)
+
+    def mark_round(self, marked: Marked | None) -> None:
+        """Show what a round divided, gave up and could not tell from noise; None for nothing."""
+        self.round_marks.show(marked)
+        self.push()

@@ -1,0 +1,121 @@
+"""Federated: people keep their places; a server adds masked vectors, and a map grows by rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Self
+
+from explorer.app.curator.answers import COLUMNS
+from explorer.app.curator.city_page import CityPage
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.explain import Panel
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.upload import UploadForm
+from explorer.app.federated.compared import AlgorithmsPanel
+from explorer.app.federated.drawer import FederatedDrawer
+from explorer.app.federated.failing import FailingPanel
+from explorer.app.federated.maps import RoundMaps
+from explorer.app.federated.readout import FederatedReadout
+from explorer.app.federated.rounds import RoundsPanel
+from explorer.app.federated.screen import compute
+from explorer.app.federated.server_saw import ServerSawPanel
+from explorer.app.federated.thresholds import ThresholdsPanel
+from explorer.app.kit import ui
+from explorer.app.kit.html import section
+from explorer.app.kit.navigation import Link
+from explorer.app.state.federated import FederatedState
+from explorer.scenario.choices import GRID_SIDES
+
+
+class Federated(CityPage):
+    """The Federated page, for a server or a notebook cell. Curator mode: it shows exact counts.
+
+    Parameters
+    ----------
+    city : str, FrequencyMatrix or None
+        A key of `explorer.cities.catalogue.cities()`, or counts of your own, each record of which
+        is one person.
+    links : sequence of Link
+        The server's pages.
+    **choices
+        First settings: ``epsilon``, ``people``, ``shard``, ``algorithm``, ... (see
+        `FederatedState` and `explorer.Federated`).
+
+    Examples
+    --------
+    As the last line of a notebook cell it shows itself; in a script for ``panel serve``,
+    ``Federated("madeup").servable()`` makes it a page.
+    """
+
+    KEY = "federated"
+    TITLE = "Federated map explorer"
+    State = FederatedState
+    columns = COLUMNS
+    LOOKS = ("right", "scale", "truth")
+    STYLES = ("palette", "partition", "drag")
+    MORE = "How it was made"
+    Upload, Controls, Text = UploadForm, FederatedDrawer, FederatedReadout
+    #: The panel that stands open at first sight.
+    FIRST = "Rounds"
+    drawer: FederatedDrawer
+    readout: FederatedReadout
+    _seen = False
+
+    @classmethod
+    def served(cls, links: Sequence[Link], *, city: Any = None, **begin: Any) -> Self:
+        """The page of one visitor, on the grid that the server was started with."""
+        return super().served(links, city=city, **_grid(begin))
+
+    @classmethod
+    def warm(cls, **begin: Any) -> None:
+        """Read the city, compile, and draw the preview that every page begins with."""
+        cls(begin.get("city"), **_grid(begin)).page()
+
+    def new_drawing(self, parts: PageParts) -> Drawing:
+        """Screens of two maps."""
+        return Drawing(parts, self.publish, self.slow, compute)
+
+    def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
+        """Rounds, one person's part, thresholds, dropouts and bytes, all algorithms."""
+        return {
+            "Rounds": partial(RoundsPanel, parts),
+            "Server": partial(ServerSawPanel, parts),
+            "Thresholds": partial(ThresholdsPanel, parts),
+            "Failing": partial(FailingPanel, parts),
+            "Algorithms": partial(AlgorithmsPanel, parts),
+        }
+
+    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
+        """The first sentence, figures, maps, panels, boxes, ledger."""
+        read = self.readout
+        return [
+            read.summary,
+            ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
+            maps,
+            self.explain.view,
+            read.about,
+            section("Boxes", text["Boxes"]),
+            self.exchange.view,
+            self.table.widget,
+            read.causes.view,
+            section("Ledger", text["Ledger"]),
+            read.ledger,
+        ]
+
+    def new_maps(self, data: Any) -> RoundMaps:
+        """Two linked maps."""
+        return RoundMaps(self.state, data.grid, self.drawing.viewed, self.drawn)
+
+    def show(self, data: Any) -> None:
+        """Show data; at first sight with the rounds below."""
+        super().show(data)
+        if not self._seen:
+            self._seen = True
+            self.explain.choice.value = self.FIRST
+
+
+def _grid(begin: Mapping[str, Any]) -> dict[str, Any]:
+    """The side of the cells among what a server begins with."""
+    side = begin.get("side")
+    return {"side": side} if side in GRID_SIDES else {}

@@ -1,0 +1,59 @@
+"""What is read above and below the maps: the first sentence, the strip of figures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.app.curator.answers import median_error
+from explorer.app.curator.screen import Screen
+from explorer.app.federated.round_sentences import several, size
+from explorer.app.federated.screen import released
+from explorer.app.kit.numbers import percent
+from explorer.app.kit.words import words
+from explorer.releases.distributed import ONCE
+
+
+def answer(screen: Screen) -> str:
+    """What the server saw, and how far the map that it made of it is off: one sentence."""
+    release = released(screen)
+    rounds, people = len(release.heard), round(release.facts["asked"])
+    most = max(row.cells for row in release.heard)
+    once = "one vector" if release.paying == ONCE else several(rounds, "vector")
+    whose = several(people, "person", "people")
+    said = (
+        f"{screen.data.title}: in {several(rounds, 'round')} the server saw masked vectors of "
+        f"{whose} ({once} each, of up to {most:,} numbers) and the sums of shards, and nobody's "
+        "place"
+    )
+    if release.parameters.get("algorithm") == "sampling":
+        said = f"{screen.data.title}: {whose} were counted without any noise, for comparison only"
+    if len(screen.answers.true) == 0:
+        return f"{said}; no box has been drawn."
+    off, boxes = percent(median_error(screen.answers)), len(screen.answers.true)
+    where = "the box" if boxes == 1 else f"the median of {boxes} boxes"
+    return f"{said}; from these sums it made a map that is off by {off} in {where}."
+
+
+def key_figures(screen: Screen) -> list[tuple[str, str]]:
+    """Label and value of the strip above the maps."""
+    release = released(screen)
+    rows = release.heard
+    sent = [row.bytes_up for row in rows]
+    each = size(max(sent))
+    return [
+        ("Rounds", str(len(rows))),
+        ("People asked", f"{release.facts['asked']:,.0f}"),
+        ("A person sends, at most", each),
+        ("Median box error", percent(median_error(screen.answers))),
+        ("Cell errors (L1/N)", "–" if np.isnan(screen.error) else f"{screen.error:.2f}"),
+    ]
+
+
+def about(screen: Screen) -> str:
+    """What this simulation stands for: who asked, and what may not be claimed of it."""
+    release = released(screen)
+    kind = "A preview" if release.preview else "A release"
+    return (
+        f"{kind} of {release.population:,.0f} people, epsilon {release.epsilon:.4g} for whoever "
+        f"gets it. {words('federated')['Simulation']}"
+    )

@@ -1,0 +1,94 @@
+"""What the server saw: one person's numbers on their way into a sum, and who trusts whom."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import panel as pn
+
+from explorer.app.curator.panel import ExplainPanel
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.screen import Screen
+from explorer.app.federated.masked_shard import MaskedShard, masked_shard
+from explorer.app.federated.strips import Strip, numbers, strips
+from explorer.app.federated.trust import trust_table
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.words import words
+
+
+class ServerSawPanel(ExplainPanel[MaskedShard]):
+    """The panel: a masked shard of a hundred people, made in the background."""
+
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(masked_shard, parts)
+        self.found: MaskedShard | None = None
+        self._said, self._strips, self._numbers = (html_pane(margin=(4, 0)) for _ in range(3))
+        put(self._said, '<p class="quiet" role="status">A hundred people agree on masks …</p>')
+        self.view = pn.Column(
+            self._said,
+            self._strips,
+            self._numbers,
+            html_pane(trust_table(), margin=(8, 0, 4, 0)),
+            sizing_mode="stretch_width",
+            margin=(4, 0),
+        )
+
+    def show(self, screen: Screen) -> None:
+        """Look at another screen; a zoom needs no other shard."""
+        same = self._screen is not None and self._screen.release is screen.release
+        self._screen = screen
+        if not same or self.found is None:
+            self._draw()
+
+    def selected(self) -> None:
+        """Boxes do not matter here."""
+
+    def hide(self) -> None:
+        """Stop."""
+        self._screen = None
+
+    def _fits(self, found: MaskedShard) -> bool:
+        return self._screen is not None and found.screen.release is self._screen.release
+
+    def _question(self, screen: Screen) -> Screen:
+        return screen
+
+    def _show(self, found: MaskedShard) -> None:
+        self.found = found
+        put(
+            self._said,
+            f'<p class="summary" role="status">{html.escape(sentence(found))}</p>',
+        )
+        vectors = vectors_of(found)
+        here = int(np.argmax(found.seen.vector))
+        put(self._strips, strips(vectors, here))
+        put(self._numbers, numbers(vectors))
+
+
+def sentence(found: MaskedShard) -> str:
+    """How many answered, and what the server can tell of one of them."""
+    sums, seen = found.sums, found.seen
+    missing = sums.asked - sums.answered
+    return (
+        f"A shard of {sums.asked} people of {found.screen.data.title}: {missing} dropped out, "
+        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits. "
+        f"{words('federated')['Only the sum']} Noise in each: ±{sums.sd:.2g} people."
+    )
+
+
+def vectors_of(found: MaskedShard) -> list[Strip]:
+    """The five vectors in the order of their way."""
+    seen, sums = found.seen, found.sums
+    text = words("federated")
+    full = float(2**sums.bits)
+    sent, added = (each.astype(np.int64) for each in (seen.masked, seen.masked_sum))
+    largest = float(max(np.abs(found.decoded).max(), 1))
+    own = float(max(np.abs(seen.share).max(), 1))
+    return [
+        Strip("Her vector", text["Her vector"], seen.vector, 1.0),
+        Strip("Her share of the noise", text["Her share"], seen.share, own),
+        Strip("What she sends", text["What she sends"], sent, full),
+        Strip("All that was sent, added", text["Sum of what"], added, full),
+        Strip("The sum without masks", text["The sum"], found.decoded, largest),
+    ]

@@ -1,0 +1,180 @@
+"""The panel on thresholds: noise against count by level, and why parks are not divided."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import panel as pn
+
+from explorer.app.curator.panel import ExplainPanel
+from explorer.app.curator.parts import PageParts
+from explorer.app.curator.screen import Screen
+from explorer.app.curator.stepped import follow
+from explorer.app.federated.levels import Judged, Level, LevelsJob, judge
+from explorer.app.federated.round_sentences import several
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.prose import chart_pane, pane
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.views.protocol import LEVEL_LEGEND, LevelChart
+from explorer.views.tables import Cell, number, table
+from explorer.views.teaching.frame import legend
+
+
+class ThresholdsPanel(ExplainPanel[Judged]):
+    """Every level's largest count, threshold and noise, as a chart and as a table."""
+
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(judge, parts)
+        self.found: Judged | None = None
+        self._wanted = 0
+        self.round = ui.IntSlider(
+            label="After round",
+            start=1,
+            end=2,
+            value=1,
+            size="small",
+            margin=(0, 12),
+            styles={"max-width": "360px"},
+            sizing_mode="stretch_width",
+        )
+        ui.bind(self.round, self._slid, self._refused)
+        self.chart = LevelChart()
+        self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(2))
+        self._chart = chart_pane(self.chart.figure)
+        self._legend = pane(legend(LEVEL_LEGEND))
+        self.view = pn.Column(
+            self.round,
+            self._said,
+            self._legend,
+            self._chart,
+            self._table,
+            sizing_mode="stretch_width",
+            margin=(4, 0),
+        )
+
+    def show(self, screen: Screen) -> None:
+        """Look at another screen; of another release at its last decision."""
+        if self._screen is None or self._screen.release is not screen.release:
+            self._wanted = 0
+        elif self.found is not None:
+            # A zoom changes nothing here.
+            self._screen = screen
+            return
+        self._screen, self.found = screen, None
+        self._draw()
+
+    def selected(self) -> None:
+        """Boxes do not matter here."""
+
+    def hide(self) -> None:
+        """Stop."""
+        self._screen = None
+
+    def _fits(self, found: Judged) -> bool:
+        return self._screen is not None and found.screen.release is self._screen.release
+
+    def _question(self, screen: Screen) -> LevelsJob:
+        return LevelsJob(screen, self._wanted)
+
+    def _slid(self, wanted: int) -> None:
+        if not self.round.start <= wanted <= self.round.end:
+            raise InputError(f"After round: choose from 1 to {self.round.end}.")
+        if self.found is not None and wanted != self.found.number:
+            self._wanted = wanted
+            self._draw()
+
+    def _failed(self, sentence: str) -> None:
+        """There is nothing to show: the sentence stands in its place."""
+        self._drawing = False
+        self._fill(f'<p class="summary" role="status">{html.escape(sentence)}</p>', "", False)
+
+    def _fill(self, said: str, rows: str, there: bool) -> None:
+        put(self._said, said)
+        put(self._table, rows)
+        self.round.visible = self._chart.visible = self._legend.visible = there
+
+    def _show(self, found: Judged) -> None:
+        self.found = found
+        follow(self.round, found.number, found.last - 1)
+        self.round.disabled = found.last < 3
+        spoken = sentence(found)
+        levels = found.levels
+        self.chart.show(
+            [each.number for each in levels],
+            np.array([each.largest for each in levels]),
+            np.array([each.threshold for each in levels]),
+            found.noise,
+            spoken,
+        )
+        said = f'<p class="summary" role="status">{html.escape(spoken)}</p>'
+        self._fill(said, levels_table(found), True)
+
+
+def sentence(found: Judged) -> str:
+    """Why some cells are divided and some are not, with this round's own figures."""
+    divided = sum(each.divided for each in found.levels)
+    said = f"After round {found.number}, {several(divided, 'cell was', 'cells were')} divided. "
+    if found.printed:
+        return (
+            f"{said}The paper divides whatever holds more than twice the noise of what is left "
+            f"({number(2 * found.next_noise)} people), however evenly its people are spread."
+        )
+    uneven = max(found.levels, key=lambda each: each.unevenness)
+    even = min(found.levels, key=lambda each: each.unevenness)
+    said += (
+        "Dividing pays where people crowd in one quarter of a cell, as along streets, and not "
+        "where all quarters are alike, as in parks: there it brings noise and nothing new."
+    )
+    if even.number == uneven.number:
+        return said
+    few, many = number(uneven.factor, 2), number(even.factor, 2)
+    return (
+        f"{said} Unevenness H is {uneven.unevenness:.2g} at level {uneven.number}, where {few} "
+        f"times the coming noise is enough, and {even.unevenness:.2g} at level {even.number}, "
+        f"where it takes {many} times."
+    )
+
+
+def levels_table(found: Judged) -> str:
+    """A row for each level."""
+    columns = [
+        ("level", "0 is the whole map; each level halves the sides"),
+        ("cell side", "of its cells"),
+        ("cells", "that were asked about"),
+        ("H", "unevenness: 0 all quarters alike, .75 all people in one"),
+        ("times the noise", "threshold over the noise of the next sums, sqrt(15 / 4 H)"),
+        ("threshold", "people in a sum above which its cell is divided"),
+        ("median", "of the sums"),
+        ("largest", "of the sums"),
+        ("divided", "cells after this round"),
+    ]
+    rows = [_row(each, found) for each in found.levels]
+    caption = (
+        f"Round {found.number} of {found.last}; noise of a sum ±{number(found.noise)} people, of "
+        f"the next ±{number(found.next_noise)}."
+    )
+    return table(caption, columns, rows)
+
+
+def _row(level: Level, found: Judged) -> list[Cell]:
+    grid: Grid = found.screen.data.grid
+    side = 1 << (max(grid.shape) - 1).bit_length()
+    wide = grid.cell_width * side / 2**level.number
+    return [
+        Cell(str(level.number)),
+        Cell(f"{wide:,.0f} m" if grid.unit == "m" else f"{wide:g}"),
+        Cell(f"{level.cells:,}"),
+        Cell("–" if found.printed else f"{level.unevenness:.2g}"),
+        Cell(number(level.factor, 2)),
+        Cell(number(level.threshold)),
+        Cell(_people(level.median)),
+        Cell(_people(level.largest)),
+        Cell(f"{level.divided:,}", best=level.divided > 0),
+    ]
+
+
+def _people(value: float) -> str:
+    return f"{round(value):,}".replace("-", "−")

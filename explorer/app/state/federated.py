@@ -1,0 +1,38 @@
+"""What one visitor of the Federated page has chosen. Everything is checked here, on the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import param
+
+from explorer.app.state.choices import PlaceState
+from explorer.app.state.mechanism import MechanismState
+from explorer.federated import mechanism as engine
+from explorer.mechanisms import Mechanism
+from explorer.scenario.choices import LookChoices
+
+
+class Federated(engine.Federated):
+    """The mechanism as controls set it: by which code sums are added is the page's to choose."""
+
+    mode = param.Selector(precedence=-1)
+
+
+class FederatedState(MechanismState, PlaceState, LookChoices):
+    """The choices behind the Federated page: who is counted, how she is asked, what is shown."""
+
+    mechanism = param.Selector(default=Federated.key, objects=[Federated.key], label="Mechanism")
+    epsilon = param.Number(default=1.0, label="Epsilon")
+    # Each record of the matrix is one person with one place.
+    bound = param.Selector(
+        default=0,
+        objects={"each point, as one person's": 0, "each person, with one place": 1},
+        label="What is protected",
+    )
+    grey = param.Boolean(default=True, label="Grey where noise exceeds the count")
+
+    @classmethod
+    def offered(cls) -> Mapping[str, type[Mechanism]]:
+        """The one mechanism of people who stay where they are."""
+        return {Federated.key: Federated}

@@ -1,0 +1,167 @@
+"""The audit of federated maps: replay of whole releases on people one of whom has no places.
+
+The door is that of `Asking`: every shard of a run is written down (`replay.Recorder`), and its sums
+are forced on neighbours. Whatever is public must be the same: who is asked, shards, survivors,
+numbers of a vector, shape of the noise, prices, and the release with all that can be reached from
+it. The loss over all shards, with the shares of corrupt people taken off, is at most epsilon; so is
+what the books of the rounds show for one person.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.errors import InputError
+from explorer.federated.audit_cases import ALGORITHMS, Case, draw_case
+from explorer.federated.mechanism import Federated
+from explorer.federated.people import People
+from explorer.federated.replay import ROUNDING, Recorder, Replayer
+from explorer.federated.shards import Hook
+from explorer.privacy.audit import distributions
+from explorer.privacy.audit.audit import Finding
+from explorer.privacy.audit.cases import Seeded
+from explorer.privacy.audit.loss import Breach
+from explorer.privacy.audit.replay import difference
+from explorer.releases.distributed import ONCE, DistributedRelease
+from explorer.releases.rounds import Heard
+from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon, to_units
+
+FILES_EVERY = 50
+"""Of so many cases, one compares files byte by byte."""
+_NOISE = 2_000  # numbers of a case whose noise is tested
+
+
+def replay_cases(
+    numbers: Iterable[int], seed: int = 0, algorithms: Sequence[str] = ALGORITHMS
+) -> Finding:
+    """Replay cases of federated maps until one fails.
+
+    Parameters
+    ----------
+    numbers : which cases; every one has `cases.NEIGHBOURS` pairs
+    seed : names the cases: the same seed and number are the same case
+    algorithms : from which each case takes one
+    """
+    begin, rng = time.perf_counter(), np.random.default_rng(seed)
+    found = Finding(Federated.key)
+    for number in numbers:
+        saved = number % FILES_EVERY == FILES_EVERY - 1
+        choose = Seeded(f"{seed}/{Federated.key}/{number}")
+        try:
+            case = draw_case(choose, decided, algorithms)
+            found += try_case(case, rng, saved)
+        except Breach as breach:
+            # Of a run that looks for where decisions turn.
+            found += Finding(Federated.key, 1, fault=str(breach))
+        if found.fault is not None:
+            found = replace(found, fault=f"case {number} of seed {seed}: {found.fault}")
+            break
+    return replace(found, seconds=time.perf_counter() - begin)
+
+
+def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = False) -> Finding:
+    """Replay a case on all its neighbours.
+
+    Parameters
+    ----------
+    rng : fills in the steps of distribution functions, where the noise is to be tested
+    saved : whether files are compared, too
+    """
+    units, tried, largest, person = to_units(case.settings["epsilon"]), 0, 0.0, -1
+    recorder, fault = Recorder(case.style), None
+    try:
+        public = published(case, case.people, recorder, saved)
+        for tried, person in enumerate(_neighbours(case, recorder), 1):  # noqa: B007  told when it fails
+            replayer = Replayer(recorder, case.settings["corrupt"])
+            other = published(case, case.people.without(person), replayer, saved)
+            where = difference(public, other, "what is published")
+            if where is not None:
+                raise Breach(f"{where} differs")
+            replayer.finish()
+            loss = abs(replayer.loss) / to_epsilon(units)
+            largest = max(largest, loss)
+            if loss > 1.0 + ROUNDING:
+                raise Breach(f"the loss is {loss:.6g} times epsilon")
+        _check_books(public[0], units)
+    except Breach as breach:
+        fault = f"{breach} ({case.describe(person)})"
+    uniforms = np.zeros(0) if rng is None else _uniforms(recorder, rng)
+    return Finding(Federated.key, max(tried, 1), 0.0, largest, uniforms, fault=fault)
+
+
+def published(case: Case, people: People, record: Hook, saved: bool = False) -> tuple[Any, ...]:
+    """All that is public of a run: the release, how it is written, its rounds, its file.
+
+    A run in which nothing can be released says so; that, too, is public.
+
+    Raises
+    ------
+    Breach
+        Of the hook, or if the run fails in any other way, which all can see.
+    """
+    try:
+        made = case.mechanism.release(people, rng=case.rng, prior=case.prior, record=record)
+    except InputError as error:
+        return None, str(error)
+    except Breach:
+        raise
+    except Exception as error:
+        raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
+    file = b""
+    if saved:
+        with tempfile.TemporaryDirectory() as folder:
+            made.save(Path(folder) / "audit.parquet")
+            file = (Path(folder) / "audit.parquet").read_bytes()
+    return made, repr(made), made.rounds.to_csv(), file
+
+
+def decided(case: Case) -> Any:
+    """What a run of a case decides: its rounds and trees; an odd seed looks at their number."""
+    made, said, *_ = published(case, case.people, Recorder(case.style))
+    if made is None:
+        return said
+    if case.seed % 2:
+        return len(made.heard)
+    trees = [row.tree.keys.tobytes() for row in made.heard if isinstance(row, Heard)]
+    figures = [(row.cells, row.people, row.units) for row in made.heard]
+    return trees, figures, made.tree.lower.tobytes()
+
+
+def _neighbours(case: Case, recorder: Recorder) -> tuple[int, ...]:
+    """The persons of a case, the last of them being whoever is heard most often."""
+    heard = [shard.members[shard.there] for shard in recorder.shards if shard.exact is not None]
+    if not heard:
+        return case.persons
+    often = np.bincount(np.concatenate(heard), minlength=len(case.people))
+    return (*case.persons[:-1], int(often.argmax()))
+
+
+def _check_books(made: DistributedRelease | None, units: int) -> None:
+    """What rounds cost the person who pays most, as the release shows it, is epsilon."""
+    if made is None:
+        return
+    paid = [row.units for row in made.heard]
+    dearest = max(paid) if made.paying == ONCE else sum(paid)
+    if dearest != units or made.units != units:
+        raise Breach(f"the books show {dearest} of {units} units spent")
+
+
+def _uniforms(recorder: Recorder, rng: np.random.Generator) -> Any:
+    """Noise of shards with exactly as many survivors as it is made for, as uniform numbers."""
+    noise, decay = [], []
+    for shard, drawn in zip(recorder.shards, recorder.noise, strict=True):
+        if drawn is not None and shard.shape == 1.0:
+            rate = shard.units / (UNITS_PER_EPSILON * shard.sensitivity)
+            noise.append(drawn[:_NOISE])
+            decay.append(np.full(len(noise[-1]), rate))
+    if not noise:
+        return np.zeros(0)
+    uniforms = distributions.uniforms(np.concatenate(noise), np.concatenate(decay), rng)
+    return uniforms[:_NOISE]

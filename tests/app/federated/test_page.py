@@ -1,0 +1,147 @@
+"""The Federated page, without a browser: rounds, sums, and the map that they make."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pytest
+
+from explorer.app.federated.screen import people_of
+from explorer.app.kit.words import words
+from explorer.app.state.federated import FederatedState
+from explorer.errors import InputError
+from explorer.federated.mechanism import Federated as Mechanism
+from explorer.points.truth import exact
+from explorer.releases.distributed import DistributedRelease
+from tests.app import acts, press
+from tests.app.federated import people
+from tests.app.kit.test_words import DRAWN, asked_of
+
+
+@pytest.fixture
+def page():
+    return people.new_page()
+
+
+def said(page) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", page.readout.summary.object)).strip()
+
+
+def test_it_opens_with_one_sentence_on_what_the_server_saw_and_the_rounds(page) -> None:
+    release = page.screen.release
+    assert isinstance(release, DistributedRelease)
+    assert release.preview
+    assert len(release.heard) > 2
+    assert f"in {len(release.heard)} rounds the server saw masked vectors" in said(page)
+    assert "40,000 people (one vector each" in said(page)
+    boxes = page.rectangles.boxes
+    true = exact(people.counts(), boxes)
+    off = np.median(100 * np.abs(release.answer(boxes).value - true) / true)
+    assert float(re.search(r"off by ([\d.]+) %", said(page))[1]) == pytest.approx(off, rel=0.01)
+    assert page.explain.choice.value == "Rounds"
+    assert "one process holds them all" in press.text(page)
+
+
+def test_boxes_are_dragged_on_either_map_and_answered(page) -> None:
+    x0, y0, x1, y1 = page.parts.data.grid.bounds
+    for view in page.maps.views:
+        acts.drag(view.figure, (x0 + 1000, y0 + 2000, x1 - 3000, y1 - 2500))
+    assert len(page.rectangles) == 4
+    row = page.table.widget.value.iloc[-1]
+    boxes = page.rectangles.boxes[-1:]
+    assert row["private"] == pytest.approx(page.screen.release.answer(boxes).value[0], abs=0.051)
+    assert row["true"] == pytest.approx(exact(people.counts(), boxes)[0], abs=0.051)
+
+
+def test_a_preview_is_one_draw_and_a_release_everybodys_own_shares(page, tmp_path) -> None:
+    assert page.screen.release.parameters["mode"] == "summed"
+    press.press(page.drawer, "Draw a release")
+    drawn = page.screen.release
+    assert not drawn.preview
+    assert drawn.parameters["mode"] == "ideal"
+    assert "booked with epsilon 1" in press.text(page)
+    path = tmp_path / "release.parquet"
+    path.write_bytes(press.download(page.drawer, "Save the release"))
+    again = DistributedRelease.load(path)
+    assert again.rounds.equals(drawn.rounds)
+    np.testing.assert_allclose(again.density(), drawn.density())
+    # Playing its rounds draws nothing again.
+    press.press(page.explain.open, "To the start")
+    page.state.put(scale="linear")
+    assert page.screen.release is drawn
+    page.state.put(epsilon=2.0)
+    assert page.screen.release.preview
+
+
+def test_every_control_is_there_and_changes_the_rounds(page) -> None:
+    press.press(page.drawer, "More settings")
+    before = page.screen.release
+    for label, name, value in (
+        ("People", "people", 20_000),
+        ("Shard", "shard", 500),
+        ("Dropped", "dropped", 0.2),
+        ("Corrupt", "corrupt", 0.1),
+        ("Depth", "depth", 5),
+        ("c", "c", 0.8),
+        ("b", "b", 3.0),
+    ):
+        press.put(page.drawer, label, value)
+        assert page.screen.release.parameters[name] == value
+    assert page.screen.release.facts["asked"] == 20_000
+    assert page.screen.release is not before
+    labels = [getattr(each, "label", None) for each in press.parts(page.drawer)]
+    assert "Sums" not in labels, "by which code sums are added is the page's to choose"
+    for algorithm in ("paper", "mended", "flat", "adaptive grid"):
+        press.put(page.drawer, "Algorithm", algorithm)
+        assert page.screen.release.parameters["algorithm"] == algorithm
+        assert "Round" in press.text(page.explain.open)
+
+
+def test_what_cannot_be_is_refused_in_one_sentence(page) -> None:
+    before = page.screen.release
+    page.state.set_parameter("dropped", 0.6)
+    page.state.set_parameter("corrupt", 0.6)
+    page.settings_changed()
+    assert "nobody honest is left" in press.text(page)
+    assert page.screen.release is before
+    with pytest.raises(InputError, match="Depth"):
+        page.state.set_parameter("depth", 30)
+    with pytest.raises(InputError, match="Epsilon"):
+        page.state.put(epsilon=-1)
+    with pytest.raises(InputError, match="What is protected"):
+        page.state.put(bound=5)
+
+
+def test_a_sample_without_noise_is_no_release() -> None:
+    page = people.new_page(algorithm="sampling")
+    assert "without any noise" in said(page)
+    press.press(page.drawer, "Draw a release")
+    assert "A sample without noise is not private" in press.text(page)
+    assert page.screen.release.preview
+
+
+def test_people_are_made_once_for_all_visitors(page) -> None:
+    assert people_of(page.parts.data) is people_of(page.parts.data)
+    assert len(people_of(page.parts.data)) == people.PEOPLE
+    other = people.new_page()
+    assert other.screen.release is page.screen.release
+    same = Mechanism(shard=1_000, depth=6, mode="summed").release(people.counts(), rng=1)
+    np.testing.assert_array_equal(same.density(), page.screen.release.density())
+
+
+def test_the_words_of_the_page_are_there() -> None:
+    from explorer.app.kit.words import FOLDER
+
+    asked = asked_of("federated", [*(FOLDER.parent / "federated").glob("*.py"), DRAWN])
+    assert asked <= set(words("federated"))
+    assert {"Boxes", "City", "Epsilon", "Her vector"} <= asked
+
+
+def test_the_state_knows_one_mechanism() -> None:
+    state = FederatedState(people=None, algorithm="paper")
+    assert state.instance().people is None
+    assert repr(state.instance()).startswith("Federated(")
+    with pytest.raises(InputError, match="Mechanism"):
+        state.put(mechanism="htf")

@@ -1,0 +1,89 @@
+"""Federated in a browser: one sentence, rounds stepped and played, a masked shard, a release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import come_to, visiting
+from tests.browser.visit import colours, drag, picture, rows, still, wait_until
+
+pytestmark = pytest.mark.browser
+
+PRIVATE = "Private map"
+
+
+def visit(browser, server, **options) -> Iterator[Page]:
+    """A visit to the page."""
+    yield from visiting(server, lambda: come_to(browser, server, "/federated", PRIVATE, **options))
+
+
+@pytest.fixture
+def federated(browser, server) -> Iterator[Page]:
+    yield from visit(browser, server)
+
+
+@pytest.fixture
+def phone(browser, server) -> Iterator[Page]:
+    yield from visit(
+        browser,
+        server,
+        viewport={"width": 390, "height": 844},
+        user_agent="Mozilla/5.0 (Linux; Android 14) Mobile",
+    )
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def told(page: Page, text: str) -> None:
+    expect(page.locator(".summary", has_text=text).first).to_be_visible()
+
+
+def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
+    page = federated
+    first = page.locator(".summary").first.inner_text()
+    found = re.search(r"in (\d+) rounds the server saw masked vectors of 100,000 people", first)
+    assert found, first
+    assert re.search(r"off by [\d.]+ % in the median of 2 boxes\.$", first)
+    last = int(found[1])
+    told(page, f"Round {last} of {last}:")
+    whole = still(page, PRIVATE)
+    assert colours(page, PRIVATE) > 20
+    press(page, "To the start")
+    told(page, f"Round 1 of {last}: 1,000 people")
+    wait_until(page, lambda: picture(page, PRIVATE) != whole)
+    expect(page.get_by_text(f"After round 1 of {last} of a preview")).to_be_visible()
+    # Without a mouse: the slider by keys, a button by Enter.
+    page.get_by_role("slider", name="Round", exact=True).press("ArrowRight")
+    told(page, f"Round 2 of {last}:")
+    page.get_by_role("button", name="To the start", exact=True).press("Enter")
+    told(page, f"Round 1 of {last}:")
+    press(page, "Fast")
+    press(page, "Play")
+    told(page, f"Round {last} of {last}:")
+    wait_until(page, lambda: picture(page, PRIVATE) == whole)
+    press(page, "What the server saw")
+    told(page, "A shard of 100 people")
+    expect(page.get_by_role("img", name="What she sends: ")).to_be_visible()
+    expect(page.get_by_role("heading", name="Who must be trusted with what")).to_be_visible()
+    drag(page, "True map", (0.3, 0.3), (0.6, 0.6))
+    wait_until(page, lambda: len(rows(page)) == 3)
+    press(page, "Draw a release")
+    page.get_by_text("Drawn and booked with epsilon 1").wait_for()
+    expect(page.get_by_role("button", name="Save the release")).to_be_visible()
+
+
+def test_on_a_phone_nothing_stands_beside_the_page(phone) -> None:
+    assert phone.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    for each in phone.locator("header a, header button").all():
+        box = each.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
+    for name in ("Round by round", "All algorithms"):
+        box = phone.get_by_role("button", name=name, exact=True).bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
+    told(phone, "rounds the server saw")

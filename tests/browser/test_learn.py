@@ -302,7 +302,7 @@ def test_a_choice_that_cannot_see(page) -> None:
 
 def test_who_must_be_trusted_with_what(page) -> None:
     page.get_by_role("button", name=re.compile("^9. Who must")).click()
-    expect(page.get_by_text("of her alone nothing, while her masks hold")).to_be_visible()
+    expect(page.get_by_text("of her nothing, while her masks hold")).to_be_visible()
     expect(page.get_by_role("img", name=re.compile("^What she sends"))).to_be_visible()
     expect(page.locator("li", has_text="Who reads the map")).to_be_visible()
     before = finding(page)

@@ -23,7 +23,7 @@ from tests.browser.conftest import (
     troubles,
     visiting,
 )
-from tests.browser.visit import cell, colours, drag, number, pick, rows, wait_until
+from tests.browser.visit import PATIENCE, cell, colours, drag, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
 PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
@@ -70,6 +70,12 @@ def choose_mechanisms(page: Page, *names: str) -> None:
         wanted = box.locator("xpath=ancestor::label").inner_text().strip() in names
         if box.is_checked() != wanted:
             box.set_checked(wanted)
+
+
+def finished(page: Page) -> None:
+    """Wait for the end of a small sweep, whose processes share the machine with other tests."""
+    said = page.get_by_text("Finished: 42 of 42 releases")
+    expect(said).to_be_visible(timeout=3 * 1000 * PATIENCE)
 
 
 def ranking(page: Page) -> list[dict[str, str]]:
@@ -173,7 +179,7 @@ def test_a_small_sweep_grows_to_curves_candlesticks_and_a_ranking(page, matrix, 
     # The page answers meanwhile.
     page.get_by_role("slider", name="Epsilon", exact=True).press("ArrowRight")
     wait_until(page, lambda: "of epsilon 1.1" in sentence(page, "Why they differ"))
-    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible()
+    finished(page)
     curves = page.get_by_role("img", name="Mean relative error (floor 0.1 % of all), 2,000")
     expect(curves).to_be_visible()
     curves.scroll_into_view_if_needed()
@@ -229,7 +235,7 @@ def test_leaving_in_the_middle_of_a_sweep_stops_it(browser, server) -> None:
     choose_mechanisms(page, "Uniform")
     page.get_by_role("slider", name="Repetitions per setting").press("Home")
     page.get_by_role("button", name="Start the sweep").click()
-    expect(page.get_by_text("Finished: 42 of 42 releases")).to_be_visible()
+    finished(page)
     leave(page)
     assert not watch.found
     assert not troubles("".join(server.log[before:]))

@@ -163,7 +163,7 @@ def threshold(h: float, sd: float) -> float:
     """People from which on dividing pays, (3 + sqrt(9 + 240 h sd^2)) / (8 h).
 
     >>> round(threshold(0.75, 100.0)), round(threshold(0.01, 100.0))
-    (224, 2130)
+    (224, 1974)
     """
     return (3 + math.sqrt(9 + 240 * h * sd**2)) / (8 * h)
 

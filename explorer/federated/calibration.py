@@ -51,8 +51,14 @@ def epsilon_of(sigma: float, sensitivity: int = 1) -> float:
 
 
 def shards(asked: int, size: int) -> int:
-    """How many shards of at most `size` people are made of those asked, ceil(asked / size)."""
-    return -(-asked // size)
+    """How many shards of at most `size` people are made of those asked, ceil(asked / size).
+
+    Nobody is alone in a shard: of an odd number two by two, three are together.
+
+    >>> shards(10_001, 10_000), shards(7, 2), shards(1, 2)
+    (2, 3, 1)
+    """
+    return max(1, min(-(-asked // size), asked // 2))
 
 
 def shard_of(asked: int, number: int) -> np.ndarray:
@@ -175,12 +181,14 @@ def neighbours(size: int, dropped: float, corrupt: float) -> tuple[int, int]:
     ((40, 19), (46, 22))
     """
     bad, gone = math.floor(corrupt * size + 1e-9), math.floor(dropped * size + 1e-9)
-    both = bad + gone
-    for k in range(2, size if size >= _FEW else 0, 2):
+    both, k = bad + gone, 2
+    while k < size and size >= _FEW:
+        apart = -math.inf
         if both >= k:
             apart = _choose(size, 2) + _choose(size - k, both - k) - _choose(size, both)
-            if apart >= math.log(_CUT_OFF):
-                continue
+        if apart >= math.log(_CUT_OFF):
+            k += 2
+            continue
         corrupt_ones, chance = _hypergeometric(size - 1, bad, k)
         tail = np.cumsum(chance[::-1])[::-1]
         safe = np.flatnonzero((size - bad) * tail < _REBUILT)
@@ -188,6 +196,10 @@ def neighbours(size: int, dropped: float, corrupt: float) -> tuple[int, int]:
         there, chance = _hypergeometric(size - 1, size - 1 - gone, k)
         if t <= k and size * chance[there < t].sum() < _LOST:
             return k, t
+        # Of two more neighbours at most two survive, and no fewer are corrupt: a threshold that is
+        # too high by so many cannot be met before.
+        most = int(there[0] + np.count_nonzero(size * np.cumsum(chance) < _LOST))
+        k += 2 * max(1, -(-(t - most) // 2))
     k = size - 1
     survivors = fewest(size, dropped) - 1
     return k, max(1, min((bad + 1 + survivors + 1) // 2, survivors))

@@ -150,6 +150,8 @@ class Federated(Mechanism):
         label="Sums",
         doc="Every person's own share of noise; the same behind masks; or one draw for all, for "
         "quick previews.",
+        # By which code sums are added: no choice of a screen.
+        precedence=-1,
     )
 
     def plan(self, curator: Curator) -> Estimate:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from explorer.errors import InputError
 from explorer.federated import calibration
 from explorer.releases.units import to_epsilon
@@ -74,14 +76,17 @@ class Protocol:
         Raises
         ------
         InputError
-            If shards are too small for anybody honest to be left, or the bits too few for noise.
+            For one person alone, shards too small for anybody honest to be left, or bits too few
+            for the noise.
         """
         number = calibration.shards(asked, self.shard)
         # The smallest shard's size, by which all are calibrated: shares are alike.
-        size = asked // number
+        size, largest = asked // number, -(-asked // number)
+        if size < 2:
+            raise InputError("One person alone is no sum: ask at least 2 people.")
         epsilon = to_epsilon(units)
         low = calibration.lowest(epsilon, counters, number, sensitivity)
-        needed = calibration.bits(-(-asked // number), low, sensitivity)
+        needed = calibration.bits(largest, low, sensitivity)
         if needed > calibration.MOST_BITS:
             raise InputError(
                 f"At epsilon {epsilon:.3g} a sum with its noise needs {needed} bits, more than "
@@ -94,6 +99,9 @@ class Protocol:
                 f"{low} on either side: give {needed} bits or a larger epsilon."
             )
         degree, threshold = calibration.neighbours(size, self.dropped, self.corrupt)
+        if degree == size - 1:
+            # Everybody is a neighbour, in a shard of one more, too.
+            degree = largest - 1
         return Round(
             asked=asked,
             shards=number,
@@ -158,11 +166,11 @@ class Round:
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _check_share(part: Any, noun: str) -> None:
-    number = isinstance(part, int | float) and not isinstance(part, bool)
+    number = isinstance(part, int | float | np.number) and not isinstance(part, bool)
     if not number or not 0.0 <= part <= 0.9:
         raise InputError(
             f"A share of {part!r} of the people who {noun} leaves no sum to release: give a number "

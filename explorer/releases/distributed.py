@@ -10,6 +10,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,18 @@ class DistributedRelease(Release):
         """How many people take part: public, and what the counts are scaled to."""
         return self.facts["taking part"]
 
+    @property
+    def refined(self) -> bool:
+        """Whether there is a map after every round: each tree follows from the round before it.
+
+        Where all levels are asked in turn, whatever the sums, a round is no map on its way.
+        """
+        trees = [row for row in self.heard if isinstance(row, Heard)]
+        return len(trees) == len(self.heard) and all(
+            len(row.split) or len(row.collapsed) or np.array_equal(row.tree.keys, after.tree.keys)
+            for row, after in pairwise(trees)
+        )
+
     def replay(self, number: int) -> DistributedRelease:
         """The map as it stood after a round; costs nothing.
 
@@ -88,18 +101,18 @@ class DistributedRelease(Release):
         ------
         InputError
             For a round that there is not, one before which nobody had answered, or an algorithm
-            that has a map at its end only.
+            that has a map at its end only, see `refined`.
         """
         last = len(self.heard)
-        if isinstance(number, bool) or number not in range(1, last + 1):
+        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        if not whole or not 1 <= number <= last:
             raise InputError(f"There is no round {number!r} to replay: give one from 1 to {last}.")
         if number == last:
             return self
-        so_far = [row for row in self.heard[:number] if isinstance(row, Heard)]
-        if len(so_far) < number:
+        if not self.refined:
             raise InputError(f"This algorithm has a map at its end only: replay round {last}.")
         made = self.of_rounds(
-            so_far,
+            [row for row in self.heard[:number] if isinstance(row, Heard)],
             population=self.population,
             paying=self.paying,
             joined=self.joined,

@@ -134,6 +134,29 @@ def test_bytes_of_a_person() -> None:
     assert calibration.bytes_down(40) == 4560
 
 
+def test_neighbours_are_those_of_trying_every_even_degree() -> None:
+    # From a loop over k = 2, 4, 6, .. without steps in between, which took seconds for the last.
+    tried = {
+        (50, 0.0, 0.0): (2, 2),
+        (60, 0.3, 0.3): (38, 19),
+        (350, 0.45, 0.2): (172, 63),
+        (777, 0.05, 0.4): (98, 76),
+        (1000, 0.9, 0.05): (804, 51),
+        (100_000, 0.1, 0.05): (52, 24),
+        (5000, 0.6, 0.3): (2574, 904),
+        (20_000, 0.6, 0.3): (4362, 1533),
+    }
+    assert {case: calibration.neighbours(*case) for case in tried} == tried
+
+
+def test_nobody_is_alone_in_a_shard() -> None:
+    for size in (2, 3, 4, 10):
+        for asked in range(2, 50):
+            sizes = np.diff(calibration.shard_of(asked, calibration.shards(asked, size)))
+            assert sizes.min() >= 2
+            assert sizes.max() <= max(size, 3)
+
+
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 12, 20, 30])
 def test_small_shards_have_neighbours_too(size: int) -> None:
     for dropped in (0.0, 0.1, 0.3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from explorer.points.truth import exact
 from explorer.privacy.ledger import Ledger
 from explorer.releases.distributed import DistributedRelease
 from explorer.releases.release import Release
+from explorer.releases.rounds import Heard
 from tests.federated.town import town
 
 TOWN = town()
@@ -51,7 +53,7 @@ def test_every_algorithm_gives_an_ordinary_release(algorithm: str, tmp_path: Pat
     assert decision(again, 0).kind == decision(release, 0).kind
 
 
-@pytest.mark.parametrize("algorithm", ["people", "mended", "paper", "hierarchical"])
+@pytest.mark.parametrize("algorithm", ["people", "mended", "paper"])
 def test_replay_gives_every_round_the_last_is_the_release(algorithm: str, tmp_path: Path) -> None:
     release = Federated(epsilon=1, algorithm=algorithm, **SMALL).release(TOWN, rng=2)
     release.save(tmp_path / "f.parquet")
@@ -67,16 +69,37 @@ def test_replay_gives_every_round_the_last_is_the_release(algorithm: str, tmp_pa
         assert then.rounds.equals(release.rounds[:number])
         assert then.answer([[0, 0, 32, 32]]).value == saved.answer([[0, 0, 32, 32]]).value
     assert np.array_equal(again.replay(last).density(), release.density())
-    for wrong in (0, last + 1, -1, True, "first"):
+    for wrong in (0, last + 1, -1, True, "first", 1.0, None, np.array([1, 2])):
         with pytest.raises(InputError, match="no round"):
             release.replay(wrong)  # type: ignore[arg-type]
 
 
-def test_algorithms_without_a_tree_have_a_map_at_their_end_only() -> None:
-    release = Federated(algorithm="adaptive grid", **SMALL).release(TOWN, rng=2)
-    assert release.replay(2) is release
-    with pytest.raises(InputError, match="at its end only"):
-        release.replay(1)
+@pytest.mark.parametrize("algorithm", sorted(BASELINES))
+def test_what_refines_nothing_has_a_map_at_its_end_only(algorithm: str, tmp_path: Path) -> None:
+    made = Federated(algorithm=algorithm, **SMALL).release(TOWN, rng=2)
+    made.save(tmp_path / "f.parquet")
+    for release in (made, Release.load(tmp_path / "f.parquet")):
+        assert isinstance(release, DistributedRelease)
+        last = len(release.heard)
+        assert release.replay(last) is release
+        for number in range(1, last):
+            with pytest.raises(InputError, match="at its end only"):
+                release.replay(number)
+
+
+def test_a_refused_round_changes_no_tree_and_can_be_replayed() -> None:
+    release = Federated(epsilon=1, **SMALL).release(TOWN, rng=2)
+    first, second = release.heard[:2]
+    assert isinstance(first, Heard)
+    refused = dataclasses.replace(
+        first, answered=0, sums=np.zeros_like(first.sums), split=first.split[:0]
+    )
+    waited = dataclasses.replace(release, heard=(refused, *release.heard))
+    assert waited.refined
+    assert np.array_equal(waited.replay(2).density(), release.replay(1).density())
+    # A tree that came from nowhere is no refinement.
+    jumped = dataclasses.replace(release, heard=(refused, second))
+    assert not jumped.refined
 
 
 def test_the_same_seed_gives_the_same_release() -> None:

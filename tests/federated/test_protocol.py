@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from explorer.errors import InputError
@@ -29,6 +30,17 @@ def test_several_places_need_more_bits() -> None:
     assert many.sd(4.0) == 2 * many.sigma
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    kinds = Protocol(np.int64(100), np.float64(0.1), np.float32(0.0))  # type: ignore[arg-type]
+    assert kinds == Protocol(100, 0.1, 0.0)
+
+
+def test_everybody_stays_a_neighbour_in_a_shard_of_one_more() -> None:
+    nobody_fails = Protocol(shard=5, dropped=0.0, corrupt=0.0)
+    assert nobody_fails.round(9, to_units(1.0), 4).degree == 4
+    assert nobody_fails.round(8, to_units(1.0), 4).degree == 3
+
+
 @pytest.mark.parametrize(
     ("named", "sentence"),
     [
@@ -53,6 +65,7 @@ def test_protocols_that_cannot_be(named: dict[str, object], sentence: str) -> No
     ("protocol", "asked", "epsilon", "sensitivity", "sentence"),
     [
         (Protocol(shard=4), 4, 1.0, 1, "nobody honest is sure to be left"),
+        (Protocol(shard=2, dropped=0.0, corrupt=0.0), 1, 1.0, 1, "One person alone is no sum"),
         (Protocol(bits=4), 1000, 1.0, 1, "4 bits a counter hold not even the noise"),
         (Protocol(), 1000, 1e-12, 10**6, "give the round a larger epsilon"),
     ],

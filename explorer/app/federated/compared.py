@@ -9,8 +9,8 @@ from explorer.app.curator.screen import Screen
 from explorer.app.federated.comparison import RUNS, Comparison, compare
 from explorer.app.federated.round_sentences import size
 from explorer.app.federated.screen import chosen
-from explorer.app.state.federated import Federated
 from explorer.app.work.job import Run, patient
+from explorer.federated.mechanism import Federated
 from explorer.views.tables import Cell, table
 
 

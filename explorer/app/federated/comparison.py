@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.comparing import Order
 from explorer.app.federated.screen import people_of
-from explorer.app.state.federated import Federated
 from explorer.app.work.job import Run, Superseded
 from explorer.errors import InputError
 from explorer.evaluate.repeats import seed_of
-from explorer.federated.mechanism import ALGORITHMS
+from explorer.federated.mechanism import ALGORITHMS, Federated
 from explorer.releases.distributed import ONCE, DistributedRelease
 
 RUNS = 2

@@ -7,8 +7,8 @@ from typing import cast
 from explorer.app.curator import screen as shared
 from explorer.app.curator.data import CityData
 from explorer.app.curator.screen import Job, Progress, Screen
-from explorer.app.state.federated import Federated
 from explorer.app.work.cache import Shelf
+from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.releases.distributed import DistributedRelease
 

@@ -8,15 +8,9 @@ import param
 
 from explorer.app.state.choices import PlaceState
 from explorer.app.state.mechanism import MechanismState
-from explorer.federated import mechanism as engine
+from explorer.federated.mechanism import Federated
 from explorer.mechanisms import Mechanism
 from explorer.scenario.choices import LookChoices
-
-
-class Federated(engine.Federated):
-    """The mechanism as controls set it: by which code sums are added is the page's to choose."""
-
-    mode = param.Selector(precedence=-1)
 
 
 class FederatedState(MechanismState, PlaceState, LookChoices):

@@ -97,6 +97,7 @@ class Federated(Mechanism):
         default=100_000,
         bounds=(1, 10**9),
         softbounds=(1_000, 1_000_000),
+        step=1_000,
         allow_None=True,
         label="People",
         doc="How many people are asked, at most: in all, or in each round of Algorithm 2.",
@@ -105,6 +106,7 @@ class Federated(Mechanism):
         default=10_000,
         bounds=(2, 10**9),
         softbounds=(100, 100_000),
+        step=100,
         label="Shard",
         doc="The most people whose vectors are added before anybody sees a sum: large shards have "
         "less noise.",

@@ -22,8 +22,10 @@ _LEGIBLE = 3.0
 #: More outlines than so many, smallest first, are left out: they would only cover the map.
 _MOST = 3_000
 #: Divided after this round, given up after it, and cells with less than their noise.
-DIVIDED, GIVEN_UP, GREY = palette.HOVER, "#ff9d5c", "#8b98a5"
-_GREY_PALETTE = ("#00000000", f"{GREY}8c")
+DIVIDED, GIVEN_UP, GREY = palette.HOVER, "#ff9d5c", "#aeb9c4"
+_GREY_PALETTE = ("#00000000", f"{GREY}d9")
+#: Pixels from one grey stripe to the next, and the width of one.
+_APART, _STRIPE = 6, 2
 _EDGES = ("x0", "y0", "x1", "y1")
 
 
@@ -119,6 +121,16 @@ def _cells(
     return np.clip(at, 0, size - 1), (at >= 0) & (at < size)
 
 
+def striped(grey: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Slanting stripes of what is marked, (height, width): an even grey is a count on some scales.
+
+    >>> int(striped(np.ones((6, 6), dtype=np.uint8)).sum())
+    12
+    """
+    rows, cols = np.ogrid[: grey.shape[0], : grey.shape[1]]
+    return np.asarray(grey * ((rows + cols) % _APART < _STRIPE), dtype=np.uint8)
+
+
 class RoundMarks:
     """The marks of a round on one figure.
 
@@ -175,7 +187,7 @@ class RoundMarks:
         if marked is not None and marked.grey is not None:
             view = marked.view
             self.grey.data = {
-                "image": [marked.grey],
+                "image": [striped(marked.grey)],
                 "x": [view.x0],
                 "y": [view.y0],
                 "w": [view.x1 - view.x0],

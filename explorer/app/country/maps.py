@@ -10,7 +10,6 @@ import numpy as np
 from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen, Sight
 from explorer.app.curator.covered import CoveredMaps
-from explorer.app.kit import ui
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.maps import Box, MapSpec
@@ -81,8 +80,7 @@ class CountryMaps(CoveredMaps):
         self.choropleth = Choropleth(self.country.figure, tapped)
         self.border = Border(self.inside.figure)
         self._cards = list(self.frame[0])
-        self.view = ui.wrapping(self.frame, beside, gap="8px 28px")
-        self.view.styles = {**self.view.styles, "align-items": "flex-start"}
+        self.put_beside(beside)
         self.restyle()
 
     @property

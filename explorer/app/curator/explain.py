@@ -69,6 +69,13 @@ class Explain:
         self.choice.styles = {"min-width": f"min(100%, {150 * len(titles)}px)"}
         ui.bind(self.choice, self._choose, refused)
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        #: What the open panel has beside the maps, for a page to put there.
+        self.beside = pn.Column(
+            sizing_mode="stretch_width",
+            margin=0,
+            visible=False,
+            styles={"flex": "1 1 280px", "min-width": "0"},
+        )
         head = pn.pane.HTML(f"<h2>{title}</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))
         self.view = pn.Column(
             ui.wrapping(head, self.choice, gap="4px 0"),
@@ -103,6 +110,9 @@ class Explain:
             before.hide()
         if (before is None) != (self.open is None):
             self._opened(self.open is not None)
+        beside = None if self.open is None else self.open.beside
+        self.beside.objects = [] if beside is None else [beside]
+        self.beside.visible = beside is not None
         if self.open is None:
             self._holder.objects = []
             return

@@ -30,6 +30,8 @@ class ExplainPanel(ABC, Generic[Found]):
     """
 
     view: Any
+    #: What stands beside the maps while the panel is open, on a page that has room for it.
+    beside: Any = None
 
     def __init__(
         self,
@@ -88,6 +90,40 @@ class ExplainPanel(ABC, Generic[Found]):
     def _failed(self, sentence: str) -> None:
         self._drawing = False
         self._refused(sentence)
+
+
+class ReleasePanel(ExplainPanel[Found]):
+    """A panel about a release, whatever is visible of it: a zoom or a box changes nothing.
+
+    Parameters
+    ----------
+    find, parts : as for an `ExplainPanel`
+    """
+
+    found: Found | None = None
+
+    def show(self, screen: Any) -> None:
+        """Look at another screen."""
+        known = self._known(screen)
+        self._screen = screen
+        if not known or self.found is None:
+            self._draw()
+
+    def selected(self) -> None:
+        """Boxes do not matter here."""
+
+    def hide(self) -> None:
+        """Stop."""
+        self._screen = None
+
+    def _known(self, screen: Any) -> bool:
+        return self._screen is not None and self._screen.release is screen.release
+
+    def _fits(self, found: Any) -> bool:
+        return self._known(found.screen)
+
+    def _question(self, screen: Any) -> Any:
+        return screen
 
 
 class PlayedPanel(ExplainPanel[Found]):

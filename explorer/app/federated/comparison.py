@@ -76,22 +76,22 @@ def compare(order: Order, run: Run) -> Comparison:
     rows = []
     known = list(dict.fromkeys([order.chosen.algorithm, *ALGORITHMS]))
     for done, key in enumerate(known):
-        rows.append(_row(key, order, run))
-        run.tell((done + 1) / len(known))
+        rows.append(_row(key, order, run, done / len(known), 1 / len(known)))
     rows.sort(key=lambda row: row.rank)
     return Comparison(order, tuple(rows))
 
 
-def _row(key: str, order: Order, run: Run) -> Row:
+def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
+    """One algorithm; of all work, ``before`` is done and ``whole`` is its own."""
     made: Federated = order.chosen.with_(algorithm=key, mode="summed")
     people, counts = people_of(order.data), order.data.matrix.counts
     found: list[tuple[float, float]] = []
     release: DistributedRelease | None = None
     for again in range(RUNS):
-        if run.cancelled.is_set():
-            raise Superseded
+        telling = _telling(run, before + whole * again / RUNS, whole / RUNS)
+        telling(0.0)
         try:
-            release = made.release(people, seed_of(again), _stopping(run))
+            release = made.release(people, seed_of(again), telling)
         except InputError as error:
             return Row(key, said=str(error))
         found.append(_errors(release, counts))
@@ -117,9 +117,10 @@ def _errors(release: DistributedRelease, counts: NDArray[np.integer]) -> tuple[f
     return float(np.mean(off**2)), float(np.abs(off).sum())
 
 
-def _stopping(run: Run) -> Callable[[float], None]:
-    def progress(_part: float) -> None:
+def _telling(run: Run, before: float, whole: float) -> Callable[[float], None]:
+    def progress(part: float) -> None:
         if run.cancelled.is_set():
             raise Superseded
+        run.tell(before + whole * part)
 
     return progress

@@ -7,9 +7,8 @@ import html
 import numpy as np
 import panel as pn
 
-from explorer.app.curator.panel import ExplainPanel
+from explorer.app.curator.panel import ReleasePanel
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.screen import Screen
 from explorer.app.federated.failing_figures import Dropouts, Figures, find_figures
 from explorer.app.federated.round_sentences import several, size
 from explorer.app.kit import ui
@@ -26,12 +25,11 @@ from explorer.views.teaching.frame import legend
 _PARTS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
 
 
-class FailingPanel(ExplainPanel[Figures]):
+class FailingPanel(ReleasePanel[Figures]):
     """Two charts with their tables, and a table of sizes of shards."""
 
     def __init__(self, parts: PageParts) -> None:
         super().__init__(find_figures, parts)
-        self.found: Figures | None = None
         self.loss, self.bytes = LossCurve(), BytesCurve()
         self._about_loss, self._about_bytes, self._shards = (
             html_pane(margin=(4, 0)) for _ in range(3)
@@ -53,26 +51,6 @@ class FailingPanel(ExplainPanel[Figures]):
             margin=(4, 0),
         )
         self.view[0].styles = {**self.view[0].styles, "align-items": "flex-start"}
-
-    def show(self, screen: Screen) -> None:
-        """Look at another screen; a zoom changes nothing here."""
-        same = self._screen is not None and self._screen.release is screen.release
-        self._screen = screen
-        if not same or self.found is None:
-            self._draw()
-
-    def selected(self) -> None:
-        """Boxes do not matter here."""
-
-    def hide(self) -> None:
-        """Stop."""
-        self._screen = None
-
-    def _fits(self, found: Figures) -> bool:
-        return self._screen is not None and found.screen.release is self._screen.release
-
-    def _question(self, screen: Screen) -> Screen:
-        return screen
 
     def _show(self, found: Figures) -> None:
         self.found = found

@@ -9,10 +9,17 @@ from explorer.views.rounds import Marked, RoundMarks
 
 
 class RoundMaps(MapPair):
-    """Two linked maps over one grid; parameters as of `MapPair`."""
+    """Two linked maps over one grid.
 
-    def __init__(self, *args: Any) -> None:
+    Parameters
+    ----------
+    beside : what stands beside the maps where there is room, and below them where there is none
+    *args : as of `MapPair`
+    """
+
+    def __init__(self, beside: Any, *args: Any) -> None:
         super().__init__(*args)
+        self.put_beside(beside)
         self.round_marks = RoundMarks(self.right.figure, self.right.leaves)
 
     def mark_round(self, marked: Marked | None) -> None:

@@ -105,7 +105,8 @@ class Federated(CityPage):
 
     def new_maps(self, data: Any) -> RoundMaps:
         """Two linked maps."""
-        return RoundMaps(self.state, data.grid, self.drawing.viewed, self.drawn)
+        acts = self.drawing.viewed, self.drawn
+        return RoundMaps(self.explain.beside, self.state, data.grid, *acts)
 
     def show(self, data: Any) -> None:
         """Show data; at first sight with the rounds below."""

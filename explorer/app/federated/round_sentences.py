@@ -45,7 +45,7 @@ def about_round(frame: Frame) -> str:
         said += f" {_decided(row, frame)}"
     elif not frame.replayed:
         said += " This algorithm has a map at its end only, so there is no round to go back to."
-    return f"{said} The map after it is off by {frame.error:.2f} per person (L1/N)."
+    return f"{said} After it, all cells together are off by {frame.error:.2f} per person (L1/N)."
 
 
 def _asked(release: DistributedRelease, row: Row) -> str:

@@ -21,7 +21,7 @@ from explorer.views.teaching.frame import legend
 _LEGEND = (
     (DIVIDED, "line", "divided after this round"),
     (GIVEN_UP, "dash", "given up"),
-    (GREY, "area", "noise exceeds the count"),
+    (GREY, "stripes", "noise exceeds the count"),
 )
 
 
@@ -42,10 +42,12 @@ class RoundsPanel(SteppedPanel[Frame]):
         ui.bind(self.grey, self._chose_grey, self._refused)
         marks = pane(legend(_LEGEND), styles={"flex": "0 1 auto"})
         self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(2))
+        told = [self._said, ui.wrapping(marks, self.grey, gap="4px 24px")]
+        if not parts.phone:
+            self.beside = pn.Column(*told, sizing_mode="stretch_width", margin=0)
         self.view = pn.Column(
             ui.wrapping(*self.buttons.values(), self.pace, self.round, gap="6px 8px"),
-            self._said,
-            ui.wrapping(marks, self.grey, gap="4px 24px"),
+            *(told if parts.phone else []),
             self._table,
             sizing_mode="stretch_width",
             margin=(4, 0),

@@ -7,9 +7,8 @@ import html
 import numpy as np
 import panel as pn
 
-from explorer.app.curator.panel import ExplainPanel
+from explorer.app.curator.panel import ReleasePanel
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.screen import Screen
 from explorer.app.federated.masked_shard import MaskedShard, masked_shard
 from explorer.app.federated.strips import Strip, numbers, strips
 from explorer.app.federated.trust import trust_table
@@ -17,53 +16,40 @@ from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
 
 
-class ServerSawPanel(ExplainPanel[MaskedShard]):
+class ServerSawPanel(ReleasePanel[MaskedShard]):
     """The panel: a masked shard of a hundred people, made in the background."""
 
     def __init__(self, parts: PageParts) -> None:
         super().__init__(masked_shard, parts)
-        self.found: MaskedShard | None = None
         self._said, self._strips, self._numbers = (html_pane(margin=(4, 0)) for _ in range(3))
         put(self._said, '<p class="quiet" role="status">A hundred people agree on masks …</p>')
+        if not parts.phone:
+            self.beside = self._strips
         self.view = pn.Column(
             self._said,
-            self._strips,
+            *([self._strips] if parts.phone else []),
             self._numbers,
             html_pane(trust_table(), margin=(8, 0, 4, 0)),
             sizing_mode="stretch_width",
             margin=(4, 0),
         )
 
-    def show(self, screen: Screen) -> None:
-        """Look at another screen; a zoom needs no other shard."""
-        same = self._screen is not None and self._screen.release is screen.release
-        self._screen = screen
-        if not same or self.found is None:
-            self._draw()
-
-    def selected(self) -> None:
-        """Boxes do not matter here."""
-
-    def hide(self) -> None:
-        """Stop."""
-        self._screen = None
-
-    def _fits(self, found: MaskedShard) -> bool:
-        return self._screen is not None and found.screen.release is self._screen.release
-
-    def _question(self, screen: Screen) -> Screen:
-        return screen
-
     def _show(self, found: MaskedShard) -> None:
         self.found = found
-        put(
-            self._said,
-            f'<p class="summary" role="status">{html.escape(sentence(found))}</p>',
-        )
         vectors = vectors_of(found)
         here = int(np.argmax(found.seen.vector))
-        put(self._strips, strips(vectors, here))
-        put(self._numbers, numbers(vectors))
+        self._fill(sentence(found), strips(vectors, here), numbers(vectors))
+
+    def _failed(self, sentence: str) -> None:
+        """There is no such shard: no other one may stand in its place."""
+        super()._failed(sentence)
+        self.found = None
+        self._fill(f"{sentence} {words('federated')['No shard']}", "", "")
+
+    def _fill(self, said: str, rows: str, table: str) -> None:
+        put(self._said, f'<p class="summary" role="status">{html.escape(said)}</p>')
+        put(self._strips, rows)
+        put(self._numbers, table)
 
 
 def sentence(found: MaskedShard) -> str:
@@ -73,7 +59,8 @@ def sentence(found: MaskedShard) -> str:
     return (
         f"A shard of {sums.asked} people of {found.screen.data.title}: {missing} dropped out, "
         f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits. "
-        f"{words('federated')['Only the sum']} Noise in each: ±{sums.sd:.2g} people."
+        f"{words('federated')['Only the sum']} Masks cancel in it, so it is right but for noise: "
+        f"±{sums.sd:.2g} people in each number, and no more in a shard of thousands."
     )
 
 

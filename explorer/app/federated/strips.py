@@ -70,7 +70,8 @@ def _strip(strip: Strip, first: int) -> str:
     return (
         f"<h3>{html.escape(strip.title)}</h3><p>{html.escape(strip.words)}</p>"
         f'<svg role="img" aria-label="{spoken}" viewBox="0 0 {width} 18" '
-        f'style="display:block;width:100%;max-width:{width}px;height:auto;margin:4px 0 2px">'
+        f'preserveAspectRatio="none" '
+        f'style="display:block;width:100%;max-width:{width}px;height:18px;margin:4px 0 2px">'
         f"{cells}</svg>"
         f'<p class="quiet" style="margin-bottom:8px">Cells {first + 1} to {last}: '
         f"{html.escape(written)}</p>"

@@ -7,7 +7,7 @@ import html
 import numpy as np
 import panel as pn
 
-from explorer.app.curator.panel import ExplainPanel
+from explorer.app.curator.panel import ReleasePanel
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.curator.stepped import follow
@@ -23,12 +23,11 @@ from explorer.views.tables import Cell, number, table
 from explorer.views.teaching.frame import legend
 
 
-class ThresholdsPanel(ExplainPanel[Judged]):
+class ThresholdsPanel(ReleasePanel[Judged]):
     """Every level's largest count, threshold and noise, as a chart and as a table."""
 
     def __init__(self, parts: PageParts) -> None:
         super().__init__(judge, parts)
-        self.found: Judged | None = None
         self._wanted = 0
         self.round = ui.IntSlider(
             label="After round",
@@ -45,36 +44,13 @@ class ThresholdsPanel(ExplainPanel[Judged]):
         self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(2))
         self._chart = chart_pane(self.chart.figure)
         self._legend = pane(legend(LEVEL_LEGEND))
-        self.view = pn.Column(
-            self.round,
-            self._said,
-            self._legend,
-            self._chart,
-            self._table,
-            sizing_mode="stretch_width",
-            margin=(4, 0),
-        )
+        self.view = pn.Column(self._said, sizing_mode="stretch_width", margin=(4, 0))
 
     def show(self, screen: Screen) -> None:
         """Look at another screen; of another release at its last decision."""
-        if self._screen is None or self._screen.release is not screen.release:
-            self._wanted = 0
-        elif self.found is not None:
-            # A zoom changes nothing here.
-            self._screen = screen
-            return
-        self._screen, self.found = screen, None
-        self._draw()
-
-    def selected(self) -> None:
-        """Boxes do not matter here."""
-
-    def hide(self) -> None:
-        """Stop."""
-        self._screen = None
-
-    def _fits(self, found: Judged) -> bool:
-        return self._screen is not None and found.screen.release is self._screen.release
+        if not self._known(screen):
+            self._wanted, self.found = 0, None
+        super().show(screen)
 
     def _question(self, screen: Screen) -> LevelsJob:
         return LevelsJob(screen, self._wanted)
@@ -94,7 +70,11 @@ class ThresholdsPanel(ExplainPanel[Judged]):
     def _fill(self, said: str, rows: str, there: bool) -> None:
         put(self._said, said)
         put(self._table, rows)
-        self.round.visible = self._chart.visible = self._legend.visible = there
+        # Not before it is known where the slider stands: a browser that still builds a new slider
+        # does not hear that it has moved.
+        shown = [self.round, self._said, self._legend, self._chart, self._table]
+        if there != (len(self.view) > 1):
+            self.view.objects = shown if there else [self._said]
 
     def _show(self, found: Judged) -> None:
         self.found = found

@@ -172,6 +172,11 @@ class Maps:
         """Title of a map, and HTML of our own below it."""
         put(self.heads[number], f"<h2>{title}</h2>{below}")
 
+    def put_beside(self, beside: Any) -> None:
+        """Put something beside the maps where there is room, and below them where there is none."""
+        self.view = ui.wrapping(self.frame, beside, gap="8px 28px")
+        self.view.styles = {**self.view.styles, "align-items": "flex-start"}
+
     def make_room(self, room: bool) -> None:
         """Shrink the maps so that a panel below them stands in the window too, or grow again."""
         self._leave(self._taken + (PANEL if room else 0))

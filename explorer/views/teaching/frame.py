@@ -90,7 +90,7 @@ def powers_of_ten() -> CustomJSTickFormatter:
 def legend(entries: Iterable[tuple[str, str, str]]) -> str:
     """What the colours of a chart stand for, as HTML beside it.
 
-    ``entries`` are (colour, "line", "dash", "dot" or "area", text).
+    ``entries`` are (colour, "line", "dash", "dot", "area" or "stripes", text).
     """
     shapes = {
         "line": '<line x1="1" y1="6" x2="27" y2="6" stroke="{c}" stroke-width="3"/>',
@@ -98,6 +98,8 @@ def legend(entries: Iterable[tuple[str, str, str]]) -> str:
         'stroke-dasharray="6,4"/>',
         "dot": '<circle cx="14" cy="6" r="4" fill="{c}"/>',
         "area": '<rect x="2" y="1" width="24" height="10" fill="{c}" fill-opacity="0.35"/>',
+        "stripes": '<path d="M2 11L12 1M8 11L18 1M14 11L24 1M20 11L26 5M2 5L6 1" stroke="{c}" '
+        'stroke-width="2"/>',
     }
     items = "".join(
         f'<li><svg width="28" height="12" viewBox="0 0 28 12" aria-hidden="true">'

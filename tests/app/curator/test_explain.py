@@ -11,7 +11,7 @@ class Panel:
     """Writes down what is asked of it."""
 
     def __init__(self) -> None:
-        self.view = pn.Column()
+        self.view, self.beside = pn.Column(), None
         self.asked: list[object] = []
 
     def show(self, screen) -> None:

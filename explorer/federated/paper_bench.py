@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.cities.catalogue import cities
-from explorer.errors import InputError
 from explorer.evaluate import metrics
+from explorer.evaluate.papers.verdicts import repetitions
 from explorer.federated import baselines, rounds
 from explorer.federated.asking import Asking, Protocol
 from explorer.federated.people import People
@@ -152,11 +152,7 @@ class HeatmapBench:
         self, quick: bool = False, seeds: int | None = None, maps: Sequence[Map] | None = None
     ) -> None:
         self.quick = quick
-        self.seeds = (QUICK_SEEDS if quick else SEEDS) if seeds is None else seeds
-        if self.seeds < 2:
-            raise InputError(
-                f"The number of seeds is {seeds}: give 2 or more, for standard errors."
-            )
+        self.seeds = repetitions(seeds, QUICK_SEEDS if quick else SEEDS)
         if maps is not None:
             self.maps = tuple(maps)
         self.number = 20_000 if quick else 100_000

@@ -246,8 +246,11 @@ def _runs(order, first, size, starts, owners):  # type: ignore[no-untyped-def]
     """Write runs and their owners; nodes wait on a stack until they end."""
     stack = np.empty(40, dtype=np.int64)
     depth, count, at = 0, 0, np.int64(0)
-    for i in order:
-        while depth > 0 and first[stack[depth - 1]] + size[stack[depth - 1]] <= first[i]:
+    for number in range(len(order) + 1):
+        # Behind the last node all that wait end.
+        last = number == len(order)
+        begin = np.int64(2**63 - 1) if last else first[order[number]]
+        while depth > 0 and first[stack[depth - 1]] + size[stack[depth - 1]] <= begin:
             top = stack[depth - 1]
             end = first[top] + size[top]
             if at < end:
@@ -255,18 +258,12 @@ def _runs(order, first, size, starts, owners):  # type: ignore[no-untyped-def]
                 count += 1
                 at = end
             depth -= 1
-        if depth > 0 and at < first[i]:
+        if last:
+            break
+        if depth > 0 and at < begin:
             starts[count], owners[count] = at, stack[depth - 1]
             count += 1
-            at = first[i]
-        stack[depth] = i
+            at = begin
+        stack[depth] = order[number]
         depth += 1
-    while depth > 0:
-        top = stack[depth - 1]
-        end = first[top] + size[top]
-        if at < end:
-            starts[count], owners[count] = at, top
-            count += 1
-            at = end
-        depth -= 1
     return count

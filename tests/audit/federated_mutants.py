@@ -393,7 +393,7 @@ TABLE = (
     Mutant("counted in the parent, too", counted_also(lambda index, _: np.zeros_like(index))),
     Mutant("two counts at sensitivity 1", counted_also(lambda index, v: (index + 1) % v)),
     Mutant("the last round takes all", last_takes_all, IN_TURN),
-    Mutant("independent rounding booked as S", independent_rounding),
+    Mutant("independent rounding booked as S", independent_rounding, MENDED),
     Mutant(
         "no noise on empty cells",
         in_text(shards, "ideal", ("total.add(sums)", "total.add(np.where(exact, sums, 0))")),

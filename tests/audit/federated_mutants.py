@@ -19,6 +19,7 @@ import pytest
 
 from explorer.errors import InputError
 from explorer.federated import (
+    adaptive_grid,
     asking,
     baselines,
     calibration,
@@ -87,7 +88,7 @@ def occupied(server: Session, tree: KeyTree) -> int:
 def in_box(server: Session, lower: Any, upper: Any) -> float:
     """Exact count of a box of finest cells."""
     everybody = server.asking._Asking__people
-    column, row = baselines.separate(everybody.cells)
+    column, row = adaptive_grid.separate(everybody.cells)
     inside = (everybody.cells >= 0) & (row >= lower[0]) & (row < upper[0])
     return float(np.count_nonzero(inside & (column >= lower[1]) & (column < upper[1])))
 
@@ -515,7 +516,7 @@ OTHERS = (
     Mutant(
         "a grid divided by true counts",
         in_text(
-            baselines,
+            adaptive_grid,
             "adaptive_grid",
             ("max(float(coarse.sums[number]), 0.0)", "in_box(session, lower, upper)"),
             key="adaptive grid",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 LOTS = 256
 """As many as a byte can say."""
-_SPARE = 1_024  # words; shuffling ten million people throws 46 away on average
+_SPARE = 1_024  # words, besides four times as many as are thrown away on average
 
 
 def sample(random: np.random.Generator, people: int, number: int) -> NDArray[np.int32]:
@@ -40,7 +40,8 @@ def sample(random: np.random.Generator, people: int, number: int) -> NDArray[np.
     ends = ends[:asked]
     chosen = np.empty(ends[-1], dtype=np.int32)
     _lay_out(lots, ends - sizes[:asked], chosen)
-    while not _shuffle(chosen, ends, _words(random, len(chosen) + _SPARE, np.uint32)):
+    spare = _SPARE + int(np.sum(sizes.astype(np.float64) ** 2) / 2**32)
+    while not _shuffle(chosen, ends, _words(random, len(chosen) + spare, np.uint32)):
         # Too many words were thrown away, which tells nothing of the order: begin again.
         continue
     return chosen[:number]

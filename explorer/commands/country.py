@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
 from explorer.commands.drawing import (
+    add_budget,
     draw_and_save,
     refuse_user_alone,
     whole_or_none,
@@ -74,14 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cell", metavar="LENGTH", default=_CELL, help=f"side of the cells (default {_CELL})"
     )
     group = parser.add_argument_group("privacy")
-    group.add_argument("--epsilon", required=True, help="privacy budget of the whole release")
-    group.add_argument(
-        "--preview",
-        "--seed",
-        metavar="SEED",
-        help="draw reproducible noise that is not private: free, fast, not to be published",
-    )
-    group.add_argument("--no-ledger", action="store_true", help="book nothing")
+    add_budget(group, "privacy budget of the whole release", "--preview", "--seed")
     for name in _SETTINGS:
         text = flags.described(Country.param[name]).replace("%", "%%")
         group.add_argument(flags.flag(name), metavar="VALUE", help=text)

@@ -31,9 +31,14 @@ def add_privacy(parser: argparse.ArgumentParser, default: str) -> None:
     """Declare mechanism, budget, preview and ledger; `default` is a mechanism."""
     group = parser.add_argument_group("privacy")
     group.add_argument("--mechanism", default=default, metavar="NAME", help=f"default {default}")
-    group.add_argument("--epsilon", required=True, help="privacy budget of the whole release")
+    add_budget(group, "privacy budget of the whole release", "--preview")
+
+
+def add_budget(group: argparse._ArgumentGroup, epsilon: str, *preview: str) -> None:
+    """Declare budget, preview and ledger; what epsilon is, and what the preview is called."""
+    group.add_argument("--epsilon", required=True, help=epsilon)
     group.add_argument(
-        "--preview",
+        *preview,
         metavar="SEED",
         help="draw reproducible noise that is not private: free, fast, not to be published",
     )

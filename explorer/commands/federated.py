@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
-from explorer.commands.drawing import draw_and_save, release_path, whole_or_none, without_counts
+from explorer.commands.drawing import (
+    add_budget,
+    draw_and_save,
+    release_path,
+    whole_or_none,
+    without_counts,
+)
 from explorer.commands.terminal import note, paragraph, progress, table
 from explorer.errors import InputError
 
@@ -39,14 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--shape", help="cells along each side, or rows x columns (default 1024)")
     group = parser.add_argument_group("privacy")
-    group.add_argument("--epsilon", required=True, help="what a person spends at most")
-    group.add_argument(
-        "--preview",
-        "--seed",
-        metavar="SEED",
-        help="draw reproducible noise that is not private: free, fast, not to be published",
-    )
-    group.add_argument("--no-ledger", action="store_true", help="book nothing")
+    add_budget(group, "what a person spends at most", "--preview", "--seed")
     group = parser.add_argument_group("people and rounds")
     for name in _SETTINGS:
         text = flags.described(Federated.param[name]).replace("%", "%%")

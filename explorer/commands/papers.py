@@ -94,13 +94,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _list(chosen)
         return
-    path = None
-    if arguments.output is not None:
-        path = output_path(arguments.output, arguments.overwrite, [arguments.reference])
-    seeds, jobs = (
-        None if text is None else whole(text, name)
-        for text, name in ((arguments.seeds, "--seeds"), (arguments.jobs, "--jobs"))
-    )
+    path = _path(arguments)
+    seeds, jobs = _whole(arguments, "seeds"), _whole(arguments, "jobs")
     if arguments.reference:
         _compare(arguments, seeds, jobs, path)
         return
@@ -118,15 +113,11 @@ def run(arguments: argparse.Namespace) -> None:
             progress=tell,
             bench=bench,
         )
-    for row in report.rows:
-        _print_row(row, in_detail=bool(arguments.claim))
+    _print_rows(report, arguments)
     if bench is not None and shows_figures:
         for shown in tables(bench):
             print(f"\n{shown.name}: {shown.about}\n{table(shown.header, shown.rows)}")
-    _print_end(report)
-    if path is not None:
-        write_whole(path, report.save)
-        print(f"The report is in {path}.")
+    _end(report, path)
 
 
 def _country(arguments: argparse.Namespace) -> None:
@@ -141,11 +132,7 @@ def _country(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _list(chosen)
         return
-    path = None
-    if arguments.output is not None:
-        path = output_path(arguments.output, arguments.overwrite)
-    seeds = None if arguments.seeds is None else whole(arguments.seeds, "--seeds")
-    bench = CountryBench(arguments.quick, seeds)
+    path, bench = _path(arguments), CountryBench(arguments.quick, _whole(arguments, "seeds"))
     pairs = None
     if arguments.reference:
         from explorer.country.paper_reference import compare, lines
@@ -154,8 +141,7 @@ def _country(arguments: argparse.Namespace) -> None:
             pairs = compare(arguments.reference, bench, tell)
     with progress(f"{len(chosen)} claims") as tell:
         report = check(chosen, bench, tell)
-    for row in report.rows:
-        _print_row(row, in_detail=bool(arguments.claim))
+    _print_rows(report, arguments)
     if pairs is not None:
         header, rows = lines(pairs)
         print("\n" + table(header, rows))
@@ -164,10 +150,7 @@ def _country(arguments: argparse.Namespace) -> None:
             f"{agree} of {len(pairs)} within 3 standard errors of the difference, or 10 % of the "
             "reference."
         )
-    _print_end(report)
-    if path is not None:
-        write_whole(path, report.save)
-        print(f"The report is in {path}.")
+    _end(report, path)
 
 
 def _heatmaps(arguments: argparse.Namespace) -> None:
@@ -184,23 +167,27 @@ def _heatmaps(arguments: argparse.Namespace) -> None:
     if arguments.list:
         _list(chosen)
         return
-    path = None
-    if arguments.output is not None:
-        path = output_path(arguments.output, arguments.overwrite)
-    seeds = None if arguments.seeds is None else whole(arguments.seeds, "--seeds")
-    bench = HeatmapBench(arguments.quick, seeds)
+    path, bench = _path(arguments), HeatmapBench(arguments.quick, _whole(arguments, "seeds"))
     with progress(f"{len(chosen)} claims") as tell:
         report = check(chosen, bench, tell)
-    for row in report.rows:
-        _print_row(row, in_detail=bool(arguments.claim))
+    _print_rows(report, arguments)
     if not arguments.claim:
         for title, methods in (("Table 1", TABLE_1), ("Table 3", TABLE_3)):
             print(f"\n{title}\n{table(['map', 'method', *MEASURES], figures(bench, methods), 2)}")
         print(f"\nTable 2\n{table(['places of a person', 'MSE'], table_2(bench))}")
-    _print_end(report)
-    if path is not None:
-        write_whole(path, report.save)
-        print(f"The report is in {path}.")
+    _end(report, path)
+
+
+def _path(arguments: argparse.Namespace) -> Path | None:
+    """Where the report goes, checked before anything is run."""
+    if arguments.output is None:
+        return None
+    return output_path(arguments.output, arguments.overwrite, [arguments.reference])
+
+
+def _whole(arguments: argparse.Namespace, name: str) -> int | None:
+    text = getattr(arguments, name)
+    return None if text is None else whole(text, f"--{name}")
 
 
 def _list(chosen: Sequence[Claim]) -> None:
@@ -232,6 +219,11 @@ def _compare(
         print(f"All pairs are in {path}.")
 
 
+def _print_rows(report: Report, arguments: argparse.Namespace) -> None:
+    for row in report.rows:
+        _print_row(row, in_detail=bool(arguments.claim))
+
+
 def _print_row(row: Row, in_detail: bool) -> None:
     from explorer.evaluate.results import figure
 
@@ -248,8 +240,12 @@ def _print_row(row: Row, in_detail: bool) -> None:
         print("\n" + table(["comparison", "figure", "+-", "says"], cells) + "\n")
 
 
-def _print_end(report: Report) -> None:
+def _end(report: Report, path: Path | None) -> None:
+    """Say on which data, and keep the report."""
     print(f"\n{report.summary()}\nOn:")
     for title in dict.fromkeys(report.maps.values()):
         print(paragraph(title, 4))
     print("Figures have their standard errors over the seeds; other maps may say otherwise.")
+    if path is not None:
+        write_whole(path, report.save)
+        print(f"The report is in {path}.")

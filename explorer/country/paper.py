@@ -19,11 +19,10 @@ from explorer.cities.countries import GREAT_BRITAIN, MADE_UP, countries
 from explorer.country.benchmarks import benchmark, benchmark_plan, by_cells
 from explorer.country.budgets import of_eq_38
 from explorer.country.mechanism import NO_MAPS, Country
-from explorer.errors import InputError
 from explorer.evaluate.metrics import SMOOTHING, mre
 from explorer.evaluate.papers.claim import Claim
 from explorer.evaluate.papers.report import Report, Row
-from explorer.evaluate.papers.verdicts import Comparison, Outcome, ratio, smaller
+from explorer.evaluate.papers.verdicts import Comparison, Outcome, ratio, repetitions, smaller
 from explorer.evaluate.workloads import workload
 from explorer.grid.grid import Grid, Progress
 from explorer.mechanisms import HTF, Mosaic
@@ -92,11 +91,7 @@ class CountryBench:
         self, quick: bool = False, seeds: int | None = None, land: Land | None = None
     ) -> None:
         self.quick = quick
-        self.seeds = (QUICK_SEEDS if quick else SEEDS) if seeds is None else seeds
-        if self.seeds < 2:
-            raise InputError(
-                f"The number of seeds is {seeds}: give 2 or more, for standard errors."
-            )
+        self.seeds = repetitions(seeds, QUICK_SEEDS if quick else SEEDS)
         if land is not None:
             self.land = land
         self.epsilons = (1.0,) if quick else (0.1, 1.0)

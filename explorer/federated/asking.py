@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from explorer.errors import InputError
+from explorer.federated.order import sample
 from explorer.federated.people import People
 from explorer.federated.places import Whole
 from explorer.federated.protocol import Protocol, Round
@@ -205,18 +206,19 @@ class Asking:
 
     def _members(self, number: int, fresh: bool) -> Whole:
         """Who is asked, in random order: never by a place."""
-        if not fresh:
-            return _sample(self._random, self._session, number)
-        chosen = self._session[self._asked : self._asked + number]
-        self._asked += number
-        return chosen
+        if fresh:
+            chosen = self._session[self._asked : self._asked + number]
+            self._asked += number
+            return chosen
+        found = sample(self._random, self.number, number)
+        # Where all take part, nobody has to say in which order.
+        return found if self.number == len(self.__people) else self._session[found]
 
     @property
     def _session(self) -> Whole:
         """All who take part, in random order: drawn once."""
         if self._order is None:
-            everyone = np.arange(len(self.__people), dtype=np.int32)
-            self._order = _sample(self._random, everyone, self.number)
+            self._order = sample(self._random, len(self.__people), self.number)
         return self._order
 
     def _drawn(self, question: Question, plan: Round, members: Whole) -> Sums:
@@ -268,12 +270,6 @@ def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
         raise InputError(f"rng is {rng!r}: give None for a release or a whole number as a seed.")
     return np.random.default_rng(int(rng) % 2**64)
-
-
-def _sample(random: np.random.Generator, everyone: Whole, number: int) -> Whole:
-    if 3 * number > len(everyone):
-        return random.permutation(everyone)[:number]
-    return everyone[random.choice(len(everyone), number, replace=False)]
 
 
 def _number(number: float, most: int) -> int:

@@ -5,6 +5,9 @@ are forced on neighbours. Whatever is public must be the same: who is asked, sha
 numbers of a vector, shape of the noise, prices, and the release with all that can be reached from
 it. The loss over all shards, with the shares of corrupt people taken off, is at most epsilon; so is
 what the books of the rounds show for one person.
+
+Given the sums, what is public depends on no place. So the sums are forced on nobody's places, too:
+a decision that reads exact counts then goes another way, however few neighbours would turn it.
 """
 
 from __future__ import annotations
@@ -78,6 +81,10 @@ def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = F
     recorder, fault = Recorder(case.style), None
     try:
         public = published(case, case.people, recorder, saved)
+        told = _who_tells(case, recorder, public[:2])
+        if told is not None:
+            person = told[0]
+            raise Breach(f"given the same sums, {told[1]}")
         for tried, person in enumerate(_neighbours(case, recorder), 1):  # noqa: B007  told when it fails
             replayer = Replayer(recorder, case.settings["corrupt"])
             other = published(case, case.people.without(person), replayer, saved)
@@ -120,6 +127,34 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
             made.save(Path(folder) / "audit.parquet")
             file = (Path(folder) / "audit.parquet").read_bytes()
     return made, repr(made), made.rounds.to_csv(), file
+
+
+def _who_tells(case: Case, recorder: Recorder, public: tuple[Any, ...]) -> tuple[int, str] | None:
+    """Somebody whose place shows in what is public though all sums are the same, and in what.
+
+    The sums are forced on people of whom the first k have places. If nobody's places give
+    something else than all, there is a k where one person more turns it: two neighbours.
+    """
+
+    def told(number: int) -> str | None:
+        replayer = Replayer(recorder, neighbours=False)
+        try:
+            other = published(case, case.people.first(number), replayer)
+            replayer.finish()
+        except Breach as breach:
+            return str(breach)
+        where = difference(public, other[:2], "what is published")
+        return None if where is None else f"{where} differs"
+
+    where = told(0)
+    if where is None:
+        return None
+    few, many = 0, len(case.people)
+    while many - few > 1:
+        middle = (few + many) // 2
+        here = told(middle)
+        few, many, where = (few, middle, where) if here is None else (middle, many, here)
+    return few, where
 
 
 def decided(case: Case) -> Any:

@@ -131,7 +131,7 @@ def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHM
     fixed: tuple[int, ...] = ()
     if algorithm != "count-min" and choose.whole(0, 1):
         number = _turn(case, look, choose)
-        people = _first(people, number)
+        people = people.first(number)
         # With the last of them a decision turns, unless noise hides it.
         case = Case(settings, options, people, (), "still", seed, storm, prior)
         fixed, there = (number - 1,), there[there < number]
@@ -214,19 +214,6 @@ def _with_places(people: People) -> Ints:
     return np.flatnonzero(np.diff(inside[people.offsets]) > 0)
 
 
-def _first(people: People, number: int) -> People:
-    """The same people, the vectors of all but the first ones being zero."""
-    cells = people.cells.copy()
-    cells[number if people.offsets is None else int(people.offsets[number]) :] = -1
-    return People(
-        cells,
-        people.grid,
-        offsets=people.offsets,
-        visits=people.visits,
-        places=people.places,
-    )
-
-
 def _turn(case: Case, look: Look, choose: Chooser) -> int:
     """How many of the people need places for the last one's to turn what `look` sees.
 
@@ -236,7 +223,7 @@ def _turn(case: Case, look: Look, choose: Chooser) -> int:
     few = choose.whole(0, 1) and choose.whole(0, many - 2)
 
     def seen(number: int) -> Any:
-        people = _first(case.people, number)
+        people = case.people.first(number)
         return look(Case(**{**vars(case), "people": people, "style": "still"}))
 
     before = seen(few)

@@ -16,28 +16,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.errors import InputError
+from explorer.federated.adaptive_grid import adaptive_grid
 from explorer.federated.asking import Question
-from explorer.federated.session import Session, figures
-from explorer.releases.distributed import NOBODY
-from explorer.releases.inference import Estimate, least_squares
+from explorer.federated.session import Drawn, Session, check_heard, figures
+from explorer.releases.inference import Estimate
 from explorer.releases.joint import alone
-from explorer.releases.quarters import KeyTree, separate
+from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Heard, Row
-from explorer.releases.transcript import Measurement, Transcript
-from explorer.releases.units import share, to_epsilon
+from explorer.releases.units import share
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Drawn = tuple[Estimate, list[Row]]
 
 ROWS, WIDTH = 4, 2_000
 """Of a count-min sketch: as many hash functions, each with so many counters."""
-FEWEST = 10
-"""Cells along a side of the first grid, at least (grids-2013, section IV-C)."""
-ALPHA = 0.5
-"""Part of epsilon that the first grid gets."""
-C_FIRST, C_SECOND = 10.0, 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +65,7 @@ def flat(session: Session, population: int, level: int | None = None) -> Drawn:
     """One question for all cells of a level, by default the finest."""
     tree = KeyTree.even(session.depth, session.depth if level is None else level)
     heard = session.ask(tree, session.people, session.units, fresh=True)
-    _check_heard(heard.answered)
+    check_heard(heard.answered)
     return alone(heard, session.shape, population, [], "round 1"), [heard]
 
 
@@ -103,41 +95,6 @@ def count_min(session: Session, population: int) -> Drawn:
     """
     found, rows = levels(session, [1.0] * session.depth, hashed=True)
     return published(session, population, least(found, session.depth), rows), rows
-
-
-def adaptive_grid(session: Session, population: int, by_shards: bool = False) -> Drawn:
-    """AG of grids-2013: an even grid, each cell divided by its noisy count, both made to agree.
-
-    m1 = max(10, sqrt(N epsilon / 10) / 4) cells along a side, m2 = sqrt(N' (1 - alpha) epsilon / 5)
-    along each of theirs, N' a cell's noisy count. `by_shards`: with epsilon / sqrt(K) in the sizes,
-    as heatmaps-2022 has it; they want epsilon itself (erratum 45).
-    """
-    side = 1 << session.asking.depth
-    epsilon = to_epsilon(session.units)
-    if by_shards:
-        epsilon /= math.sqrt(-(-session.people // session.shard))
-    most = min(side, 1 << session.depth)
-    wanted = max(FEWEST, math.ceil(math.sqrt(session.people * epsilon / C_FIRST) / 4))
-    edges = _edges(0, side, min(wanted, most))
-    paid = share(session.units, ALPHA)
-    coarse, first = _asked_boxes(session, *_product(edges, edges), paid)
-    _check_heard(first.answered)
-    boxes, parents = [], []
-    for number, (lower, upper) in enumerate(zip(*_product(edges, edges), strict=True)):
-        held = max(float(coarse.sums[number]), 0.0)
-        m2 = max(1, math.ceil(math.sqrt(held * (1 - ALPHA) * epsilon / C_SECOND)))
-        sides = [
-            _edges(int(low), int(high), min(m2, int(high - low)))
-            for low, high in zip(lower, upper, strict=True)
-        ]
-        made = _product(*sides)
-        boxes.append(np.stack(made, axis=1))
-        parents.append(np.full(len(made[0]), number))
-    fine = np.concatenate(boxes)
-    finer, second = _asked_boxes(session, fine[:, 0], fine[:, 1], session.units - paid)
-    _check_heard(second.answered)
-    estimate = _grids(session, population, (edges, coarse), fine, np.concatenate(parents), finer)
-    return estimate, [first, second]
 
 
 def sampling(session: Session, population: int, level: int | None = None) -> Drawn:
@@ -191,7 +148,7 @@ def least(found: Sequence[Level], depth: int) -> Level:
         If nobody was heard at any level.
     """
     heard = [level for level in found if level.answered]
-    _check_heard(len(heard))
+    check_heard(len(heard))
     return min(heard, key=lambda level: level.risk(depth))
 
 
@@ -276,11 +233,6 @@ def _sketch(session: Session, number: int, units: int) -> tuple[Level, list[Row]
     return Level(number, estimate, error, held, answered), list(rows)
 
 
-def _check_heard(number: int) -> None:
-    if not number:
-        raise InputError(NOBODY)
-
-
 def _hash(codes: NDArray[np.uint64], row: int) -> Ints:
     """A counter of a row for every code: public, the same in every run."""
     # A finalizer of the splitmix family: every bit of the code moves half of the bits.
@@ -289,81 +241,3 @@ def _hash(codes: NDArray[np.uint64], row: int) -> Ints:
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
     x ^= x >> np.uint64(31)
     return (x % np.uint64(WIDTH)).astype(np.int64)
-
-
-def _edges(low: int, high: int, parts: int) -> Ints:
-    """Cuts that divide cells low to high into nearly equal parts, (parts + 1,)."""
-    return low + (np.arange(parts + 1, dtype=np.int64) * (high - low)) // parts
-
-
-def _product(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
-    """Boxes between the edges of rows and columns, lower and upper (n, 2)."""
-    lower = np.stack(np.meshgrid(rows[:-1], cols[:-1], indexing="ij"), axis=-1).reshape(-1, 2)
-    upper = np.stack(np.meshgrid(rows[1:], cols[1:], indexing="ij"), axis=-1).reshape(-1, 2)
-    return lower, upper
-
-
-def _asked_boxes(session: Session, lower: Ints, upper: Ints, units: int) -> tuple[_Sums, Row]:
-    """Sums over boxes of finest cells that tile the square."""
-    depth = session.asking.depth
-    side = 1 << depth
-    owner = np.empty((side, side), dtype=np.int64)
-    for number, ((r0, c0), (r1, c1)) in enumerate(zip(lower, upper, strict=True)):
-        owner[r0:r1, c0:c1] = number
-    column, row = separate(np.arange(4**depth))
-    by_code = owner[row, column]
-    starts = np.flatnonzero(np.diff(by_code, prepend=-1))
-    question = Question(starts, by_code[starts], len(lower), depth)
-    found = session.sums(question, session.people, units, fresh=False)
-    asked = Row(**figures(found, len(lower)))
-    return _Sums(found.values / found.sensitivity, asked), asked
-
-
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    sums: Floats
-    row: Row
-
-    def scaled(self, population: float) -> tuple[Floats, Floats]:
-        """Counts of everybody, and the variance of their noise alone, as grids-2013 weighs them."""
-        factor = population / max(self.row.answered, 1)
-        variance = np.full(len(self.sums), (self.row.noise * factor) ** 2)
-        return self.sums * factor, variance
-
-
-def _grids(
-    session: Session,
-    population: int,
-    coarse: tuple[Ints, _Sums],
-    fine: Ints,
-    parents: Ints,
-    finer: _Sums,
-) -> Estimate:
-    """Two grids made to agree (grids-2013, section IV-C), cut off at the edge of the grid."""
-    edges, sums = coarse
-    shape = np.array(session.shape)
-    lower, upper = _product(edges, edges)
-    first = np.flatnonzero((lower < shape).all(axis=1))
-    place = np.full(len(lower), -1)
-    place[first] = 1 + np.arange(len(first))
-    kept = np.flatnonzero((fine[:, 0] < shape).all(axis=1))
-    corner = np.zeros((1, 2), dtype=np.int64)
-    all_lower = np.concatenate([corner, lower[first], fine[kept, 0]])
-    all_upper = np.concatenate(
-        [shape[np.newaxis], np.minimum(upper[first], shape), np.minimum(fine[kept, 1], shape)]
-    )
-    parent = np.concatenate([[-1], np.zeros(len(first), dtype=np.int64), place[parents[kept]]])
-    is_leaf = np.arange(len(parent)) > len(first)
-    ids = [1 + np.arange(len(first)), 1 + len(first) + np.arange(len(kept))]
-    stages = ("round 1", "round 2")
-    paid = np.zeros((len(parent), 2), dtype=np.int64)
-    measured = []
-    for number, (at, which, each) in enumerate(zip(ids, (first, kept), (sums, finer), strict=True)):
-        paid[at, number] = each.row.units
-        values, variances = each.scaled(population)
-        measured.append(Measurement(stages[number], at, values[which], variances[which]))
-    record = Transcript(
-        all_lower, all_upper, parent.astype(np.int64), is_leaf, stages, paid, tuple(measured)
-    )
-    solved = least_squares(record)
-    return Estimate(record, solved.value, solved.precision, linear=False)

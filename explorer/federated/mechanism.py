@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.federated import baselines
 from explorer.federated.asking import MODES, Asking, Protocol, Question, generator
+from explorer.federated.order import sample
 from explorer.federated.people import People
 from explorer.federated.rounds import mended, once, paper
 from explorer.federated.session import Session
@@ -283,7 +284,7 @@ def _sample_of(everybody: People, number: int, rng: Any) -> Callable[[Question],
 
     def count(question: Question) -> Ints:
         random = generator(rng)
-        members = random.choice(len(everybody), number, replace=False)
+        members = sample(random, len(everybody), number)
         words = random.integers(0, 2**64, number, dtype=np.uint64)
         _, index, value = everybody.entries(members, question.owner, question.counters, words)
         found = np.bincount(index, weights=value, minlength=question.counters)

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.cities.catalogue import cities
-from explorer.errors import InputError
 from explorer.evaluate import metrics
+from explorer.evaluate.papers.verdicts import repetitions
 from explorer.federated import baselines, rounds
+from explorer.federated.adaptive_grid import adaptive_grid
 from explorer.federated.asking import Asking, Protocol
 from explorer.federated.people import People
 from explorer.federated.session import Session
@@ -87,8 +88,8 @@ TABLE_1: Mapping[str, Plan] = {
     "hierarchical": baselines.hierarchical,
     "count-min": baselines.count_min,
     "spatial decomposition": baselines.decomposition,
-    "adaptive grid, epsilon / sqrt K": lambda s, n: baselines.adaptive_grid(s, n, by_shards=True),
-    "adaptive grid, epsilon": baselines.adaptive_grid,
+    "adaptive grid, epsilon / sqrt K": lambda s, n: adaptive_grid(s, n, by_shards=True),
+    "adaptive grid, epsilon": adaptive_grid,
     "Algorithm 2, c .1": _algorithm_2(0.1),
     "Algorithm 2, c .3": _algorithm_2(0.3),
     "Algorithm 2, c 1": _algorithm_2(1.0),
@@ -152,11 +153,7 @@ class HeatmapBench:
         self, quick: bool = False, seeds: int | None = None, maps: Sequence[Map] | None = None
     ) -> None:
         self.quick = quick
-        self.seeds = (QUICK_SEEDS if quick else SEEDS) if seeds is None else seeds
-        if self.seeds < 2:
-            raise InputError(
-                f"The number of seeds is {seeds}: give 2 or more, for standard errors."
-            )
+        self.seeds = repetitions(seeds, QUICK_SEEDS if quick else SEEDS)
         if maps is not None:
             self.maps = tuple(maps)
         self.number = 20_000 if quick else 100_000

@@ -203,6 +203,15 @@ class People:
         first = person if self.offsets is None else self.offsets[person]
         behind = person + 1 if self.offsets is None else self.offsets[person + 1]
         cells[first:behind] = -1
+        return self._elsewhere(cells)
+
+    def first(self, number: int) -> People:
+        """The same people, the vectors of all but the first ones being zero."""
+        cells = self.cells.copy()
+        cells[number if self.offsets is None else int(self.offsets[number]) :] = -1
+        return self._elsewhere(cells)
+
+    def _elsewhere(self, cells: Whole) -> People:
         return People(
             cells,
             self.grid,

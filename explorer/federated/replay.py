@@ -73,11 +73,12 @@ class Replayer:
     ----------
     recorder : of the run whose sums are forced
     corrupt : share of a shard's people whose noise the server knows and takes off
+    neighbours : without them, where many vectors differ, no likelihood is worked out
     """
 
-    def __init__(self, recorder: Recorder, corrupt: float = 0.0) -> None:
+    def __init__(self, recorder: Recorder, corrupt: float = 0.0, neighbours: bool = True) -> None:
         self.shards, self.noise, self.corrupt = recorder.shards, recorder.noise, corrupt
-        self.position, self.loss = 0, 0.0
+        self.position, self.loss, self._neighbours = 0, 0.0, neighbours
 
     def __call__(self, shard: Shard) -> Ints | None:
         """See `shards.Hook`; raises a Breach for another question."""
@@ -92,13 +93,17 @@ class Replayer:
             return None
         if shard.noisy is None or not np.array_equal(shard.noisy - shard.exact, drawn):  # type: ignore[arg-type]
             raise Breach(f"the noise of round {shard.round} differs")
+        if self._neighbours:
+            self.loss += self._loss(shard, written.exact, shard.exact, written.noisy)
+        return written.noisy.copy()
+
+    def _loss(self, shard: Shard, one: Ints, other: Ints, noisy: Ints) -> float:
         price = self._shape(shard), shard.units, shard.sensitivity
         # Where both are the same they cancel; few differ.
-        moved = np.flatnonzero(written.exact != shard.exact)
-        here = log_probability(written.noisy[moved] - written.exact[moved], *price)
-        there = log_probability(written.noisy[moved] - shard.exact[moved], *price)
-        self.loss += float((here - there).sum())
-        return written.noisy.copy()
+        moved = np.flatnonzero(one != other)
+        here = log_probability(noisy[moved] - one[moved], *price)
+        there = log_probability(noisy[moved] - other[moved], *price)
+        return float((here - there).sum())
 
     def _shape(self, shard: Shard) -> float:
         """Shape of the noise that the server does not know: at least one honest share."""

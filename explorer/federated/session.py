@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.federated import calibration, shares
 from explorer.federated.asking import Asking, Question, Sums
+from explorer.releases.distributed import NOBODY
+from explorer.releases.inference import Estimate
 from explorer.releases.quarters import KeyTree
-from explorer.releases.rounds import Heard
+from explorer.releases.rounds import Heard, Row
 from explorer.releases.units import to_units
 
 Ints = NDArray[np.int64]
+Drawn = tuple[Estimate, list[Row]]
+"""What an algorithm without a plan of rounds gives: a map, and what was asked for it."""
 
 
 class Session:
@@ -125,3 +129,9 @@ def figures(sums: Sums, cells: int) -> dict[str, Any]:
         "bytes_up": sums.bytes_up,
         "bytes_down": sums.bytes_down,
     }
+
+
+def check_heard(number: int) -> None:
+    """Raise InputError if nobody was heard: then there is no map."""
+    if not number:
+        raise InputError(NOBODY)

@@ -301,7 +301,7 @@ def summed(
     exact = np.zeros(plan.counters, dtype=np.int64)
     for group in roll.groups(len(roll.kept)):
         _, index, value = group.entries(people, question)
-        exact += np.bincount(index, weights=value, minlength=plan.counters).astype(np.int64)
+        _count(exact, index, value)
     if roll.answered == 0:
         return exact
     chance = -np.expm1(-to_epsilon(plan.units) / plan.sensitivity)
@@ -330,6 +330,12 @@ def seen(
 def _add(sums, shard, person, index, value):  # type: ignore[no-untyped-def]
     for i in range(len(person)):
         sums[shard[person[i]], index[i]] += value[i]
+
+
+@njit(cache=True, nogil=True)
+def _count(sums, index, value):  # type: ignore[no-untyped-def]
+    for i in range(len(index)):
+        sums[index[i]] += value[i]
 
 
 @njit(cache=True, nogil=True)

@@ -109,12 +109,15 @@ def first_compared() -> tuple[str, ...]:
 def rebuild(release: Release) -> Mechanism:
     """The mechanism that a release came from, with the same settings.
 
+    Of maps and trips: those of later rooms are rebuilt by their own class, such as
+    `Federated.of(release)`.
+
     Raises
     ------
     InputError
         For a mechanism that does not exist here, or settings that it refuses.
     """
-    return mechanism(release.mechanism)(epsilon=release.epsilon, **release.parameters)
+    return mechanism(release.mechanism).of(release)
 
 
 def register(kind: type[M]) -> type[M]:

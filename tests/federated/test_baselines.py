@@ -1,16 +1,14 @@
-"""Baselines: least squares over levels, sketches, sizes of adaptive grids."""
+"""Baselines: least squares over levels, sketches."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from explorer.federated.asking import Asking, Protocol
 from explorer.federated.baselines import (
     ROWS,
     WIDTH,
     Level,
-    adaptive_grid,
     agreeing,
     count_min,
     decomposition,
@@ -20,18 +18,10 @@ from explorer.federated.baselines import (
     levels,
 )
 from explorer.federated.people import People
-from explorer.federated.session import Session
 from explorer.points.matrix import FrequencyMatrix
-from explorer.releases.tree import Tree
-from tests.federated.town import town
+from tests.federated.town import session, town
 
 TOWN = town(128, 60_000)
-
-
-def session(seed: int = 1, epsilon: float = 1.0, people: int = 60_000) -> Session:
-    everybody = People.of_matrix(FrequencyMatrix.from_array(TOWN))
-    asking = Asking(everybody, Protocol(10_000, 0.0, 0.0), round(epsilon * 10**12), seed, "summed")
-    return Session(asking, people, everybody.depth, (128, 128))
 
 
 def test_levels_agree_as_in_least_squares() -> None:
@@ -93,16 +83,3 @@ def test_a_sketch_without_much_noise_counts_no_less_than_there_are() -> None:
     assert (sketch.sums - truth).min() > -8 * sd
     # Collisions of 4,096 and more cells in 2,000 counters, least of four.
     assert np.median(sketch.sums - truth) >= -sd
-
-
-def test_sizes_of_an_adaptive_grid() -> None:
-    estimate, rows = adaptive_grid(session(), 60_000)
-    # max(10, ceil(sqrt(60,000 / 10) / 4)) = 20 along a side; half of epsilon each.
-    assert rows[0].cells == 400
-    assert [row.units for row in rows] == [10**12 // 2] * 2
-    tree = Tree.of(estimate)
-    assert np.allclose(np.bincount(tree.parent[1:], tree.value[1:], len(tree))[tree.fan_out > 0],
-                       tree.value[tree.fan_out > 0])  # fmt: skip
-    fewer = adaptive_grid(session(), 60_000, by_shards=True)[1]
-    assert fewer[0].cells == 169
-    assert fewer[1].cells < rows[1].cells

@@ -15,6 +15,7 @@ from explorer.federated.baselines import BASELINES
 from explorer.federated.mechanism import ALGORITHMS, Federated
 from explorer.federated.people import People
 from explorer.inspection.decisions import decision
+from explorer.mechanisms import UG
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
 from explorer.privacy.ledger import Ledger
@@ -29,7 +30,8 @@ SMALL = {"shard": 2_000, "dropped": 0.05, "corrupt": 0.0}
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_gives_an_ordinary_release(algorithm: str, tmp_path: Path) -> None:
-    release = Federated(epsilon=1, algorithm=algorithm, **SMALL).release(TOWN, rng=1)
+    made = Federated(epsilon=1, algorithm=algorithm, **SMALL)
+    release = made.release(TOWN, rng=1)
     assert isinstance(release, Release)
     assert (release.kind, release.unit, release.preview) == ("distributed", "client", True)
     assert not release.sd_exact
@@ -48,6 +50,7 @@ def test_every_algorithm_gives_an_ordinary_release(algorithm: str, tmp_path: Pat
     assert again.rounds.equals(frame)
     assert np.array_equal(again.density(), release.density())
     assert again.facts == release.facts
+    assert repr(Federated.of(again)) == repr(made)
     assert (again.kind, again.paying, again.joined) == ("distributed", release.paying,
                                                         release.joined)  # fmt: skip
     assert decision(again, 0).kind == decision(release, 0).kind
@@ -249,6 +252,12 @@ def test_files_that_somebody_changed_are_refused(tmp_path: Path) -> None:
         pq.write_table(table.replace_schema_metadata(metadata), path)
         with pytest.raises(InputError, match="damaged"):
             Release.load(path)
+
+
+def test_a_release_is_rebuilt_by_the_class_that_made_it_alone() -> None:
+    release = Federated(**SMALL).release(TOWN, rng=1)
+    with pytest.raises(InputError, match="made by 'federated', not by 'ug'"):
+        UG.of(release)
 
 
 def test_files_hold_no_overflow_and_no_place(tmp_path: Path) -> None:

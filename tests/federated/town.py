@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.federated import calibration
+from explorer.federated.asking import Asking, Protocol
+from explorer.federated.people import People
+from explorer.federated.session import Session
+from explorer.points.matrix import FrequencyMatrix
 from explorer.releases.quarters import KeyTree, interleave
 from explorer.releases.rounds import Heard
 from explorer.releases.units import to_epsilon
@@ -68,3 +72,10 @@ class Bench:
             cells=tree.v, people=people, answered=answered, units=units,
             noise=sd if self.noise else 0.0, shards=k, tree=tree, sums=sums,
         )  # fmt: skip
+
+
+def session(seed: int = 1, epsilon: float = 1.0, people: int = 60_000) -> Session:
+    """The server of a preview about a town of 60,000 people and 128 x 128 cells."""
+    everybody = People.of_matrix(FrequencyMatrix.from_array(town(128, 60_000)))
+    asking = Asking(everybody, Protocol(10_000, 0.0, 0.0), round(epsilon * 10**12), seed, "summed")
+    return Session(asking, people, everybody.depth, (128, 128))

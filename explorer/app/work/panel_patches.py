@@ -22,8 +22,9 @@ it has already (``panel.io.location.Location`` has forgotten them), so that Boke
 models of the page again: once for each sentence of a page (``Reactive._get_properties``).
 
 Bokeh asks anew for each property of each model what its class makes of the default
-(``HasProps._overridden_defaults``, ``PropertyDescriptor.has_unstable_default``): a third of all
-calls when a page is opened.
+(``HasProps._overridden_defaults``, ``PropertyDescriptor.has_unstable_default``). The cures of this
+and of the style sheets before it save a third of all calls when Explore is opened, measured
+together: 3.8 million are left of 6.0.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.errors import InputError
 from explorer.evaluate.papers.data import PaperMaps
-from explorer.evaluate.papers.verdicts import Outcome
+from explorer.evaluate.papers.verdicts import Outcome, repetitions
 from explorer.evaluate.results import Run
 from explorer.evaluate.runs import runs
 from explorer.evaluate.store import Store
@@ -39,11 +38,7 @@ class Bench:
 
     def __init__(self, quick: bool = False, seeds: int | None = None) -> None:
         self.quick = quick
-        self.seeds = (QUICK_SEEDS if quick else SEEDS) if seeds is None else seeds
-        if self.seeds < 2:
-            raise InputError(
-                f"The number of seeds is {seeds}: give 2 or more, for standard errors."
-            )
+        self.seeds = repetitions(seeds, QUICK_SEEDS if quick else SEEDS)
         self.maps = PaperMaps(quick)
         self.asked: dict[str, dict[Task, None]] = {}
         self._runs: dict[tuple[str, Task], Run] = {}

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.errors import InputError
 from explorer.evaluate.ranking import critical_value, standard_error
 
 Floats = NDArray[np.float64]
@@ -30,6 +31,14 @@ Floats = NDArray[np.float64]
 HOLDS, FAILS, MIXED, OPEN = "holds", "does not hold", "mixed", "cannot be told"
 ALIKE = 0.10
 """Errors within 10 % of the smallest count as "almost the same"."""
+
+
+def repetitions(seeds: int | None, default: int) -> int:
+    """How many seeds every comparison has: raises InputError below 2, without standard errors."""
+    number = default if seeds is None else seeds
+    if number < 2:
+        raise InputError(f"The number of seeds is {seeds}: give 2 or more, for standard errors.")
+    return number
 
 
 @dataclass(frozen=True, eq=False)

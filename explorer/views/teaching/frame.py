@@ -33,7 +33,8 @@ return "10" + String(Math.round(power)).replace(/./g, c => "⁰¹²³⁴⁵⁶�
 def chart(height: int, *, log: Literal["", "x", "y", "xy"] = "", **about: Any) -> figure:
     """A figure without tools or data, as wide as its place and ``height`` pixels high.
 
-    ``log`` names the logarithmic axes; ``about`` goes to Bokeh's figure.
+    ``log`` names the logarithmic axes, whose ticks are written as `powers_of_ten`; ``about`` goes
+    to Bokeh's figure.
     """
     for axis in log:
         about[f"{axis}_axis_type"] = "log"
@@ -49,6 +50,8 @@ def chart(height: int, *, log: Literal["", "x", "y", "xy"] = "", **about: Any) -
         **about,
     )
     fig.grid.grid_line_alpha = 0.4
+    for axis in log:
+        getattr(fig, f"{axis}axis").formatter = powers_of_ten()
     return fig
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker
 from numpy.typing import NDArray
 
-from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, powers_of_ten
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,7 +24,6 @@ class GrowingChart:
             fig.scatter("x", name, source=self.source, color=colour, size=8)
         fig.xaxis.axis_label = "cells to a side of the box"
         fig.yaxis.axis_label = "trips"
-        fig.yaxis.formatter = powers_of_ten()
 
     def show(self, sides: Ints, trips: Ints, noise: Floats, chosen: int, spoken: str) -> None:
         """Draw ``trips`` and ``noise`` (b,) of boxes with ``sides`` (b,); ``chosen`` is marked."""

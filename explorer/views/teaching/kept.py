@@ -6,7 +6,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource
 from numpy.typing import NDArray
 
-from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, powers_of_ten
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit
 
 Floats = NDArray[np.float64]
 _LEAST = 0.5
@@ -24,7 +24,6 @@ class KeptChart:
         fig.line("x", "y", source=self.true, line_color=FIRST, line_width=3)
         fig.xaxis.axis_label = "noisy count, or more"
         fig.yaxis.axis_label = "cells that show it"
-        fig.xaxis.formatter = fig.yaxis.formatter = powers_of_ten()
 
     def show(self, k: Floats, false: Floats, true: Floats, highest: float, spoken: str) -> None:
         """Draw expected numbers of cells (m,) that show ``k`` (m,) or more."""

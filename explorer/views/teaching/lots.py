@@ -17,7 +17,6 @@ from explorer.views.teaching.frame import (
     chart,
     describe,
     limit,
-    powers_of_ten,
     short_numbers,
 )
 
@@ -117,7 +116,6 @@ class LevelsChart:
         fig.xaxis.ticker = FixedTicker(ticks=list(range(first, last + 1)))
         fig.xaxis.axis_label = level
         fig.yaxis.axis_label = unit
-        fig.yaxis.formatter = powers_of_ten()
 
     def show(
         self,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from explorer.views import palette
 from explorer.views.small import SmallMap
-from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, powers_of_ten
+from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,7 +80,6 @@ class UnevennessChart:
         fig.xaxis.ticker = FixedTicker(ticks=list(range(1, last + 1)))
         fig.xaxis.axis_label = "level of the four quarters"
         fig.yaxis.axis_label = "unevenness H"
-        fig.yaxis.formatter = powers_of_ten()
 
     def show(
         self, levels: Ints, true: Floats, measured: Floats, chosen: float, spoken: str

@@ -25,6 +25,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.state.federated import FederatedState
+from explorer.scenario import Scenario
 from explorer.scenario.choices import GRID_SIDES
 
 
@@ -36,6 +37,8 @@ class Federated(CityPage):
     city : str, FrequencyMatrix or None
         A key of `explorer.cities.catalogue.cities()`, or counts of your own, each record of which
         is one person.
+    scenario : Scenario, optional
+        What to begin with, in place of city and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
     **choices
@@ -63,9 +66,16 @@ class Federated(CityPage):
     _seen = False
 
     @classmethod
-    def served(cls, links: Sequence[Link], *, city: Any = None, **begin: Any) -> Self:
+    def served(
+        cls,
+        links: Sequence[Link],
+        *,
+        city: Any = None,
+        scenario: Scenario | None = None,
+        **begin: Any,
+    ) -> Self:
         """The page of one visitor, on the grid that the server was started with."""
-        return super().served(links, city=city, **_grid(begin))
+        return super().served(links, city=city, scenario=scenario, **_grid(begin))
 
     @classmethod
     def warm(cls, **begin: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import come_to, visiting
+from tests.browser.conftest import PHONE, visits
 from tests.browser.visit import colours, drag, picture, rows, still, wait_until
 
 pytestmark = pytest.mark.browser
@@ -16,24 +16,14 @@ pytestmark = pytest.mark.browser
 PRIVATE = "Private map"
 
 
-def visit(browser, server, **options) -> Iterator[Page]:
-    """A visit to the page."""
-    yield from visiting(server, lambda: come_to(browser, server, "/federated", PRIVATE, **options))
-
-
 @pytest.fixture
 def federated(browser, server) -> Iterator[Page]:
-    yield from visit(browser, server)
+    yield from visits(browser, server, "/federated", PRIVATE)
 
 
 @pytest.fixture
 def phone(browser, server) -> Iterator[Page]:
-    yield from visit(
-        browser,
-        server,
-        viewport={"width": 390, "height": 844},
-        user_agent="Mozilla/5.0 (Linux; Android 14) Mobile",
-    )
+    yield from visits(browser, server, "/federated", PRIVATE, **PHONE)
 
 
 def press(page: Page, name: str) -> None:

@@ -20,6 +20,7 @@ from explorer.app.federated.readout import FederatedReadout
 from explorer.app.federated.rounds import RoundsPanel
 from explorer.app.federated.screen import compute
 from explorer.app.federated.server_saw import ServerSawPanel
+from explorer.app.federated.smooth_panel import SmoothPanel
 from explorer.app.federated.thresholds import ThresholdsPanel
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
@@ -87,13 +88,14 @@ class Federated(CityPage):
         return Drawing(parts, self.publish, self.slow, compute)
 
     def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Rounds, one person's part, thresholds, dropouts and bytes, all algorithms."""
+        """Rounds, one person's part, thresholds, dropouts, all algorithms, a smooth map."""
         return {
             "Rounds": partial(RoundsPanel, parts),
             "Server": partial(ServerSawPanel, parts),
             "Thresholds": partial(ThresholdsPanel, parts),
             "Failing": partial(FailingPanel, parts),
             "Algorithms": partial(AlgorithmsPanel, parts),
+            "Smooth": partial(SmoothPanel, parts),
         }
 
     def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:

@@ -138,7 +138,7 @@ class PeopleChoices(PlaceChoices, LookChoices):
         objects={"each point, as one person's": 0, "each person, with one place": 1},
         label="What is protected",
     )
-    grey = param.Boolean(default=True, label="Grey where noise exceeds the count")
+    grey = param.Boolean(default=True, label="Stripes where noise exceeds the count")
 
 
 class TripChoices(param.Parameterized):

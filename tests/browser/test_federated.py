@@ -61,8 +61,17 @@ def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
     told(page, "A shard of 100 people")
     expect(page.get_by_role("img", name="What she sends: ")).to_be_visible()
     expect(page.get_by_role("heading", name="Who must be trusted with what")).to_be_visible()
+    press(page, "City or smooth map")
+    told(page, "So refining wins on the city")
+    expect(page.get_by_role("img", name="As many people, spread smoothly: true")).to_be_visible()
     drag(page, "True map", (0.3, 0.3), (0.6, 0.6))
     wait_until(page, lambda: len(rows(page)) == 3)
+    # The address is that of this very screen.
+    page.wait_for_url(re.compile(r"/federated\?s="))
+    drawn = rows(page)[-1]
+    page.reload()
+    wait_until(page, lambda: len(rows(page)) == 3)
+    assert rows(page)[-1] == drawn
     press(page, "Draw a release")
     page.get_by_text("Drawn and booked with epsilon 1").wait_for()
     expect(page.get_by_role("button", name="Save the release")).to_be_visible()

@@ -77,5 +77,7 @@ def vectors_of(found: MaskedShard) -> list[Strip]:
         Strip("Her share of the noise", text["Her share"], seen.share, own),
         Strip("What she sends", text["What she sends"], sent, full),
         Strip("All that was sent, added", text["Sum of what"], added, full),
-        Strip("The sum without masks", text["The sum"], found.decoded, largest),
+        Strip(
+            "The sum without masks", f"{text['The sum']} ±{sums.sd:.2g}.", found.decoded, largest
+        ),
     ]

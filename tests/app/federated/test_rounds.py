@@ -88,7 +88,7 @@ def test_grey_lies_where_a_sum_holds_less_than_its_noise(page) -> None:
         row = int((y - view.y0) / (view.y1 - view.y0) * view.height)
         assert grey[row, column] == below
     # The switch and the state follow each other.
-    switch = "Grey where noise exceeds the count"
+    switch = "Stripes where noise exceeds the count"
     press.put(page, switch, False)
     assert not page.state.grey
     assert not page.maps.round_marks.grey.data["image"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +83,7 @@ class Held:
     @property
     def ratio(self) -> float:
         """Squared error of the best even grid over that of rounds; above 1 rounds win."""
-        return self.best.mse / self.refined.mse if self.refined.mse > 0 else math.nan
+        return self.best.mse / max(self.refined.mse, 1e-300)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +153,11 @@ def _held(
     def asked(mechanism: Federated, level: int, runs: int) -> Asked:
         each = []
         release: DistributedRelease | None = None
-        done = before + 0.5 * (level and level - START + 1) / (len(levels) + 1)
+        share = 0.5 / (len(levels) + 1)
+        done = before + share * (level and level - START + 1)
         for again in range(runs):
-            tell = telling(run, done, 0.5 / (len(levels) + 1) / runs)
-            tell(again / runs)
+            tell = telling(run, done + share * again / runs, share / runs)
+            tell(0.0)
             release = mechanism.release(people, seed_of(again), tell)
             each.append(errors(release, matrix.counts))
         assert release is not None

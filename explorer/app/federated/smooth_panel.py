@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from typing import Any
 
 import panel as pn
@@ -149,14 +148,10 @@ def sentence(found: CityOrSmooth) -> str:
     city, smooth = found.city, found.smooth
     return (
         f"{city.title}, epsilon {found.order.chosen.epsilon:.4g}: the best even grid "
-        f"({_cells(city.best)}) has {_times(city.ratio)} the squared error of refining by rounds. "
-        f"With as many people spread smoothly, the best one ({_cells(smooth.best)}) has "
-        f"{_times(smooth.ratio)} that of rounds. {_verdict(city.ratio, smooth.ratio)}"
+        f"({_cells(city.best)}) has {city.ratio:.2f} times the squared error of refining by "
+        f"rounds. With as many people spread smoothly, the best one ({_cells(smooth.best)}) has "
+        f"{smooth.ratio:.2f} times that of rounds. {_verdict(city.ratio, smooth.ratio)}"
     )
-
-
-def _times(ratio: float) -> str:
-    return "as good as" if math.isnan(ratio) else f"{ratio:.2f} times"
 
 
 def _verdict(city: float, smooth: float) -> str:

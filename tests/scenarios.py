@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,28 @@ from explorer.scenario import (
     TRIP_SIDES,
     AreaLooks,
     Looks,
+    PeopleLooks,
     Scenario,
     Sweep,
     TripLooks,
 )
 from explorer.scenario.choices import LOWEST
+from explorer.scenario.kinds import PEOPLE
 from explorer.scenario.known import mechanism
+from explorer.scenario.parts import AnyLooks
 
 KEYS = list(all_mechanisms())
 
 
 @st.composite
-def choices(draw: Any, keys: list[str] = KEYS) -> dict[str, dict[str, Any]]:
-    """A mechanism with any of its settings."""
+def choices(
+    draw: Any, keys: Sequence[str] = KEYS, besides: Sequence[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """A mechanism with any of its settings but those named in ``besides``."""
     key = draw(st.sampled_from(keys))
     made = mechanism(key)
-    names = draw(st.lists(st.sampled_from(made.tunables()), unique=True)) if made.tunables() else []
+    known = [name for name in made.tunables() if name not in besides]
+    names = draw(st.lists(st.sampled_from(known), unique=True)) if known else []
     return {key: {name: draw(_values(made.param[name])) for name in names}}
 
 
@@ -61,9 +68,7 @@ def _lines(longest: int) -> st.SearchStrategy[str]:
 
 
 @st.composite
-def parts(
-    draw: Any, part: type[Looks] | type[Sweep] | type[TripLooks] | type[AreaLooks]
-) -> dict[str, Any]:
+def parts(draw: Any, part: type[AnyLooks] | type[Sweep]) -> dict[str, Any]:
     """Looks, or a sweep, with any of its fields."""
     return {
         name: draw(st.sampled_from(values)) for name, values in part.choices.items() if draw(_BOOL)
@@ -139,6 +144,25 @@ def area_scenarios(draw: Any) -> Scenario:
         mechanisms=({"country": made},),
         # Poorer maps inside are refused.
         epsilon=draw(st.floats(0.01, 10)),
+        seed=draw(st.none() | st.integers(0, MAX_SEED)),
+        boxes=draw(st.none() | st.lists(boxes(), max_size=5)),
+        look=look,
+        title=draw(_lines(80)),
+        about=draw(_lines(80)),
+    )
+
+
+@st.composite
+def people_scenarios(draw: Any) -> Scenario:
+    """Any scenario of people who keep their places."""
+    look = draw(parts(PeopleLooks)) | {"partition": draw(_BOOL), "grey": draw(_BOOL)}
+    return Scenario(
+        page="federated",
+        city=draw(_lines(20).filter(str.strip)),
+        side=draw(st.sampled_from(GRID_SIDES)),
+        contribution_bound=draw(st.sampled_from(PEOPLE.bounds)),
+        mechanisms=(draw(choices(list(PEOPLE.known()), PEOPLE.unsaid)),),
+        epsilon=draw(st.floats(1e-6, 10)),
         seed=draw(st.none() | st.integers(0, MAX_SEED)),
         boxes=draw(st.none() | st.lists(boxes(), max_size=5)),
         look=look,

@@ -6,7 +6,7 @@ from explorer.scenario.code import to_python
 from explorer.scenario.kinds import kind_of
 from explorer.scenario.model import PAGES, VERSION, Scenario
 from explorer.scenario.notebook import to_notebook
-from explorer.scenario.parts import AreaLooks, Choice, Looks, Sweep, TripLooks
+from explorer.scenario.parts import AreaLooks, Choice, Looks, PeopleLooks, Sweep, TripLooks
 from explorer.scenario.presets import presets, read_scenario
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Box",
     "Choice",
     "Looks",
+    "PeopleLooks",
     "Row",
     "Scenario",
     "Sweep",

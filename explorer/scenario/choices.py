@@ -129,6 +129,18 @@ class LookChoices(param.Parameterized):
     )
 
 
+class PeopleChoices(PlaceChoices, LookChoices):
+    """Whose places are asked about, and how the two maps and the rounds on them are drawn."""
+
+    # Each record of the matrix is one person with one place.
+    bound = param.Selector(
+        default=0,
+        objects={"each point, as one person's": 0, "each person, with one place": 1},
+        label="What is protected",
+    )
+    grey = param.Boolean(default=True, label="Stripes where noise exceeds the count")
+
+
 class TripChoices(param.Parameterized):
     """What is counted of trips, and how their maps are drawn."""
 

@@ -9,9 +9,9 @@ from explorer.cities.catalogue import find
 from explorer.cities.countries import find as find_country
 from explorer.cities.trip_sets import find as find_trips
 from explorer.grid.grid import Grid
-from explorer.scenario import area_code
+from explorer.scenario import area_code, people_code
 from explorer.scenario.boxes import ANYWHERE
-from explorer.scenario.kinds import AREAS, MAPS, TRIPS
+from explorer.scenario.kinds import AREAS, MAPS, PEOPLE, TRIPS
 from explorer.scenario.known import mechanism
 from explorer.scenario.model import Scenario
 from explorer.scenario.parts import AreaLooks, Choice, TripLooks
@@ -21,6 +21,7 @@ _LINE = 88
 _RELEASES = {1: ["release"], 2: ["release_a", "release_b"]}
 _CATALOGUES = {
     MAPS.about: "cities import cities",
+    PEOPLE.about: "cities import cities",
     TRIPS.about: "cities.trip_sets import trip_sets",
     AREAS.about: "cities.countries import countries",
 }
@@ -99,7 +100,7 @@ def draw(scenario: Scenario) -> str:
         how = "ledger=Ledger()"
     lines = [why]
     for name, choice in zip(releases(scenario), scenario.mechanisms, strict=True):
-        lines.append(f"{name} = {_call(choice, scenario.epsilon)}.release(matrix, {how})")
+        lines.append(f"{name} = {_call(choice, scenario)}.release(matrix, {how})")
         look = scenario.look
         if isinstance(look, TripLooks) and look.spread != TripLooks.spread:
             lines.append(f"{name} = {name}.spread({literal(look.spread)})  # the same draws")
@@ -156,6 +157,8 @@ def _report(scenario: Scenario) -> str:
     lines = [f"print({name})" for name in releases(scenario)]
     if scenario.kind is AREAS:
         lines += area_code.tell()
+    if scenario.kind is PEOPLE:
+        lines += people_code.tell()
     if not asks(scenario):
         return "\n".join(lines) + "\n"
     found = answers(scenario)
@@ -199,9 +202,11 @@ def literal(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _call(choice: Choice, epsilon: float) -> str:
+def _call(choice: Choice, scenario: Scenario) -> str:
     """The mechanism as it is made, such as ``HTF(epsilon=0.1, T=5)``."""
-    settings = {"epsilon": epsilon, **dict(choice.settings)}
+    settings = {"epsilon": scenario.epsilon, **dict(choice.settings)}
+    if scenario.kind is PEOPLE:
+        settings |= people_code.besides(scenario)
     said = ", ".join(f"{name}={literal(value)}" for name, value in settings.items())
     return f"{mechanism(choice.key).__name__}({said})"
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
 from explorer.scenario.boxes import Box, Row, example_boxes
 from explorer.scenario.choices import (
+    BOUNDS,
     CELLS,
     GRID_SIDES,
     TRIP_SIDES,
     CountryChoices,
+    PeopleChoices,
     PlaceChoices,
     TripChoices,
 )
-from explorer.scenario.known import area_mechanisms
-from explorer.scenario.parts import AreaLooks, Looks, TripLooks
+from explorer.scenario.known import area_mechanisms, people_mechanisms
+from explorer.scenario.parts import AnyLooks, AreaLooks, Looks, PeopleLooks, TripLooks
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Kind:
     epsilon : that a page begins with
     box, look : what its boxes and its looks are
     examples : the boxes that a page begins with, on its grids
+    unsaid : settings of its mechanisms that the page chooses itself
+    bounds : what may be protected: 0 is each record, k a person of whom at most k records count
     """
 
     about: str
@@ -46,8 +50,10 @@ class Kind:
     mechanisms: tuple[str, ...]
     epsilon: float
     box: type[Box] | type[Row]
-    look: type[Looks] | type[TripLooks] | type[AreaLooks]
+    look: type[AnyLooks]
     examples: Callable[..., tuple[Box, ...] | tuple[Row, ...]] = example_boxes
+    bounds: tuple[int, ...] = BOUNDS
+    unsaid: tuple[str, ...] = ()
 
 
 MAPS = Kind(
@@ -88,8 +94,21 @@ AREAS = Kind(
     # Examples in the middle of a country would lie in the sea as often as not.
     examples=lambda *_grids: (),
 )
-# No scenario is of this kind yet: those of other kinds are told apart from it.
-PEOPLE = replace(MAPS, about="people", known=dict, mechanisms=())
+PEOPLE = Kind(
+    about="people",
+    city=PeopleChoices.city,
+    sides=GRID_SIDES,
+    side=PeopleChoices.side,
+    places="",
+    known=people_mechanisms,
+    mechanisms=("federated",),
+    epsilon=1.0,
+    box=Box,
+    look=PeopleLooks,
+    bounds=tuple(PeopleChoices.param["bound"].objects),
+    # By which code sums are added.
+    unsaid=("mode",),
+)
 _KINDS = {"trips": TRIPS, "country": AREAS, "federated": PEOPLE}
 
 

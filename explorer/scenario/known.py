@@ -1,9 +1,10 @@
-"""The mechanisms that a scenario can name: those of maps, of trips and of areas."""
+"""The mechanisms that a scenario can name: those of maps, of trips, of areas and of people."""
 
 from __future__ import annotations
 
 from explorer.country.mechanism import Country
 from explorer.errors import InputError
+from explorer.federated.mechanism import Federated
 from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
 
 
@@ -12,9 +13,14 @@ def area_mechanisms() -> dict[str, type[Mechanism]]:
     return {Country.key: Country}
 
 
+def people_mechanisms() -> dict[str, type[Mechanism]]:
+    """The mechanisms that ask people who keep their places, by name: one, with its algorithms."""
+    return {Federated.key: Federated}
+
+
 def known_mechanisms() -> dict[str, type[Mechanism]]:
     """All of them, by name."""
-    return all_mechanisms() | trip_mechanisms() | area_mechanisms()
+    return all_mechanisms() | trip_mechanisms() | area_mechanisms() | people_mechanisms()
 
 
 def mechanism(key: str) -> type[Mechanism]:

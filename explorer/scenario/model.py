@@ -13,14 +13,14 @@ from explorer.mechanisms.limits import EPSILON_RANGE, MAX_EPSILON, MIN_EPSILON
 from explorer.queries.boxes import MOST_BOXES
 from explorer.scenario import checks
 from explorer.scenario.boxes import Box, Row
-from explorer.scenario.choices import BOUNDS, MAX_SEED, PlaceChoices, checked_places
+from explorer.scenario.choices import MAX_SEED, PlaceChoices, checked_places
 from explorer.scenario.kinds import MAPS, Kind, kind_of
 from explorer.scenario.known import mechanism
-from explorer.scenario.parts import AreaLooks, Choice, Looks, Sweep, TripLooks
+from explorer.scenario.parts import AnyLooks, Choice, Sweep
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
-PAGES = ("explore", "compare", "learn", "trips", "country")
+PAGES = ("explore", "compare", "learn", "trips", "country", "federated")
 _ENTRIES = (
     "scenario",
     "title",
@@ -47,7 +47,7 @@ class Scenario:
 
     Parameters
     ----------
-    page : "explore", "compare", "learn", "trips" or "country"
+    page : "explore", "compare", "learn", "trips", "country" or "federated"
     lesson : str
         Key of the lesson, on the Learn page only.
     city : str
@@ -59,21 +59,21 @@ class Scenario:
     side : one of `GRID_SIDES`, for trips one of `TRIP_SIDES`, for areas one of `CELLS`
         Cells along each side of the grid (for trips of every place), of areas the metres of a
         cell's sides; a city that is a matrix keeps the cells it has.
-    contribution_bound : one of `BOUNDS`
+    contribution_bound : one of `BOUNDS`, on the page federated 0 or 1
         With k above 0 a record is a user, of whom at most k points count; 0 where the city has no
         users.
     mechanisms : sequence
-        One for Explore, Trips and Country, two for Compare (A and B), one or two for Learn: keys,
-        instances, ``{"htf": {"T": 5}}`` or `Choice`. Without any the page's own: HTF, and Mosaic as
-        B; for trips Gravity, for areas Country.
+        Two for Compare (A and B), one or two for Learn, one for other pages: keys, instances,
+        ``{"htf": {"T": 5}}`` or `Choice`. Without any the page's own: HTF, and Mosaic as B; for
+        trips Gravity, for areas Country, for people Federated.
     epsilon : float
-        Of each of them; 0.1, for trips 1.
+        Of each of them; 0.1, for trips and people 1.
     seed : int or None
         The random noise of a preview. None stands for a release: its noise is in no scenario.
     boxes : sequence or None
         Rectangles (at most 200) in the grid's unit, for trips a `Row` with one for each place;
         None is the two examples of the page, on the page country none.
-    look : Looks, for trips TripLooks, for areas AreaLooks
+    look : Looks, for trips TripLooks, for areas AreaLooks, for people PeopleLooks
     sweep : Sweep
         The error curves of Compare.
     title, about : str
@@ -104,7 +104,7 @@ class Scenario:
     epsilon: float = None  # type: ignore[assignment]
     seed: int | None = 1
     boxes: tuple[Box, ...] | tuple[Row, ...] | None = None
-    look: Looks | TripLooks | AreaLooks = None  # type: ignore[assignment]
+    look: AnyLooks = None  # type: ignore[assignment]
     sweep: Sweep = field(default_factory=Sweep)
     title: str = ""
     about: str = ""
@@ -120,7 +120,7 @@ class Scenario:
             "places": _places(kind, self.places),
             "side": _side(kind, self.side),
             "contribution_bound": checks.one_of(
-                self.contribution_bound, BOUNDS, "contribution bound"
+                self.contribution_bound, kind.bounds, "contribution bound"
             ),
             "epsilon": _epsilon(kind, self.epsilon),
             "mechanisms": _mechanisms(self.page, kind, self.mechanisms),
@@ -145,7 +145,7 @@ class Scenario:
 
     @property
     def kind(self) -> Kind:
-        """What its page is about: maps, trips or areas."""
+        """What its page is about: maps, trips, areas or people."""
         return kind_of(self.page)
 
     def made(self) -> tuple[Mechanism, ...]:
@@ -242,7 +242,7 @@ def _side(kind: Kind, value: Any) -> int:
     return int(checks.one_of(value, kind.sides, "grid side"))
 
 
-def _look(kind: Kind, given: Any) -> Looks | TripLooks | AreaLooks:
+def _look(kind: Kind, given: Any) -> AnyLooks:
     return kind.look() if given is None else kind.look.read(given)
 
 
@@ -266,11 +266,17 @@ def _mechanisms(page: str, kind: Kind, given: Any) -> tuple[Choice, ...]:
                 f"{mechanism(each.key).title} is not for {kind.about}: choose one of "
                 f"{', '.join(known)} for the page {page}."
             )
+        for name in kind.unsaid:
+            if name in dict(each.settings):
+                raise InputError(
+                    f"The setting {name} of {mechanism(each.key).title} is no choice of a screen: "
+                    "leave it out."
+                )
     if page == "compare":
         if len(found) == 1:
             raise InputError("A scenario of the page compare has two mechanisms: give A and B.")
         return found or tuple(map(Choice, kind.mechanisms))
-    if page in ("explore", "trips", "country") and len(found) > 1:
+    if page != "learn" and len(found) > 1:
         raise InputError(f"A scenario of the page {page} has one mechanism: give one.")
     return found or (Choice(kind.mechanisms[0]),)
 

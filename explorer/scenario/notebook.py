@@ -6,8 +6,8 @@ import json
 import pprint
 from typing import Any
 
-from explorer.scenario import area_code, code
-from explorer.scenario.kinds import AREAS
+from explorer.scenario import area_code, code, people_code
+from explorer.scenario.kinds import AREAS, PEOPLE
 from explorer.scenario.model import Scenario
 
 
@@ -27,6 +27,7 @@ def to_notebook(scenario: Scenario) -> str:
         ("code", f"{code.draw(scenario)}\n{code.releases(scenario)[0]}"),
         ("code", "\n".join([code.ask(scenario), *_table(scenario)])),
         *([("code", area_code.table())] if scenario.kind is AREAS else []),
+        *([("code", people_code.table())] if scenario.kind is PEOPLE else []),
         ("markdown", "## The screen\n\nDrag a box on a map, slide epsilon."),
         ("code", _screen(scenario)),
     ]
@@ -64,7 +65,7 @@ def _screen(scenario: Scenario) -> str:
         call = f"Learn({code.literal(scenario.city)}{lesson}{side})"
         return f"from explorer.app import Learn\n\n{call}"
     page = scenario.page.capitalize()
-    if scenario.kind is AREAS:
+    if scenario.kind in (AREAS, PEOPLE):
         # Page and mechanism have one name: the cells above would find the page.
         return _shown(scenario, "import explorer.app", f"explorer.app.{page}")
     return _shown(scenario, f"from explorer.app import {page}", page)

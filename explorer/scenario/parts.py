@@ -17,6 +17,7 @@ from explorer.scenario.choices import (
     LOWEST,
     CountryChoices,
     LookChoices,
+    PeopleChoices,
     SweepChoices,
     TripChoices,
     checked_path,
@@ -117,11 +118,11 @@ def shown_key(given: Any) -> str:
 
 
 def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
-    one = checks.one_of(key, [*known_mechanisms()], "mechanism")
+    kind = mechanism(checks.one_of(key, [*known_mechanisms()], "mechanism"))
     for name in settings:
         if checks.text(name, NAME_LENGTH, "name of a setting") == "epsilon":
             raise InputError("Epsilon belongs to the whole scenario: write it beside the city.")
-    return mechanism(one)(**settings)
+    return kind(**settings)
 
 
 class _Part:
@@ -184,6 +185,28 @@ class Looks(_Look):
 
 
 @dataclass(frozen=True)
+class PeopleLooks(_Look):
+    """How the maps of people who keep their places are drawn, see `PeopleChoices`.
+
+    ``grey`` marks where the noise of a round exceeds what it counted.
+    """
+
+    right: str = PeopleChoices.right
+    scale: str = PeopleChoices.scale
+    palette: str = PeopleChoices.palette
+    truth: str = PeopleChoices.truth
+    partition: bool = PeopleChoices.partition
+    grey: bool = PeopleChoices.grey
+
+    # What the page has no control for is as on a page that begins.
+    choices = _options(PeopleChoices, besides=("side", "bound", "scale_from", "partition_over"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.flag(self.grey, "look 'grey'")
+
+
+@dataclass(frozen=True)
 class TripLooks(_Look):
     """How the maps of trips are drawn, see `TripChoices`.
 
@@ -226,6 +249,10 @@ class AreaLooks(_Look):
         super().__post_init__()
         checks.whole(self.level, 0, LOWEST, "look 'level'")
         object.__setattr__(self, "area", checked_path(self.area, "look 'area' of a scenario"))
+
+
+AnyLooks = Looks | PeopleLooks | TripLooks | AreaLooks
+"""The looks of a screen of some page."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,11 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+#: A visitor on a phone.
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile",
+}
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True}
 #: Windows that everything must fit, width and height: a small laptop's and a large screen's.
 LAPTOP_AND_SCREEN = [(1920, 1080), (1366, 768)]
@@ -163,6 +168,13 @@ def visiting(server: Server, arrive: Callable[[], tuple[Page, Watch]]) -> Iterat
     leave(page)
     assert not watch.found, "\n".join(watch.found)
     assert not troubles("".join(server.log[before:]))
+
+
+def visits(
+    browser: Browser, server: Server, path: str, first: str, last: str = "", **options: Any
+) -> Iterator[Page]:
+    """A visit to a page with maps and a table; parameters as of `come_to`."""
+    yield from visiting(server, lambda: come_to(browser, server, path, first, last, **options))
 
 
 def settle(page: Page, name: str = "Private map") -> None:

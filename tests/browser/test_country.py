@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.cities.countries import find
-from tests.browser.conftest import come_to, visiting
+from tests.browser.conftest import PHONE, visits
 from tests.browser.visit import colours, drag, number, pick, picture, wait_until
 
 pytestmark = pytest.mark.browser
@@ -21,24 +21,14 @@ _SENTENCE = re.compile(
 )
 
 
-def visit(browser, server, **options) -> Iterator[Page]:
-    """A visit to the page."""
-    yield from visiting(server, lambda: come_to(browser, server, "/country", ALL, **options))
-
-
 @pytest.fixture
 def country(browser, server) -> Iterator[Page]:
-    yield from visit(browser, server)
+    yield from visits(browser, server, "/country", ALL)
 
 
 @pytest.fixture
 def phone(browser, server) -> Iterator[Page]:
-    yield from visit(
-        browser,
-        server,
-        viewport={"width": 390, "height": 844},
-        user_agent="Mozilla/5.0 (Linux; Android 14) Mobile",
-    )
+    yield from visits(browser, server, "/country", ALL, **PHONE)
 
 
 def said(page: Page) -> tuple[str, float, float]:

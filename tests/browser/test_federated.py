@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import come_to, visiting
+from tests.browser.conftest import PHONE, visits
 from tests.browser.visit import colours, drag, picture, rows, still, wait_until
 
 pytestmark = pytest.mark.browser
@@ -16,24 +16,14 @@ pytestmark = pytest.mark.browser
 PRIVATE = "Private map"
 
 
-def visit(browser, server, **options) -> Iterator[Page]:
-    """A visit to the page."""
-    yield from visiting(server, lambda: come_to(browser, server, "/federated", PRIVATE, **options))
-
-
 @pytest.fixture
 def federated(browser, server) -> Iterator[Page]:
-    yield from visit(browser, server)
+    yield from visits(browser, server, "/federated", PRIVATE)
 
 
 @pytest.fixture
 def phone(browser, server) -> Iterator[Page]:
-    yield from visit(
-        browser,
-        server,
-        viewport={"width": 390, "height": 844},
-        user_agent="Mozilla/5.0 (Linux; Android 14) Mobile",
-    )
+    yield from visits(browser, server, "/federated", PRIVATE, **PHONE)
 
 
 def press(page: Page, name: str) -> None:
@@ -71,8 +61,17 @@ def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
     told(page, "A shard of 100 people")
     expect(page.get_by_role("img", name="What she sends: ")).to_be_visible()
     expect(page.get_by_role("heading", name="Who must be trusted with what")).to_be_visible()
+    press(page, "City or smooth map")
+    told(page, "So refining wins on the city")
+    expect(page.get_by_role("img", name="As many people, spread smoothly: true")).to_be_visible()
     drag(page, "True map", (0.3, 0.3), (0.6, 0.6))
     wait_until(page, lambda: len(rows(page)) == 3)
+    # The address is that of this very screen.
+    page.wait_for_url(re.compile(r"/federated\?s="))
+    drawn = rows(page)[-1]
+    page.reload()
+    wait_until(page, lambda: len(rows(page)) == 3)
+    assert rows(page)[-1] == drawn
     press(page, "Draw a release")
     page.get_by_text("Drawn and booked with epsilon 1").wait_for()
     expect(page.get_by_role("button", name="Save the release")).to_be_visible()

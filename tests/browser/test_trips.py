@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from explorer import Gravity, exact
 from explorer.cities.trip_sets import find
 from explorer.queries.boxes import example_rows
-from tests.browser.conftest import come_to, visiting
+from tests.browser.conftest import visits
 from tests.browser.visit import colours, drag, names, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ BEGIN, STOP, END = "begin;", "stop;", "end;"
 @pytest.fixture
 def trips(browser, server) -> Iterator[Page]:
     """A visit to the page."""
-    yield from visiting(server, lambda: come_to(browser, server, "/trips", BEGIN, END))
+    yield from visits(browser, server, "/trips", BEGIN, END)
 
 
 def said(page: Page) -> str:

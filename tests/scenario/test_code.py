@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import Any
 
 import nbformat
 import numpy as np
@@ -18,6 +17,7 @@ from explorer.app import Compare, Explore
 from explorer.cities.city import City
 from explorer.errors import InputError
 from explorer.scenario import Box, Scenario, code, to_notebook, to_python
+from tests.scenario.frame import run
 from tests.scenarios import KEYS, runnable
 
 PAIRS = list(zip(KEYS[::2], KEYS[1::2], strict=True))
@@ -41,13 +41,6 @@ def by_chance(seed: int, page: str, *keys: str) -> tuple[Scenario, list[list[flo
         if shown:
             return scenario, shown
     raise AssertionError(f"{keys} refuse every setting")
-
-
-def run(text: str) -> dict[str, Any]:
-    """What a script leaves behind."""
-    names: dict[str, Any] = {}
-    exec(compile(text, "script", "exec"), names)
-    return names
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-import nbformat
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,11 +13,11 @@ from explorer.country.mechanism import Country
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.releases.answers import Z95
-from explorer.scenario import AreaLooks, Box, Choice, Scenario, code, to_notebook, to_python
+from explorer.scenario import Box, Choice, Scenario, code, to_python
 from tests.app.country import land
+from tests.scenario.frame import as_the_page_begins, cells_of, ids, refuses, run, there_and_back
 from tests.scenarios import area_scenarios
 
-PLAIN = {"scenario": 1, "page": "country"}
 UG = {"country": {"inside": "ug", "inside_settings": {"c": 5.0}, "own_share": 0.5}}
 
 
@@ -42,26 +38,12 @@ def small(monkeypatch) -> None:
 @settings(max_examples=40)
 @given(area_scenarios())
 def test_it_comes_back_from_yaml_link_and_plain_values(one) -> None:
-    assert Scenario.from_yaml(one.to_yaml()) == one
-    assert Scenario.from_link(one.to_link()) == one
-    assert Scenario.from_dict(json.loads(json.dumps(one.to_dict()))) == one
-    assert hash(Scenario.from_link(one.to_link())) == hash(one)
-    assert [repr(made) for made in Scenario.from_link(one.to_link()).made()] == [
-        repr(made) for made in one.made()
-    ]
+    there_and_back(one)
 
 
 def test_what_is_left_out_is_that_of_the_page() -> None:
-    state, one = CountryState(), Scenario(page="country")
-    assert Scenario.from_dict(PLAIN) == one
-    assert (one.city, one.side) == (state.city, state.side) == (countries.MADE_UP, 500)
-    assert (one.epsilon, one.seed) == (state.epsilon, state.seed)
-    assert one.contribution_bound == state.bound
-    assert repr(one.made()[0]) == repr(state.instance())
-    for name, values in AreaLooks.choices.items():
-        assert list(values) == state.param[name].objects
-    for name in ("level", "area", "shows", "per", "scale", "palette", "partition"):
-        assert getattr(one.look, name) == getattr(state, name)
+    one = as_the_page_begins("country", CountryState())
+    assert (one.city, one.side) == (countries.MADE_UP, 500)
     assert one.boxes_on() == (), "no box lies in the middle of a country by itself"
 
 
@@ -134,24 +116,12 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), BAD, ids=[said[:40] for _, said in BAD])
+@pytest.mark.parametrize(("change", "said"), BAD, ids=ids(BAD))
 def test_what_does_not_belong_together_is_one_sentence(change, said) -> None:
-    with pytest.raises(InputError) as refused:
-        Scenario.from_dict({**PLAIN, **change})
-    sentence = str(refused.value)
-    assert said in sentence
-    assert len(sentence) < 400
-    assert "\n" not in sentence
+    refuses("country", change, said)
 
 
 # Scripts and notebooks.
-
-
-def run(text: str) -> dict[str, Any]:
-    """What a script leaves behind."""
-    names: dict[str, Any] = {}
-    exec(compile(text, "script", "exec"), names)
-    return names
 
 
 @pytest.mark.usefixtures("small")
@@ -214,14 +184,10 @@ def test_the_script_says_what_is_counted_and_how_a_release_is_drawn() -> None:
 @pytest.mark.parametrize("boxes", [None, [Box(0, 0, 3000, 3000, "Town")]])
 def test_the_notebook_ends_with_the_page(boxes) -> None:
     one = Scenario(page="country", side=1000, mechanisms=[UG], boxes=boxes, title="A \\ title")
-    notebook = nbformat.reads(to_notebook(one), as_version=4)
-    nbformat.validate(notebook)
-    *numbers, _, screen = notebook.cells
-    cells = [each.source for each in numbers if each.cell_type == "code"]
+    cells, lines = cells_of(one)
     names = run("\n".join(cells))
     assert list(names["table"]["name"])[1:3] == ["West", "East"]
     assert ("answers" in names) == (boxes is not None)
-    lines = screen.source.splitlines()
     assert lines[-1] == "explorer.app.Country(scenario=scenario)"
     after = run("\n".join([*cells, *lines[:-1]]))
     assert after["scenario"] == one

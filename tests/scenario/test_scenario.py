@@ -32,6 +32,7 @@ from explorer.scenario import (
 )
 from explorer.scenario.checks import shown
 from explorer.scenario.presets import FOLDER
+from tests.scenario.frame import as_the_page_begins, ids, refuses, there_and_back
 from tests.scenarios import scenarios
 
 PLAIN = {"scenario": 1, "city": "madeup", "mechanisms": ["htf"], "epsilon": 0.1}
@@ -39,18 +40,13 @@ PLAIN = {"scenario": 1, "city": "madeup", "mechanisms": ["htf"], "epsilon": 0.1}
 
 @given(scenarios())
 def test_it_comes_back_from_yaml_link_and_plain_values(one) -> None:
-    assert Scenario.from_yaml(one.to_yaml()) == one
+    there_and_back(one)
     assert Scenario.from_yaml(one.to_yaml().encode()) == one
-    assert Scenario.from_link(one.to_link()) == one
-    assert Scenario.from_dict(json.loads(json.dumps(one.to_dict()))) == one
-    assert hash(Scenario.from_link(one.to_link())) == hash(one)
 
 
 @given(scenarios())
-def test_mechanisms_come_back_with_every_parameter(one) -> None:
-    for made, again in zip(one.made(), Scenario.from_link(one.to_link()).made(), strict=True):
-        assert repr(made) == repr(again)
-        assert made.epsilon == one.epsilon
+def test_every_mechanism_has_the_epsilon_of_the_scenario(one) -> None:
+    assert {made.epsilon for made in one.made()} == {one.epsilon}
 
 
 def test_a_link_is_short_and_fit_for_an_address() -> None:
@@ -186,14 +182,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), BAD, ids=[said[:40] for _, said in BAD])
+@pytest.mark.parametrize(("change", "said"), BAD, ids=ids(BAD))
 def test_every_bad_field_is_one_sentence_that_names_it(change, said) -> None:
-    with pytest.raises(InputError) as refused:
-        Scenario.from_dict({**PLAIN, **change})
-    sentence = str(refused.value)
-    assert said in sentence
-    assert len(sentence) < 400
-    assert "\n" not in sentence
+    refuses("explore", {**PLAIN, **change}, said)
 
 
 @pytest.mark.parametrize("other", [None, 3, "scenario", [], {}, {"page": "explore"}])
@@ -370,15 +361,7 @@ def test_the_example_of_the_readme_is_a_scenario() -> None:
 
 
 def test_looks_are_those_of_the_app() -> None:
-    state = ExploreState()
-    for name, values in Looks.choices.items():
-        assert list(values) == state.param[name].objects
-        assert getattr(Looks(), name) == getattr(state, name)
-    assert Looks().partition == state.partition
-    assert Scenario().epsilon == state.epsilon
-    assert Scenario().seed == state.seed
-    assert Scenario().side == state.side
-    assert Scenario().made()[0].key == state.mechanism
+    as_the_page_begins("explore", ExploreState())
     compare = CompareState()
     assert [made.key for made in Scenario(page="compare").made()] == ["htf", compare.b.mechanism]
 

@@ -32,6 +32,7 @@ TITLES = {
     "Server": "What the server saw",
     "Failing": "Dropouts and bytes",
     "Algorithms": "All algorithms",
+    "Smooth": "City or smooth map",
 }
 
 

@@ -28,7 +28,7 @@ from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
 from explorer.errors import InputError
-from explorer.scenario import PAGES, Scenario, presets, to_notebook, to_python
+from explorer.scenario import Scenario, presets, to_notebook, to_python
 from explorer.views.markup import safe_text
 
 #: Milliseconds without a change after which the address follows.
@@ -56,8 +56,6 @@ class Scenarios:
         released: Callable[[], bool] = lambda: False,
     ) -> None:
         self._page, self._parts = page, parts
-        # A page whose screens no scenario can describe yet has no section and no links.
-        self._possible = page in PAGES
         self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
         self._released, self._taken = released, taken
         self._waiting: Scenario | None = parts.opening.scenario
@@ -75,7 +73,6 @@ class Scenarios:
             self._browser.view,
             sizing_mode="stretch_width",
             margin=(8, 6, 0, 6),
-            visible=self._possible,
         )
         self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
         if parts.opening.damaged:
@@ -106,8 +103,6 @@ class Scenarios:
     def place(self, data: Any) -> None:
         """Put the boxes of a scenario that was opened on ``data``, if that is its city."""
         waiting, self._waiting = self._waiting, None
-        if not self._possible:
-            return
         if waiting is not None and waiting.city == data.city[0]:
             _, side, _, *places = data.city
             if (waiting.side, waiting.places) != (side, "".join(places)):
@@ -157,7 +152,7 @@ class Scenarios:
 
     def serve(self) -> None:
         """The page has an address of its own, which follows it; a link of other data leads on."""
-        self._served = self._possible
+        self._served = True
         elsewhere = self._parts.opening.elsewhere
         if elsewhere is not None:
             pn.state.onload(partial(self._lead, elsewhere))

@@ -27,6 +27,8 @@ _OWN = {
     "becomes a city of the menu.",
     "areas": "Areas of your own are in no scenario, which names a country of the menu: save the "
     "boxes and the release instead.",
+    "people": "Points of your own are in no scenario: put the file into the data folder, where it "
+    "becomes a city of the menu.",
     "trips": "Trips of your own are in no scenario, which names trips of the menu: save the boxes "
     "and the release instead.",
 }

@@ -88,13 +88,13 @@ def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
     found: list[tuple[float, float]] = []
     release: DistributedRelease | None = None
     for again in range(RUNS):
-        telling = _telling(run, before + whole * again / RUNS, whole / RUNS)
-        telling(0.0)
+        tell = telling(run, before + whole * again / RUNS, whole / RUNS)
+        tell(0.0)
         try:
-            release = made.release(people, seed_of(again), telling)
+            release = made.release(people, seed_of(again), tell)
         except InputError as error:
             return Row(key, said=str(error))
-        found.append(_errors(release, counts))
+        found.append(errors(release, counts))
     mse, l1 = np.mean(found, axis=0)
     assert release is not None
     rows = release.heard
@@ -110,14 +110,16 @@ def _row(key: str, order: Order, run: Run, before: float, whole: float) -> Row:
     )
 
 
-def _errors(release: DistributedRelease, counts: NDArray[np.integer]) -> tuple[float, float]:
+def errors(release: DistributedRelease, counts: NDArray[np.integer]) -> tuple[float, float]:
     """MSE of the map of shares, and L1 / N."""
     people = max(int(counts.sum()), 1)
     off = (release.density() - counts) / people
     return float(np.mean(off**2)), float(np.abs(off).sum())
 
 
-def _telling(run: Run, before: float, whole: float) -> Callable[[float], None]:
+def telling(run: Run, before: float, whole: float) -> Callable[[float], None]:
+    """What a release tells its progress to: a part of all work, which ends when it is cancelled."""
+
     def progress(part: float) -> None:
         if run.cancelled.is_set():
             raise Superseded

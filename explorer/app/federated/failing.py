@@ -63,7 +63,8 @@ class FailingPanel(ReleasePanel[Figures]):
         put(self._about_bytes, f'<p class="summary" role="status">{html.escape(said)}</p>')
         self.bytes.show(found.cells, found.sent, float(found.protocol), found.rounds, said)
         put(self._sent, sent_table(found))
-        put(self._shards, shards_table(found))
+        said = html.escape(about_shards(found))
+        put(self._shards, f'<p class="summary">{said}</p>{shards_table(found)}')
 
 
 def _column(title: str, said: object, entries: object, figure: object, rows: object) -> object:
@@ -142,6 +143,19 @@ def sent_table(found: Figures) -> str:
             ]
         )
     return table("What one person sends in each round.", columns, rows)
+
+
+def about_shards(found: Figures) -> str:
+    """What one large shard has over many small ones; nothing where there is one size."""
+    many, one = found.sizes[0], found.sizes[-1]
+    if len(found.sizes) < 2:
+        return ""
+    return (
+        f"In {several(many.shards, 'shard')} of {many.size:,} people the noise of a sum is "
+        f"±{number(many.noise)} people, in {several(one.shards, 'shard')} of {one.size:,} "
+        f"±{number(one.noise)}: {number(many.noise / one.noise, 2)} times less, for "
+        f"{number(one.protocol / many.protocol, 2)} times the bytes of the protocol."
+    )
 
 
 def shards_table(found: Figures) -> str:

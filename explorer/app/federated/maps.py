@@ -22,6 +22,11 @@ class RoundMaps(MapPair):
         self.put_beside(beside)
         self.round_marks = RoundMarks(self.right.figure, self.right.leaves)
 
+    def _leave(self, taken: int) -> None:
+        """The maps take what they can use of the width, and what stands beside them the rest."""
+        super()._leave(taken)
+        self.frame.styles = {**self.frame.styles, "flex": "1 1 100%"}
+
     def mark_round(self, marked: Marked | None) -> None:
         """Show what a round divided, gave up and could not tell from noise; None for nothing."""
         self.round_marks.show(marked)

@@ -20,11 +20,13 @@ from explorer.app.federated.readout import FederatedReadout
 from explorer.app.federated.rounds import RoundsPanel
 from explorer.app.federated.screen import compute
 from explorer.app.federated.server_saw import ServerSawPanel
+from explorer.app.federated.smooth_panel import SmoothPanel
 from explorer.app.federated.thresholds import ThresholdsPanel
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.state.federated import FederatedState
+from explorer.scenario import Scenario
 from explorer.scenario.choices import GRID_SIDES
 
 
@@ -36,6 +38,8 @@ class Federated(CityPage):
     city : str, FrequencyMatrix or None
         A key of `explorer.cities.catalogue.cities()`, or counts of your own, each record of which
         is one person.
+    scenario : Scenario, optional
+        What to begin with, in place of city and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
     **choices
@@ -63,9 +67,16 @@ class Federated(CityPage):
     _seen = False
 
     @classmethod
-    def served(cls, links: Sequence[Link], *, city: Any = None, **begin: Any) -> Self:
+    def served(
+        cls,
+        links: Sequence[Link],
+        *,
+        city: Any = None,
+        scenario: Scenario | None = None,
+        **begin: Any,
+    ) -> Self:
         """The page of one visitor, on the grid that the server was started with."""
-        return super().served(links, city=city, **_grid(begin))
+        return super().served(links, city=city, scenario=scenario, **_grid(begin))
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
@@ -77,13 +88,14 @@ class Federated(CityPage):
         return Drawing(parts, self.publish, self.slow, compute)
 
     def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Rounds, one person's part, thresholds, dropouts and bytes, all algorithms."""
+        """Rounds, one person's part, thresholds, dropouts, all algorithms, a smooth map."""
         return {
             "Rounds": partial(RoundsPanel, parts),
             "Server": partial(ServerSawPanel, parts),
             "Thresholds": partial(ThresholdsPanel, parts),
             "Failing": partial(FailingPanel, parts),
             "Algorithms": partial(AlgorithmsPanel, parts),
+            "Smooth": partial(SmoothPanel, parts),
         }
 
     def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:

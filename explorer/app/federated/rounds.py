@@ -13,6 +13,7 @@ from explorer.app.federated.round_frame import Frame, FrameJob, compute_frame
 from explorer.app.federated.round_sentences import about_round, caption, rounds_table
 from explorer.app.federated.screen import released
 from explorer.app.kit import ui
+from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.prose import pane
 from explorer.views.rounds import DIVIDED, GIVEN_UP, GREY
@@ -36,10 +37,8 @@ class RoundsPanel(SteppedPanel[Frame]):
         self._wanted = 0
         self.round = self._slider("Round", self._slid)
         self.round.start = 1
-        self.grey = ui.Switch(
-            label=self._state.param.grey.label, value=self._state.grey, size="small", margin=(4, 0)
-        )
-        ui.bind(self.grey, self._chose_grey, self._refused)
+        self.grey = Tied(self._state, self._refused).switch("grey", margin=(4, 0))
+        self._state.param.watch(lambda _event: self._chose_grey(), "grey")
         marks = pane(legend(_LEGEND), styles={"flex": "0 1 auto"})
         self._said, self._table = (html_pane(margin=(4, 0)) for _ in range(2))
         told = [self._said, ui.wrapping(marks, self.grey, gap="4px 24px")]
@@ -89,8 +88,7 @@ class RoundsPanel(SteppedPanel[Frame]):
         if self.frame is not None and number != self._at:
             self._to(number)
 
-    def _chose_grey(self, on: bool) -> None:
-        self._state.put(grey=on)
+    def _chose_grey(self) -> None:
         if self._screen is not None:
             self._draw()
 

@@ -17,13 +17,11 @@ def answer(screen: Screen) -> str:
     """What the server saw, and how far the map that it made of it is off: one sentence."""
     release = released(screen)
     rounds, people = len(release.heard), round(release.facts["asked"])
-    most = max(row.cells for row in release.heard)
     once = "one vector" if release.paying == ONCE else several(rounds, "vector")
     whose = several(people, "person", "people")
     said = (
         f"{screen.data.title}: in {several(rounds, 'round')} the server saw masked vectors of "
-        f"{whose} ({once} each, of up to {most:,} numbers) and the sums of shards, and nobody's "
-        "place"
+        f"{whose} ({once} each) and the sums of shards, and nobody's place"
     )
     if release.parameters.get("algorithm") == "sampling":
         said = f"{screen.data.title}: {whose} were counted without any noise, for comparison only"

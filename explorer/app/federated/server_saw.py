@@ -56,12 +56,12 @@ def sentence(found: MaskedShard) -> str:
     """How many answered, and what the server can tell of one of them."""
     sums, seen = found.sums, found.seen
     missing = sums.asked - sums.answered
-    return (
+    who = (
         f"A shard of {sums.asked} people of {found.screen.data.title}: {missing} dropped out, "
-        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits. "
-        f"{words('federated')['Only the sum']} Masks cancel in it, so it is right but for noise: "
-        f"±{sums.sd:.2g} people in each number, and no more in a shard of thousands."
+        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits."
     )
+    noise = f"±{sums.sd:.2g} people in each number, and no more in a shard of thousands."
+    return f"{who} {words('federated')['Only the sum']} {noise}"
 
 
 def vectors_of(found: MaskedShard) -> list[Strip]:
@@ -77,5 +77,7 @@ def vectors_of(found: MaskedShard) -> list[Strip]:
         Strip("Her share of the noise", text["Her share"], seen.share, own),
         Strip("What she sends", text["What she sends"], sent, full),
         Strip("All that was sent, added", text["Sum of what"], added, full),
-        Strip("The sum without masks", text["The sum"], found.decoded, largest),
+        Strip(
+            "The sum without masks", f"{text['The sum']} ±{sums.sd:.2g}.", found.decoded, largest
+        ),
     ]

@@ -13,7 +13,7 @@ from explorer.views.tables import Cell, details, table
 
 #: Pixels of a cell of a strip, and how many numbers of each are written below it.
 _SIDE = 9
-_WRITTEN = 9
+_WRITTEN = 7
 #: Above and below zero.
 _ABOVE, _BELOW = "#3b8fd6", "#e08a2e"
 

@@ -10,21 +10,14 @@ from explorer.app.state.choices import PlaceState
 from explorer.app.state.mechanism import MechanismState
 from explorer.federated.mechanism import Federated
 from explorer.mechanisms import Mechanism
-from explorer.scenario.choices import LookChoices
+from explorer.scenario.choices import PeopleChoices
 
 
-class FederatedState(MechanismState, PlaceState, LookChoices):
+class FederatedState(MechanismState, PlaceState, PeopleChoices):
     """The choices behind the Federated page: who is counted, how she is asked, what is shown."""
 
     mechanism = param.Selector(default=Federated.key, objects=[Federated.key], label="Mechanism")
     epsilon = param.Number(default=1.0, label="Epsilon")
-    # Each record of the matrix is one person with one place.
-    bound = param.Selector(
-        default=0,
-        objects={"each point, as one person's": 0, "each person, with one place": 1},
-        label="What is protected",
-    )
-    grey = param.Boolean(default=True, label="Grey where noise exceeds the count")
 
     @classmethod
     def offered(cls) -> Mapping[str, type[Mechanism]]:

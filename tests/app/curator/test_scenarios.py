@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import panel as pn
 import pytest
 
 from explorer.app import Compare, Explore
@@ -24,6 +23,7 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Box, Scenario, presets
 from explorer.teaching import lessons
 from tests.app import press
+from tests.app.curator.visited import addressing, browser, order_of
 
 ONE = Scenario(
     side=256,
@@ -51,27 +51,11 @@ def explore() -> Explore:
 
 @pytest.fixture
 def address(monkeypatch):
-    """Give the session an address with ``?s=...``."""
-
-    def put(text: str) -> None:
-        sent = property(lambda _self: {"s": [text.encode("utf8")]})
-        monkeypatch.setattr(type(pn.state), "session_args", sent)
-
-    return put
+    return addressing(monkeypatch)
 
 
 def said(page) -> str:
     return page.message.sentence
-
-
-def order_of(page) -> dict:
-    """What the browser was last told to do."""
-    return json.loads(browser(page)[0].value or "{}")
-
-
-def browser(page) -> list:
-    """The two hidden fields through which page and browser speak: orders, answers."""
-    return page.scenarios.view.select(pn.widgets.TextInput)
 
 
 def status(page) -> str:

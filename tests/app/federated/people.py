@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pytest
 
 from explorer import FrequencyMatrix, Grid
 from explorer.app import Federated
 from tests.federated.town import town
 
 PEOPLE = 40_000
+KEY = "a-town-of-people"
 
 
 @cache
@@ -22,3 +27,10 @@ def counts() -> FrequencyMatrix:
 def new_page(**choices: Any) -> Federated:
     """A page of it."""
     return Federated(counts(), **{"shard": 1_000, "depth": 6, **choices})
+
+
+def put_into_catalogue(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The town is a city of the catalogue, `KEY`: counts alone, on the cells that it has."""
+    np.save(folder / "town.npy", counts().counts)
+    (folder / f"{KEY}.city.toml").write_text('title = "A town of people"\nfile = "town.npy"\n')
+    monkeypatch.setenv("EXPLORER_DATA", str(folder))

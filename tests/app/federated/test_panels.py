@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from explorer.app.federated import comparison
+from explorer.app.federated.failing import about_shards
 from explorer.app.federated.failing_figures import find_figures
 from explorer.app.federated.levels import LevelsJob, judge
 from explorer.errors import InputError
@@ -94,6 +96,10 @@ def test_bytes_are_those_of_the_rounds_and_large_shards_have_less_noise(page) ->
     assert noise == sorted(noise, reverse=True)
     # 400 shards of 100 against one of all: their number is under a root.
     assert noise[0] / noise[-1] == pytest.approx(20, rel=0.15)
+    times = re.search(
+        r"In 400 shards of 100 .* in 1 shard of 40,000 .*: ([\d.]+) times less", about_shards(found)
+    )
+    assert float(times[1]) == pytest.approx(noise[0] / noise[-1], rel=0.05)
     assert len(cells) == len(page.screen.release.heard)
 
 

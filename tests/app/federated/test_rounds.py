@@ -38,12 +38,12 @@ def test_rounds_are_stepped_with_cells_that_were_divided_outlined(page) -> None:
     press.press(panel, "To the start")
     assert panel.round.value == 1
     assert outlined(page) == len(release.heard[0].split) > 0
-    assert f"{len(release.heard[0].split)} cells were divided after it" in press.text(panel)
+    assert f"{len(release.heard[0].split)} cells were divided after it" in press.text(page)
     assert "After round 1 of" in press.text(page)
     first = right(page).copy()
     press.press(panel, "Step forward")
     assert not np.array_equal(right(page), first)
-    assert f"Round 2 of {last}: {release.heard[1].people:,} people" in press.text(panel)
+    assert f"Round 2 of {last}: {release.heard[1].people:,} people" in press.text(page)
     panel.round.value = 1
     np.testing.assert_array_equal(right(page), first)
     press.press(panel, "Play")
@@ -87,9 +87,14 @@ def test_grey_lies_where_a_sum_holds_less_than_its_noise(page) -> None:
         column = int((x - view.x0) / (view.x1 - view.x0) * view.width)
         row = int((y - view.y0) / (view.y1 - view.y0) * view.height)
         assert grey[row, column] == below
-    page.state.put(grey=False)
-    press.put(page.explain.open, "Grey where noise exceeds the count", False)
+    # The switch and the state follow each other.
+    switch = "Stripes where noise exceeds the count"
+    press.put(page, switch, False)
+    assert not page.state.grey
     assert not page.maps.round_marks.grey.data["image"]
+    page.state.put(grey=True)
+    assert press.find(page, switch).value
+    assert page.maps.round_marks.grey.data["image"]
 
 
 def test_cells_of_keys_tile_the_grid_and_stay_on_it() -> None:
@@ -112,18 +117,18 @@ def test_cells_of_keys_tile_the_grid_and_stay_on_it() -> None:
 def test_algorithm_2_pays_with_epsilon_and_gives_cells_up() -> None:
     page = people.new_page(algorithm="paper")
     panel, release = page.explain.open, page.screen.release
-    assert "Everyone pays for every round" in press.text(panel)
+    assert "Everyone pays for every round" in press.text(page)
     with_loss = next(n for n, row in enumerate(release.heard, 1) if len(row.collapsed))
     panel.round.value = with_loss
     assert len(page.maps.round_marks.gone.data["x0"]) > 0
-    assert "given up" in press.text(panel)
-    assert "booked for all" in press.text(panel)
+    assert "given up" in press.text(page)
+    assert "booked for all" in press.text(page)
 
 
 def test_an_algorithm_without_trees_has_its_end_only() -> None:
     page = people.new_page(algorithm="hierarchical")
     panel = page.explain.open
-    assert "map at its end only" in press.text(panel)
+    assert "map at its end only" in press.text(page)
     assert all(panel.buttons[name].disabled for name in ("To the start", "Play", "To the end"))
     assert panel.round.disabled
 

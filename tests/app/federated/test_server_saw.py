@@ -54,7 +54,8 @@ def test_strips_say_what_they_show(page) -> None:
     panel = page.explain.open
     found = panel.found
     assert sentence(found) in press.text(panel)
-    markup = html.unescape(press.markup(panel))
+    # The rows stand beside the maps.
+    markup = html.unescape(press.markup(page))
     for each in vectors_of(found):
         assert f'aria-label="{each.title}: ' in markup
         assert markup.count("<rect") >= 5 * 64

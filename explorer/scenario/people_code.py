@@ -1,0 +1,28 @@
+"""A scenario of people who keep their places as Python: what its scripts say besides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.scenario.model import Scenario
+
+
+def besides(scenario: Scenario) -> dict[str, Any]:
+    """Settings that a page adds: its previews draw the noise of all shares at once.
+
+    A release draws everybody's own share, which is the mechanism's default.
+    """
+    return {} if scenario.seed is None else {"mode": "summed"}
+
+
+def tell() -> list[str]:
+    """Lines that print the rounds."""
+    return [
+        "for number, row in enumerate(release.rounds.itertuples(), 1):",
+        '    print(f"round {number}: {row.people:,} people, {row.cells:,} numbers each")',
+    ]
+
+
+def table() -> str:
+    """The rounds as a table."""
+    return "release.rounds"

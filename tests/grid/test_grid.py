@@ -126,7 +126,7 @@ def test_counting_nothing_one_and_everything_in_one_cell() -> None:
 
 def test_units_of_privacy() -> None:
     points = Points([-122.42] * 5, [37.77] * 5, user=[0, 0, 0, 1, 2])
-    plain = CITY.count(points)
+    plain = CITY.count(points, per="record")
     assert (plain.total, plain.unit, plain.contribution_bound) == (5, "point", 1)
     bounded = CITY.count(points, contribution_bound=2)
     assert (bounded.total, bounded.unit, bounded.contribution_bound) == (4, "user", 2)

@@ -148,7 +148,8 @@ class City:
         points = self._points()
         if keep:
             return points, *points.place_on(grid, bound, progress)
-        return points, grid.count(points, bound, progress), None
+        per = "record" if bound is None else "user"
+        return points, grid.count(points, bound, progress, per=per), None
 
     def _points(self) -> Points:
         if self.make is not None:

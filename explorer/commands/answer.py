@@ -28,10 +28,9 @@ _SUFFIXES = {".csv": "csv", ".geojson": "geojson", ".json": "geojson", ".txt": "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the release, the rectangles and the form of the answers."""
     parser.usage = (
-        "dp-explorer answer MAP [--rectangles FILE] [--polygons FILE] [--rectangle X0 Y0 X1 "
-        "Y1 ...] [--from X0 Y0 X1 Y1 --to X0 Y0 X1 Y1] [--place NAME FILE ...] [--area NAME ...] "
-        "[--lonlat] "
-        "[--format table|csv|geojson] [-o FILE] [--overwrite]"
+        "dp-explorer answer MAP [--rectangles FILE] [--polygons FILE] [--bounding-boxes] "
+        "[--rectangle X0 Y0 X1 Y1 ...] [--from X0 Y0 X1 Y1 --to X0 Y0 X1 Y1] "
+        "[--place NAME FILE ...] [--area NAME ...] [--lonlat] [--format table|csv|geojson] [-o FILE] [--overwrite]"
     )
     parser.description = (
         "Answer rectangles from a release file: the private count, the standard deviation of its "
@@ -62,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons, each asked as it is and "
         "not as its bounding box",
+    )
+    parser.add_argument(
+        "--bounding-boxes",
+        action="store_true",
+        help="ask the boxes around shapes that are no rectangles, in place of refusing them",
     )
     parser.add_argument(
         "--lonlat", action="store_true", help="--rectangle is in degrees of longitude and latitude"
@@ -230,7 +234,8 @@ def _rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, 
         typed = boxes_of_degrees(typed, grid)
     boxes, names = np.zeros((0, 4)), list[str]()
     if arguments.rectangles is not None:
-        boxes, names = read_rectangles(arguments.rectangles, grid, note=_note_boxes)
+        told = note if arguments.bounding_boxes else _refuse_shapes
+        boxes, names = read_rectangles(arguments.rectangles, grid, note=told)
     boxes = np.concatenate([boxes, typed])
     return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
 
@@ -253,8 +258,12 @@ def _rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
     ]
 
 
-def _note_boxes(sentence: str) -> None:
-    note(f"{sentence} With --polygons in place of --rectangles shapes are asked as they are.")
+def _refuse_shapes(sentence: str) -> None:
+    """Another shape is never answered under the name of the one that was asked."""
+    raise InputError(
+        f"{sentence.partition(': ')[0]}; ask shapes as they are with --polygons in place of "
+        "--rectangles, or the boxes around them with --bounding-boxes."
+    )
 
 
 def _note_outside(boxes: np.ndarray, grid: Grid) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import warnings
 from glob import has_magic
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,8 @@ def count_points(
 
     ``how`` is passed to `PointFiles.count` for points in parts, and ``gaps`` to `scan_points`.
     """
+    from explorer.points.caught import ExtentWarning
+
     gaps = how.pop("gaps", False)
     points = look_at_points(sources, arguments, gaps)
     from explorer.points.partitions import PointFiles
@@ -112,8 +115,11 @@ def count_points(
     if isinstance(points, PointFiles):
         with as_typed(as_flags), progress("Counting the points") as tell:
             return points.count(grid, bound, tell, **how)
-    with progress("Counting them") as tell:
-        return grid.count(points, bound, tell), points.notes
+    with progress("Counting them") as tell, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ExtentWarning)
+        matrix = grid.count(points, bound, tell)
+    few = [str(each.message) for each in caught if each.category is ExtentWarning]
+    return matrix, (*points.notes, *few)
 
 
 def look_at_points(

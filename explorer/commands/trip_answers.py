@@ -122,7 +122,9 @@ def _by_place(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats
         place = place_of(name, domain.names)
         if place in found:
             raise InputError(f"--place {name} is given twice; give the place once.")
-        found[place], own = read_place(file, domain.grids[place], note=note)
+        found[place], own = read_place(
+            file, domain.grids[place], note=note if arguments.bounding_boxes else _refuse_shapes
+        )
         called = called or own
     boxes = by_place({domain.names[p]: b for p, b in found.items()}, domain.names, domain.grids)
     return boxes.reshape(len(boxes), -1, 4), called
@@ -146,3 +148,10 @@ def _stands(word: str, domain: TripDomain) -> int:
 
 def _box(box: Floats, digits: int) -> str:
     return _ANYWHERE if np.isnan(box).all() else " ".join(f"{edge:.{digits}f}" for edge in box)
+
+
+def _refuse_shapes(sentence: str) -> None:
+    raise InputError(
+        f"{sentence.partition(': ')[0]}, and places of trips are boxes; ask the boxes around "
+        "shapes with --bounding-boxes."
+    )

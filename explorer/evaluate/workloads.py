@@ -67,8 +67,23 @@ class Workload:
 
     @classmethod
     def of(cls, name: str, rectangles: ArrayLike, grid: Grid) -> Workload:
-        """A workload of one's own rectangles (n, 4) x0, y0, x1, y1 in the grid's unit."""
-        return cls(name, grid.to_cells(rectangles))
+        """A workload of one's own rectangles (n, 4) x0, y0, x1, y1 in the grid's unit.
+
+        Raises
+        ------
+        InputError
+            For bad rectangles, and for one that lies wholly outside the grid: its answer is 0,
+            whatever the mechanism.
+        """
+        cells = grid.to_cells(rectangles)
+        outside = np.flatnonzero(~inside(cells, grid.shape))
+        if len(outside):
+            raise InputError(
+                f"Box {outside[0] + 1} of the workload {name!r} lies outside the grid, which goes "
+                f"from {grid.bounds[0]:g}, {grid.bounds[1]:g} to {grid.bounds[2]:g}, "
+                f"{grid.bounds[3]:g} {grid.unit}: leave it out, or give it in the grid's unit."
+            )
+        return cls(name, cells)
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -83,6 +98,15 @@ class Workload:
         if self.truth is not None:
             digest.update(np.ascontiguousarray(self.truth, dtype="<f8").tobytes())
         return digest.hexdigest()
+
+
+def inside(boxes: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which boxes of cells (n, 2, d) have a part on a domain, (n,).
+
+    >>> inside(np.array([[[0, 0], [2, 2]], [[4, 0], [5, 2]]]), (4, 4)).tolist()
+    [True, False]
+    """
+    return np.asarray(((boxes[:, 1] > 0) & (boxes[:, 0] < shape)).all(axis=1))
 
 
 def workload(name: str, shape: tuple[int, int], n: int | None = None, seed: int = SEED) -> Workload:

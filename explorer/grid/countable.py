@@ -21,6 +21,40 @@ def lend(reader: Reader) -> None:
     _lent[:] = [reader]
 
 
+#: What may be protected: single records, or all of a user's.
+UNITS = ("record", "user")
+
+
+def check_unit(records: Any, contribution_bound: int | None, per: str | None) -> None:
+    """Refuse to count records of known users as if each were somebody else's, unless it is said.
+
+    Parameters
+    ----------
+    records : with or without ``has_users``
+    contribution_bound : of every user, or None
+    per : "record" insists on single records, "user" on users, None follows the bound
+
+    Raises
+    ------
+    InputError
+        For records with users and neither a bound nor ``per="record"``, and for a unit that is
+        none or does not fit the bound.
+    """
+    if per is not None and per not in UNITS:
+        raise InputError(f"per is {per!r}: protect each 'record' or each 'user'.")
+    if per == "record" and contribution_bound is not None:
+        raise InputError(
+            "A contribution bound protects users: leave it out, or leave out per='record'."
+        )
+    if contribution_bound is not None or per == "record":
+        return
+    if per == "user" or getattr(records, "has_users", False):
+        raise InputError(
+            "These records have users, so say whom to protect: contribution_bound=10 for each user "
+            "with at most 10 records, or per='record' for each record by itself."
+        )
+
+
 def countable(points: Any, method: str, columns: Mapping[str, Any]) -> Any:
     """Records that have a method: these, or those that are read from what was given.
 

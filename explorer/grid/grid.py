@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
-from explorer.grid.countable import countable
+from explorer.grid.countable import check_unit, countable
+from explorer.grid.degrees import refuse_degrees
 from explorer.grid.extent import MAX_CELLS, as_bounds, as_number, as_rectangles, as_shape
 from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.projection import LONLAT, equal_area_crs, metric_crs, transform
@@ -262,9 +263,12 @@ class Grid:
         Raises
         ------
         InputError
-            For rectangles that are not (n, 4), not finite, or inside out.
+            For rectangles that are not (n, 4), not finite, or inside out, and for degrees where
+            metres are asked.
         """
-        rectangles: Floats = as_rectangles(boxes).reshape(-1, 2, 2)
+        listed = as_rectangles(boxes)
+        refuse_degrees(self, listed)
+        rectangles: Floats = listed.reshape(-1, 2, 2)
         return (np.ascontiguousarray(rectangles[:, :, ::-1]) - self._origin()) / self._steps()
 
     def from_cells(self, cells: ArrayLike) -> Floats:
@@ -318,6 +322,8 @@ class Grid:
         points: Countable[Counted_co] | Any,
         contribution_bound: int | None = None,
         progress: Progress | None = None,
+        *,
+        per: str | None = None,
         **columns: Any,
     ) -> Counted_co:
         """Count points into cells.
@@ -333,6 +339,8 @@ class Grid:
             At most this many records of each user, the first ones inside the grid in the order
             of the file, so that what is kept of one user depends on that user alone. Needs
             ``points.user``; the matrix then protects users, not single records.
+        per : "record" or "user", optional
+            Whom to protect. Records with users need a bound, or "record" to insist on single ones.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
         **columns
@@ -344,6 +352,7 @@ class Grid:
             What points make of themselves on this grid: the grid knows no point.
         """
         read: Countable[Counted_co] = countable(points, "count_on", columns)
+        check_unit(read, contribution_bound, per)
         return read.count_on(self, contribution_bound, progress)
 
     def __repr__(self) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +14,10 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.antimeridian import in_one_world
+from explorer.grid.degrees import refuse_degrees
+from explorer.grid.extent import as_rectangles
 from explorer.grid.plane import on_plane
+from explorer.grid.polygon_files import read_frame
 from explorer.grid.projection import as_crs
 from explorer.grid.trapezoids import add_polygon
 
@@ -19,6 +25,18 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FLAT = (3, 6)
+
+
+#: The one way in which shapes are asked: cells on a border count by the area inside.
+COVERAGE = "coverage"
+
+
+def check_by(by: str) -> None:
+    """Raise `InputError` for another way to ask shapes than by coverage."""
+    if by != COVERAGE:
+        raise InputError(
+            f"Shapes are asked by={COVERAGE!r} alone, cells on their border by area; not {by!r}."
+        )
 
 
 class Cells(Protocol):
@@ -52,32 +70,50 @@ class Shapes:
     ----------
     geometry : (n,) shapely
     crs : of all of them, or None for the grid's own
+    rows : the frame or series that they came in, whose index answers keep, or None
     """
 
-    def __init__(self, geometry: NDArray[Any], crs: pyproj.CRS | None) -> None:
+    def __init__(self, geometry: NDArray[Any], crs: pyproj.CRS | None, rows: Any = None) -> None:
         self.geometry = geometry
         self.crs = crs
+        self.rows = rows
 
     @classmethod
     def of(cls, asked: Any, crs: Any = None) -> Shapes | None:
-        """The shapes in a question: a geometry, a sequence of them, or a frame; else None.
+        """The shapes in a question; None for boxes in the unit of the domain.
 
         Parameters
         ----------
-        asked : anything that a release can be asked for
-        crs : of geometries that have none of their own
+        asked : a geometry, a sequence of them, a frame, a file, or anything else that a release
+            can be asked for
+        crs : of geometries that have none of their own, and of rectangles (n, 4), west, south,
+            east, north
+
+        Raises
+        ------
+        InputError
+            For a file that holds no polygons, an unknown CRS, or a CRS of what can have none.
         """
+        if isinstance(asked, Shapes):
+            return asked
         given = None if crs is None else as_crs(crs)
         if isinstance(asked, shapely.Geometry):
             return cls(np.array([asked], dtype=object), given)
+        if isinstance(asked, str | PathLike):
+            asked = read_frame(Path(fspath(asked)), (), "polygons", optional=("name",))
         series = getattr(asked, "geometry", None)
         if series is not None and hasattr(series, "crs"):
-            return cls(np.asarray(series.array, dtype=object), series.crs or given)
+            return cls(np.asarray(series.array, dtype=object), series.crs or given, asked)
         # One look, so that a million rectangles are not turned over.
         flat = isinstance(asked, list | tuple | np.ndarray) and np.ndim(asked[:1]) == 1
         if flat and len(asked) and all(map(_is_shape, asked)):
             return cls(np.array(asked, dtype=object), given)
-        return None
+        if given is None:
+            return None
+        if isinstance(asked, Mapping) or np.ndim(asked) > 2:
+            raise InputError("A CRS is of rectangles (n, 4) or polygons on one map; leave it out.")
+        boxes = as_rectangles(asked, ordered=not given.is_geographic)
+        return cls(shapely.box(*boxes.T), given)
 
     def __len__(self) -> int:
         return len(self.geometry)
@@ -112,6 +148,7 @@ class Shapes:
                 shapes, _ = in_one_world(shapes)
             shapes = _valid(shapes)
             return on_plane(shapes, self.crs, grid.crs)
+        refuse_degrees(grid, shapely.bounds(shapes))
         return _valid(shapes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid.countable import check_unit
 from explorer.grid.frames import by_place
 from explorer.grid.grid import Grid, Progress
 
@@ -121,6 +122,8 @@ class TripDomain:
         contribution_bound: int | None = None,
         progress: Progress | None = None,
         weights: bool = True,
+        *,
+        per: str | None = None,
     ) -> Counted_co:
         """Count trips into combinations of cells.
 
@@ -142,6 +145,8 @@ class TripDomain:
             How the bound k is kept. True: all trips of a user who has n count, each with a weight
             of min(1, k / n), see `points.weights`. False: the first k inside, in the order of the
             file. Either way what is kept of one user depends on that user alone.
+        per : "record" (a trip) or "user", optional
+            Whom to protect. Trips with users need a bound, or "record" to insist on single ones.
 
         Returns
         -------
@@ -156,6 +161,7 @@ class TripDomain:
         """
         if not hasattr(trips, "places"):
             raise InputError("These are no trips; read them with read_trips to count them here.")
+        check_unit(trips, contribution_bound, per)
         return trips.count_on(self, contribution_bound, progress, weights)
 
     def to_cells(self, boxes: ArrayLike | Mapping[str, Any]) -> Floats:

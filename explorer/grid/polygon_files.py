@@ -16,6 +16,8 @@ from explorer.grid.projection import LONLAT, as_crs
 from explorer.grid.values import shown
 
 FORMATS = "GeoPackage, GeoJSON, GeoParquet or Shapefile"
+#: What the names of such files end with.
+SUFFIXES = (".gpkg", ".geojson", ".json", ".parquet", ".shp")
 #: What a file may unpack to, in bytes, and the rows and bytes of text it may have.
 MAX_BYTES, MAX_ROWS = 2**30, 100_000
 # Names of a hundred thousand areas, each of a thousand letters.

@@ -35,6 +35,10 @@ def as_counts(matrix: Counts | ArrayLike) -> Counts:
     """Counts as they are; an array as a matrix of cells. Raises InputError for what is neither."""
     if hasattr(matrix, "domain") and hasattr(matrix, "contribution_bound"):
         return cast(Counts, matrix)
+    if hasattr(matrix, "count_on") or hasattr(matrix, "geometry"):
+        raise InputError(
+            "A mechanism takes counts, and these are records: count them first, grid.count(points)."
+        )
     return FrequencyMatrix.from_array(matrix)
 
 

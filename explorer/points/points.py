@@ -16,6 +16,7 @@ from explorer.grid.grid import Grid, Progress
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.area_counting import count_areas
 from explorer.points.area_counts import AreaCounts
+from explorer.points.caught import few_inside, warn_few
 from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
 from explorer.points.columns import find_place, listed
 from explorer.points.counting import Placed, count_and_place, count_block
@@ -79,12 +80,25 @@ class Points:
     def __len__(self) -> int:
         return int(self.x.size)
 
+    @property
+    def has_users(self) -> bool:
+        """Whether it is known whose record each is."""
+        return self.user is not None
+
     def count_on(
         self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
     ) -> FrequencyMatrix:
         """Count these records into the cells of a grid; see `Grid.count`."""
         bound = self._checked(grid, contribution_bound)
-        return _matrix(count_block(self, grid, bound, progress), grid, bound)
+        matrix = _matrix(count_block(self, grid, bound, progress), grid, bound)
+        warn_few(self.few_inside(matrix))
+        return matrix
+
+    def few_inside(self, matrix: FrequencyMatrix) -> str | None:
+        """A sentence for the curator if the extent of these counts catches next to nothing."""
+        weighed = len(self) if self.weight is None else int(self.weight.sum())
+        bound = matrix.contribution_bound if matrix.unit == "user" else None
+        return few_inside(matrix.total, weighed, bound)
 
     def place_on(
         self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
-from explorer.grid.pieces import Shapes, pieces
+from explorer.grid.pieces import COVERAGE, Shapes, check_by, pieces
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.weights import lattice_of
@@ -31,17 +31,24 @@ class Countable(Protocol):
         """Exact counts of n boxes, `lower`, `upper` (n, d) half open, (n,)."""
 
 
-def exact(counts: Countable, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
+def exact(
+    counts: Countable,
+    where: ArrayLike | Mapping[str, Any],
+    *,
+    crs: Any = None,
+    by: str = COVERAGE,
+) -> Floats:
     """True counts of boxes; needs the counts, so it exists only where the curator works.
 
     Parameters
     ----------
     counts : FrequencyMatrix, or counts of any number of dimensions
-    boxes : as people write boxes of the domain
+    where : as people write boxes of the domain
         Of a grid (n, 4) x0, y0, x1, y1 in metres of its CRS, or cells without one. Cells cut
         through count by the part of them that lies inside. Of several places (n, k, 4), or a
-        mapping from places to frames of boxes, see `TripDomain.to_cells`. Polygons of shapely, or
-        a frame of them, are asked of a grid as they are.
+        mapping from places to frames of boxes, see `TripDomain.to_cells`. Polygons of shapely, a
+        GeoSeries, a GeoDataFrame or a file of them are asked of a grid as they are.
+    crs, by : as of `Release.answer`
 
     Returns
     -------
@@ -50,12 +57,20 @@ def exact(counts: Countable, boxes: ArrayLike | Mapping[str, Any]) -> Floats:
     Raises
     ------
     InputError
-        For boxes of another form, not finite, or inside out; for shapes that are no polygons.
+        For boxes of another form, not finite, or inside out; for degrees without a CRS, and for
+        shapes that are no polygons.
+
+    Examples
+    --------
+    >>> from explorer import FrequencyMatrix
+    >>> exact(FrequencyMatrix.from_array([[9, 0], [8, 1]]), [[0, 0, 1, 2], [0, 0, 0.5, 1]]).tolist()
+    [17.0, 4.5]
     """
-    shapes = Shapes.of(boxes)
+    check_by(by)
+    shapes = Shapes.of(where, crs)
     if shapes is not None:
         return _of_shapes(counts, shapes)
-    cells = counts.domain.to_cells(boxes)
+    cells = counts.domain.to_cells(where)
     if isinstance(counts, FrequencyMatrix):
         found = rectangle_sums(counts.sums, cells)
     else:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+import math
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 
 Z95 = 1.96
 """Standard deviations on either side that hold 95 % of a normal distribution."""
 
+#: A longer table is cut where it is printed.
+_SHOWN = 10
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers to n boxes.
+    """Answers to n boxes or polygons.
 
     Attributes
     ----------
@@ -23,12 +35,112 @@ class Answers:
     sd : (n,) standard deviation of their noise part, given the partition. The rest of the error
         comes from uneven spread inside leaves, which no release can know.
     sd_exact : whether `sd` is a closed form (linear inference) or an estimate
+    rows : the frame or series that was asked, whose index and shapes `to_frame` keeps, or None
     """
 
     value: Floats
     sd: Floats
     sd_exact: bool = True
+    rows: Any = field(default=None, repr=False)
 
-    def interval(self, z: float = Z95) -> tuple[Floats, Floats]:
-        """Approximate 95 % interval of the noise part: value -+ z sd."""
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Answers):
+            return NotImplemented
+        return (
+            np.array_equal(self.value, other.value, equal_nan=True)
+            and np.array_equal(self.sd, other.sd, equal_nan=True)
+            and self.sd_exact == other.sd_exact
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def interval(self, level: float = 0.95, *, z: float | None = None) -> tuple[Floats, Floats]:
+        """Approximate interval of the noise part, value -+ z sd.
+
+        Uneven spread inside leaves comes on top of it.
+
+        Parameters
+        ----------
+        level : chance that noise stays inside, above 0 and below 1
+        z : standard deviations on either side, 0 or more, in place of a level
+
+        Returns
+        -------
+        (n,) lower and (n,) upper ends
+
+        Raises
+        ------
+        InputError
+            For a level or z out of range.
+
+        Examples
+        --------
+        >>> low, high = Answers(np.array([10.0]), np.array([2.0])).interval(0.5)
+        >>> low.round(2).tolist(), high.round(2).tolist()
+        ([8.65], [11.35])
+        """
+        if z is None:
+            if not 0 < level < 1:
+                raise InputError(
+                    f"The level of an interval is {level!r}: give a chance between 0 and 1 such as "
+                    "0.95, or z= for standard deviations."
+                )
+            z = Z95 if level == 0.95 else NormalDist().inv_cdf((1 + level) / 2)
+        elif not (math.isfinite(z) and z >= 0):
+            raise InputError(f"z is {z!r}: give standard deviations, a number of 0 or more.")
         return self.value - z * self.sd, self.value + z * self.sd
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """A table of the answers; of shapes a GeoDataFrame with their index, names and geometry.
+
+        Parameters
+        ----------
+        level : of the interval of the noise
+
+        Returns
+        -------
+        DataFrame of n rows: private (count), noise_sd, low, high
+
+        Raises
+        ------
+        InputError
+            For a level out of range.
+
+        Examples
+        --------
+        >>> Answers(np.array([10.0]), np.array([2.0])).to_frame().columns.tolist()
+        ['private', 'noise_sd', 'low', 'high']
+        """
+        import pandas as pd
+
+        low, high = self.interval(level)
+        columns = {"private": self.value, "noise_sd": self.sd, "low": low, "high": high}
+        if self.rows is None:
+            return pd.DataFrame(columns)
+        import geopandas
+
+        shapes = self.rows.geometry
+        named = {"name": self.rows["name"]} if "name" in getattr(self.rows, "columns", ()) else {}
+        return geopandas.GeoDataFrame(
+            {**named, **columns}, geometry=shapes.array, crs=shapes.crs, index=self.rows.index
+        )
+
+    def __repr__(self) -> str:
+        if len(self) > _SHOWN:
+            middle = float(np.median(self.sd))
+            return f"Answers({len(self):,} private counts, noise sd {middle:.3g} in the middle)"
+        return f"Answers(value={self.value}, sd={self.sd}, sd_exact={self.sd_exact})"
+
+    def _repr_html_(self) -> str:
+        listed = self.to_frame()
+        if "geometry" in listed:
+            listed = listed.drop(columns="geometry")
+        said = "" if self.sd_exact else " Standard deviations are estimates."
+        return (
+            f"{listed.round(1).to_html(max_rows=_SHOWN, border=0)}"
+            f"<p>{len(self):,} private counts; low to high: 95 % interval of the noise alone."
+            f"{html.escape(said)}</p>"
+        )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import geopandas
@@ -14,8 +16,10 @@ from numpy.typing import NDArray
 
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Window, Windows
+from explorer.grid.degrees import refuse_degrees
 from explorer.grid.extent import as_rectangles
 from explorer.grid.pieces import Shapes, pieces
+from explorer.grid.polygon_files import SUFFIXES
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.releases.area_map import AreaMap
 
@@ -36,11 +40,13 @@ class Asked:
     boxes : (m, 4) in metres of the lattice, or None
     shapes : (m,) polygons in the CRS of the lattice, or None
     members : (m, areas) which areas of the file each is the union of, or None
+    rows : the frame that polygons came in, or None
     """
 
     boxes: Floats | None = None
     shapes: NDArray[Any] | None = None
     members: Bools | None = None
+    rows: Any = None
 
     @classmethod
     def of_members(cls, members: Sequence[Sequence[int]], areas: int) -> Asked:
@@ -68,7 +74,7 @@ class Asked:
         return 0
 
 
-def asked_of(where: Any, windows: Windows) -> Asked:
+def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
     """Questions as people write them, see `CountryRelease.answer`.
 
     Raises
@@ -82,6 +88,8 @@ def asked_of(where: Any, windows: Windows) -> Asked:
         if where.key == windows.areas.key:
             return Asked.of_members([[area] for area in range(len(where))], len(where))
         where = geopandas.GeoSeries(where.geometry, crs=where.crs)
+    if _is_file(where):
+        where = Shapes.of(where)
     if isinstance(where, str) or _is_path(where):
         where = [where]
     listed = list(where) if isinstance(where, list | tuple | set | np.ndarray) else []
@@ -89,10 +97,12 @@ def asked_of(where: Any, windows: Windows) -> Asked:
         return Asked.of_members([_union(windows, [each]) for each in listed], len(windows.areas))
     if listed and all(isinstance(each, list) and _are_paths(each) for each in listed):
         return Asked.of_members([_union(windows, each) for each in listed], len(windows.areas))
-    shapes = Shapes.of(where)
+    shapes = Shapes.of(where, crs)
     if shapes is not None:
-        return Asked(shapes=shapes.on(windows.grid))
-    return Asked(boxes=as_rectangles(where))
+        return Asked(shapes=shapes.on(windows.grid), rows=shapes.rows)
+    boxes = as_rectangles(where)
+    refuse_degrees(windows.grid, boxes)
+    return Asked(boxes=boxes)
 
 
 def fractions(
@@ -202,3 +212,10 @@ def _union(windows: Windows, paths: Sequence[Any]) -> list[int]:
     for path in paths:
         found += windows.members(int(windows.people.of[windows.find(path)])).tolist()
     return found
+
+
+def _is_file(where: Any) -> bool:
+    """Whether this is the path of a file, and no name of an area."""
+    if isinstance(where, str):
+        return Path(where).suffix.lower() in SUFFIXES
+    return isinstance(where, PathLike)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.areas.people import Row
 from explorer.grid.areas.windows import Windows, shown_path
+from explorer.grid.pieces import COVERAGE, check_by
 from explorer.grid.projection import transform
 from explorer.releases import country_file
 from explorer.releases.answers import Z95, Answers
@@ -142,14 +143,16 @@ class CountryRelease:
         """Count, unbiased count and sd of every area, (n,) each: `areas` without geometry."""
         return self._of_nodes
 
-    def answer(self, where: Any) -> Answers:
+    def answer(self, where: Any, *, crs: Any = None, by: str = COVERAGE) -> Answers:
         """Private counts of rectangles, polygons or other areas, by coverage.
 
         Parameters
         ----------
         where : (n, 4) x0, y0, x1, y1 in metres of the lattice; GeoDataFrame or GeoSeries in any
-            CRS; shapely geometries in the CRS of the lattice; other `Areas`; or names of own
-            areas, each a path such as ("England", "London"): their union for a list of paths
+            CRS, or a file of polygons; shapely geometries in the CRS of the lattice; other
+            `Areas`; or names of own areas, each a path such as ("England", "London"): their union
+            for a list of paths
+        crs, by : as of `Release.answer`
 
         Returns
         -------
@@ -163,7 +166,8 @@ class CountryRelease:
         InputError
             For anything else.
         """
-        asked = asked_of(where, self.windows)
+        check_by(by)
+        asked = asked_of(where, self.windows, crs)
         value = np.zeros(len(asked))
         form, shared = np.zeros((2, len(asked), len(self.tree)))
         alone = self.family.variances[0]
@@ -191,7 +195,7 @@ class CountryRelease:
                     c = c * s / (each.variance + s)
             form[some, leaf], shared[some, leaf] = q, c
         variance = self.family.joined(form, shared)
-        return Answers(value, np.sqrt(np.maximum(variance, 0)), not cut.any())
+        return Answers(value, np.sqrt(np.maximum(variance, 0)), not cut.any(), asked.rows)
 
     def inside(self, path: Sequence[str] | str) -> Release:
         """The map within one area, as a release over its own window.

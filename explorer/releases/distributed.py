@@ -11,7 +11,6 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ import pandas as pd
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.releases import file as release_file
-from explorer.releases.facts import described
 from explorer.releases.inference import Estimate
 from explorer.releases.joint import alone, mean_costs, together
 from explorer.releases.release import Release
@@ -197,10 +195,9 @@ class DistributedRelease(Release):
         made = cls.from_estimate(estimate, ledger=ledger, heard=tuple(rows), paying=paying, **about)
         return replace(made, facts=facts)
 
-    def save(self, path: str | Path) -> None:
-        """Write GeoParquet as `Release.save` does, rounds with their trees among the metadata."""
-        about = described(self) | {"distributed": self._packed()}
-        release_file.write(path, self.tree, self.domain, about, self.maps)
+    def in_file(self) -> dict[str, Any]:
+        """As of any release, with the rounds and their trees."""
+        return super().in_file() | {"distributed": self._packed()}
 
     def _packed(self) -> dict[str, Any]:
         packed = io.BytesIO()

@@ -10,15 +10,15 @@ from typing import Any, Self
 
 import geopandas
 import numpy as np
-import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
+from explorer.grid.pieces import COVERAGE, Shapes, check_by
 from explorer.grid.sums import summed
+from explorer.releases import exports, kinds
 from explorer.releases import file as release_file
-from explorer.releases import kinds
 from explorer.releases.answers import Answers
 from explorer.releases.asking import asked
 from explorer.releases.checks import check_made
@@ -235,25 +235,39 @@ class Release:
         """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4)."""
         return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
 
-    def answer(self, rectangles: Boxes) -> Answers:
+    def answer(self, where: Boxes, *, crs: Any = None, by: str = COVERAGE) -> Answers:
         """Private counts of rectangles, of polygons, or of the boxes of another domain.
 
         Parameters
         ----------
-        rectangles : (n, 4) x0, y0, x1, y1, or n polygons
-            In metres of the grid's CRS, or in cells (x along columns, y along rows) when the grid
-            has none. Cells that are cut through count by area; what lies outside the grid is 0.
-            Polygons of shapely, or a frame of them in any CRS, are asked as they are, of one map.
-            Of several places (n, k, 4), NaN for anywhere, or a mapping from places to frames.
+        where : (n, 4) x0, y0, x1, y1, or polygons
+            Numbers are metres of the grid's CRS, or cells (x along columns, y along rows) when the
+            grid has none. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them are
+            asked as they are, of one map. Cells that are cut through count by area; what lies
+            outside the grid is 0. Of several places (n, k, 4), NaN for anywhere, or a mapping from
+            places to frames.
+        crs : optional
+            Of numbers and geometries that have none of their own, such as 4326 for west, south,
+            east, north in degrees.
+        by : "coverage"
+            Cells on a border count by the area inside.
+
+        Returns
+        -------
+        Answers
+            With the index and the shapes of a frame or file that was asked.
 
         Raises
         ------
         InputError
-            For rectangles that are not (n, 4), not finite, or inside out; for shapes that are no
-            polygons, and for polygons asked of several places.
+            For rectangles that are not (n, 4), not finite, or inside out; for degrees without a
+            CRS; for shapes that are no polygons, and for polygons asked of several places.
         """
-        value, variance, _ = asked(self, rectangles)
-        return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact)
+        check_by(by)
+        shapes = Shapes.of(where, crs)
+        value, variance, _ = asked(self, where if shapes is None else shapes)
+        rows = None if shapes is None else shapes.rows
+        return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact, rows)
 
     def share(self, rectangles: ArrayLike) -> Answers:
         """Shares of all records that lie in boxes, 0 to 1 but for noise.
@@ -322,9 +336,9 @@ class Release:
             )
         return replace(self, inside=inside)
 
-    def touched(self, rectangles: Boxes) -> NDArray[np.int64]:
+    def touched(self, where: Boxes) -> NDArray[np.int64]:
         """Number of leaves that each rectangle or polygon touches, (n,)."""
-        return asked(self, rectangles)[2]
+        return asked(self, where)[2]
 
     def density(self) -> Floats:
         """Private count per cell of a map, (rows, cols).
@@ -413,21 +427,46 @@ class Release:
             inside=self.inside,
         )
 
-    def to_geodataframe(self) -> geopandas.GeoDataFrame:
-        """The leaves as polygons with `count`, `noise_sd`, `height`, in the grid's CRS."""
-        grid = self.grid
-        return geopandas.GeoDataFrame(
-            {"count": self.counts, "noise_sd": self.sd, "height": self.height},
-            geometry=shapely.box(*self.boxes().T),
-            crs=grid.crs,
-        )
+    def to_geodataframe(self, *, crs: Any = None, details: bool = False) -> geopandas.GeoDataFrame:
+        """The leaves as polygons, with what was released of each.
+
+        Parameters
+        ----------
+        crs : to project to; by default the grid's own
+        details : whether cells, height and depth of every leaf are columns too
+
+        Returns
+        -------
+        GeoDataFrame
+            count, noise_sd, density (per km2, or per cell without a CRS), low and high (95 % of
+            the noise); ``attrs`` say mechanism, epsilon, unit and whether it is a preview.
+
+        Raises
+        ------
+        InputError
+            For a release that is no map, and a CRS where the grid has none.
+        """
+        return exports.frame_of(self, crs, details)
 
     def save(self, path: str | Path) -> None:
-        """Write GeoParquet: leaves as rows, provenance and inner nodes as metadata.
+        """Write a file whose kind is told by its ending; one of that name is replaced.
 
-        A file of that name is replaced without a question.
+        Parameters
+        ----------
+        path : .parquet, .gpkg or .geojson
+            GeoParquet is the release itself, leaves as rows, all else as metadata: what `load`
+            reads. The others are copies of the leaves for other tools.
+
+        Raises
+        ------
+        InputError
+            For another ending, and for what is no map as .gpkg or .geojson.
         """
-        release_file.write(path, self.tree, self.domain, described(self), self.maps)
+        exports.save(self, path, self.in_file())
+
+    def in_file(self) -> dict[str, Any]:
+        """What a file says of this release beside its tree, as JSON can hold it."""
+        return described(self)
 
     @classmethod
     def load(cls, path: str | Path) -> Release:

@@ -81,6 +81,11 @@ class Trips:
     def __len__(self) -> int:
         return int(self.x[0].size)
 
+    @property
+    def has_users(self) -> bool:
+        """Whether it is known whose trip each is."""
+        return self.user is not None
+
     def count_on(
         self,
         domain: TripDomain,

@@ -152,7 +152,7 @@ def test_a_report_on_papers_replaces_a_file_only_when_asked_for(
     assert path.read_text() == "my work"
 
 
-def test_shapes_that_are_no_rectangles_are_told(
+def test_shapes_that_are_no_rectangles_are_refused_or_asked_as_they_are(
     map_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     corners = [[-122.42, 37.76], [-122.40, 37.76], [-122.40, 37.78]]
@@ -162,10 +162,13 @@ def test_shapes_that_are_no_rectangles_are_told(
     ]
     path = tmp_path / "shapes.geojson"
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
-    assert main(["answer", map_file, "--rectangles", str(path), "--format", "csv"]) == 0
+    asked = ["answer", map_file, "--rectangles", str(path), "--format", "csv"]
+    sentence = "1 of 2 shapes is not a rectangle on this map"
+    refused = refusal(capsys, *asked)
+    assert f"{sentence}; ask shapes as they are with --polygons" in refused
+    assert main([*asked, "--bounding-boxes"]) == 0
     out, err = capsys.readouterr()
-    sentence = "1 of 2 shapes is not a rectangle on this map: its bounding box is asked."
-    assert any(line.startswith(f"{sentence} With --polygons") for line in err.splitlines())
+    assert f"{sentence}: its bounding box is asked." in err.splitlines()
     first, second = csv.DictReader(io.StringIO(out))
     assert float(first["value"]) == pytest.approx(float(second["value"]), rel=0.01)
     # Asked as they are, the triangle holds less than the square that it is half of.

@@ -119,3 +119,5 @@ def test_what_is_no_workload_is_refused():
         Workload("none", np.zeros((0, 4)))
     with pytest.raises(InputError, match="inside out"):
         Workload.of("mine", [[5, 0, 1, 1]], Grid.cells(SHAPE))
+    with pytest.raises(InputError, match="Box 2 of the workload 'mine' lies outside the grid"):
+        Workload.of("mine", [[0, 0, 1, 1], [5000, 0, 6000, 1]], Grid.cells(SHAPE))

@@ -167,5 +167,5 @@ def test_a_grid_gives_the_pieces_of_one_polygon() -> None:
     assert parts.tolist() == [1.0, 0.5]
     with pytest.raises(InputError, match="one polygon"):
         GRID.pieces([TRIANGLE, RING])
-    with pytest.raises(InputError, match="one polygon"):
+    with pytest.raises(InputError, match="There is no file a lake"):
         GRID.pieces("a lake")

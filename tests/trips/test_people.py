@@ -62,13 +62,13 @@ def without(trips: Trips, gone: int) -> Trips:
 def test_all_trips_count_by_weight(bound) -> None:
     trips = cabs()
     matrix = DOMAIN.count(trips, bound)
-    whole = DOMAIN.count(trips)
+    whole = DOMAIN.count(trips, per="record")
     assert (matrix.lattice, matrix.unit) == (LATTICE, "user")
     assert matrix.contribution_bound == bound * LATTICE
     # Whoever is inside is so with every trip.
     assert matrix.cells.tolist() == whole.cells.tolist()
     fewer = [without(trips, user) for user in range(40)]
-    inside = np.array([whole.total - DOMAIN.count(each).total for each in fewer])
+    inside = np.array([whole.total - DOMAIN.count(each, per="record").total for each in fewer])
     of_user = [matrix.total - DOMAIN.count(each, bound).total for each in fewer]
     assert of_user == (np.minimum(inside, bound) * LATTICE).tolist()
     assert matrix.people == pytest.approx(np.minimum(inside, bound).sum() / bound)
@@ -78,7 +78,7 @@ def test_all_trips_count_by_weight(bound) -> None:
 
 def test_a_bound_that_nobody_reaches_leaves_counts_as_they_are() -> None:
     trips = cabs()
-    heavy, light = DOMAIN.count(trips, 1000), DOMAIN.count(trips)
+    heavy, light = DOMAIN.count(trips, 1000), DOMAIN.count(trips, per="record")
     assert (heavy.multiplicities == LATTICE * light.multiplicities).all()
     boxes = [[[0, 0, 4, 4], [1, 1, 5.5, 4]], [[np.nan] * 4, [0, 0, 3, 3]]]
     assert exact(heavy, boxes) == pytest.approx(exact(light, boxes))

@@ -218,7 +218,9 @@ def counted(title: str, areas: Areas, points: Points, place: Place) -> CountryDa
     """Points in areas, on cells of ``place``; outlines and pictures are made ready."""
     _, side, bound = place
     bound = bound if points.user is not None else 0
-    matrix: AreaCounts = areas.count(points, float(side), bound or None)
+    matrix: AreaCounts = areas.count(
+        points, float(side), bound or None, per="user" if bound else "record"
+    )
     notes = tuple(safe_text(note, 300) for note in (*areas.notes, *points.notes))
     data = CountryData(safe_text(title), matrix, notes, place, points.user is not None)
     data.shapes()

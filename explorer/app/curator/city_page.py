@@ -20,6 +20,8 @@ class CityPage(DrawnPage):
         grid = own.grid(side)
         matrix, placed = own.points.place_on(grid, bound or None)
         data = prepared(own.title, own.points, matrix, heat_of(placed, grid))
+        few = own.points.few_inside(matrix)
+        data.notes += () if few is None else (few,)
         data.city = (OWN, side, bound)
         return data
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.evaluate import Workload, workload
+from explorer.evaluate.workloads import inside
 from explorer.grid.grid import Grid
 from explorer.scenario.choices import WORKLOADS
 
@@ -45,6 +46,6 @@ def asked(grid: Grid, boxes: NDArray[np.float64], names: Sequence[str]) -> list[
     for name in names:
         if name != DRAWN:
             found.append(workload(name, grid.shape))
-        elif len(boxes):
-            found.append(Workload.of(DRAWN, boxes, grid))
+        elif len(boxes) and (there := inside(grid.to_cells(boxes), grid.shape)).any():
+            found.append(Workload.of(DRAWN, boxes[there], grid))
     return found

@@ -92,7 +92,8 @@ def load_trips(place: TripPlace) -> TripData:
     def load() -> TripData:
         domain = known.domain(listed, side)
         trips = _READ.get((key, places), lambda: known.read(listed))
-        matrix = domain.count(trips, bound or None).prepare()
+        per = "user" if bound else "record"
+        matrix = domain.count(trips, bound or None, per=per).prepare()
         notes = tuple(safe_text(note, 300) for note in trips.notes)
         return TripData(safe_text(known.title), matrix, notes, place, known.has_users)
 
@@ -105,7 +106,7 @@ def counted(own: OwnPoints[Trips], place: TripPlace) -> TripData:
     trips, (_, side, bound, _) = own.points, place
     domain = TripDomain([own.grid(side)] * len(trips.places), tuple(words_of(trips.places)))
     bound = bound if trips.user is not None else 0
-    matrix = domain.count(trips, bound or None).prepare()
+    matrix = domain.count(trips, bound or None, per="user" if bound else "record").prepare()
     notes = tuple(safe_text(note, 300) for note in trips.notes)
     return TripData(own.title, matrix, notes, place, trips.user is not None)
 

@@ -28,7 +28,7 @@ from explorer.grid.areas.outlines import (
 from explorer.grid.areas.overlaps import check_overlaps, measured
 from explorer.grid.areas.reading import read_table
 from explorer.grid.areas.tree import AreaTree, tree_of
-from explorer.grid.countable import countable
+from explorer.grid.countable import check_unit, countable
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.kept import kept
 from explorer.grid.plane import NearestEdge, on_plane, plane_of
@@ -338,6 +338,8 @@ class Areas:
         cell: float = 500.0,
         contribution_bound: int | None = None,
         progress: Progress | None = None,
+        *,
+        per: str | None = None,
         **columns: Any,
     ) -> Counted_co:
         """Count points by area and cell of a national lattice.
@@ -354,6 +356,8 @@ class Areas:
         contribution_bound : int, optional
             At most this many records of each user *in the whole country*, the first ones inside
             any area in the order of the file or files, over all of them. Needs users.
+        per : "record" or "user", optional
+            Whom to protect. Records with users need a bound, or "record" to insist on single ones.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
         **columns
@@ -367,4 +371,5 @@ class Areas:
             which columns were guessed and how many rows were left out.
         """
         read: CountableByArea[Counted_co] = countable(points, "count_in", columns)
+        check_unit(read, contribution_bound, per)
         return read.count_in(self, cell, contribution_bound, progress)

@@ -15,6 +15,8 @@ from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, PairPlan
 from explorer.points.area_counting import of_atoms
 from explorer.points.area_counts import AreaCounts
+from explorer.points.caught import FEW_INSIDE, few_inside, warn_few
+from explorer.points.cleaning import FINE
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import Counted
 from explorer.points.partitions.counting import count_plan
@@ -29,11 +31,18 @@ class PointFiles(FileSet):
     bit.
     """
 
+    @property
+    def has_users(self) -> bool:
+        """Whether it is known whose record each is."""
+        return self.wanted.user is not None
+
     def count_on(
         self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
     ) -> FrequencyMatrix:
         """Count these records into the cells of a grid; see `Grid.count`."""
-        return self.count(grid, contribution_bound, progress)[0]
+        matrix, notes = self.count(grid, contribution_bound, progress)
+        warn_few(FEW_INSIDE if FEW_INSIDE in notes else None)
+        return matrix
 
     def count(
         self,
@@ -74,7 +83,8 @@ class PointFiles(FileSet):
         plan = GridPlan(grid, self.crs, self.rows)
         counted = count_plan(self, plan, bound, progress, workers, checkpoint)
         counts = counted.dense(plan.size).reshape(grid.shape)
-        notes = self._notes(counted)
+        few = few_inside(int(counts.sum()), int(counted.judged[FINE]), bound)
+        notes = (*self._notes(counted), *(() if few is None else (few,)))
         if bound is None:
             return FrequencyMatrix(counts, grid), notes
         return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user"), notes

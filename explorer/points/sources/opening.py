@@ -102,6 +102,8 @@ def _open_file(file: Path | bytes, head: bytes, suffix: str, max_rows: int) -> S
 def _open_frame(source: Any, max_rows: int) -> Source:
     if isinstance(source, Mapping):
         return ArrayTable(source, max_rows)
+    if type(source).__name__ == "GeoSeries" and hasattr(source, "to_frame"):
+        source = source.to_frame("geometry")
     if type(source).__name__ == "GeoDataFrame" and hasattr(source, "geometry"):
         return GeoFrame(source, max_rows)
     if hasattr(source, "columns") and hasattr(source, "iloc"):

@@ -67,14 +67,15 @@ def test_equal_to_reading_all_at_once(
     folder = written(tmp_path / "points", whole)
     points = read_points(whole, user=user, weight=weight)
     files = scan_points(folder, user=user, weight=weight)
-    expected = GRID.count(points, bound)
+    per = "record" if bound is None else None
+    expected = GRID.count(points, bound, per=per)
     matrix, notes = files.count(GRID, bound)
     assert np.array_equal(matrix.counts, expected.counts)
     assert (matrix.key, matrix.unit, matrix.contribution_bound) == (
         *(expected.key, expected.unit, expected.contribution_bound),
     )
     assert notes == points.notes
-    assert np.array_equal(GRID.count(files, bound).counts, expected.counts)
+    assert np.array_equal(GRID.count(files, bound, per=per).counts, expected.counts)
     assert 0 < matrix.total < whole.num_rows * 3
 
 

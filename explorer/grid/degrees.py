@@ -1,0 +1,68 @@
+"""Numbers that are degrees where metres are asked: they would be answered, and wrongly."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import pyproj
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.projection import LONLAT, transform
+
+#: No longitude is larger: what is, needs no second look.
+_MOST_DEGREES = 360.0
+
+
+class Metric(Protocol):
+    """What of a grid is needed here."""
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """West, south, east, north."""
+
+    @property
+    def crs(self) -> pyproj.CRS | None:
+        """None for plain cells."""
+
+    @property
+    def cell_width(self) -> float:
+        """From west to east."""
+
+    @property
+    def cell_height(self) -> float:
+        """From south to north."""
+
+
+def refuse_degrees(grid: Metric, boxes: NDArray[np.float64]) -> None:
+    """Refuse boxes (n, 4) that are a speck of the grid as metres and on it as degrees.
+
+    Read as metres such boxes hold the part of a cell that a few square centimetres are, so their
+    answers are 0 but for noise. Boxes without area, and larger ones, are left alone.
+
+    Raises
+    ------
+    InputError
+        If every box is smaller than a cell, and one of them lies on the grid once its numbers are
+        read as longitude and latitude, in either order.
+    """
+    if grid.crs is None or not len(boxes) or np.abs(boxes).max() > _MOST_DEGREES:
+        return
+    sides = boxes[:, 2:] - boxes[:, :2]
+    steps = np.array([grid.cell_width, grid.cell_height])
+    if not (sides > 0).all() or not (sides < steps).all():
+        return
+    middle = (boxes[:, :2] + boxes[:, 2:]) / 2
+    if _on(grid, grid.crs, middle) or _on(grid, grid.crs, middle[:, ::-1]):
+        raise InputError(
+            "These places look like degrees, and without a CRS they are read as metres of the "
+            "map: give crs=4326 with them, or a frame that has a CRS."
+        )
+
+
+def _on(grid: Metric, crs: pyproj.CRS, places: NDArray[Any]) -> bool:
+    possible = places[np.abs(places[:, 1]) <= 90.0]
+    x, y = transform(LONLAT, crs, *possible.T)
+    x0, y0, x1, y1 = grid.bounds
+    return bool(np.any((x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)))

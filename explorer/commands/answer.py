@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
         "dp-explorer answer MAP [--rectangles FILE] [--polygons FILE] [--bounding-boxes] "
         "[--rectangle X0 Y0 X1 Y1 ...] [--from X0 Y0 X1 Y1 --to X0 Y0 X1 Y1] "
-        "[--place NAME FILE ...] [--area NAME ...] [--lonlat] [--format table|csv|geojson] [-o FILE] [--overwrite]"
+        "[--place NAME FILE ...] [--area NAME ...] [--lonlat] "
+        "[--format table|csv|geojson] [-o FILE] [--overwrite]"
     )
     parser.description = (
         "Answer rectangles from a release file: the private count, the standard deviation of its "

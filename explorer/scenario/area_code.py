@@ -17,7 +17,7 @@ def load(scenario: Scenario, key: str) -> str:
     """
     find(scenario.city)
     bound = scenario.contribution_bound
-    limited = f", contribution_bound={bound}" if bound else ""
+    limited = f", contribution_bound={bound}" if bound else ', per="record"'
     return (
         f"country = countries()[{key}]\n"
         "areas = country.areas()\n"

@@ -73,7 +73,7 @@ def load(scenario: Scenario) -> str:
         return area_code.load(scenario, literal(scenario.city))
     if scenario.places:
         bound = scenario.contribution_bound
-        limited = f", contribution_bound={bound}" if bound else ""
+        limited = f", contribution_bound={bound}" if bound else ', per="record"'
         return (
             f"trips = trip_sets()[{literal(scenario.city)}]\n"
             f"places = {literal(scenario.places.split(','))}\n"

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.cities.countries import find
 from tests.browser.conftest import PHONE, visits
-from tests.browser.visit import colours, drag, number, pick, picture, wait_until
+from tests.browser.visit import addressed, colours, drag, number, pick, picture, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -71,7 +71,7 @@ def test_an_area_is_read_at_first_sight_and_others_are_chosen(country) -> None:
     country.get_by_role("button", name="difference", exact=True).click()
     expect(country.get_by_role("heading", name="Difference: region")).to_be_visible()
     # The address is that of this very screen.
-    country.wait_for_url(re.compile(r"/country\?s="))
+    wait_until(country, lambda: addressed(country).to_dict().get("look", {}).get("shows"))
     name, _, true = said(country)
     country.reload()
     expect(country.get_by_role("heading", name="Difference: region")).to_be_visible(timeout=120_000)

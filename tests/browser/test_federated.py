@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE, visits
-from tests.browser.visit import colours, drag, picture, rows, still, wait_until
+from tests.browser.visit import addressed, colours, drag, picture, rows, still, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -67,7 +67,7 @@ def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
     drag(page, "True map", (0.3, 0.3), (0.6, 0.6))
     wait_until(page, lambda: len(rows(page)) == 3)
     # The address is that of this very screen.
-    page.wait_for_url(re.compile(r"/federated\?s="))
+    wait_until(page, lambda: len(addressed(page).boxes or ()) == 3)
     drawn = rows(page)[-1]
     page.reload()
     wait_until(page, lambda: len(rows(page)) == 3)

@@ -10,10 +10,18 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page
 
+from explorer.scenario import Scenario
+
 
 def number(text: str) -> float:
     """A number as the page writes it: ``1,861,586``, ``+0.43``, ``−12``."""
     return float(re.sub(r"[^\d.eE-]", "", text.replace("−", "-")))
+
+
+def addressed(page: Page) -> Scenario:
+    """The scenario of the address, which follows the screen after a moment."""
+    found = re.search(r"\?s=([\w-]+)", page.url)
+    return Scenario.from_link(found[1]) if found else Scenario()
 
 
 def figure(page: Page, label: str) -> str:

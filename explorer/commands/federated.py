@@ -118,7 +118,14 @@ def _say(release: DistributedRelease) -> None:
     print(table(header, rows))
     print(
         paragraph(
-            "Counts are scaled to all who take part, whose number is public. Whoever gets this "
-            "release alone has the epsilon above; that places stayed with people is simulated."
+            "Counts are scaled to all who take part: how many they are is public, and of points "
+            "on a map exactly the number inside the extent. "
+            + (
+                "This is a preview, which protects nobody; a release has the epsilon above for "
+                "whoever gets it alone."
+                if release.preview
+                else "Whoever gets this release alone has the epsilon above."
+            )
+            + " That places stayed with people is simulated."
         )
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from explorer.federated.rounds import mended, once, paper
 from explorer.federated.session import Session
 from explorer.federated.shards import Hook
 from explorer.federated.shares import checked
+from explorer.grid.kinds import alike
 from explorer.mechanisms.base import Mechanism, as_counts
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.limits import Epsilon
@@ -52,8 +54,10 @@ class Federated(Mechanism):
     with, see `baselines`.
 
     Privacy: pure epsilon for whoever gets the release, a person's vector becoming zero being one
-    step (another place in place of hers is two). Who takes part is public. What a release from
-    here may not claim: that places stayed with people. One process holds them all; it simulates.
+    step (another place on the grid in place of hers is two). Who takes part is public, and so is
+    how many they are: of a matrix, whose records all lie on the grid, exactly its total. That
+    somebody is on the grid at all is not protected. What a release from here may not claim: that
+    places stayed with people. One process holds them all; it simulates.
 
     Counts are scaled to all who take part. Their standard deviations are estimates, because sums of
     a part of the people sample, and joined rounds have no closed form: `sd_exact` is False.
@@ -182,7 +186,8 @@ class Federated(Mechanism):
         progress, ledger : as of `Mechanism.release`
         prior : DistributedRelease, optional
             An earlier release of the same grid: everybody is asked in one round about the cells
-            that it ended with.
+            that it ended with, and their siblings. Only previews take one that is a preview: the
+            cells of a preview tell of the people that it was made of.
         record : callable, optional
             Sees every shard of a preview, exact counts and all: for the audit.
 
@@ -205,7 +210,9 @@ class Federated(Mechanism):
         number = min(self.people or len(everybody), len(everybody))
         whose = ONCE if prior is not None or self.algorithm in _ONCE else EVERYONE
         depth = min(self.depth, everybody.depth)
-        tree = self._first(depth) if prior is None else _earlier(prior, everybody, depth)
+        tree = self._first(depth)
+        if prior is not None:
+            tree = _earlier(prior, everybody, depth, drawn=rng is None)
         # What can be refused is, before anything is booked.
         protocol.round(min(number, self.shard), to_units(self.epsilon), tree.v, everybody.places)
         if self.mode != "summed":
@@ -240,7 +247,11 @@ class Federated(Mechanism):
             "contribution_bound": 1,
         }
         try:
-            return self._drawn(session, tree, prior is not None, about)
+            made = self._drawn(session, tree, prior is not None, about)
+            if prior is None:
+                return made
+            # What it was asked about came from elsewhere.
+            return replace(made, facts={**made.facts, "cells of an earlier release": float(tree.v)})
         except InputError:
             # It stays booked with what it has asked.
             asking.close()
@@ -304,14 +315,20 @@ def _people(matrix: Counts | People | ArrayLike) -> People:
     return People.of_matrix(counts)
 
 
-def _earlier(prior: object, everybody: People, depth: int) -> KeyTree:
-    """The last tree of an earlier release, once it is about the same grid."""
+def _earlier(prior: object, everybody: People, depth: int, drawn: bool) -> KeyTree:
+    """The last tree of an earlier release, in whole families, once it is about the same grid."""
     if not isinstance(prior, DistributedRelease) or not isinstance(prior.heard[-1], Heard):
         raise InputError("An earlier release has cells to ask about if it was refined: give one.")
-    tree = prior.heard[-1].tree
-    if prior.grid.shape != everybody.grid.shape or tree.depth != depth:
+    if drawn and prior.preview:
         raise InputError(
-            f"The earlier release has {prior.grid.shape} cells to depth {tree.depth}, these people "
-            f"{everybody.grid.shape} to depth {depth}: give one of the same grid and depth."
+            "The earlier release is a preview, whose cells are not private: give one that was "
+            "drawn, or a seed for another preview."
         )
-    return tree
+    tree = prior.heard[-1].tree
+    if not alike(prior.grid, everybody.grid) or tree.depth != depth:
+        raise InputError(
+            f"The earlier release has {prior.grid!r} to depth {tree.depth}, these people "
+            f"{everybody.grid!r} to depth {depth}: give one of the same grid and depth."
+        )
+    # Sums are joined family by family; Algorithm 2 as printed leaves some of them in part.
+    return tree.complete

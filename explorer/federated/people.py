@@ -97,7 +97,9 @@ class People:
     def of_matrix(cls, matrix: FrequencyMatrix) -> People:
         """Each record of a matrix as one person with one place.
 
-        The key is the matrix's: releases of both kinds add up in one ledger.
+        All of them lie on the grid, so that how many they are, which is public, is the matrix's
+        exact total. The key is the matrix's: releases of both kinds add up in one ledger, for the
+        neighbours that they share, a person with a place and the same without one.
 
         Raises
         ------
@@ -172,6 +174,8 @@ class People:
             visits=self.visits,
             places=self.places,
             answer=yes_or_no(np.asarray(attribute), "attribute"),
+            # What is asked of them adds up with what is released of their places.
+            key=self.key,
         )
 
     def __len__(self) -> int:
@@ -188,11 +192,17 @@ class People:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the places and the grid, or of the matrix that they come from."""
+        """SHA-256 of the places and the grid, or of the matrix that they come from.
+
+        The order of people with one place each does not matter; a matrix of the same people has a
+        key of its own, so that a data set should be given in one way.
+        """
         if self._key is not None:
             return self._key
         digest = hashlib.sha256(repr({**self.grid.to_dict(), "name": ""}).encode())
-        for part in (self.cells, self.offsets, self.visits, self.answer):
+        alone = self.offsets is None and self.answer is None
+        cells = np.sort(self.cells) if alone else self.cells
+        for part in (cells, self.offsets, self.visits, self.answer):
             if part is not None:
                 digest.update(np.ascontiguousarray(part).astype("<i8").tobytes())
         return digest.hexdigest()

@@ -25,9 +25,11 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.federated.asking import Asking, Protocol
 from explorer.federated.calibration import sigma
+from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.rounds import GROWTH, divided, scheduled, several
 from explorer.federated.session import Session, figures
+from explorer.federated.shares import checked
 from explorer.privacy.ledger import Ledger
 from explorer.releases.answers import Z95
 from explorer.releases.joint import boxes
@@ -172,12 +174,21 @@ def proportion(
     """
     if people.counters != 2:
         raise InputError("These people were asked nothing: give each an answer, people.proportion.")
-    if not 0.0 < width < 1.0:
+    if isinstance(width, bool) or not isinstance(width, int | float) or not 0.0 < width < 1.0:
         raise InputError(f"The half width is {width!r}: give a number above 0 and below 1.")
+    # The same bounds, in the same sentences.
+    Federated(epsilon=epsilon, c=c, b=b, depth=depth, people=number, mode=mode)
     number = len(people) if number is None else min(number, len(people))
+    protocol = protocol or Protocol()
+    first = KeyTree.even(min(depth, people.depth), START)
+    # What can be refused is, before anything is booked.
+    asked = first.v * people.counters
+    protocol.round(min(number, protocol.shard), to_units(epsilon), asked, people.places)
+    if mode != "summed":
+        checked(to_units(epsilon), people.places)
     asking = Asking(
         people,
-        protocol or Protocol(),
+        protocol,
         to_units(epsilon),
         rng,
         mode,
@@ -192,14 +203,18 @@ def proportion(
         down = (heard.sums / 4 >= enough(width, noise)).astype(np.int64)
         return divided(heard, down, np.zeros(heard.cells, dtype=bool))
 
-    first = KeyTree.even(session.depth, START)
-    heard = list(scheduled(session, first, c, b, decide, growth=GROWTH))
-    last = heard[-1]
-    if not last.answered:
-        raise InputError(
-            "Every shard of the last round was refused, so there is nothing to release: ask more "
-            "people, or expect more of them to drop out."
-        )
+    try:
+        heard = list(scheduled(session, first, c, b, decide, growth=GROWTH))
+        last = heard[-1]
+        if not last.answered:
+            raise InputError(
+                "Every shard of the last round was refused, so there is nothing to release: ask "
+                "more people, or expect more of them to drop out."
+            )
+    except InputError:
+        # It stays booked with what it has asked.
+        asking.close()
+        raise
     lower, upper = boxes(last.tree, people.grid.shape)
     here = last.tree.open
     kept = (upper[here] > lower[here]).all(axis=1)

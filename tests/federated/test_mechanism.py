@@ -14,6 +14,7 @@ from explorer.errors import InputError
 from explorer.federated.baselines import BASELINES
 from explorer.federated.mechanism import ALGORITHMS, Federated
 from explorer.federated.people import People
+from explorer.grid.grid import Grid
 from explorer.inspection.decisions import decision
 from explorer.mechanisms import UG
 from explorer.points.matrix import FrequencyMatrix
@@ -271,3 +272,38 @@ def test_files_hold_no_overflow_and_no_place(tmp_path: Path) -> None:
 def test_all_baselines_are_algorithms() -> None:
     assert set(BASELINES) <= set(ALGORITHMS)
     assert ALGORITHMS[0] == "people"
+
+
+def test_a_release_takes_no_cells_of_a_preview() -> None:
+    preview = Federated(epsilon=1, **SMALL).release(TOWN, rng=1)
+    with pytest.raises(InputError, match="a preview, whose cells are not private"):
+        Federated(epsilon=1, **SMALL).release(TOWN, prior=preview)
+    drawn = Federated(epsilon=1, **SMALL).release(TOWN)
+    after = Federated(epsilon=1, **SMALL).release(TOWN, prior=drawn)
+    assert not after.preview
+    assert after.facts["cells of an earlier release"] == after.heard[0].cells
+    assert "cells of an earlier release" not in drawn.facts
+
+
+def test_an_earlier_release_is_one_of_the_same_place() -> None:
+    here, there = (
+        FrequencyMatrix(TOWN, Grid.around(lon, 40, 8_000, shape=TOWN.shape)) for lon in (0, 100)
+    )
+    earlier = Federated(epsilon=1, **SMALL).release(here, rng=1)
+    assert Federated(epsilon=1, **SMALL).release(here, rng=1, prior=earlier).preview
+    with pytest.raises(InputError, match="give one of the same grid"):
+        Federated(epsilon=1, **SMALL).release(there, rng=1, prior=earlier)
+
+
+@pytest.mark.parametrize("algorithm", ["paper", "mended", "people"])
+def test_cells_of_any_earlier_release_add_up(algorithm: str) -> None:
+    """Algorithm 2 as printed leaves families in part: sums were given to the wrong cells."""
+    people = int(TOWN.sum())
+    how = {"people": None, "shard": people, "dropped": 0.0, "corrupt": 0.0, "epsilon": 1.0}
+    earlier = Federated(**how, algorithm=algorithm).release(TOWN, rng=1)
+    after = Federated(**how).release(TOWN, rng=2, prior=earlier)
+    # One shard: noise of 1.4 people in each of v cells, four standard errors of their sum.
+    allowed = 4 * 1.5 * after.heard[0].cells ** 0.5
+    assert after.density().sum() == pytest.approx(people, abs=allowed)
+    south = after.answer([[0, 0, 64, 32]]).value[0]
+    assert south == pytest.approx(TOWN[:32].sum(), abs=allowed)

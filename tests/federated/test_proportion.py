@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from explorer.federated.asking import Protocol
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.proportion import enough, fieller, proportion
+from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.ledger import Ledger
 from explorer.releases.quarters import separate
 from tests.federated.town import town
 
@@ -118,3 +122,39 @@ def test_what_cannot_be_asked_is_refused(people: People) -> None:
             proportion(people, width=width, rng=1)
     with pytest.raises(InputError, match="yes or no"):
         Federated().release(people, rng=1)
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"depth": -1}, "Depth is -1"),
+        ({"depth": 3.5}, "Depth is 3.5"),
+        ({"c": 0}, "c is 0"),
+        ({"c": float("nan")}, "c is nan"),
+        ({"c": -1}, "c is -1"),
+        ({"epsilon": 0}, "Epsilon is 0"),
+        ({"epsilon": "a"}, "Epsilon is 'a'"),
+        ({"epsilon": 100}, "Epsilon is 100"),
+        ({"b": 0}, "b is 0"),
+        ({"number": 0}, "People is 0"),
+        ({"width": "a"}, "half width is 'a'"),
+        ({"protocol": Protocol(2, 0.5, 0.3)}, "nobody honest is sure to be left"),
+        ({"epsilon": 1e-6, "number": 2}, "nobody honest|give the round a larger epsilon"),
+    ],
+)
+def test_what_is_refused_is_not_booked(
+    people: People, tmp_path: Path, how: dict[str, Any], sentence: str
+) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite3")
+    with pytest.raises(InputError, match=sentence):
+        proportion(people, **how, ledger=ledger)
+    assert ledger.spent(people.key) == 0
+
+
+def test_people_with_answers_share_the_key_of_people() -> None:
+    cells = np.array([3, 1, 2, 1])
+    grid = Grid.cells(2)
+    plain = People(cells, grid)
+    assert plain.proportion(np.array([1, 0, 0, 1])).key == plain.key
+    assert People(cells[::-1].copy(), grid).key == plain.key
+    assert People(cells[:3], grid).key != plain.key

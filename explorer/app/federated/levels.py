@@ -142,7 +142,7 @@ def _levels(heard: Heard, sd: float, scale: float, printed: bool) -> list[Level]
                 number=number,
                 cells=len(sums),
                 divided=int(split[number]),
-                unevenness=float(measured[number]),
+                unevenness=h,
                 factor=PRINTED if printed else math.sqrt(15 / (4 * h)),
                 threshold=threshold,
                 largest=float(sums.max()),

@@ -37,7 +37,7 @@ def key_figures(screen: Screen) -> list[tuple[str, str]]:
     release = released(screen)
     rows = release.heard
     sent = [row.bytes_up for row in rows]
-    each = size(max(sent))
+    each = size(max(sent) if release.paying == ONCE else sum(sent))
     return [
         ("Rounds", str(len(rows))),
         ("People asked", f"{release.facts['asked']:,.0f}"),
@@ -50,8 +50,9 @@ def key_figures(screen: Screen) -> list[tuple[str, str]]:
 def about(screen: Screen) -> str:
     """What this simulation stands for: who asked, and what may not be claimed of it."""
     release = released(screen)
-    kind = "A preview" if release.preview else "A release"
-    return (
-        f"{kind} of {release.population:,.0f} people, epsilon {release.epsilon:.4g} for whoever "
-        f"gets it. {words('federated')['Simulation']}"
-    )
+    who = f"of {release.population:,.0f} people"
+    said = f"A release {who}, epsilon {release.epsilon:.4g} for whoever gets it"
+    if release.preview:
+        said = f"A preview {who}, private for nobody; a release would have epsilon "
+        said += f"{release.epsilon:.4g}"
+    return f"{said}. {words('federated')['Simulation']}"

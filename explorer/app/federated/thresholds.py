@@ -124,7 +124,7 @@ def levels_table(found: Judged) -> str:
         ("level", "0 is the whole map; each level halves the sides"),
         ("cell side", "of its cells"),
         ("cells", "that were asked about"),
-        ("H", "unevenness: 0 all quarters alike, .75 all people in one"),
+        ("H", "unevenness to be expected in their quarters: 0 all alike, .75 all people in one"),
         ("times the noise", "threshold over the noise of the next sums, sqrt(15 / 4 H)"),
         ("threshold", "people in a sum above which its cell is divided"),
         ("median", "of the sums"),

@@ -24,7 +24,7 @@ def trips(request, real_data) -> tuple[str, TripMatrix]:
     """Trips on 64 x 64 cells a place, prepared."""
     read = read_trips(real_data("sf_cabspotting_trips.parquet"), PLACES[request.param])
     grid = Grid.around(-122.42, 37.77, 20_000, shape=64)
-    return request.param, TripDomain([grid] * len(read.places)).count(read).prepare()
+    return request.param, TripDomain([grid] * len(read.places)).count(read, per="record").prepare()
 
 
 def test_preparation(in_units, trips):

@@ -141,7 +141,10 @@ def test_a_user_counts_k_times_in_the_country(areas) -> None:
     assert counts.by_area.sum() == kept.sum()
     assert (counts.contribution_bound, counts.unit) == (3, "user")
     made = Country(epsilon=0.5, inside="none", consistency="least squares")
-    one, several = made.release(areas.count(points), rng=1), made.release(counts, rng=1)
+    one, several = (
+        made.release(areas.count(points, per="record"), rng=1),
+        made.release(counts, rng=1),
+    )
     np.testing.assert_allclose(several.sd / one.sd, 3, rtol=0.02)
 
 

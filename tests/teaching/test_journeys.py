@@ -17,7 +17,9 @@ def test_coarser_cells_are_those_of_a_coarser_grid() -> None:
     assert not found.stand_in
     assert found.most == 3
     for places, names in ((1, "o"), (2, "o,d"), (3, "o,s1,d")):
-        direct = TripDomain([madeup.grid(16)] * places).count(made_up_trips(places=names))
+        direct = TripDomain([madeup.grid(16)] * places).count(
+            made_up_trips(places=names), per="record"
+        )
         assert found.on(places, 16).key == direct.key
 
 
@@ -31,7 +33,9 @@ def test_a_citys_trips_are_those_of_the_catalogue_by_key_or_by_file(real_data) -
     real_data("sf_cabspotting_trips.parquet")
     catalogue = trip_sets()["san-francisco"]
     # Three stops: the one in the middle is looked at.
-    direct = catalogue.domain(("o", "s2", "d"), 1024).count(catalogue.read(("o", "s2", "d")))
+    direct = catalogue.domain(("o", "s2", "d"), 1024).count(
+        catalogue.read(("o", "s2", "d")), per="record"
+    )
     for city in ("san-francisco", "san-francisco-trips"):
         found = journeys(city)
         assert not found.stand_in

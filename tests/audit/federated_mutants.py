@@ -255,7 +255,7 @@ def survivors_by_place(patch: pytest.MonkeyPatch) -> None:
 
 
 def exact_tree(patch: pytest.MonkeyPatch) -> None:
-    def peeking(_: Any, everybody: People, depth: int) -> KeyTree:
+    def peeking(_: Any, everybody: People, depth: int, **_how: bool) -> KeyTree:
         tree = KeyTree.even(depth, 1)
         place = everybody.cells[everybody.cells >= 0] >> 2 * (everybody.depth - depth)
         number = np.bincount(tree.index(place), minlength=tree.v)

@@ -117,7 +117,7 @@ def count_points(
             return points.count(grid, bound, tell, **how)
     with progress("Counting them") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ExtentWarning)
-        matrix = grid.count(points, bound, tell)
+        matrix: FrequencyMatrix = grid.count(points, bound, tell)
     few = [str(each.message) for each in caught if each.category is ExtentWarning]
     return matrix, (*points.notes, *few)
 

@@ -174,7 +174,8 @@ def proportion(
     """
     if people.counters != 2:
         raise InputError("These people were asked nothing: give each an answer, people.proportion.")
-    if isinstance(width, bool) or not isinstance(width, int | float) or not 0.0 < width < 1.0:
+    known = isinstance(width, int | float)
+    if not known or not 0.0 < width < 1.0:
         raise InputError(f"The half width is {width!r}: give a number above 0 and below 1.")
     # The same bounds, in the same sentences.
     Federated(epsilon=epsilon, c=c, b=b, depth=depth, people=number, mode=mode)

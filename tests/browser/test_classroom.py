@@ -60,11 +60,12 @@ def create(page: Page) -> str:
     """Create a class and ask the first question; returns the code."""
     button(page, "Create a class").click()
     expect(page.locator(".code")).not_to_be_empty()
-    code = page.locator(".code").inner_text()
     page.get_by_role("img", name=re.compile("True map")).wait_for()
     button(page, "Ask the class").click()
     expect(page.get_by_text("Nobody has answered yet.")).to_be_visible()
-    return code
+    # Not before it is painted: its text as people see it is empty until then.
+    expect(page.locator(".code")).to_be_visible()
+    return page.locator(".code").inner_text()
 
 
 def draw(page: Page) -> float:

@@ -33,7 +33,7 @@ def said(page: Page) -> str:
 
 def test_a_question_is_dragged_from_one_map_to_the_other(trips) -> None:
     domain = find("madeup").domain(("o", "d"), 64)
-    matrix = domain.count(find("madeup").read(("o", "d")))
+    matrix = domain.count(find("madeup").read(("o", "d")), per="record")
     boxes = np.array(example_rows(domain.grids))
     private = Gravity(epsilon=1.0).release(matrix, rng=1).answer(boxes).value
     for row, true, value in zip(rows(trips), exact(matrix, boxes), private, strict=True):

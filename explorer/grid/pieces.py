@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.antimeridian import in_one_world
-from explorer.grid.degrees import refuse_degrees
+from explorer.grid.degrees import Metric, refuse_degrees
 from explorer.grid.extent import as_rectangles
 from explorer.grid.plane import on_plane
 from explorer.grid.polygon_files import read_frame
@@ -39,28 +39,12 @@ def check_by(by: str) -> None:
         )
 
 
-class Cells(Protocol):
+class Cells(Metric, Protocol):
     """What of a grid is needed here."""
-
-    @property
-    def bounds(self) -> tuple[float, float, float, float]:
-        """West, south, east, north."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-
-    @property
-    def crs(self) -> pyproj.CRS | None:
-        """None for plain cells."""
-
-    @property
-    def cell_width(self) -> float:
-        """From west to east."""
-
-    @property
-    def cell_height(self) -> float:
-        """From south to north."""
 
 
 class Shapes:

@@ -119,7 +119,11 @@ def save(release: Leaves, path: str | Path, about: dict[str, Any]) -> None:
         frame = frame.to_crs(4326)
     said = {name: json.dumps(value) for name, value in frame.attrs.items()}
     said |= {"software": "dp-explorer", "summary": release.summary()}
-    # What stands there is replaced: a GeoPackage would get a second layer.
-    path.unlink(missing_ok=True)
     how = {"layer_metadata": said} if ending == ".gpkg" else {"DESCRIPTION": said["summary"]}
-    pyogrio.write_dataframe(frame, path, driver=COPIES[ending], layer="leaves", **how)
+    # Beside what stands there, which is replaced by a whole file or not at all.
+    part = path.with_name(f".part.{path.name}")
+    try:
+        pyogrio.write_dataframe(frame, part, driver=COPIES[ending], layer="leaves", **how)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -147,6 +147,24 @@ def test_boxes_are_selected_deleted_and_added_without_a_mouse(page) -> None:
     wait_until(page, lambda: names(page) == ["Q2"])
 
 
+_TOO_SOON = """
+async () => {
+  const place = document.body.appendChild(document.createElement("div"))
+  const table = new window.Tabulator(place, {columns: [{title: "old", field: "old"}], data: []})
+  const columns = table.setColumns([{title: "new", field: "new"}])
+  await Promise.all([columns, table.setData([{new: 7}])])
+  const shown = [table.getColumns().map((each) => each.getField()), table.getData()]
+  table.destroy()
+  place.remove()
+  return shown
+}
+"""
+
+
+def test_columns_and_rows_that_come_before_a_table_is_built_are_shown(page) -> None:
+    assert page.evaluate(_TOO_SOON) == [["new"], [{"new": 7}]]
+
+
 @pytest.mark.parametrize("format", ["CSV", "GeoJSON"])
 def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
     before = boxes_of(page)

@@ -1,7 +1,11 @@
-"""Roles of the parts of a table, so that a screen reader finds the rows.
+"""Cures for tables in the browser: roles that a screen reader needs, columns that come too soon.
 
 Tabulator 6 says that its element is a grid and puts a focusable part without a role between the
 grid and the rows, which hides the rows (axe-core: aria-required-children, critical).
+
+A table builds itself in its own time. Other columns or rows that arrive before it has done so, as
+when a link opens a page for other trips, end in an error inside Tabulator, and the table stays
+empty. They have to wait until it is built.
 """
 
 from __future__ import annotations
@@ -33,12 +37,23 @@ const hook = () => {
     return created
   }
   kind._create.mended = true
+  for (const name of ["setColumns", "setData"]) {
+    const plain = kind[name]
+    kind[name] = function (...given) {
+      if (this.initialized) return plain.apply(this, given)
+      return new Promise((done, failed) => {
+        this.on("tableBuilt", () => {
+          try { done(plain.apply(this, given)) } catch (error) { failed(error) }
+        })
+      })
+    }
+  }
 }
 // The library comes in its own time. A table may be made before the hook and be put into the page
 // after a walk, so that there are several.
 let tries = 0
 const begin = () => {
-  if (!window.Tabulator && ++tries < 1200) return setTimeout(begin, 100)
+  if (!window.Tabulator && ++tries < 6000) return setTimeout(begin, 20)
   hook()
   for (const wait of [0, 250, 1000, 3000, 10000, 30000]) setTimeout(() => walk(document), wait)
 }

@@ -19,6 +19,7 @@ from explorer.version import __version__ as __version__
 if TYPE_CHECKING:
     from explorer.country.mechanism import Country
     from explorer.errors import InputError
+    from explorer.evaluate.comparison import compare
     from explorer.federated.mechanism import Federated
     from explorer.federated.people import People
     from explorer.grid.areas.areas import Areas
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from explorer.points.partitions import PointFiles, scan_points
     from explorer.points.points import Points, read_points
     from explorer.points.truth import exact
+    from explorer.privacy.ledger import Ledger
+    from explorer.privacy.session import Session
     from explorer.releases.answers import Answers
     from explorer.releases.country import CountryRelease
     from explorer.releases.release import Release
@@ -85,6 +88,7 @@ __all__ = [
     "KDCell",
     "KDHybrid",
     "KDStandard",
+    "Ledger",
     "Mechanism",
     "Mosaic",
     "People",
@@ -94,11 +98,13 @@ __all__ = [
     "Privlet",
     "QuadTree",
     "Release",
+    "Session",
     "TripDomain",
     "TripMatrix",
     "Trips",
     "Uniform",
     "all_mechanisms",
+    "compare",
     "exact",
     "mechanism",
     "read_points",
@@ -120,10 +126,13 @@ _HOMES = {
     "People": "federated.people",
     "PointFiles": "points.partitions",
     "Points": "points.points",
+    "Ledger": "privacy.ledger",
     "Release": "releases.release",
+    "Session": "privacy.session",
     "TripDomain": "grid.places",
     "TripMatrix": "trips.matrix",
     "Trips": "trips.trips",
+    "compare": "evaluate.comparison",
     "exact": "points.truth",
     "read_points": "points.points",
     "read_trips": "trips.trips",
@@ -149,4 +158,4 @@ lend(_read)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -129,11 +129,11 @@ class Country(Mechanism):
         "upper draws as they are, as the paper does.",
     )
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, *epsilon: Any, **settings: Any) -> None:
         inner = settings.get("inside")
         if isinstance(inner, Mechanism):
             settings |= {"inside": inner.key, "inside_settings": inner.settings()}
-        super().__init__(**settings)
+        super().__init__(*epsilon, **settings)
         if self.inside != NO_MAPS:
             self._map_at(self.epsilon)
 

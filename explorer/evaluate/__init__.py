@@ -5,6 +5,7 @@ progress and a flag to stop. Everything here compares with exact counts: it is t
 """
 
 from explorer.evaluate.bias import ErrorParts, biases
+from explorer.evaluate.comparison import compare
 from explorer.evaluate.evaluation import evaluate
 from explorer.evaluate.metrics import measure
 from explorer.evaluate.ranking import ranking, scores, verdict
@@ -32,6 +33,7 @@ __all__ = [
     "about_boxes",
     "about_flows",
     "biases",
+    "compare",
     "evaluate",
     "label",
     "measure",

@@ -13,6 +13,7 @@ from explorer.errors import InputError
 from explorer.grid import values
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import UNKNOWN, Decision
+from explorer.mechanisms.declared import Declared
 from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
 from explorer.mechanisms.options import INTERPOLATED
@@ -28,6 +29,8 @@ from explorer.releases.transcript import Transcript
 from explorer.releases.units import UNITS_PER_EPSILON, to_units
 from explorer.releases.weighted import in_records
 
+#: Where no epsilon is given.
+_DECLARED: Any = object()
 _WARM: set[tuple[type, str]] = set()
 
 
@@ -42,7 +45,7 @@ def as_counts(matrix: Counts | ArrayLike) -> Counts:
     return FrequencyMatrix.from_array(matrix)
 
 
-class Mechanism(param.Parameterized):
+class Mechanism(param.Parameterized, metaclass=Declared):
     """Turns exact counts into an epsilon-differentially private map.
 
     A subclass declares its parameters once (`param`: bounds, step, label, help; widgets and
@@ -92,8 +95,12 @@ class Mechanism(param.Parameterized):
         doc="Privacy budget of the whole release: small is private and noisy, large is accurate.",
     )
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, epsilon: Any = _DECLARED, /, **settings: Any) -> None:
         check_settings()
+        if epsilon is not _DECLARED:
+            if "epsilon" in settings:
+                raise InputError(f"{self.title} got two budgets: give epsilon once.")
+            settings["epsilon"] = epsilon
         for name, value in settings.items():
             settings[name] = self._checked(name, value)
         super().__init__(**settings)
@@ -296,6 +303,14 @@ class Mechanism(param.Parameterized):
             known = ", ".join(["epsilon", *cls.tunables()])
             raise InputError(f"{cls.title} has no parameter {name!r}: it has {known}.")
         return values.checked(cls.param[name], value)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), repr(self)))
 
     def __repr__(self) -> str:
         shown = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]

@@ -1,0 +1,148 @@
+"""Mechanisms beside each other on one's own boxes or polygons: a table of every single answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from explorer.errors import InputError
+from explorer.grid.pieces import Shapes
+from explorer.inspection.errors import error_split
+from explorer.mechanisms import Mechanism, mechanism
+from explorer.points.truth import exact
+from explorer.privacy.counts import Counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: More rows than so many are asked for by mistake.
+_MOST_ROWS = 10_000_000
+
+
+def compare(
+    matrix: Counts,
+    mechanisms: Iterable[type[Mechanism] | Mechanism | str],
+    epsilons: Iterable[float],
+    where: Any,
+    *,
+    crs: Any = None,
+    rng: int = 0,
+    repeat: int = 1,
+    level: float = 0.95,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Ask previews of several mechanisms the same questions, for the curator: it holds the truth.
+
+    Every preview is reproducible and costs nothing; none is private. The repetitions are paired:
+    the k-th of every mechanism and epsilon has the same seed.
+
+    Parameters
+    ----------
+    matrix : FrequencyMatrix
+        Exact counts, see `Grid.count`.
+    mechanisms : classes, names, or mechanisms with settings of their own
+    epsilons : numbers
+    where : as of `Release.answer`: (n, 4) in metres of the grid, polygons, a frame or a file
+    crs : of numbers and geometries that have none of their own, such as 4326
+    rng : whole number
+        Another one gives other noise.
+    repeat : previews of every mechanism at every epsilon, 1 or more
+    level : of the interval of the noise
+    progress : whether a bar is shown
+
+    Returns
+    -------
+    DataFrame
+        One row for each mechanism, epsilon, repeat and box: true, private, noise_sd, low, high,
+        error (private - true), and its parts from_noise and from_spread (uneven spread of records
+        inside leaves). ``box`` is the name, else the index, of the row that was asked.
+
+    Raises
+    ------
+    InputError
+        For what `Release.answer` refuses, an unknown mechanism, or nothing to compare.
+
+    Examples
+    --------
+    >>> from explorer import HTF, UG, FrequencyMatrix
+    >>> matrix = FrequencyMatrix.from_array([[9, 0, 2], [8, 1, 0], [0, 0, 7]])
+    >>> table = compare(matrix, [HTF, UG], [0.5, 1], [[0, 0, 2, 2]], repeat=3, progress=False)
+    >>> len(table), bool((table.error - table.from_noise - table.from_spread).abs().max() < 1e-9)
+    (12, True)
+    """
+    import pandas as pd
+
+    chosen, budgets = [_made(each) for each in mechanisms], [float(each) for each in epsilons]
+    if not chosen or not budgets:
+        raise InputError("Give at least one mechanism and one epsilon to compare.")
+    if isinstance(repeat, bool) or not isinstance(repeat, int | np.integer) or repeat < 1:
+        raise InputError(f"The number of repeats is {repeat!r}: give a whole number, 1 or more.")
+    shapes = Shapes.of(where, crs)
+    asked = where if shapes is None else shapes
+    true = exact(matrix, asked)  # type: ignore[arg-type]
+    tasks = [(made.with_(epsilon=e), k) for made in chosen for e in budgets for k in range(repeat)]
+    if len(tasks) * len(true) > _MOST_ROWS:
+        raise InputError(
+            f"That are {len(tasks) * len(true):,} rows: ask for fewer boxes or repeats."
+        )
+    names = _names(shapes, len(true))
+    parts = []
+    for made, run in _with_bar(tasks, progress):
+        seed = int(np.random.default_rng([_natural(rng), run]).integers(2**32, 2**62))
+        release = made.release(matrix, rng=seed)
+        answers = release.answer(asked)
+        low, high = answers.interval(level)
+        split = error_split(matrix, release, asked)  # type: ignore[arg-type]
+        parts.append(
+            pd.DataFrame(
+                {
+                    "mechanism": made.key,
+                    "epsilon": made.epsilon,
+                    "repeat": run,
+                    "box": names,
+                    "true": true,
+                    "private": answers.value,
+                    "noise_sd": answers.sd,
+                    "low": low,
+                    "high": high,
+                    "error": answers.value - true,
+                    "from_noise": split.noise,
+                    "from_spread": split.uniformity,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _made(each: type[Mechanism] | Mechanism | str) -> Mechanism:
+    if isinstance(each, str):
+        each = mechanism(each)
+    made = each() if isinstance(each, type) else each
+    if not isinstance(made, Mechanism):
+        raise InputError(f"{each!r} is no mechanism: give a class, such as HTF, or its name.")
+    return made
+
+
+def _natural(rng: Any) -> int:
+    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+        raise InputError(f"rng is {rng!r}: give a whole number, 0 or more, for previews.")
+    return int(rng)
+
+
+def _names(shapes: Shapes | None, n: int) -> list[Any]:
+    rows = None if shapes is None else shapes.rows
+    if rows is None:
+        return list(range(n))
+    named = rows["name"] if "name" in getattr(rows, "columns", ()) else rows.index
+    return list(named)
+
+
+def _with_bar(tasks: Sequence[Any], progress: bool) -> Iterable[Any]:
+    if not progress:
+        return tasks
+    from tqdm.auto import tqdm
+
+    bar: Iterable[Any] = tqdm(tasks, desc="previews", leave=False)
+    return bar

@@ -1,0 +1,75 @@
+"""What a mechanism's declared parameters say of its class: its signature and its docstring."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import Any
+
+import param
+from param.parameterized import ParameterizedMetaclass
+
+_WIDTH = 92
+
+
+class Declared(ParameterizedMetaclass):  # type: ignore[misc]
+    """Class of mechanisms: parameters are declared once, and shown where Python people look."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
+        super().__init__(name, bases, space)
+        own = space.get("__doc__")
+        # What documents its parameters itself is left alone.
+        if own and bases and "Parameters\n" not in own:
+            cls.__doc__ = documented(own, [cls.param[each] for each in cls._shown()])
+
+    def _shown(cls) -> list[str]:
+        """Names of the parameters: epsilon, then the mechanism's own as they are declared."""
+        known = [each for each in cls.param if each != "name"]
+        return ["epsilon", *(each for each in known if each != "epsilon")]
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """Epsilon, by its place too, and every other parameter by its name, with the defaults."""
+        if "epsilon" not in cls.param:
+            return inspect.Signature()
+        first, *others = (
+            inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=cls.param[each].default)
+            for each in cls._shown()
+        )
+        return inspect.Signature(
+            [first.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD), *others]
+        )
+
+
+def documented(own: str, declared: list[param.Parameter]) -> str:
+    """A class's docstring with its parameters behind the first paragraph."""
+    first, _, rest = inspect.cleandoc(own).partition("\n\n")
+    lines = [first, "", "Parameters", "----------"]
+    for each in declared:
+        lines.append(f"{each.name} : {kind_of(each)}, default {shown_default(each.default)}")
+        lines += textwrap.wrap(each.doc or "", _WIDTH, initial_indent="    ",
+                               subsequent_indent="    ")  # fmt: skip
+    if rest:
+        lines += ["", "Notes", "-----", rest]
+    return "\n".join(lines)
+
+
+def kind_of(declared: param.Parameter) -> str:
+    """What a parameter may be, in words.
+
+    >>> kind_of(param.Integer(3, bounds=(1, 20))), kind_of(param.Selector(objects=["a", "b"]))
+    ('int, 1 to 20', "'a' or 'b'")
+    """
+    if isinstance(declared, param.Selector):
+        return " or ".join(map(repr, declared.objects))
+    word = {param.Integer: "int", param.Boolean: "bool", param.Dict: "dict"}.get(type(declared))
+    word = word or ("float" if isinstance(declared, param.Number) else "")
+    low, high = getattr(declared, "bounds", None) or (None, None)
+    if low is not None and high is not None:
+        word += f", {low:,.12g} to {high:,.12g}"
+    return f"{word} or None" if declared.allow_None else word
+
+
+def shown_default(value: Any) -> str:
+    """A default as Python writes it."""
+    return f"{value:.12g}" if isinstance(value, float) else repr(value)

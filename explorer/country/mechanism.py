@@ -64,15 +64,6 @@ class Country(Mechanism):
     takes all that is left: epsilon exactly, on every path, of any depth. A threshold compares a
     draw that was paid for. A user of k records costs k times 1/k of the dearest path, wherever in
     the country they lie.
-
-    Parameters
-    ----------
-    epsilon : float
-        The whole budget.
-    inside : str or Mechanism
-        The mechanism inside, by key or with its settings; "none" for counts alone.
-    **settings
-        See the parameters.
     """
 
     key: ClassVar[str] = "country"
@@ -88,7 +79,8 @@ class Country(Mechanism):
         default="mosaic",
         objects=[*all_mechanisms(), NO_MAPS],
         label="Inside areas",
-        doc="The mechanism that draws the map inside each area.",
+        doc="The mechanism that draws the map inside each area, by its name or with its settings; "
+        "none for counts alone.",
     )
     inside_settings = param.Dict(
         default={},

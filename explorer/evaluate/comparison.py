@@ -77,24 +77,21 @@ def compare(
     chosen, budgets = [_made(each) for each in mechanisms], [float(each) for each in epsilons]
     if not chosen or not budgets:
         raise InputError("Give at least one mechanism and one epsilon to compare.")
-    if isinstance(repeat, bool) or not isinstance(repeat, int | np.integer) or repeat < 1:
-        raise InputError(f"The number of repeats is {repeat!r}: give a whole number, 1 or more.")
+    previews = len(chosen) * len(budgets) * _whole("The number of repeats", repeat, 1)
     shapes = Shapes.of(where, crs)
     asked = where if shapes is None else shapes
-    true = exact(matrix, asked)  # type: ignore[arg-type]
+    true = exact(matrix, asked)
+    if previews * len(true) > _MOST_ROWS:
+        raise InputError(f"That are {previews * len(true):,} rows: ask for fewer boxes or repeats.")
     tasks = [(made.with_(epsilon=e), k) for made in chosen for e in budgets for k in range(repeat)]
-    if len(tasks) * len(true) > _MOST_ROWS:
-        raise InputError(
-            f"That are {len(tasks) * len(true):,} rows: ask for fewer boxes or repeats."
-        )
     names = _names(shapes, len(true))
     parts = []
     for made, run in _with_bar(tasks, progress):
-        seed = int(np.random.default_rng([_natural(rng), run]).integers(2**32, 2**62))
+        seed = int(np.random.default_rng([_whole("rng", rng, 0), run]).integers(2**32, 2**62))
         release = made.release(matrix, rng=seed)
         answers = release.answer(asked)
         low, high = answers.interval(level)
-        split = error_split(matrix, release, asked)  # type: ignore[arg-type]
+        split = error_split(matrix, release, asked)
         parts.append(
             pd.DataFrame(
                 {
@@ -125,10 +122,10 @@ def _made(each: type[Mechanism] | Mechanism | str) -> Mechanism:
     return made
 
 
-def _natural(rng: Any) -> int:
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
-        raise InputError(f"rng is {rng!r}: give a whole number, 0 or more, for previews.")
-    return int(rng)
+def _whole(what: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{what} is {value!r}: give a whole number, {least} or more.")
+    return int(value)
 
 
 def _names(shapes: Shapes | None, n: int) -> list[Any]:

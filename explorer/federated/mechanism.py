@@ -64,13 +64,6 @@ class Federated(Mechanism):
 
     A grid that is no square of a power of two fills the beginning of one; nobody is outside it.
 
-    Parameters
-    ----------
-    epsilon : float
-        What a person spends at most.
-    **settings
-        See the parameters.
-
     Examples
     --------
     >>> import numpy as np

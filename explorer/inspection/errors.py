@@ -34,7 +34,7 @@ class ErrorSplit:
     uniformity: Floats
 
 
-def error_split(counts: Countable, release: Release, rectangles: ArrayLike) -> ErrorSplit:
+def error_split(counts: Countable, release: Release, rectangles: ArrayLike | Shapes) -> ErrorSplit:
     """Split the error of each rectangle into its two causes; for the curator's screen.
 
     Parameters

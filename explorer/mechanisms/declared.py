@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from typing import Any
 
@@ -12,7 +13,7 @@ from param.parameterized import ParameterizedMetaclass
 _WIDTH = 92
 
 
-class Declared(ParameterizedMetaclass):  # type: ignore[misc]
+class Declared(ParameterizedMetaclass):
     """Class of mechanisms: parameters are declared once, and shown where Python people look."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
@@ -42,8 +43,9 @@ class Declared(ParameterizedMetaclass):  # type: ignore[misc]
 
 
 def documented(own: str, declared: list[param.Parameter]) -> str:
-    """A class's docstring with its parameters behind the first paragraph."""
-    first, _, rest = inspect.cleandoc(own).partition("\n\n")
+    """A class's docstring with its parameters behind the first paragraph, sections at the end."""
+    text, *sections = re.split(r"\n\n(?=\w+\n-{3,}\n)", inspect.cleandoc(own))
+    first, _, rest = text.partition("\n\n")
     lines = [first, "", "Parameters", "----------"]
     for each in declared:
         lines.append(f"{each.name} : {kind_of(each)}, default {shown_default(each.default)}")
@@ -51,7 +53,7 @@ def documented(own: str, declared: list[param.Parameter]) -> str:
                                subsequent_indent="    ")  # fmt: skip
     if rest:
         lines += ["", "Notes", "-----", rest]
-    return "\n".join(lines)
+    return "\n\n".join(["\n".join(lines), *sections])
 
 
 def kind_of(declared: param.Parameter) -> str:

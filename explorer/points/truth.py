@@ -33,7 +33,7 @@ class Countable(Protocol):
 
 def exact(
     counts: Countable,
-    where: ArrayLike | Mapping[str, Any],
+    where: ArrayLike | Mapping[str, Any] | Shapes,
     *,
     crs: Any = None,
     by: str = COVERAGE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -62,8 +61,9 @@ class Session:
     """
 
     def __init__(self, matrix: Any, epsilon: float, *, ledger: Ledger | None = None) -> None:
-        number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
-        if not number or not (math.isfinite(epsilon) and 1e-6 <= epsilon <= 1e6):
+        given: object = epsilon
+        number = isinstance(given, int | float) and not isinstance(given, bool)
+        if not number or not 1e-6 <= epsilon <= 1e6:
             raise InputError(
                 f"The budget of a session is {epsilon!r}: give a total epsilon, 0.000001 or more."
             )

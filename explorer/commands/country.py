@@ -27,6 +27,7 @@ from explorer.commands.reading import (
 )
 from explorer.commands.terminal import note, progress, table
 from explorer.errors import InputError
+from explorer.grid.extent import as_metres
 
 if TYPE_CHECKING:
     from explorer.grid.areas.areas import Areas
@@ -170,8 +171,8 @@ def _areas(arguments: argparse.Namespace) -> tuple[Areas, float]:
             f"--levels is {arguments.levels!r}; give names of columns such as country,region."
         )
     require_file(arguments.areas)
-    nearest = None if arguments.nearest is None else flags.metres(arguments.nearest)
-    cell = flags.metres(arguments.cell)
+    nearest = None if arguments.nearest is None else as_metres(arguments.nearest, "--nearest")
+    cell = as_metres(arguments.cell, "--cell")
     areas = Areas.read(arguments.areas, levels, nearest)
     areas.lattice(cell)  # refuses cells before anything is read
     return areas, cell

@@ -97,9 +97,8 @@ def declared_grid(arguments: argparse.Namespace, shape: Any) -> Grid:
         return Grid.from_bounds(west, south, east, north, crs, shape)
     if arguments.size is None:
         raise InputError("--around needs the width of the map; give it with --size 20km.")
-    height = None if arguments.height_extent is None else flags.metres(arguments.height_extent)
     lon, lat = arguments.around
-    return Grid.around(lon, lat, flags.metres(arguments.size), height, shape)
+    return Grid.around(lon, lat, arguments.size, arguments.height_extent, shape)
 
 
 def release_path(

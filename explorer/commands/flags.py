@@ -15,7 +15,6 @@ from explorer.mechanisms import Mechanism, all_mechanisms
 Kinds = Mapping[str, type[Mechanism]]
 
 _PREFIX = "parameter "
-_SIZE = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?)\s*(km|m)", re.IGNORECASE)
 
 
 def flag(name: str) -> str:
@@ -193,22 +192,6 @@ def value_of(declared: param.Parameter, text: str, what: str = "") -> Any:
         ) from None
     whole = isinstance(declared, param.Integer) and number.is_integer()
     return int(number) if whole else number
-
-
-def metres(text: str) -> float:
-    """A length as people type it, in metres.
-
-    >>> metres("20km"), metres("1.5 km"), metres("500m")
-    (20000.0, 1500.0, 500.0)
-    """
-    found = _SIZE.fullmatch(text.strip())
-    try:
-        if found is None:
-            raise ValueError(text)
-        number = float(found[1])
-    except ValueError:
-        raise InputError(f"{text!r} is not a length; give one such as 20km or 500m.") from None
-    return number * (1000.0 if found[2].lower() == "km" else 1.0)
 
 
 def shape(text: str) -> int | tuple[int, int]:

@@ -22,7 +22,7 @@ def boundary_bounds(
 
     Parameters
     ----------
-    boundary : path or GeoDataFrame
+    boundary : path, GeoDataFrame or GeoSeries
         GeoJSON, GeoPackage, Shapefile, GeoParquet, or a frame; polygons with a CRS.
     crs : pyproj.CRS, optional
         The CRS of the box; by default Lambert's azimuthal equal-area projection on the centre.
@@ -34,8 +34,9 @@ def boundary_bounds(
     """
     import geopandas
 
-    frame = boundary if isinstance(boundary, geopandas.GeoDataFrame) else _read(boundary)
-    if not isinstance(frame, geopandas.GeoDataFrame):
+    frames = geopandas.GeoDataFrame | geopandas.GeoSeries
+    frame = boundary if isinstance(boundary, frames) else _read(boundary)
+    if not isinstance(frame, frames):
         raise InputError("A boundary is made of polygons; this file has none. Give such a file.")
     shapes = frame.geometry
     shapes = shapes[~(shapes.isna() | shapes.is_empty)]

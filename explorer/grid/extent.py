@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from explorer.errors import InputError
 
 MAX_CELLS = 2**22
+_LENGTH = re.compile(r"([0-9.,]+(?:e[+-]?[0-9]+)?)\s*(km|m)", re.IGNORECASE)
 
 Bounds = tuple[float, float, float, float]
 
@@ -51,6 +53,26 @@ def as_number(value: Any, what: str) -> float:
         return float(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} is {value!r}; give a number.") from error
+
+
+def as_metres(value: Any, what: str) -> float:
+    """A length in metres: a number, or as people type it.
+
+    >>> [as_metres(each, "The width") for each in (250, "20km", "1.5 km", "500m")]
+    [250.0, 20000.0, 1500.0, 500.0]
+    """
+    if not isinstance(value, str):
+        return as_number(value, what)
+    found = _LENGTH.fullmatch(value.strip())
+    try:
+        if found is None:
+            raise ValueError(value)
+        number = float(found[1])
+    except ValueError:
+        raise InputError(
+            f"{what} is {value!r}, which is not a length; give one such as 20km or 500m."
+        ) from None
+    return number * (1000.0 if found[2].lower() == "km" else 1.0)
 
 
 def as_rectangles(rectangles: Any, ordered: bool = True) -> np.ndarray:

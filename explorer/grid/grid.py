@@ -15,7 +15,15 @@ from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.countable import check_unit, countable
 from explorer.grid.degrees import refuse_degrees
-from explorer.grid.extent import MAX_CELLS, as_bounds, as_number, as_rectangles, as_shape
+from explorer.grid.extent import (
+    MAX_CELLS,
+    as_bounds,
+    as_metres,
+    as_number,
+    as_rectangles,
+    as_shape,
+)
+from explorer.grid.laying import cells_over, extent_bounds
 from explorer.grid.pieces import Shapes, pieces
 from explorer.grid.projection import LONLAT, equal_area_crs, metric_crs, transform
 
@@ -117,8 +125,8 @@ class Grid:
         cls,
         lon: float,
         lat: float,
-        width: float,
-        height: float | None = None,
+        width: float | str,
+        height: float | str | None = None,
         shape: int | tuple[int, int] = (1024, 1024),
         name: str = "",
     ) -> Grid:
@@ -132,8 +140,8 @@ class Grid:
         ----------
         lon, lat : float
             Centre in degrees, -180 to 360 and -90 to 90.
-        width, height : float
-            Metres; ``height=None`` means a square.
+        width, height : float or str
+            Metres, or a length such as "20km"; ``height=None`` means a square.
         shape : int or (rows, columns)
             One number for a square grid.
         """
@@ -143,8 +151,8 @@ class Grid:
                 f"Longitude {lon:g}, latitude {lat:g} is not a place on the Earth; give the "
                 "centre in degrees, longitude first."
             )
-        width = as_number(width, "The width")
-        height = width if height is None else as_number(height, "The height")
+        width = as_metres(width, "The width")
+        height = width if height is None else as_metres(height, "The height")
         if not (np.isfinite(width) and np.isfinite(height) and width > 0 and height > 0):
             raise InputError(
                 f"An extent of {width:g} x {height:g} m is not an area; give a positive width "
@@ -152,6 +160,46 @@ class Grid:
             )
         bounds = (-width / 2, -height / 2, width / 2, height / 2)
         return cls(bounds, as_shape(shape), equal_area_crs(lon, lat), name)
+
+    @classmethod
+    def of(
+        cls,
+        extent: Any,
+        *,
+        cell: float | str | None = None,
+        shape: int | tuple[int, int] | None = None,
+        crs: Any = None,
+        name: str = "",
+    ) -> Grid:
+        """Return a grid over a declared extent: a box in degrees or metres, or a public boundary.
+
+        Parameters
+        ----------
+        extent : (west, south, east, north), path, GeoDataFrame, GeoSeries or polygon
+            Numbers are degrees without a ``crs``; west above east crosses the antimeridian. Of a
+            file, frame or polygon it is the bounding box. Never that of the points: it is public.
+        cell : float or str, optional
+            Side of a square cell in metres, or a length such as "50m". The extent grows on all
+            sides alike to a whole number of them.
+        shape : int or (rows, columns), optional
+            The number of cells instead; by default almost squares, 1,024 along the longer side.
+        crs : optional
+            Of numbers, if they are no degrees; of a file or frame the CRS to lay the grid in. By
+            default that is Lambert's azimuthal equal-area projection on the centre.
+
+        Raises
+        ------
+        InputError
+            For points, an extent without area, cells and numbers of cells together, or too many.
+
+        Examples
+        --------
+        >>> grid = Grid.of((13.25, 52.43, 13.55, 52.61), cell="40m")
+        >>> grid.shape, round(grid.cell_width, 6)
+        ((502, 511), 40.0)
+        """
+        bounds, chosen = extent_bounds(extent, crs)
+        return cls(*cells_over(bounds, cell, shape), chosen, name)
 
     @classmethod
     def from_bounds(

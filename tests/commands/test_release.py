@@ -14,6 +14,7 @@ from explorer.cli import main
 from explorer.commands import flags
 from explorer.commands.files import write_whole
 from explorer.errors import InputError
+from explorer.grid.extent import as_metres
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, all_mechanisms
 from explorer.points.points import read_points
@@ -380,4 +381,4 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "metres"), [("20km", 2e4), ("1.5 KM", 1500), ("5e2m", 500)])
 def test_lengths(text: str, metres: float) -> None:
-    assert flags.metres(text) == metres
+    assert as_metres(text, "--size") == metres

@@ -24,7 +24,10 @@ def test_a_box_in_degrees_lies_inside_its_grid() -> None:
         x, y = grid.from_lonlat(lon, np.full(33, lat))
         x0, y0, x1, y1 = grid.bounds
         # The edge of a box is a curve in metres: between two corners of it less than a metre.
-        assert x.min() >= x0 - 1 and x.max() <= x1 + 1 and y.min() >= y0 - 1 and y.max() <= y1 + 1
+        assert x.min() >= x0 - 1
+        assert x.max() <= x1 + 1
+        assert y.min() >= y0 - 1
+        assert y.max() <= y1 + 1
 
 
 @pytest.mark.parametrize(

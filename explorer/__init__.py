@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from explorer.grid.countable import lend
+from explorer.releases import painter
 from explorer.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def _read(points: Any, columns: Any) -> Any:
 # Grids and areas know no point: what they are given to count is read by a room that they do not
 # name, which is loaded here and only then.
 lend(_read)
+painter.lend(lambda: import_module("explorer.views.plotting"))
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import pyproj
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.cards import card
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.countable import check_unit, countable
@@ -408,6 +409,18 @@ class Grid:
         where = "cells" if self.crs is None else self.crs.to_string()
         size = "" if self.crs is None else f", {self.width:,.0f} x {self.height:,.0f} m"
         return f"Grid({self.name!r}, {rows} x {cols}{size}, {where})"
+
+    def _repr_html_(self) -> str:
+        rows, cols = self.shape
+        said = {"cells": f"{rows:,} x {cols:,}"}
+        if self.crs is not None:
+            said["of a cell"] = f"{self.cell_width:,.6g} x {self.cell_height:,.6g} m"
+            said["extent"] = f"{self.width / 1000:,.6g} x {self.height / 1000:,.6g} km"
+            x0, y0, x1, y1 = self.bounds
+            (lon,), (lat,) = self.to_lonlat([(x0 + x1) / 2], [(y0 + y1) / 2])
+            said["centre"] = f"{lon:.4f}, {lat:.4f} (longitude, latitude)"
+            said["CRS"] = self.crs.name if self.crs.name != "unknown" else self.crs.to_string()
+        return card(f"Grid {self.name}".strip(), said, note="Declared in public: holds no points.")
 
     def _origin(self) -> np.ndarray:
         return np.array(self.bounds[1::-1])

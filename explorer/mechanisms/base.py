@@ -9,6 +9,7 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.cards import card
 from explorer.errors import InputError
 from explorer.grid import values
 from explorer.mechanisms.compiling import interrupts_between_steps
@@ -311,6 +312,16 @@ class Mechanism(param.Parameterized, metaclass=Declared):
 
     def __hash__(self) -> int:
         return hash((type(self), repr(self)))
+
+    def _repr_html_(self) -> str:
+        now = {"epsilon": f"{self.epsilon:.12g}", **self.settings()}
+        changed = {n: v for n, v in now.items() if n == "epsilon" or v != self.param[n].default}
+        note = "" if len(changed) > 1 else "All other parameters as declared."
+        rows = {**{n: str(v) for n, v in changed.items()}, "source": self.paper}
+        return card(self.title, rows, note=f"{self.summary} {note}".strip())
+
+    def __str__(self) -> str:
+        return repr(self)
 
     def __repr__(self) -> str:
         shown = [f"{n}={v!r}" for n, v in {"epsilon": self.epsilon, **self.settings()}.items()]

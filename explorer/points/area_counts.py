@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.people import Row
@@ -155,6 +156,10 @@ class AreaCounts:
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.
         return f"AreaCounts({len(self.areas)} areas, unit of privacy: {self.unit})"
+
+    def _repr_html_(self) -> str:
+        said = {"areas": f"{len(self.areas):,}", "unit of privacy": self.unit}
+        return exact_card("Counts of areas", said)
 
 
 def _no_cuts() -> InputError:

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.sums import box_sums, summed
@@ -150,6 +151,13 @@ class FrequencyMatrix:
         # No count in it: a repr ends up in logs and notebooks.
         rows, cols = self.shape
         return f"FrequencyMatrix({rows} x {cols} cells, unit of privacy: {self.unit})"
+
+    def _repr_html_(self) -> str:
+        rows, cols = self.shape
+        said = {"cells": f"{rows:,} x {cols:,}", "unit of privacy": self.unit}
+        if self.unit == "user":
+            said["records of a user"] = f"up to {self.contribution_bound}"
+        return exact_card(f"Counts {self.grid.name}".strip(), said)
 
 
 def check_unit(contribution_bound: int, unit: str) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import pyproj
 from numpy.typing import NDArray
 
+from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
@@ -147,6 +148,12 @@ class Points:
         where = "no CRS" if self.crs is None else self.crs.name
         held = [label for label in ("user", "weight", "time") if getattr(self, label) is not None]
         return f"Points({', '.join([repr(self.name), where, *held])})"
+
+    def _repr_html_(self) -> str:
+        where = "none" if self.crs is None else self.crs.name
+        held = [label for label in ("user", "weight", "time") if getattr(self, label) is not None]
+        said = {"CRS": where, "with": ", ".join(held)}
+        return exact_card(f"Points {self.name}".strip(), said)
 
 
 def _matrix(counts: NDArray[np.int64], grid: Grid, bound: int | None) -> FrequencyMatrix:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_epsilon, to_units
@@ -102,6 +103,13 @@ class Session:
             If less is left than the mechanism's epsilon; nothing is drawn or booked then.
         """
         return mechanism.release(self.matrix, None, progress, self._purse)
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "epsilon left": f"{self.left:.6g} of {self.epsilon:.6g}",
+            "unit of privacy": self.unit,
+        }
+        return exact_card("Session", rows)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.

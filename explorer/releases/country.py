@@ -16,6 +16,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from explorer.cards import card
 from explorer.errors import InputError
 from explorer.grid.areas.people import Row
 from explorer.grid.areas.windows import Windows, shown_path
@@ -265,6 +266,15 @@ class CountryRelease:
             For a file that is missing, damaged, not a release of areas, or from another version.
         """
         return cls(**country_file.read(path))
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "areas": f"{len(self.family.parent):,}",
+            "epsilon": f"{self.epsilon:.12g} per {self.unit}",
+            "records in all": f"about {self.total:,.0f}",
+        }
+        badge = "preview" if self.preview else "release"
+        return card("Private counts of a country", rows, badge=badge, note=self.summary())
 
     def __repr__(self) -> str:
         return f"<CountryRelease: {self.summary()}>"

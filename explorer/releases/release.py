@@ -28,6 +28,7 @@ from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
 from explorer.releases.marginal import chosen_axes, marginal_density
 from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
+from explorer.releases.shown import Shown
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
 from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
@@ -38,7 +39,7 @@ Boxes = ArrayLike | Mapping[str, Any] | Any
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Shown):
     """A private map: a partition of a domain with a private count for every leaf.
 
     Attributes

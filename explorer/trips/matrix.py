@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.grid import kinds
 from explorer.grid.domain import Domain
@@ -339,6 +340,10 @@ class TripMatrix:
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.
         return f"TripMatrix({' x '.join(map(str, self.shape))} cells, unit of privacy: {self.unit})"
+
+    def _repr_html_(self) -> str:
+        sides = " x ".join(map(str, self.shape))
+        return exact_card("Counts of trips", {"cells": sides, "unit of privacy": self.unit})
 
 
 def _whole(values: ArrayLike, name: str) -> Ints:

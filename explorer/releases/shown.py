@@ -1,0 +1,179 @@
+"""How a release shows itself: as a card in a notebook, as a figure, on a web map, as an array.
+
+Everything is made of released numbers, so it may be published wherever the release may.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from explorer.cards import card
+from explorer.errors import InputError
+from explorer.releases.painter import painter
+from explorer.releases.units import to_epsilon
+
+if TYPE_CHECKING:
+    import geopandas
+
+
+class Shown:
+    """Pictures and tables of a release; see `Release`."""
+
+    if TYPE_CHECKING:
+        domain: Any
+        mechanism: str
+        units: int
+        preview: bool
+        unit: str
+
+        @property
+        def grid(self) -> Any:
+            """Of a map."""
+
+        @property
+        def n_leaves(self) -> int:
+            """How many there are."""
+
+        @property
+        def total(self) -> float:
+            """Of all counts."""
+
+        @property
+        def sd(self) -> Any:
+            """Of the leaves' noise."""
+
+        def density(self) -> Any:
+            """Per cell."""
+
+        def summary(self) -> str:
+            """One sentence."""
+
+        def to_geodataframe(self, *, crs: Any = None) -> geopandas.GeoDataFrame:
+            """The leaves."""
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        column: str = "density",
+        scale: str = "log",
+        partition: bool = True,
+    ) -> Any:
+        """Draw the private map with Matplotlib (extra ``plot``).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        column : "density", "count", "noise_sd", "low" or "high"
+            As of `to_geodataframe`; density is per km2, or per cell without a CRS.
+        scale : "log" or "linear"
+            Logarithmic colours show nothing where a number is 0 or below.
+        partition : whether the edges of the leaves are drawn
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        InputError
+            For a release that is no map, another column or scale, or without Matplotlib.
+        """
+        return painter().plot(self, ax, column, scale, partition)
+
+    def explore(self, *, tiles: Any = None, **options: Any) -> Any:
+        """The leaves on a web map that can be moved and enlarged (extra ``plot``).
+
+        The map's own scripts come from the net, and so do tiles, if they are asked.
+
+        Parameters
+        ----------
+        tiles : of folium, such as "CartoDB positron"; None for no ground
+        **options : of `geopandas.GeoDataFrame.explore`, such as ``column="count"``
+
+        Returns
+        -------
+        folium.Map
+
+        Raises
+        ------
+        InputError
+            For a release that is no map on the Earth, or without folium.
+        """
+        return painter().explore(self, tiles, **options)
+
+    def to_xarray(self) -> Any:
+        """The private density as an array with coordinates.
+
+        Returns
+        -------
+        xarray.DataArray
+            (y, x), private records per cell, with the centres of the cells in metres of the grid
+            (cells without a CRS), south first. ``attrs`` say mechanism, epsilon, unit and CRS.
+
+        Raises
+        ------
+        InputError
+            For a release that is no map.
+        """
+        import xarray
+
+        grid = self.grid
+        x0, y0, _, _ = grid.bounds
+        rows, columns = grid.shape
+        return xarray.DataArray(
+            self.density(),
+            dims=("y", "x"),
+            coords={
+                "y": y0 + (np.arange(rows) + 0.5) * grid.cell_height,
+                "x": x0 + (np.arange(columns) + 0.5) * grid.cell_width,
+            },
+            name="density",
+            attrs={
+                "mechanism": self.mechanism,
+                "epsilon": float(to_epsilon(self.units)),
+                "unit_of_privacy": self.unit,
+                "preview": self.preview,
+                "crs": "" if grid.crs is None else grid.crs.to_wkt(),
+            },
+        )
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        """The leaves as a GeoJSON-like FeatureCollection, in degrees where the grid has a CRS."""
+        frame = self.to_geodataframe(crs=None if self.grid.crs is None else 4326)
+        made: dict[str, Any] = frame.__geo_interface__
+        return made
+
+    def _repr_html_(self) -> str:
+        epsilon = f"{to_epsilon(self.units):.12g} per {self.unit}"
+        rows = {
+            "mechanism": self.mechanism,
+            "epsilon": epsilon,
+            "leaves": f"{self.n_leaves:,}",
+            "records in all": f"about {self.total:,.0f}",
+            "noise of a leaf": f"{float(np.median(self.sd)):,.1f} (standard deviation, median)",
+        }
+        sides = " x ".join(f"{n:,}" for n in self.domain.shape)
+        rows["cells"] = sides
+        picture, name = b"", ""
+        try:
+            grid = self.grid
+        except InputError:
+            pass  # of several places: no single map shows it
+        else:
+            name = grid.name
+            if grid.crs is not None:
+                rows["extent"] = f"{grid.width / 1000:,.1f} x {grid.height / 1000:,.1f} km"
+            picture = painter().poster(self)
+        return card(
+            f"Private map of {name}" if name else "Private map" if picture else "Private counts",
+            rows,
+            badge="preview" if self.preview else "release",
+            picture=picture,
+            seen="The private map.",
+            note="Reproducible noise: not private, not to be published." if self.preview else "",
+        )

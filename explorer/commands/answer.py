@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 from explorer.commands import country_answers, trip_answers
 from explorer.commands.files import output_path, write_whole
+from explorer.commands.questions import (
+    add_questions,
+    lines_of_boxes,
+    note_outside,
+    rectangles,
+    rows,
+)
 from explorer.commands.terminal import note, table
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from explorer.grid.grid import Grid
     from explorer.grid.places import TripDomain
     from explorer.releases.answers import Answers
     from explorer.releases.country import CountryRelease
@@ -42,35 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "map", metavar="MAP", help="a file that `release`, `trips` or `country` wrote"
     )
-    parser.add_argument(
-        "--rectangles",
-        metavar="FILE",
-        help="GeoJSON in longitude and latitude, or CSV with name,x0,y0,x1,y1 in the map's unit; "
-        "of trips CSV with columns for each place such as o_x0",
-    )
-    parser.add_argument(
-        "--rectangle",
-        nargs=4,
-        action="append",
-        default=[],
-        type=float,
-        metavar=("X0", "Y0", "X1", "Y1"),
-        help="west, south, east, north edge in metres of the map (or cells); can be repeated",
-    )
-    parser.add_argument(
-        "--polygons",
-        metavar="FILE",
-        help="GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons, each asked as it is and "
-        "not as its bounding box",
-    )
-    parser.add_argument(
-        "--bounding-boxes",
-        action="store_true",
-        help="ask the boxes around shapes that are no rectangles, in place of refusing them",
-    )
-    parser.add_argument(
-        "--lonlat", action="store_true", help="--rectangle is in degrees of longitude and latitude"
-    )
+    add_questions(parser)
     parser.add_argument("--format", choices=("table", "csv", "geojson"), help="default table")
     parser.add_argument("-o", "--output", metavar="FILE", help="write here (.csv, .geojson, .txt)")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
@@ -135,12 +113,12 @@ def _of_map(
         raise InputError(
             "This release is a map of one place; ask it with --rectangle or --rectangles."
         )
-    boxes, names = _rectangles(arguments, release.grid)
+    boxes, names = rectangles(arguments, release.grid)
     answers = release.answer(boxes)
     columns = _figures(answers, release.touched(boxes))
-    _note_outside(boxes, release.grid)
+    note_outside(boxes, release.grid)
     if form == "table":
-        return answers, names, _table(boxes, names, columns, release.grid.unit) + "\n"
+        return answers, names, lines_of_boxes(boxes, names, columns, release.grid.unit) + "\n"
     return answers, names, write_rectangles(boxes, names, release.grid, form, columns)
 
 
@@ -150,16 +128,16 @@ def _of_country(
     from explorer.queries.files import write_rectangles
 
     if arguments.area or arguments.polygons is not None:
-        return country_answers.questions_of_areas(arguments, release, form, _figures, _rows)
+        return country_answers.questions_of_areas(arguments, release, form, _figures, rows)
     if trip_answers.asked(arguments):
         raise InputError("This release is of areas; ask it with --area, --polygons, --rectangle.")
     grid = release.windows.grid
-    boxes, names = _rectangles(arguments, grid)
+    boxes, names = rectangles(arguments, grid)
     answers = release.answer(boxes)
     columns = _figures(answers)
-    _note_outside(boxes, grid)
+    note_outside(boxes, grid)
     if form == "table":
-        return answers, names, _table(boxes, names, columns, grid.unit) + "\n"
+        return answers, names, lines_of_boxes(boxes, names, columns, grid.unit) + "\n"
     return answers, names, write_rectangles(boxes, names, grid, form, columns)
 
 
@@ -174,7 +152,7 @@ def _of_polygons(
     answers = release.answer(shapes)
     columns = _figures(answers, release.touched(shapes))
     if form == "table":
-        return answers, names, table(["name", *columns], _rows(names, columns)) + "\n"
+        return answers, names, table(["name", *columns], rows(names, columns)) + "\n"
     return answers, names, write_polygons(shapes, names, form, columns)
 
 
@@ -213,67 +191,3 @@ def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
     asked = (arguments.rectangles, arguments.polygons)
     read = (arguments.map, *asked, *(file for _, file in arguments.place))
     return form, output_path(arguments.output, arguments.overwrite, read)
-
-
-def _rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, list[str]]:
-    import numpy as np
-
-    from explorer.queries.files import read_rectangles
-    from explorer.queries.shapes import boxes_of_degrees
-
-    if arguments.rectangles is None and not arguments.rectangle:
-        raise InputError(
-            "There is no rectangle to answer; give --rectangles boxes.geojson or --rectangle X0 Y0 "
-            "X1 Y1, or --polygons shapes.gpkg."
-        )
-    if arguments.lonlat and not arguments.rectangle:
-        raise InputError(
-            "--lonlat is about --rectangle X0 Y0 X1 Y1; a file says itself what it is."
-        )
-    typed = np.array(arguments.rectangle, dtype=float).reshape(-1, 4)
-    if arguments.lonlat:
-        typed = boxes_of_degrees(typed, grid)
-    boxes, names = np.zeros((0, 4)), list[str]()
-    if arguments.rectangles is not None:
-        told = note if arguments.bounding_boxes else _refuse_shapes
-        boxes, names = read_rectangles(arguments.rectangles, grid, note=told)
-    boxes = np.concatenate([boxes, typed])
-    return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
-
-
-def _table(boxes: np.ndarray, names: list[str], columns: dict[str, np.ndarray], unit: str) -> str:
-    """Aligned lines; places to the metre or the hundredth of a cell, counts to a tenth."""
-    digits = 0 if unit == "m" else 2
-    header = ["name", *(f"{edge} ({unit})" for edge in ("x0", "y0", "x1", "y1")), *columns]
-    rows = [
-        [name, *(f"{edge:.{digits}f}" for edge in box), *figures]
-        for box, (name, *figures) in zip(boxes, _rows(names, columns), strict=True)
-    ]
-    return table(header, rows)
-
-
-def _rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
-    return [
-        [name, *(f"{each:,}" if each.dtype.kind == "i" else f"{each:,.1f}" for each in values)]
-        for name, *values in zip(names, *columns.values(), strict=True)
-    ]
-
-
-def _refuse_shapes(sentence: str) -> None:
-    """Another shape is never answered under the name of the one that was asked."""
-    raise InputError(
-        f"{sentence.partition(': ')[0]}; ask shapes as they are with --polygons in place of "
-        "--rectangles, or the boxes around them with --bounding-boxes."
-    )
-
-
-def _note_outside(boxes: np.ndarray, grid: Grid) -> None:
-    x0, y0, x1, y1 = grid.bounds
-    inside = (boxes[:, 0] < x1) & (boxes[:, 2] > x0) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
-    outside = int((~inside).sum())
-    if outside:
-        one = outside == 1
-        note(
-            f"{outside:,} {'rectangle lies' if one else 'rectangles lie'} outside the map, where "
-            f"nothing was counted: the answer there is 0."
-        )

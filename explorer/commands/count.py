@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import TYPE_CHECKING
 
 from explorer.commands import flags
 from explorer.commands.drawing import (
@@ -14,6 +15,13 @@ from explorer.commands.drawing import (
     without_counts,
 )
 from explorer.commands.files import output_path, write_whole
+from explorer.commands.questions import (
+    add_questions,
+    any_question,
+    asked_of_one_map,
+    lines_of_boxes,
+    rows,
+)
 from explorer.commands.reading import (
     add_columns,
     add_parts,
@@ -23,8 +31,11 @@ from explorer.commands.reading import (
     require_points,
     workers,
 )
-from explorer.commands.terminal import note
+from explorer.commands.terminal import note, table
 from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    from explorer.points.matrix import FrequencyMatrix
 
 HELP = "count points of any size, for releases to be drawn from"
 
@@ -32,42 +43,60 @@ HELP = "count points of any size, for releases to be drawn from"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare points, extent, columns, workers and the output."""
     parser.usage = (
-        "dp-explorer count POINTS [POINTS ...] --around LON LAT --size 20km -o counts [options]"
+        "dp-explorer count POINTS [POINTS ...] --around LON LAT --size 20km -o counts [options]; "
+        "dp-explorer count COUNTS --rectangles FILE"
     )
     parser.description = (
         "Count points on a public extent and keep the exact counts: a private file of the curator, "
         "named .exact.parquet, that `dp-explorer release` draws from. Parquet is counted part by "
         "part and never held, so it may be of any size. An interrupted count goes on when the same "
-        "command is given again."
+        "command is given again. With rectangles or polygons, their true counts are printed, of "
+        "points or of counts that were kept: exact numbers, the curator's own."
     )
     add_points(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="NAME", help="counts to write")
+    parser.add_argument("-o", "--output", metavar="NAME", help="counts to write")
     parser.add_argument("--overwrite", action="store_true", help="replace them if they exist")
     add_parts(parser)
     add_extent(parser).add_argument(
         "--shape", help="cells along each side, or rows x columns (default 1024)"
     )
     add_columns(parser)
+    add_questions(parser.add_argument_group("true counts of boxes and polygons"))
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then count and save."""
-    from explorer.points.counts_file import counts_path, is_counts, save_counts
+    from explorer.points.counts_file import counts_path, is_counts, load_counts, save_counts
 
     sources: list[str] = arguments.points
+    asks = any_question(arguments)
+    if arguments.output is None and not asks:
+        raise InputError(
+            "Say where the counts go with -o NAME, or what to ask them with --rectangles FILE."
+        )
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     refuse_user_alone(arguments, bound, "users", "records")
     require_points(sources)
     if any(is_counts(each) for each in sources):
-        raise InputError("These are counts already; draw from them with `dp-explorer release`.")
+        if not asks or arguments.output is not None or len(sources) > 1:
+            raise InputError(
+                "These are counts already; draw from them with `dp-explorer release`, or ask one "
+                "file of them with --rectangles FILE."
+            )
+        _print_truth(arguments, load_counts(sources[0]))
+        return
     where = workers(arguments)
     grid = declared_grid(
         arguments, 1024 if arguments.shape is None else flags.shape(arguments.shape)
     )
     read = (*sources, arguments.boundary)
-    path = output_path(str(counts_path(arguments.output)), arguments.overwrite, read)
+    path = None
+    if arguments.output is not None:
+        path = output_path(str(counts_path(arguments.output)), arguments.overwrite, read)
     how: dict[str, object] = {}
-    if in_parts(sources):
+    if in_parts(sources) and path is None:
+        how = {"workers": where, "gaps": arguments.gaps}
+    elif in_parts(sources) and path is not None:
         kept = path.with_name(path.name.replace(".exact.parquet", ".exact.checkpoint"))
         how = {"workers": where, "checkpoint": kept, "gaps": arguments.gaps}
         if kept.exists():
@@ -76,6 +105,22 @@ def run(arguments: argparse.Namespace) -> None:
     matrix, notes = count_points(sources, arguments, grid, bound, **how)
     for sentence in notes:
         note(without_counts(sentence))
-    write_whole(path, lambda part: save_counts(matrix, part))
-    print(f"Saved as {path} after {time.perf_counter() - started:.1f} s.")
-    print("These counts are exact: keep the file to yourself, and release from it.")
+    if path is not None:
+        write_whole(path, lambda part: save_counts(matrix, part))
+        print(f"Saved as {path} after {time.perf_counter() - started:.1f} s.")
+        print("These counts are exact: keep the file to yourself, and release from it.")
+    if asks:
+        _print_truth(arguments, matrix)
+
+
+def _print_truth(arguments: argparse.Namespace, matrix: FrequencyMatrix) -> None:
+    """The true count of every box or polygon that is asked."""
+    from explorer.points.truth import exact
+
+    asked, names, boxes = asked_of_one_map(arguments, matrix.grid)
+    columns = {"EXACT": exact(matrix, asked)}
+    if boxes:
+        print(lines_of_boxes(asked, names, columns, matrix.grid.unit))
+    else:
+        print(table(["name", *columns], rows(names, columns)))
+    note("These counts are exact: the curator's own, not to be published.")

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from explorer.privacy.ledger import Ledger
     from explorer.releases.release import Release
 
+#: Flags that say what area is public, see `add_extent`.
+EXTENT = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid")
+
 _LEFT_OUT = re.compile(r"(?:1 row|[\d,]+ rows) (.*) (?:was|were) left out\.")
 _NONE_LEFT = re.compile(r"None of the [\d,]+ rows can be used\.")
 

@@ -6,8 +6,18 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands import flags
+from explorer.commands import evaluate_boxes, flags
+from explorer.commands.drawing import (
+    EXTENT,
+    add_extent,
+    declared_grid,
+    refuse_user_alone,
+    whole_or_none,
+    without_counts,
+)
 from explorer.commands.files import output_path, write_whole
+from explorer.commands.questions import add_questions, any_question
+from explorer.commands.reading import COLUMNS, add_columns, count_points, require_points
 from explorer.commands.terminal import note, paragraph, progress, table
 from explorer.errors import InputError
 
@@ -24,15 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare map, mechanisms, budgets, questions and where the results go."""
     parser.usage = (
         "dp-explorer evaluate CITY_OR_FILE --mechanisms htf,ag,privtree,mosaic --epsilon 0.1 0.5 "
-        "[--seeds 5] [--workload random] [--sweep NAME VALUE ...] [-o FILE] [--resume] [--jobs 2]"
+        "[--seeds 5] [--workload random] [--sweep NAME VALUE ...] [-o FILE] [--resume] [--jobs 2]; "
+        "dp-explorer evaluate POINTS --around LON LAT --size 20km --mechanisms htf,ag "
+        "--epsilon 0.1 --rectangles boxes.geojson [--per-box]"
     )
     parser.description = (
         "Draw previews of mechanisms on a map again and again, ask them the questions of a "
         "workload, and rank them by their errors. It costs no budget and publishes nothing: the "
-        "results compare with exact counts and are the data holder's own."
+        "results compare with exact counts and are the data holder's own. Points of one's own need "
+        "a public extent; with rectangles or polygons of one's own, these are asked instead."
     )
     parser.add_argument(
-        "map", metavar="CITY_OR_FILE", help="a city of the catalogue, or a .npy matrix of counts"
+        "map",
+        metavar="CITY_OR_FILE",
+        help="a city of the catalogue, a .npy matrix of counts, counts of `dp-explorer count`, or "
+        "points with a public extent",
     )
     parser.add_argument(
         "--mechanisms", required=True, metavar="NAMES", help="such as htf,ag,privtree; or all"
@@ -44,14 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workload",
         nargs="+",
-        default=["random"],
         metavar="NAME",
         help="random, sq2, sq6, sq10 (or htf), q1 to q6 (or ag), cells, total (default random)",
     )
     parser.add_argument(
         "--metric",
         nargs="+",
-        default=["mre20", "mreRho", "mae"],
         metavar="NAME",
         help="what to rank by (default mre20 mreRho mae)",
     )
@@ -72,6 +86,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="take finished runs from FILE, do and add the others"
     )
+    add_extent(parser)
+    add_columns(parser)
+    group = parser.add_argument_group("questions of one's own, in place of a workload")
+    add_questions(group)
+    group.add_argument("--per-box", action="store_true", help="a row for every single answer")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -81,15 +100,21 @@ def run(arguments: argparse.Namespace) -> None:
 
     names = arguments.mechanisms.split(",")
     chosen = list(all_mechanisms()) if names == ["all"] else [name.strip() for name in names]
-    for name in arguments.metric:
-        metrics.check(name)
     kinds = [mechanism(name) for name in chosen]
     epsilons = [flags.value_of(kinds[0].param["epsilon"], text) for text in arguments.epsilon]
+    if any_question(arguments):
+        evaluate_boxes.run(arguments, kinds, epsilons, whole(arguments.seeds, "--seeds"), counted)
+        return
+    if arguments.per_box:
+        raise InputError("--per-box needs boxes; give --rectangles FILE or --polygons FILE.")
+    arguments.metric = arguments.metric or ["mre20", "mreRho", "mae"]
+    for name in arguments.metric:
+        metrics.check(name)
     tasks = plan(chosen, epsilons, whole(arguments.seeds, "--seeds"), _sweep(arguments, kinds))
     jobs = None if arguments.jobs is None else whole(arguments.jobs, "--jobs")
     path = _output(arguments)
-    matrix, title = load(arguments.map, arguments.shape)
-    asked = workloads(arguments.workload, matrix.shape)
+    matrix, title = counted(arguments)
+    asked = workloads(arguments.workload or ["random"], matrix.shape)
     store, before = _store(arguments, path)
     done = []
     try:
@@ -117,6 +142,34 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{len(done):,} runs are in {path}.")
 
 
+def counted(arguments: argparse.Namespace) -> tuple[FrequencyMatrix, str]:
+    """The counts that the map and the flags about it say, and their name.
+
+    Raises
+    ------
+    InputError
+        See `load`; for flags about points beside what is counted already, and for points without
+        an extent.
+    """
+    from explorer.points.counts_file import is_counts, load_counts
+
+    text: str = arguments.map
+    if any(getattr(arguments, name) is not None for name in EXTENT) and not is_counts(text):
+        bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
+        refuse_user_alone(arguments, bound, "users", "records")
+        require_points([text])
+        shape = 1024 if arguments.shape is None else flags.shape(arguments.shape)
+        matrix, notes = count_points([text], arguments, declared_grid(arguments, shape), bound)
+        for sentence in notes:
+            note(without_counts(sentence))
+        return matrix, Path(text).stem
+    flags.refuse(arguments, (*EXTENT, "contribution_bound", *COLUMNS), "what is counted already")
+    if is_counts(text):
+        flags.refuse(arguments, ("shape",), "counts, which know their cells")
+        return load_counts(text), Path(text).name.partition(".")[0]
+    return load(text, arguments.shape)
+
+
 def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
     """The matrix of a city of the catalogue or of a .npy file, and its name.
 
@@ -139,8 +192,8 @@ def load(text: str, shape: str | None) -> tuple[FrequencyMatrix, str]:
         city = City(key=path.stem, title=path.stem, file=path)
     elif path.exists():
         raise InputError(
-            f"{text} is not a .npy matrix of counts; describe points in a .city.toml (see "
-            "data/README.md), which gives them a public extent and a place in the catalogue."
+            f"{text} is not a .npy matrix of counts; if these are points, give their public extent "
+            "with --around LON LAT --size 20km."
         )
     else:
         raise InputError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
 from explorer.commands.drawing import (
+    EXTENT,
     add_extent,
     add_privacy,
     declared_grid,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from explorer.points.matrix import FrequencyMatrix
 
 HELP = "draw a private map of points and save it"
-
-_EXTENT = ("around", "bounds", "boundary", "size", "height_extent", "crs_grid")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +91,7 @@ def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any
         return _catalogue(arguments, shape, bound)
     require_points([arguments.points])
     if is_counts(arguments.points):
-        named = (*_EXTENT, "shape", "contribution_bound", *COLUMNS)
+        named = (*EXTENT, "shape", "contribution_bound", *COLUMNS)
         flags.refuse(arguments, named, "counts, which know their extent")
         return lambda: (load_counts(arguments.points), ())
     refuse_user_alone(arguments, bound, "users", "records")
@@ -104,7 +103,7 @@ def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> 
     from explorer.cities.catalogue import find
 
     flags.refuse(
-        arguments, (*_EXTENT, *COLUMNS), "--city, whose extent and columns are in the catalogue"
+        arguments, (*EXTENT, *COLUMNS), "--city, whose extent and columns are in the catalogue"
     )
     chosen = find(arguments.city)
     if not chosen.present:

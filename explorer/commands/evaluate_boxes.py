@@ -1,0 +1,88 @@
+"""dp-explorer evaluate, on rectangles and polygons of one's own: errors of every single answer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.files import output_path, write_whole
+from explorer.commands.questions import asked_of_one_map
+from explorer.commands.terminal import note, table
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from explorer.points.matrix import FrequencyMatrix
+
+_FIGURES = ("true", "private", "noise_sd", "low", "high", "error", "from_noise", "from_spread")
+
+
+def run(
+    arguments: argparse.Namespace,
+    kinds: list[type[Any]],
+    epsilons: list[float],
+    repeat: int,
+    load: Callable[[argparse.Namespace], tuple[FrequencyMatrix, str]],
+) -> None:
+    """Ask previews of all mechanisms the same boxes, print their errors, or every row.
+
+    Raises
+    ------
+    InputError
+        For flags about workloads and their runs, which boxes of one's own replace.
+    """
+    from explorer.evaluate.comparison import compare
+
+    flags.refuse(arguments, ("workload", "metric", "jobs"), "boxes of one's own")
+    if arguments.sweep or arguments.resume:
+        raise InputError("--sweep and --resume do not go with boxes of one's own; leave them out.")
+    path = None
+    if arguments.output is not None:
+        if Path(arguments.output).suffix not in (".parquet", ".csv"):
+            raise InputError(
+                f"{arguments.output} is no table; name it with the ending .parquet or .csv."
+            )
+        read = (arguments.map, arguments.rectangles, arguments.polygons)
+        path = output_path(arguments.output, arguments.overwrite, read)
+    matrix, title = load(arguments)
+    asked, names, _ = asked_of_one_map(arguments, matrix.grid)
+    found = compare(matrix, kinds, epsilons, asked, repeat=repeat, progress=sys.stderr.isatty())
+    found["box"] = names * (len(found) // len(names))
+    print(_per_box(found) if arguments.per_box else _errors(found, title))
+    if path is not None:
+        write_whole(path, lambda part: _write(found, part, path.suffix))
+        print(f"{len(found):,} answers are in {path}.")
+    note("Previews compared with exact counts: the curator's own, not to be published.")
+
+
+def _errors(found: pd.DataFrame, title: str) -> str:
+    """Mean absolute errors by mechanism and epsilon, the smallest first."""
+    kept = found.assign(size=found.error.abs())
+    means = kept.pivot_table(index="mechanism", columns="epsilon", values="size", aggfunc="mean")
+    means = means.loc[means.mean(axis=1).sort_values().index]
+    header = [f"mean |error| on {title}", *(f"epsilon {each:g}" for each in means.columns)]
+    return table(
+        header, [[str(name), *(f"{each:,.1f}" for each in row)] for name, row in means.iterrows()]
+    )
+
+
+def _per_box(found: pd.DataFrame) -> str:
+    header = ["mechanism", "epsilon", "repeat", "box", *_FIGURES]
+    lines = [
+        [str(row["mechanism"]), f"{row['epsilon']:g}", str(row["repeat"]), str(row["box"])]
+        + [f"{row[name]:,.1f}" for name in _FIGURES]
+        for _, row in found.iterrows()
+    ]
+    return table(header, lines)
+
+
+def _write(found: pd.DataFrame, path: Path, suffix: str) -> None:
+    if suffix == ".csv":
+        found.to_csv(path, index=False)
+    else:
+        found.to_parquet(path, index=False)

@@ -1,0 +1,134 @@
+"""Questions to one map: rectangles and polygons, as the commands that ask them take them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands.terminal import note, table
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from explorer.grid.grid import Grid
+
+
+def add_questions(parser: argparse._ActionsContainer) -> None:
+    """Declare files of rectangles and of polygons, and rectangles as typed."""
+    parser.add_argument(
+        "--rectangles",
+        metavar="FILE",
+        help="GeoJSON in longitude and latitude, or CSV with name,x0,y0,x1,y1 in the map's unit; "
+        "of trips CSV with columns for each place such as o_x0",
+    )
+    parser.add_argument(
+        "--rectangle",
+        nargs=4,
+        action="append",
+        default=[],
+        type=float,
+        metavar=("X0", "Y0", "X1", "Y1"),
+        help="west, south, east, north edge in metres of the map (or cells); can be repeated",
+    )
+    parser.add_argument(
+        "--polygons",
+        metavar="FILE",
+        help="GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons, each asked as it is and "
+        "not as its bounding box",
+    )
+    parser.add_argument(
+        "--bounding-boxes",
+        action="store_true",
+        help="ask the boxes around shapes that are no rectangles, in place of refusing them",
+    )
+    parser.add_argument(
+        "--lonlat", action="store_true", help="--rectangle is in degrees of longitude and latitude"
+    )
+
+
+def rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, list[str]]:
+    """The rectangles that are asked, (n, 4) in the grid's unit, and their names."""
+    import numpy as np
+
+    from explorer.queries.files import read_rectangles
+    from explorer.queries.shapes import boxes_of_degrees
+
+    if arguments.rectangles is None and not arguments.rectangle:
+        raise InputError(
+            "There is no rectangle to answer; give --rectangles boxes.geojson or --rectangle X0 Y0 "
+            "X1 Y1, or --polygons shapes.gpkg."
+        )
+    if arguments.lonlat and not arguments.rectangle:
+        raise InputError(
+            "--lonlat is about --rectangle X0 Y0 X1 Y1; a file says itself what it is."
+        )
+    typed = np.array(arguments.rectangle, dtype=float).reshape(-1, 4)
+    if arguments.lonlat:
+        typed = boxes_of_degrees(typed, grid)
+    boxes, names = np.zeros((0, 4)), list[str]()
+    if arguments.rectangles is not None:
+        told = note if arguments.bounding_boxes else refuse_shapes
+        boxes, names = read_rectangles(arguments.rectangles, grid, note=told)
+    boxes = np.concatenate([boxes, typed])
+    return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
+
+
+def refuse_shapes(sentence: str) -> None:
+    """Another shape is never answered under the name of the one that was asked."""
+    raise InputError(
+        f"{sentence.partition(': ')[0]}; ask shapes as they are with --polygons in place of "
+        "--rectangles, or the boxes around them with --bounding-boxes."
+    )
+
+
+def note_outside(boxes: np.ndarray, grid: Grid) -> None:
+    """Say how many rectangles lie where nothing was counted."""
+    x0, y0, x1, y1 = grid.bounds
+    inside = (boxes[:, 0] < x1) & (boxes[:, 2] > x0) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
+    outside = int((~inside).sum())
+    if outside:
+        one = outside == 1
+        note(
+            f"{outside:,} {'rectangle lies' if one else 'rectangles lie'} outside the map, where "
+            f"nothing was counted: the answer there is 0."
+        )
+
+
+def lines_of_boxes(
+    boxes: np.ndarray, names: list[str], columns: dict[str, np.ndarray], unit: str
+) -> str:
+    """Aligned lines; places to the metre or the hundredth of a cell, counts to a tenth."""
+    digits = 0 if unit == "m" else 2
+    header = ["name", *(f"{edge} ({unit})" for edge in ("x0", "y0", "x1", "y1")), *columns]
+    listed = [
+        [name, *(f"{edge:.{digits}f}" for edge in box), *figures]
+        for box, (name, *figures) in zip(boxes, rows(names, columns), strict=True)
+    ]
+    return table(header, listed)
+
+
+def rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
+    """Cells of a table: a name, whole numbers as they are, all others to a tenth."""
+    return [
+        [name, *(f"{each:,}" if each.dtype.kind == "i" else f"{each:,.1f}" for each in values)]
+        for name, *values in zip(names, *columns.values(), strict=True)
+    ]
+
+
+def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, list[str], bool]:
+    """What is asked, as `exact` and `Release.answer` take it, names, and whether of rectangles."""
+    from explorer.queries.polygons import read_polygons
+
+    if arguments.polygons is None:
+        boxes, names = rectangles(arguments, grid)
+        note_outside(boxes, grid)
+        return boxes, names, True
+    if arguments.rectangles is not None or arguments.rectangle:
+        raise InputError("Polygons are asked alone; leave the other questions out.")
+    return *read_polygons(arguments.polygons), False
+
+
+def any_question(arguments: argparse.Namespace) -> bool:
+    """Whether rectangles or polygons are given at all."""
+    return bool(arguments.rectangles or arguments.polygons or arguments.rectangle)

@@ -108,12 +108,13 @@ def _say(release: DistributedRelease) -> None:
             f"{row.noise:,.1f}",
             f"{row.decisions[0]:,}",
             f"{row.decisions[1]:,}",
+            "-" if row.overflow is None else f"{row.overflow:,}",
         ]
         for number, row in enumerate(release.heard, 1)
     ]
     header = [
         "round", "cells", "people", "answered", "epsilon", "shards", "bits", "bytes", "noise",
-        "split", "collapsed",
+        "split", "collapsed", "overflow",
     ]  # fmt: skip
     print(table(header, rows))
     print(

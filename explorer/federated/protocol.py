@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class Protocol:
         people. Together with `dropped` below 1.
     bits : int, optional
         Bits of a counter, 1 to 62; by default as many as a sum with its noise needs
-        (`calibration.bits`). With fewer, counters wrap round: `Sums.overflow`.
+        (`calibration.bits`). With fewer, counters wrap round: `Sums.overflow`; see `require_bits`.
 
     Raises
     ------
@@ -63,6 +63,23 @@ class Protocol:
                 f"Bits of a counter is {self.bits!r}: give a whole number, 1 to {most}, or none."
             )
 
+    def require_bits(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> None:
+        """Refuse bits that are too few for such a round; parameters as of `round`.
+
+        Raises
+        ------
+        InputError
+            One sentence that says the fewest that do.
+        """
+        if self.bits is None:
+            return
+        needed = replace(self, bits=None).round(asked, units, counters, sensitivity).bits
+        if self.bits < needed:
+            raise InputError(
+                f"{self.bits} bits a number are too few for the sums of a shard with their noise: "
+                f"give {needed} or more, or leave them to the bound."
+            )
+
     def round(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> Round:
         """The figures of a round.
 
@@ -85,7 +102,9 @@ class Protocol:
         if size < 2:
             raise InputError("One person alone is no sum: ask at least 2 people.")
         epsilon = to_epsilon(units)
-        low = calibration.lowest(epsilon, counters, number, sensitivity)
+        honest = calibration.honest(size, self.dropped, self.corrupt)
+        # The most noise is that of the largest shard if nobody drops out.
+        low = calibration.lowest(epsilon, counters, number, sensitivity, largest / honest)
         needed = calibration.bits(largest, low, sensitivity)
         if needed > calibration.MOST_BITS:
             raise InputError(
@@ -109,7 +128,7 @@ class Protocol:
             sensitivity=sensitivity,
             counters=counters,
             fewest=calibration.fewest(size, self.dropped),
-            honest=calibration.honest(size, self.dropped, self.corrupt),
+            honest=honest,
             low=low,
             bits=bits,
             degree=degree,

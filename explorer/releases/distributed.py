@@ -1,7 +1,8 @@
 """The release of a distributed protocol: a map like any other, and the rounds it came from.
 
-Everything in it is a sum that was released, or follows from such sums; it holds no place, no seed,
-and none of what a simulation knows besides, such as overflow.
+Everything in it is a sum that was released, or follows from such sums; it holds no place and no
+seed. What a simulation knows besides is the number of sums that did not fit their bits: it follows
+from sums that were noisy before they wrapped round, so that it costs nothing.
 """
 
 from __future__ import annotations
@@ -192,6 +193,11 @@ class DistributedRelease(Release):
             "asked": float(sum(asked) if paying == ONCE else max(asked)),
             "rounds": float(len(rows)),
         }
+        if any(row.bits for row in rows):
+            facts["bits"] = float(max(row.bits for row in rows))
+        counted = [row.overflow for row in rows if row.overflow is not None]
+        if len(counted) == len(rows):
+            facts["overflow"] = float(sum(counted))
         made = cls.from_estimate(estimate, ledger=ledger, heard=tuple(rows), paying=paying, **about)
         return replace(made, facts=facts)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from explorer.errors import InputError
+from explorer.federated import calibration
 from explorer.federated.baselines import BASELINES
 from explorer.federated.mechanism import ALGORITHMS, Federated
 from explorer.federated.people import People
@@ -261,12 +263,65 @@ def test_a_release_is_rebuilt_by_the_class_that_made_it_alone() -> None:
         UG.of(release)
 
 
-def test_files_hold_no_overflow_and_no_place(tmp_path: Path) -> None:
-    release = Federated(**SMALL).release(TOWN, rng=1)
+@pytest.mark.parametrize("mode", ["ideal", "masked"])
+def test_overflow_is_counted_shown_and_saved(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Federated(mode=mode, people=3_000, shard=500, dropped=0.05, corrupt=0.0)
+    release = made.release(TOWN, rng=1)
+    assert release.facts["overflow"] == 0
+    assert release.rounds.overflow.tolist() == [0] * len(release.heard)
+    # As if noise passed 1 once in 10^9 rounds: sums of -2 and less wrap round.
+    monkeypatch.setattr(calibration, "lowest", lambda *_: 1)
+    forced = made.release(TOWN, rng=1)
+    forced.save(tmp_path / "f.parquet")
+    again = Release.load(tmp_path / "f.parquet")
+    assert isinstance(again, DistributedRelease)
+    for each in (forced, again):
+        found = each.rounds.overflow
+        assert (found > 0).all()
+        assert each.facts["overflow"] == found.sum()
+    # A shard has room for 500 people and noise of 1 on either side: 9 bits, 502 of 512 used.
+    assert set(forced.rounds.bits) == {9}
+    largest = max(np.abs(row.sums).max() for row in forced.heard if isinstance(row, Heard))
+    assert largest > 400, "a sum of -2 is read as 510"
+
+
+def test_where_nobody_counted_nothing_is_said_of_overflow(tmp_path: Path) -> None:
+    release = Federated(mode="summed", **SMALL).release(TOWN, rng=1)
+    assert "overflow" not in release.facts
+    assert release.rounds.overflow.isna().all()
     release.save(tmp_path / "f.parquet")
-    text = (tmp_path / "f.parquet").read_bytes()
-    assert b"overflow" not in text
-    assert not hasattr(release.heard[0], "overflow")
+    again = Release.load(tmp_path / "f.parquet")
+    assert isinstance(again, DistributedRelease)
+    assert again.rounds.equals(release.rounds)
+
+
+@pytest.mark.parametrize("algorithm", [each for each in ALGORITHMS if each != "sampling"])
+def test_bits_that_are_too_few_are_refused_with_the_fewest_that_do(algorithm: str) -> None:
+    made = Federated(algorithm=algorithm, bits=3, **SMALL)
+    with pytest.raises(InputError, match=r"3 bits a number are too few.*give (1[0-9]) or") as said:
+        made.release(TOWN, rng=1)
+    fewest = int(re.findall("give ([0-9]+) or", str(said.value))[0])
+    with pytest.raises(InputError, match="too few"):
+        made.with_(bits=fewest - 1).release(TOWN, rng=1)
+    chosen = made.with_(bits=fewest).release(TOWN, rng=1)
+    own = made.with_(bits=None).release(TOWN, rng=1)
+    assert set(chosen.rounds.bits) == {fewest}
+    assert own.rounds.bits.max() <= fewest
+    assert chosen.facts["bits"] == fewest
+    assert chosen.facts["overflow"] == 0
+    # Where sums fit, nothing but the bytes depends on the bits.
+    assert np.array_equal(chosen.density(), own.density())
+    assert (chosen.rounds.bytes >= own.rounds.bytes).all()
+
+
+def test_too_few_bits_book_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite3")
+    matrix = FrequencyMatrix.from_array(TOWN)
+    with pytest.raises(InputError, match="too few"):
+        Federated(bits=8, **SMALL).release(matrix, ledger=ledger)
+    assert ledger.spent(matrix.key) == 0
 
 
 def test_all_baselines_are_algorithms() -> None:

@@ -99,7 +99,8 @@ class ParameterControl:
         if found is None:
             return
         self._quiet = True
-        self.widget.value = int(min(max(found, self.widget.start), self.widget.end))
+        value = min(max(found, self.widget.start), self.widget.end)
+        self.widget.value = int(value) if isinstance(self.declared, param.Integer) else value
         self._quiet = False
 
     def _automatic(self, on: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -168,14 +167,13 @@ class Federated(Settings):
             "preview": asking.preview,
             "unit": "client",
             "contribution_bound": 1,
+            "told": dict(self.schedule),
         }
+        if prior is not None:
+            # What it is asked about came from elsewhere.
+            about["told"] = {"cells of an earlier release": float(tree.v)}
         try:
-            made = self._drawn(session, tree, prior is not None, about)
-            own: dict[str, float] = dict(self.schedule)
-            if prior is not None:
-                # What it was asked about came from elsewhere.
-                own = {"cells of an earlier release": float(tree.v)}
-            return replace(made, facts={**made.facts, **own})
+            return self._drawn(session, tree, prior is not None, about)
         except InputError:
             # It stays booked with what it has asked.
             asking.close()

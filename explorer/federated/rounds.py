@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,9 +191,11 @@ def paper(
 
     def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         nonlocal shut
-        next_sd = sigma(to_epsilon(remaining)) * (several(server) if summed else 1.0)
-        t = k * (math.hypot(heard.noise, next_sd) if both else next_sd)
-        t = t if threshold is None else threshold
+        more = several(server)
+        next_sd = sigma(to_epsilon(remaining)) * more
+        t, _ = threshold_of(
+            heard.noise, next_sd, more, k=k, threshold=threshold, summed=summed, both=both
+        )
         grown = heard.sums > t
         lost = heard.sums < collapse * t if collapse > 0 else heard.sums <= 0
         return divided(heard, grown.astype(np.int64), lost, shut if closed else None)
@@ -205,6 +207,30 @@ def paper(
         return finer, heard
 
     return scheduled(server, tree, c, b, book, rounds, growth)
+
+
+def threshold_of(
+    noise: float,
+    next_sd: float,
+    several: float,
+    *,
+    k: float,
+    threshold: float | None,
+    summed: bool,
+    both: bool,
+    **_others: Any,
+) -> tuple[float, float]:
+    """T of Eq. 6 in one of its readings, and the sigma that it is k times of.
+
+    Parameters
+    ----------
+    noise, next_sd : of the sums that are judged, and of the next ones
+    several : the latter over the noise of one shard
+    k, threshold, summed, both : as of `paper`
+    """
+    own = next_sd if summed else next_sd / several
+    own = math.hypot(noise, own) if both else own
+    return (k * own if threshold is None else threshold), own
 
 
 Decide = Callable[[Heard, int], tuple[KeyTree, Heard]]

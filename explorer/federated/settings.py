@@ -87,7 +87,8 @@ class Settings(Mechanism):
         bounds=(0.0, 0.9),
         step=0.01,
         label="Corrupt",
-        doc="Share of the people whose noise the server may know.",
+        doc="Share of the people of a shard whose noise the server may know. Shards are drawn at "
+        "random: give a little more than their share of all people.",
     )
     depth = param.Integer(
         default=10,
@@ -126,15 +127,15 @@ class Settings(Mechanism):
         default=FURTHEST,
         bounds=(1, FURTHEST),
         label="Levels at once",
-        doc="By how many levels a cell may be divided after one round.",
+        doc="By how many levels a cell may be divided after one round (people, mended).",
     )
     k = param.Number(
         default=2.0,
         bounds=(0.1, 100.0),
         softbounds=(0.5, 5.0),
         label="k",
-        doc="Cells above k standard deviations of noise are divided (Eq. 6; erratum 37: 2 is no "
-        "95th percentile).",
+        doc="Of paper: cells above k standard deviations of noise are divided (Eq. 6; erratum 37: "
+        "2 is no 95th percentile).",
     )
     threshold = param.Number(
         default=None,
@@ -142,15 +143,16 @@ class Settings(Mechanism):
         softbounds=(1.0, 100.0),
         allow_None=True,
         label="Threshold",
-        doc="Cells of more people than this are divided, whatever the noise (Table 3). Automatic: "
-        "k standard deviations.",
+        doc="Of paper: cells of more people than this are divided, whatever the noise (Table 3). "
+        "Automatic: k standard deviations.",
     )
     sigma = param.Selector(
         default="next round",
         objects=["next round", "both rounds", "one shard"],
         label="Noise of the threshold",
-        doc="Of the sums of the next round; of the present ones, too, which are what is judged "
-        "(erratum 36); or of one shard of the next, as Eq. 6 is printed (erratum 33).",
+        doc="Of paper: whose standard deviations k counts, those of the sums of the next round; of "
+        "the present ones, too, which are judged (erratum 36); or of one shard of the next, as "
+        "Eq. 6 is printed (erratum 33).",
     )
     equal_rounds = param.Integer(
         default=None,
@@ -158,23 +160,23 @@ class Settings(Mechanism):
         softbounds=(2, 20),
         allow_None=True,
         label="Equal rounds",
-        doc="As many rounds, each at an equal part of epsilon (Table 3). Automatic: the schedule "
-        "of c and b.",
+        doc="Of paper: as many rounds, each at an equal part of epsilon (Table 3). Automatic: "
+        "the schedule of c and b.",
     )
     collapse = param.Number(
         default=0.25,
         bounds=(0.0, 1.0),
         step=0.05,
         label="Collapse",
-        doc="Cells below this part of the threshold are given up; 0: those of 0 people or less "
-        "(erratum 40).",
+        doc="Of paper: cells below this part of the threshold are given up; 0: those of 0 people "
+        "or less (erratum 40).",
     )
     given_up = param.Selector(
         default="may return",
         objects=["may return", "closed"],
         label="Given-up cells",
-        doc="Whether cells that were given up may be made again, as printed, or stay closed "
-        "(erratum 40).",
+        doc="Of paper: whether cells that were given up may be made again, as printed, or stay "
+        "closed (erratum 40).",
     )
     growth = param.Number(
         default=0.0,
@@ -182,29 +184,30 @@ class Settings(Mechanism):
         softbounds=(0.0, 0.2),
         step=0.01,
         label="Growth",
-        doc="All that is left is spent once the tree gained no more than this part in new cells; "
-        "0: never (erratum 40).",
+        doc="Of paper: all that is left is spent once the tree gained no more than this part in "
+        "new cells; 0: never (erratum 40).",
     )
     level = param.Integer(
         default=None,
         bounds=(1, 11),
         allow_None=True,
         label="Level",
-        doc="Which level is asked for, 4^level cells, down to the depth. Automatic: the depth.",
+        doc="Of flat and sampling: which level is asked for, 4^level cells, down to the depth. "
+        "Automatic: the depth.",
     )
     more_for = param.Selector(
         default="small cells",
         objects=["small cells", "large cells"],
         label="More epsilon for",
-        doc="Which levels get more of epsilon: lower ones, or higher ones as the text says "
-        "(erratum 42).",
+        doc="Of decomposition: which levels get more of epsilon, lower ones, or higher ones as the "
+        "text says (erratum 42).",
     )
     grid_epsilon = param.Selector(
         default="whole",
         objects=["whole", "by shards"],
         label="Epsilon of grid sizes",
-        doc="Grids are made for epsilon, or for epsilon over the root of the number of shards, as "
-        "printed (erratum 45).",
+        doc="Of adaptive grid: its sizes are made for epsilon, or for epsilon over the root of the "
+        "number of shards, as printed (erratum 45).",
     )
     mode = param.Selector(
         default="ideal",

@@ -146,7 +146,7 @@ class DistributedRelease(Release):
         paying, joined : as in the attributes
         units : what everybody paid at most, in 10^-12 epsilon
         domain : the grid
-        about : mechanism, parameters, preview, unit, contribution_bound
+        about : mechanism, parameters, preview, unit, contribution_bound, told (`of_estimate`)
 
         Raises
         ------
@@ -173,6 +173,7 @@ class DistributedRelease(Release):
         *,
         population: int | float,
         paying: str,
+        told: Mapping[str, float] | None = None,
         **about: Any,
     ) -> DistributedRelease:
         """The release of what was inferred from rounds that need have no trees of quarters.
@@ -181,6 +182,7 @@ class DistributedRelease(Release):
         ----------
         estimate : its stages, here and elsewhere, are "round 1", "round 2", ...
         rows, population, paying, about : as of `of_rounds`
+        told : more of its facts
         """
         ledger = tuple(
             LedgerRow(f"round {at}", row.epsilon, row.cells * row.shards, 1.0, compositions[paying])
@@ -189,6 +191,7 @@ class DistributedRelease(Release):
         asked = [row.people for row in rows]
         facts = {
             **estimate.facts,
+            **(told or {}),
             "taking part": float(population),
             "asked": float(sum(asked) if paying == ONCE else max(asked)),
             "rounds": float(len(rows)),

@@ -25,6 +25,9 @@ OTHER = {
         "depth": 5,
         "c": 0.3,
         "b": 3.0,
+        "k": 3.0,
+        "sigma": "both rounds",
+        "given_up": "closed",
     }
 }
 
@@ -99,6 +102,9 @@ BAD = [
     (_federated(depth=30), "Depth is 30: give a whole number, 1 to 11"),
     (_federated(c=0), "c is 0: give a number"),
     (_federated(b="much"), "b is 'much'"),
+    (_federated(bits=0), "Bits is 0: give a whole number, 1 to 62"),
+    (_federated(k=-1), "k is -1: give a number"),
+    (_federated(sigma="all"), "Noise of the threshold is 'all': choose one of next round"),
     (_federated(rounds=3), "Federated has no parameter 'rounds'"),
     ({"sweep": {"seeds": 3}}, "page federated has no error curves: leave the sweep out"),
     ({"look": {"grey": "no"}}, "look 'grey' of a scenario is 'no': give true or false"),
@@ -136,6 +142,12 @@ def test_the_script_draws_the_preview_of_the_page(capsys) -> None:
     assert printed[1] == "round 1: 20,000 people, 4 numbers each"
     assert printed[rounds + 1].startswith(f"Town: private {shown.answers.private[0]:,.1f} ")
     assert len(printed) == 1 + rounds + 2
+
+
+def test_bits_that_somebody_chose_are_simulated_shard_by_shard() -> None:
+    text = to_python(Scenario(page="federated", mechanisms=[{"federated": {"bits": 20}}]))
+    assert "bits=20" in text
+    assert "summed" not in text
 
 
 def test_the_script_says_who_is_asked_and_how_a_release_is_drawn() -> None:

@@ -26,7 +26,6 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.counts import Counts
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import NoiseSource
 from explorer.releases.distributed import EVERYONE, ONCE, DistributedRelease
 from explorer.releases.inference import Estimate
 from explorer.releases.quarters import KeyTree
@@ -86,10 +85,10 @@ class Federated(Settings):
         """People are asked by `release`: raises InputError."""
         raise InputError("Federated asks people and no curator: give it a matrix or people.")
 
-    def release(
+    def release(  # type: ignore[override]  # no source of noise: everybody draws her own share
         self,
         matrix: Counts | People | ArrayLike,
-        rng: int | np.random.Generator | NoiseSource | None = None,
+        rng: int | np.random.Generator | None = None,
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | None = None,
         prior: DistributedRelease | None = None,
@@ -147,7 +146,7 @@ class Federated(Settings):
             everybody,
             protocol,
             to_units(self.epsilon),
-            rng,  # type: ignore[arg-type]
+            rng,
             self.mode,
             number if whose == ONCE else None,
             ledger if rng is None else None,

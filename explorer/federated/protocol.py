@@ -25,7 +25,9 @@ class Protocol:
         The most people whose vectors are added before anybody sees a sum. Large shards have less
         noise: it goes by the number of shards.
     dropped : float, 0 to 0.9
-        Share of people who are asked and send no vector.
+        Share of people who are asked and send no vector: half of them drop out before they have
+        shared their secrets, half after. Who drops out later, with her vector in the sum, is not
+        drawn here; `aggregation.aggregate` takes such people, too, and needs `threshold` answers.
     corrupt : float, 0 to 0.9
         Share of the people of every shard who tell the server what they know; their shares of the
         noise count nothing. Shards are drawn at random: name a little more than the share of all
@@ -118,6 +120,12 @@ class Protocol:
                 f"{low} on either side: give {needed} bits or a larger epsilon."
             )
         degree, threshold = calibration.neighbours(size, self.dropped, self.corrupt)
+        corrupt = math.ceil(self.corrupt * size - 1e-9)
+        if degree == size - 1 and threshold <= corrupt:
+            raise InputError(
+                f"In a shard of {size} people, of whom {corrupt} may be corrupt, these could "
+                "rebuild what hides the vector of another: make shards larger, or ask more people."
+            )
         if degree == size - 1:
             # Everybody is a neighbour, in a shard of one more, too.
             degree = largest - 1

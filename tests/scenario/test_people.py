@@ -8,9 +8,10 @@ from hypothesis import given, settings
 
 from explorer.app import Federated as Page
 from explorer.app.state.federated import FederatedState
+from explorer.cities.catalogue import cities
 from explorer.errors import InputError
 from explorer.federated.mechanism import Federated
-from explorer.scenario import Box, Choice, Scenario, to_python
+from explorer.scenario import Box, Choice, Scenario, presets, to_python
 from tests.app.federated import people
 from tests.scenario.frame import as_the_page_begins, cells_of, ids, refuses, run, there_and_back
 from tests.scenarios import people_scenarios
@@ -116,6 +117,23 @@ BAD = [
 @pytest.mark.parametrize(("change", "said"), BAD, ids=ids(BAD))
 def test_what_does_not_belong_together_is_one_sentence(change, said) -> None:
     refuses("federated", change, said)
+
+
+def test_the_presets_of_people_show_what_they_say() -> None:
+    found = {key: each for key, each in presets().items() if each.page == "federated"}
+    assert list(found) == ["10-nobody-sees-a-place", "11-algorithm-2-as-printed"]
+    first, second = (each.made()[0] for each in found.values())
+    assert repr(first) == repr(Federated(epsilon=1.0))
+    assert second.algorithm == "paper"
+    matrix = cities()["madeup"].load(1024)[1]
+    people, printed = (each.with_(mode="summed").release(matrix, rng=1) for each in (first, second))
+    assert len(people.heard) >= 4, "there are rounds to play"
+    assert all(len(row.split) for row in people.heard[:-1])
+    assert {people.paying, printed.paying} == {"once", "everyone"}
+    assert (printed.facts["c"], printed.facts["b"]) == (0.1, 2.0)
+    # "The same budget draws more": the ratio of squared errors is .6 in the build note.
+    off = [float(np.sum((each.density() - matrix.counts) ** 2)) for each in (people, printed)]
+    assert off[0] < 0.8 * off[1]
 
 
 # Scripts and notebooks.

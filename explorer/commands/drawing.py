@@ -130,12 +130,16 @@ def draw_and_save(
     ledger: Payment | None,
     path: Path | None,
     started: float,
+    **besides: Any,
 ) -> Release:
-    """Book, draw, save and say what it was; once booked, the first interrupt waits for the file."""
+    """Book, draw, save and say what it was; once booked, the first interrupt waits for the file.
+
+    `besides` is what the mechanism's release takes and others do not.
+    """
     from explorer.commands.paying import saved_first
 
     with saved_first(ledger):
-        release = _draw(made, matrix, seed, ledger)
+        release = _draw(made, matrix, seed, ledger, **besides)
         if path is not None:
             write_whole(path, release.save)
         print(release.summary())
@@ -145,10 +149,12 @@ def draw_and_save(
     return release
 
 
-def _draw(made: Mechanism, matrix: Counts, seed: int | None, ledger: Payment | None) -> Release:
+def _draw(
+    made: Mechanism, matrix: Counts, seed: int | None, ledger: Payment | None, **besides: Any
+) -> Release:
     try:
         with progress(f"Drawing {made.title}") as tell:
-            return made.release(matrix, rng=seed, progress=tell, ledger=ledger)
+            return made.release(matrix, rng=seed, progress=tell, ledger=ledger, **besides)
     except KeyboardInterrupt:
         if ledger is not None and ledger.booked:
             note("What the interrupted release would have cost stays booked.")

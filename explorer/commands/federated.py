@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 HELP = "draw a map from masked sums of people"
 
-_SETTINGS = (
-    "algorithm", "people", "shard", "dropped", "corrupt", "depth", "c", "b", "mode",
-)  # fmt: skip
 _EVERYBODY = "all"
 
 
@@ -43,11 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("city", metavar="CITY", help="a city of the catalogue, see cities")
     parser.add_argument("-o", "--output", metavar="FILE", help="GeoParquet file to write")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    parser.add_argument(
+        "--prior",
+        metavar="RELEASE",
+        help="a file of an earlier release: everybody is asked once about the cells it ended with",
+    )
     parser.add_argument("--shape", help="cells along each side, or rows x columns (default 1024)")
     group = parser.add_argument_group("privacy")
     add_budget(group, "what a person spends at most", "--preview", "--seed")
     group = parser.add_argument_group("people and rounds")
-    for name in _SETTINGS:
+    for name in Federated.tunables():
         text = flags.described(Federated.param[name]).replace("%", "%%")
         if name == "people":
             text = text.replace("or auto", f"or {_EVERYBODY}")
@@ -59,8 +61,9 @@ def run(arguments: argparse.Namespace) -> None:
     from explorer.cities.catalogue import find
     from explorer.commands.paying import Payment
     from explorer.federated.mechanism import Federated
+    from explorer.releases.release import Release
 
-    typed = {name: getattr(arguments, name) for name in ("epsilon", *_SETTINGS)}
+    typed = {name: getattr(arguments, name) for name in ("epsilon", *Federated.tunables())}
     everybody = typed["people"] == _EVERYBODY
     settings: dict[str, Any] = {
         name: flags.value_of(Federated.param[name], text)
@@ -81,15 +84,20 @@ def run(arguments: argparse.Namespace) -> None:
         )
     chosen.grid(shape)  # refuses a shape before anything is read
     path: Path | None = release_path(
-        arguments.output, arguments.preview, arguments.overwrite, [None]
+        arguments.output, arguments.preview, arguments.overwrite, [arguments.prior]
     )
+    prior = None if arguments.prior is None else Release.load(arguments.prior)
+    matters = made.relevant()
+    for name, text in typed.items():
+        if text is not None and name not in {"epsilon", *matters}:
+            note(f"{flags.flag(name)} has no effect with these settings.")
     ledger = None if arguments.no_ledger or seed is not None else Payment()
     started = time.perf_counter()
     with progress(f"Reading {chosen.title}") as tell:
         matrix, notes = chosen.count(shape, None, tell)
     for sentence in notes:
         note(without_counts(sentence))
-    release: Any = draw_and_save(made, matrix, seed, ledger, path, started)
+    release: Any = draw_and_save(made, matrix, seed, ledger, path, started, prior=prior)
     _say(release)
 
 
@@ -108,12 +116,13 @@ def _say(release: DistributedRelease) -> None:
             f"{row.noise:,.1f}",
             f"{row.decisions[0]:,}",
             f"{row.decisions[1]:,}",
+            "-" if row.overflow is None else f"{row.overflow:,}",
         ]
         for number, row in enumerate(release.heard, 1)
     ]
     header = [
         "round", "cells", "people", "answered", "epsilon", "shards", "bits", "bytes", "noise",
-        "split", "collapsed",
+        "split", "collapsed", "overflow",
     ]  # fmt: skip
     print(table(header, rows))
     print(

@@ -226,7 +226,8 @@ class Asking:
         words = self._random.integers(0, 2**64, len(members), dtype=np.uint64)
         roll = Roll.of(plan, members, there, words)
         asked = self.__people, question, plan, roll
-        overflow, number = 0, len(self._ledger)
+        overflow: int | None = None
+        number = len(self._ledger)
         if self.mode == "summed":
             # Apart from samples and dropouts, which are the same in every mode.
             values = summed(*asked, np.random.default_rng([*self._key, number]))
@@ -238,7 +239,7 @@ class Asking:
             secrets = Stream(self._key, 2 * number + 1)
             keep = self._seen.append if self.preview else None
             total, lost = masked(*asked, Stream(self._key, 2 * number), secrets.bytes, keep)
-            values, roll = total.values, roll.without(lost)
+            values, overflow, roll = total.values, total.overflow, roll.without(lost)
         shape = roll.answered / plan.honest
         return Sums(
             values=values,

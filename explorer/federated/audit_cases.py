@@ -34,18 +34,17 @@ OPTIONS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "paper": {
         "k": (0.5, 1.0, 2.0),
         "threshold": (None, None, 3.0, 10.0),
-        "rounds": (None, None, 2, 5),
+        "equal_rounds": (None, None, 2, 5),
         "collapse": (0.25, 0.25, 0.0, 0.5),
-        "summed": (True, False),
-        "both": (False, True),
-        "closed": (False, True),
+        "sigma": ("next round", "one shard", "both rounds"),
+        "given_up": ("may return", "closed"),
         "growth": (0.0, 0.05),
     },
     "flat": {"level": (None, 1, 2)},
-    "decomposition": {"to_root": (False, True)},
-    "adaptive grid": {"by_shards": (False, True)},
+    "decomposition": {"more_for": ("small cells", "large cells")},
+    "adaptive grid": {"grid_epsilon": ("whole", "by shards")},
 }
-"""What the functions of the algorithms take besides c and b."""
+"""Options of the algorithms besides c and b."""
 
 
 class Weather(np.random.Generator):
@@ -72,7 +71,7 @@ class Case:
 
     Attributes
     ----------
-    settings, options : of `Federated`, and what its algorithm takes besides
+    settings, options : of `Federated`, those of its algorithm apart
     people : People
     persons : whose vector is zero in each neighbour
     style : of the outcomes, see `replay.STYLES`
@@ -92,10 +91,7 @@ class Case:
     @property
     def mechanism(self) -> Federated:
         """With the options of its algorithm."""
-        made = Federated(**self.settings)
-        # Not declared: nobody but the audit and the papers' tables sets them.
-        made.options = self.options
-        return made
+        return Federated(**self.settings, **self.options)
 
     @property
     def rng(self) -> Weather:

@@ -62,8 +62,8 @@ class Level:
 
 
 def flat(session: Session, population: int, level: int | None = None) -> Drawn:
-    """One question for all cells of a level, by default the finest."""
-    tree = KeyTree.even(session.depth, session.depth if level is None else level)
+    """One question for all cells of a level, by default and at most the finest."""
+    tree = KeyTree.even(session.depth, min(level or session.depth, session.depth))
     heard = session.ask(tree, session.people, session.units, fresh=True)
     check_heard(heard.answered)
     return alone(heard, session.shape, population, [], "round 1"), [heard]
@@ -98,8 +98,8 @@ def count_min(session: Session, population: int) -> Drawn:
 
 
 def sampling(session: Session, population: int, level: int | None = None) -> Drawn:
-    """The finest cells of a part of the people without any noise: not private."""
-    tree = KeyTree.even(session.depth, session.depth if level is None else level)
+    """Cells of a level, by default the finest, of a part of the people without any noise."""
+    tree = KeyTree.even(session.depth, min(level or session.depth, session.depth))
     heard = session.look(tree)
     return alone(heard, session.shape, population, [], "round 1"), [heard]
 

@@ -11,12 +11,12 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln, hyp2f1
+from scipy.special import betaln, gammaln, hyp2f1
 
 from explorer.errors import InputError
 
 OVERFLOW = 1e-9
-"""Chance that the noise of any number of a round passes what its bits hold."""
+"""Chance that the noise of any number of a round passes what its bits hold, at most."""
 
 DEVIATIONS = 4.0
 """A shard is refused when this many standard deviations more people than usual drop out."""
@@ -141,13 +141,69 @@ def floor_of_fewer(part: float) -> float:
     return math.log((1.0 - part) / part) if part < 0.5 else 0.0
 
 
-def lowest(epsilon: float, counters: int, number: int, sensitivity: int = 1) -> int:
+def tail(epsilon: float, k: int, shape: float = 1.0) -> float:
+    """Bound of ln P(Z >= k) for the noise Z = X - Y of a shard's sum, X, Y ~ NB(shape, q).
+
+    From k on, P(X = x + 1) / P(X = x) = q (x + r) / (x + 1) <= q g, g = 1 + (r - 1) / (k + 1), so
+    that summed over x and averaged over Y
+
+        P(Z >= k) <= P(X = k) / (1 - q g) E[(q g)^Y] = P(X = k) / (1 - q g) [(1-q) / (1 - q^2 g)]^r,
+
+    P(X = k) = (1-q)^r q^k Gamma(r + k) / (Gamma(r) k!). For r = 1 it is exact, q^k / (1 + q); for
+    more it is as good as g is near 1.
+
+    Parameters
+    ----------
+    epsilon : above 0, of sensitivity 1
+    k : 0 or more
+    shape : r, 1 or more, any real number
+
+    Returns
+    -------
+    float
+        Infinite where q g reaches 1, as long as k is small beside (r - 1) / epsilon.
+
+    >>> round(math.exp(tail(1.0, 20)) * 1e9, 6) == round(
+    ...     math.exp(-20) / (1 + math.exp(-1)) * 1e9, 6
+    ... )
+    True
+    """
+    step = (shape - 1.0) / (k + 1.0)
+    # 1 - q and 1 - q g, where q is near 1, too.
+    rest = -math.expm1(-epsilon)
+    near, far = rest - math.exp(-epsilon) * step, -math.expm1(-2 * epsilon)
+    if near <= 0.0:
+        return math.inf
+    far -= math.exp(-2 * epsilon) * step
+    mass = shape * math.log(rest) - k * epsilon - betaln(shape, k + 1.0) - math.log(shape + k)
+    return float(mass - math.log(near) + shape * math.log(rest / far))
+
+
+@lru_cache(maxsize=1024)
+def lowest(
+    epsilon: float, counters: int, number: int, sensitivity: int = 1, shape: float = 1.0
+) -> int:
     """L: noise of a round is below -L or above L with a chance of `OVERFLOW` or less.
 
-    ceil(S ln(2 v K / 1e-9) / epsilon) for v counters and K shards: the tail bound of discrete
-    Laplace noise, summed over all numbers of the round.
+    The smallest L with 2 v K P(Z > L) <= 1e-9 by the bound of `tail`, for v counters and K shards.
+
+    Parameters
+    ----------
+    epsilon : the round's price, above 0
+    counters, number : v and K
+    sensitivity : S; the noise is that of epsilon / S
+    shape : r = m / n_min of the fullest shard, 1 or more: people who do not drop out bring their
+        shares, too, so that a sum has more noise than epsilon asks for
     """
-    return math.ceil(sensitivity * math.log(2.0 * counters * number / OVERFLOW) / epsilon)
+    most = math.log(OVERFLOW / 2.0) - math.log(counters) - math.log(number)
+    price = epsilon / sensitivity
+    low, high = -1, 1
+    while tail(price, high + 1, shape) > most:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tail(price, middle + 1, shape) <= most else (middle, high)
+    return high
 
 
 def bits(size: int, low: int, sensitivity: int = 1) -> int:

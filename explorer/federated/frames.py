@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,35 @@ def gathered(
     code = codes_of(points, grid)
     if points.user is None:
         return Gathered(code, None, None, answers)
+    _refuse_nameless(frame, user, lon, lat, crs)
     person = np.unique(points.user, return_inverse=True)[1]
     answer = None if answers is None else one_each(person, answers, str(attribute))
     return Gathered(*grouped(person, code, number), answer)
+
+
+def _refuse_nameless(frame: Any, user: Any, lon: str | None, lat: str | None, crs: Any) -> None:
+    """Refuse ids that are empty texts: all rows without one would be a single person.
+
+    Rows whose id is missing altogether are left out by `read_points`.
+    """
+    there = ""
+    if isinstance(frame, str | Path):
+        # The column as it stands in the file; of rows without a place nobody is made.
+        ids = read_points(frame, lon=lon, lat=lat, crs=crs, time=user).time
+        there = " of those with a place"
+    else:
+        ids = frame[user] if isinstance(user, str) else user
+    values = np.asarray(ids)
+    if values.dtype.kind not in "OUS":
+        return
+    blank = np.fromiter((isinstance(each, str) and not each.strip() for each in values), bool)
+    if blank.any():
+        name = f" in {user!r}" if isinstance(user, str) else ""
+        raise InputError(
+            f"Row {int(blank.argmax()) + 1:,}{there} has an empty id{name}, and all such rows "
+            f"({np.count_nonzero(blank):,}) would be one person: give each person an id, or leave "
+            "them out."
+        )
 
 
 def codes_of(points: Points, grid: Grid) -> Ints:

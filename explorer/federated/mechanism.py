@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-import param
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.federated import baselines
-from explorer.federated.asking import MODES, Asking, Protocol, Question, generator
+from explorer.federated.asking import Asking, Protocol, Question, generator
+from explorer.federated.bits import require_bits
 from explorer.federated.order import sample
 from explorer.federated.people import People
 from explorer.federated.rounds import mended, once, paper
 from explorer.federated.session import Session
+from explorer.federated.settings import ALGORITHMS, PAPER_START, START, Settings
 from explorer.federated.shards import Hook
 from explorer.federated.shares import checked
 from explorer.grid.kinds import alike
-from explorer.mechanisms.base import Mechanism, as_counts
+from explorer.mechanisms.base import as_counts
 from explorer.mechanisms.compiling import interrupts_between_steps
-from explorer.mechanisms.limits import Epsilon
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.counts import Counts
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.noise import NoiseSource
 from explorer.releases.distributed import EVERYONE, ONCE, DistributedRelease
 from explorer.releases.inference import Estimate
 from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Heard
 from explorer.releases.units import to_units
 
+__all__ = ["ALGORITHMS", "PAPER_START", "START", "Federated"]
+
 Ints = NDArray[np.int64]
-
-START = 3
-"""Level of the first tree: 64 cells."""
-PAPER_START = 1
-"""That of Algorithm 2 as printed: the four quarters."""
-ALGORITHMS = ("people", "mended", "paper", *baselines.BASELINES)
+Plan = Callable[..., Iterator[Heard]]
 
 
-class Federated(Mechanism):
+class Federated(Settings):
     """A map of people who keep their places: a server sees masked sums alone (heatmaps-2022).
 
     Every person adds a share of noise to her vector, one number for each cell of a tree; a shard's
@@ -79,89 +73,15 @@ class Federated(Mechanism):
     summary: ClassVar[str] = "People keep their places; a server adds masked vectors and refines."
     paper: ClassVar[str] = "Bagdasaryan et al., PoPETs 2022"
     for_maps: ClassVar[bool] = False
-    options: Mapping[str, Any] = MappingProxyType({})
-    """What the algorithm's function takes besides, see `rounds` and `baselines`."""
-    none_is: ClassVar[Mapping[str, str]] = {"people": "Everybody"}
-
-    epsilon = Epsilon(default=1.0, softbounds=(0.1, 10), doc="What a person spends at most.")
-    algorithm = param.Selector(
-        default="people",
-        objects=list(ALGORITHMS),
-        label="Algorithm",
-        doc="How rounds follow each other: each person asked once; as the paper has it, or mended; "
-        "or what the paper compares with.",
-    )
-    people = param.Integer(
-        default=100_000,
-        bounds=(1, 10**9),
-        softbounds=(1_000, 1_000_000),
-        step=1_000,
-        allow_None=True,
-        label="People",
-        doc="How many people are asked, at most: in all, or in each round of Algorithm 2.",
-    )
-    shard = param.Integer(
-        default=10_000,
-        bounds=(2, 10**9),
-        softbounds=(100, 100_000),
-        step=100,
-        label="Shard",
-        doc="The most people whose vectors are added before anybody sees a sum: large shards have "
-        "less noise.",
-    )
-    dropped = param.Number(
-        default=0.1,
-        bounds=(0.0, 0.9),
-        step=0.01,
-        label="Dropped",
-        doc="Share of the people asked who send nothing.",
-    )
-    corrupt = param.Number(
-        default=0.05,
-        bounds=(0.0, 0.9),
-        step=0.01,
-        label="Corrupt",
-        doc="Share of the people whose noise the server may know.",
-    )
-    depth = param.Integer(
-        default=10,
-        bounds=(1, 11),
-        label="Depth",
-        doc="How often the map may be quartered, down to single cells of the grid at most.",
-    )
-    c = param.Number(
-        default=0.5,
-        bounds=(0.01, 10.0),
-        softbounds=(0.1, 1.0),
-        label="c",
-        doc="Noise of a round as a part of the mean count of a cell: large is more and cheaper "
-        "rounds.",
-    )
-    b = param.Number(
-        default=2.0,
-        bounds=(1.0, 10.0),
-        softbounds=(1.5, 4.0),
-        label="b",
-        doc="Go on while this many times the next round's price is left; else spend all at once.",
-    )
-    mode = param.Selector(
-        default="ideal",
-        objects=list(MODES),
-        label="Sums",
-        doc="Every person's own share of noise; the same behind masks; or one draw for all, for "
-        "quick previews.",
-        # By which code sums are added: no choice of a screen.
-        precedence=-1,
-    )
 
     def plan(self, curator: Curator) -> Estimate:
         """People are asked by `release`: raises InputError."""
         raise InputError("Federated asks people and no curator: give it a matrix or people.")
 
-    def release(
+    def release(  # type: ignore[override]  # no source of noise: everybody draws her own share
         self,
         matrix: Counts | People | ArrayLike,
-        rng: int | np.random.Generator | NoiseSource | None = None,
+        rng: int | np.random.Generator | None = None,
         progress: Callable[[float], None] | None = None,
         ledger: Ledger | None = None,
         prior: DistributedRelease | None = None,
@@ -199,7 +119,7 @@ class Federated(Mechanism):
             raise InputError(
                 "These people have an answer each, yes or no: ask federated.proportion.proportion."
             )
-        protocol = Protocol(self.shard, self.dropped, self.corrupt)
+        protocol = Protocol(self.shard, self.dropped, self.corrupt, self.bits)
         number = min(self.people or len(everybody), len(everybody))
         whose = ONCE if prior is not None or self.algorithm in _ONCE else EVERYONE
         depth = min(self.depth, everybody.depth)
@@ -207,6 +127,7 @@ class Federated(Mechanism):
         if prior is not None:
             tree = _earlier(prior, everybody, depth, drawn=rng is None)
         # What can be refused is, before anything is booked.
+        require_bits(self, protocol, number, depth, everybody.places, prior is not None)
         protocol.round(min(number, self.shard), to_units(self.epsilon), tree.v, everybody.places)
         if self.mode != "summed":
             checked(to_units(self.epsilon), everybody.places)
@@ -218,7 +139,7 @@ class Federated(Mechanism):
             everybody,
             protocol,
             to_units(self.epsilon),
-            rng,  # type: ignore[arg-type]
+            rng,
             self.mode,
             number if whose == ONCE else None,
             ledger if rng is None else None,
@@ -238,13 +159,13 @@ class Federated(Mechanism):
             "preview": asking.preview,
             "unit": "client",
             "contribution_bound": 1,
+            "told": dict(self.schedule),
         }
+        if prior is not None:
+            # What it is asked about came from elsewhere.
+            about["told"] = {"cells of an earlier release": float(tree.v)}
         try:
-            made = self._drawn(session, tree, prior is not None, about)
-            if prior is None:
-                return made
-            # What it was asked about came from elsewhere.
-            return replace(made, facts={**made.facts, "cells of an earlier release": float(tree.v)})
+            return self._drawn(session, tree, prior is not None, about)
         except InputError:
             # It stays booked with what it has asked.
             asking.close()
@@ -255,15 +176,14 @@ class Federated(Mechanism):
     ) -> DistributedRelease:
         if self.algorithm in baselines.BASELINES and not at_once:
             made = baselines.BASELINES[self.algorithm]
-            estimate, rows = made(session, about["population"], **self.options)
+            estimate, rows = made(session, about["population"], **self.options())
             return DistributedRelease.of_estimate(estimate, rows, joined=False, **about)
         if at_once:
             rounds = [session.ask(tree, session.people, session.units, fresh=True)]
-        elif self.algorithm == "paper":
-            rounds = list(paper(session, tree, c=self.c, b=self.b, **self.options))
         else:
-            plan = once if self.algorithm == "people" else mended
-            rounds = list(plan(session, tree, c=self.c, b=self.b, **self.options))
+            plans: dict[str, Plan] = {"people": once, "mended": mended, "paper": paper}
+            plan = plans[self.algorithm]
+            rounds = list(plan(session, tree, **self.schedule, **self.options()))
         joined = self.algorithm != "paper" or at_once
         return DistributedRelease.of_rounds(rounds, joined=joined, **about)
 

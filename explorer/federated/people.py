@@ -41,6 +41,8 @@ class People:
     places : int
         S: what a person's vector adds up to, and its sensitivity. 1 reports one place (one visit,
         drawn at random, of a person of many), S rounds her shares of visits to multiples of 1/S.
+        16 is plenty; the tables of the noise grow as S / epsilon, and take seconds a round from
+        some thousands on, which a `SlowWarning` says.
     answer : (n,) bool, optional
         Each person's yes or no; every node then has two counters, see `proportion`.
     key : str, optional
@@ -146,7 +148,8 @@ class People:
         Raises
         ------
         InputError
-            For columns that are not there, a person who says both yes and no, or nobody at all.
+            For columns that are not there, an id that is an empty text, a person who says both yes
+            and no, or nobody at all.
         """
         found = gathered(frame, grid, user, lon, lat, attribute, visits, crs)
         return cls(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,14 +25,16 @@ class Protocol:
         The most people whose vectors are added before anybody sees a sum. Large shards have less
         noise: it goes by the number of shards.
     dropped : float, 0 to 0.9
-        Share of people who are asked and send no vector.
+        Share of people who are asked and send no vector: half of them drop out before they have
+        shared their secrets, half after. Who drops out later, with her vector in the sum, is not
+        drawn here; `aggregation.aggregate` takes such people, too, and needs `threshold` answers.
     corrupt : float, 0 to 0.9
         Share of the people of every shard who tell the server what they know; their shares of the
         noise count nothing. Shards are drawn at random: name a little more than the share of all
         people. Together with `dropped` below 1.
     bits : int, optional
         Bits of a counter, 1 to 62; by default as many as a sum with its noise needs
-        (`calibration.bits`). With fewer, counters wrap round: `Sums.overflow`.
+        (`calibration.bits`). With fewer, counters wrap round: `Sums.overflow`; see `require_bits`.
 
     Raises
     ------
@@ -63,6 +65,23 @@ class Protocol:
                 f"Bits of a counter is {self.bits!r}: give a whole number, 1 to {most}, or none."
             )
 
+    def require_bits(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> None:
+        """Refuse bits that are too few for such a round; parameters as of `round`.
+
+        Raises
+        ------
+        InputError
+            One sentence that says the fewest that do.
+        """
+        if self.bits is None:
+            return
+        needed = replace(self, bits=None).round(asked, units, counters, sensitivity).bits
+        if self.bits < needed:
+            raise InputError(
+                f"{self.bits} bits a number are too few for the sums of a shard with their noise: "
+                f"give {needed} or more, or leave them to the bound."
+            )
+
     def round(self, asked: int, units: int, counters: int, sensitivity: int = 1) -> Round:
         """The figures of a round.
 
@@ -85,7 +104,9 @@ class Protocol:
         if size < 2:
             raise InputError("One person alone is no sum: ask at least 2 people.")
         epsilon = to_epsilon(units)
-        low = calibration.lowest(epsilon, counters, number, sensitivity)
+        honest = calibration.honest(size, self.dropped, self.corrupt)
+        # The most noise is that of the largest shard if nobody drops out.
+        low = calibration.lowest(epsilon, counters, number, sensitivity, largest / honest)
         needed = calibration.bits(largest, low, sensitivity)
         if needed > calibration.MOST_BITS:
             raise InputError(
@@ -99,6 +120,12 @@ class Protocol:
                 f"{low} on either side: give {needed} bits or a larger epsilon."
             )
         degree, threshold = calibration.neighbours(size, self.dropped, self.corrupt)
+        corrupt = math.ceil(self.corrupt * size - 1e-9)
+        if degree == size - 1 and threshold <= corrupt:
+            raise InputError(
+                f"In a shard of {size} people, of whom {corrupt} may be corrupt, these could "
+                "rebuild what hides the vector of another: make shards larger, or ask more people."
+            )
         if degree == size - 1:
             # Everybody is a neighbour, in a shard of one more, too.
             degree = largest - 1
@@ -109,7 +136,7 @@ class Protocol:
             sensitivity=sensitivity,
             counters=counters,
             fewest=calibration.fewest(size, self.dropped),
-            honest=calibration.honest(size, self.dropped, self.corrupt),
+            honest=honest,
             low=low,
             bits=bits,
             degree=degree,

@@ -1,4 +1,4 @@
-"""What is asked in a round, and what comes back: public, but for what is said to be exact."""
+"""What is asked in a round, and what comes back: all of it public."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Sums:
-    """What a round gives: public, but for `overflow`.
+    """What a round gives.
 
     Attributes
     ----------
@@ -70,8 +70,9 @@ class Sums:
     sd : noise of each value, sigma(epsilon) sqrt(shape), in the unit of the values
     shape : sum of m / n_min over the shards in the values
     sensitivity : S
-    overflow : counters of shards that wrapped round, as far as the simulation knows (not behind
-        masks): exact, and not to be released
+    overflow : sums of shards that did not fit their bits and wrapped round; None where nobody
+        counted them, in one draw for all shards. A server that sees sums modulo 2^b alone does not
+        know it, the simulation does; it follows from noisy sums, so that it may be released
     """
 
     values: Ints
@@ -86,4 +87,4 @@ class Sums:
     sd: float
     shape: float
     sensitivity: int = 1
-    overflow: int = 0
+    overflow: int | None = None

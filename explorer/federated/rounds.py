@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.federated.calibration import epsilon_of, shards, sigma
-from explorer.federated.refine import levels_down
+from explorer.federated.refine import FURTHEST, levels_down
 from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Heard
 from explorer.releases.units import to_epsilon, to_units
@@ -32,6 +32,17 @@ LEAST_PART = 1_000
 """No round costs less than the whole budget over this, or tables of its noise explode."""
 MOST_ROUNDS = 64
 """Split and collapse may take turns for ever (erratum 40): the last of these takes what is left."""
+
+
+class Own(NamedTuple):
+    """What a plan takes for c and b unless it is told."""
+
+    c: float
+    b: float
+
+
+OWN = {"people": Own(0.5, 2.0), "mended": Own(0.5, 3.0), "paper": Own(0.1, 2.0)}
+"""By algorithm: the build note's for people and epsilon as the budget, the paper's own."""
 
 
 class Server(Protocol):
@@ -70,7 +81,12 @@ class Server(Protocol):
 
 
 def once(
-    server: Server, tree: KeyTree, *, c: float = 0.5, b: float = 2.0, furthest: int = 3
+    server: Server,
+    tree: KeyTree,
+    *,
+    c: float = OWN["people"].c,
+    b: float = OWN["people"].b,
+    furthest: int = FURTHEST,
 ) -> Iterator[Heard]:
     """PEOPLE: each person is asked in one round only, with all her budget; people are spent.
 
@@ -112,7 +128,12 @@ def once(
 
 
 def mended(
-    server: Server, tree: KeyTree, *, c: float = 0.5, b: float = 3.0, furthest: int = 3
+    server: Server,
+    tree: KeyTree,
+    *,
+    c: float = OWN["mended"].c,
+    b: float = OWN["mended"].b,
+    furthest: int = FURTHEST,
 ) -> Iterator[Heard]:
     """Algorithm 2 mended: its schedule of budgets, the threshold of `refine`, jumps, no collapse.
 
@@ -138,8 +159,8 @@ def paper(
     server: Server,
     tree: KeyTree,
     *,
-    c: float = 0.1,
-    b: float = 2.0,
+    c: float = OWN["paper"].c,
+    b: float = OWN["paper"].b,
     k: float = 2.0,
     threshold: float | None = None,
     rounds: int | None = None,
@@ -170,9 +191,11 @@ def paper(
 
     def decide(heard: Heard, remaining: int) -> tuple[KeyTree, Heard]:
         nonlocal shut
-        next_sd = sigma(to_epsilon(remaining)) * (several(server) if summed else 1.0)
-        t = k * (math.hypot(heard.noise, next_sd) if both else next_sd)
-        t = t if threshold is None else threshold
+        more = several(server)
+        next_sd = sigma(to_epsilon(remaining)) * more
+        t, _ = threshold_of(
+            heard.noise, next_sd, more, k=k, threshold=threshold, summed=summed, both=both
+        )
         grown = heard.sums > t
         lost = heard.sums < collapse * t if collapse > 0 else heard.sums <= 0
         return divided(heard, grown.astype(np.int64), lost, shut if closed else None)
@@ -184,6 +207,30 @@ def paper(
         return finer, heard
 
     return scheduled(server, tree, c, b, book, rounds, growth)
+
+
+def threshold_of(
+    noise: float,
+    next_sd: float,
+    several: float,
+    *,
+    k: float,
+    threshold: float | None,
+    summed: bool,
+    both: bool,
+    **_others: Any,
+) -> tuple[float, float]:
+    """T of Eq. 6 in one of its readings, and the sigma that it is k times of.
+
+    Parameters
+    ----------
+    noise, next_sd : of the sums that are judged, and of the next ones
+    several : the latter over the noise of one shard
+    k, threshold, summed, both : as of `paper`
+    """
+    own = next_sd if summed else next_sd / several
+    own = math.hypot(noise, own) if both else own
+    return (k * own if threshold is None else threshold), own
 
 
 Decide = Callable[[Heard, int], tuple[KeyTree, Heard]]
@@ -207,7 +254,9 @@ def scheduled(
     for number in range(1, MOST_ROUNDS + 1):
         if rounds is None:
             units = _affordable(server, c * server.people / (tree.v * several(server)))
-            last = remaining < b * units or remaining <= units or number == MOST_ROUNDS or not grew
+            # What is left must do for a round, too.
+            enough = max(b * units, units + least(server.units, server.least_units))
+            last = remaining < enough or number == MOST_ROUNDS or not grew
         else:
             units, last = server.units // rounds, number == rounds
         units = remaining if last else units
@@ -223,8 +272,18 @@ def scheduled(
 
 def _affordable(server: Server, target: float) -> int:
     """The budget whose noise of one shard is `target`, and never a tiny one."""
-    least = max(server.units // LEAST_PART, min(server.least_units, server.units))
-    return max(to_units(min(epsilon_of(target), 1e3)), least, 1)
+    return max(to_units(min(epsilon_of(target), 1e3)), least(server.units, server.least_units))
+
+
+def least(units: int, least_units: int) -> int:
+    """The least price of a scheduled round, in 10^-12 epsilon.
+
+    Parameters
+    ----------
+    units : what there is in all
+    least_units : what a round costs at least, unless there is less in all
+    """
+    return max(units // LEAST_PART, min(least_units, units), 1)
 
 
 def refined(heard: Heard, scale: float, next_sd: float, furthest: int) -> tuple[KeyTree, Heard]:

@@ -59,8 +59,8 @@ class Session:
 
     @property
     def least_units(self) -> int:
-        """Below it exact shares are refused, see `shares.checked`."""
-        return to_units(shares.SMALLEST) * self.asking.sensitivity + 1
+        """Below it exact shares are refused, see `least_units`."""
+        return least_units(self.asking.sensitivity)
 
     @property
     def shard(self) -> int:
@@ -115,6 +115,11 @@ class Session:
         return sums
 
 
+def least_units(sensitivity: int) -> int:
+    """The least price of a round whose shares can be drawn, see `shares.checked`."""
+    return to_units(shares.SMALLEST) * sensitivity + 1
+
+
 def figures(sums: Sums, cells: int) -> dict[str, Any]:
     """The public figures of a round, for a `Row` or `Heard`; noise in persons."""
     return {
@@ -125,6 +130,7 @@ def figures(sums: Sums, cells: int) -> dict[str, Any]:
         "noise": sums.sd / sums.sensitivity,
         "shards": sums.shards,
         "refused": sums.refused,
+        "overflow": sums.overflow,
         "bits": sums.bits,
         "bytes_up": sums.bytes_up,
         "bytes_down": sums.bytes_down,

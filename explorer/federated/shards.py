@@ -20,7 +20,7 @@ from explorer.federated.shares import Shares, Source, expected, shares
 from explorer.releases.units import to_epsilon
 
 if TYPE_CHECKING:
-    from explorer.federated.aggregation import Seen
+    from explorer.federated.aggregation import Seen, Vectors
 
 SHARES_AT_ONCE = 400_000
 """Non-zero shares in memory: 30 MB with their random words."""
@@ -172,7 +172,7 @@ class Total:
     Attributes
     ----------
     values : (v,) int64
-    overflow : counters of shards that did not fit their bits
+    overflow : sums of shards that did not fit their bits
     """
 
     def __init__(self, plan: Round) -> None:
@@ -180,13 +180,18 @@ class Total:
         self.values = np.zeros(plan.counters, dtype=np.int64)
         self.overflow = 0
 
-    def add(self, sums: Ints) -> None:
+    def add(self, sums: Ints, overflow: int | None = None) -> None:
         """Add the sums of some shards, (g, v), as they were before the modulus or are after it.
 
         Each is read as the number of [-L, 2^b - L) that is equal to it modulo 2^b: counts are not
         negative, so only the noise needs room below 0.
+
+        Parameters
+        ----------
+        overflow : how many did not fit, where the modulus hides it
         """
-        self.overflow += int(_decode(sums, self._plan.bits, self._plan.low, self.values))
+        other = int(_decode(sums, self._plan.bits, self._plan.low, self.values))
+        self.overflow += other if overflow is None else overflow
 
 
 def ideal(
@@ -276,8 +281,21 @@ def masked(
                 continue
             if keep is not None and made.seen is not None:
                 keep(made.seen)
-            total.add(made.total[np.newaxis])
+            total.add(made.total[np.newaxis], wrapped(plan, own_counts, own_noise))
     return total, np.array(lost, dtype=np.int64)
+
+
+def wrapped(plan: Round, *parts: Vectors) -> int:
+    """How many sums of a shard did not fit their bits: known to the simulation, not to the server.
+
+    Parameters
+    ----------
+    parts : what was added up, counts and noise
+    """
+    sums = np.zeros(plan.counters, dtype=np.int64)
+    for part in parts:
+        _count(sums, part.index, part.value)
+    return int(np.count_nonzero((sums + plan.low) >> plan.bits))
 
 
 def ordered(size: int, random: Bytes) -> Ints:

@@ -9,6 +9,7 @@ the next; then once more for Y. Expected numbers: 2 m v (1 - (1-q)^(1/n_min)), a
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,7 +25,10 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 SMALLEST = 10**-4
-"""Least epsilon / S of a round: tables hold 44 S / epsilon sizes, a second's work at 10^-4."""
+"""Least epsilon / S of a round: tables hold 44 S / epsilon sizes, five seconds' work at 10^-4."""
+
+SLOW = 5 * 10**-4
+"""Below it the tables of a round take a second and more."""
 
 _DONE, _MORE_WORDS, _FULL, _UNDECIDED = range(4)
 _GAP, _INSIDE, _SIZE = range(3)
@@ -52,13 +56,32 @@ class Shares:
         return len(self.person)
 
 
+class SlowWarning(UserWarning):
+    """What was asked for takes seconds, and need not."""
+
+
 def checked(units: int, sensitivity: int) -> None:
-    """Refuse a round whose tables would explode; raises an InputError that says what to do."""
+    """Refuse a round whose tables would explode, and warn of one whose tables are slow.
+
+    Raises
+    ------
+    InputError
+        One sentence that says what to do.
+    """
     least = math.ceil(SMALLEST * sensitivity * UNITS_PER_EPSILON)
     if units < least:
         raise InputError(
             f"A round of epsilon {to_epsilon(units):.3g} has noise too wide for exact shares: give "
             f"every round epsilon {to_epsilon(least):.3g} or more."
+        )
+    if units < SLOW * sensitivity * UNITS_PER_EPSILON:
+        several = f" shared out over {sensitivity:,} places a person" if sensitivity > 1 else ""
+        fewer = "fewer places or " if sensitivity > 1 else ""
+        warnings.warn(
+            f"A round of epsilon {to_epsilon(units):.3g}{several} takes seconds, for the tables of "
+            f"its noise: {fewer}a larger epsilon is quicker.",
+            SlowWarning,
+            stacklevel=2,
         )
 
 

@@ -1,7 +1,8 @@
 """The release of a distributed protocol: a map like any other, and the rounds it came from.
 
-Everything in it is a sum that was released, or follows from such sums; it holds no place, no seed,
-and none of what a simulation knows besides, such as overflow.
+Everything in it is a sum that was released, or follows from such sums; it holds no place and no
+seed. What a simulation knows besides is the number of sums that did not fit their bits: it follows
+from sums that were noisy before they wrapped round, so that it costs nothing.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class DistributedRelease(Release):
         paying, joined : as in the attributes
         units : what everybody paid at most, in 10^-12 epsilon
         domain : the grid
-        about : mechanism, parameters, preview, unit, contribution_bound
+        about : mechanism, parameters, preview, unit, contribution_bound, told (`of_estimate`)
 
         Raises
         ------
@@ -172,6 +173,7 @@ class DistributedRelease(Release):
         *,
         population: int | float,
         paying: str,
+        told: Mapping[str, float] | None = None,
         **about: Any,
     ) -> DistributedRelease:
         """The release of what was inferred from rounds that need have no trees of quarters.
@@ -180,6 +182,7 @@ class DistributedRelease(Release):
         ----------
         estimate : its stages, here and elsewhere, are "round 1", "round 2", ...
         rows, population, paying, about : as of `of_rounds`
+        told : more of its facts
         """
         ledger = tuple(
             LedgerRow(f"round {at}", row.epsilon, row.cells * row.shards, 1.0, compositions[paying])
@@ -188,10 +191,16 @@ class DistributedRelease(Release):
         asked = [row.people for row in rows]
         facts = {
             **estimate.facts,
+            **(told or {}),
             "taking part": float(population),
             "asked": float(sum(asked) if paying == ONCE else max(asked)),
             "rounds": float(len(rows)),
         }
+        if any(row.bits for row in rows):
+            facts["bits"] = float(max(row.bits for row in rows))
+        counted = [row.overflow for row in rows if row.overflow is not None]
+        if len(counted) == len(rows):
+            facts["overflow"] = float(sum(counted))
         made = cls.from_estimate(estimate, ledger=ledger, heard=tuple(rows), paying=paying, **about)
         return replace(made, facts=facts)
 

@@ -31,6 +31,8 @@ class Row:
     shards, refused : how many there were, and how many had too few survivors
     bits : of a number that a person sends
     bytes_up, bytes_down : what a person sends and receives
+    overflow : sums of shards that did not fit their bits, which no server would know; None where
+        nobody counted them. It follows from noisy sums and costs nothing
     """
 
     cells: int
@@ -43,6 +45,7 @@ class Row:
     bits: int = 0
     bytes_up: float = 0.0
     bytes_down: float = 0.0
+    overflow: int | None = None
 
     @property
     def epsilon(self) -> float:
@@ -93,10 +96,11 @@ class Heard(Row):
         return self.sums * factor, variance * factor**2
 
 
-_FIGURES = [each.name for each in fields(Row)]
+_FIGURES = [each.name for each in fields(Row) if each.name != "overflow"]
+_UNCOUNTED = -1
 _COLUMNS = (
     "cells", "people", "epsilon", "bits", "bytes", "split", "collapsed", "noise",
-    "answered", "shards", "refused", "bytes down",
+    "answered", "shards", "refused", "bytes down", "overflow",
 )  # fmt: skip
 
 
@@ -104,15 +108,17 @@ def frame(rows: Sequence[Row]) -> pd.DataFrame:
     """One line a round, numbered from 1.
 
     Columns: cells, people, epsilon, bits, bytes (a person sends), split, collapsed, noise
-    (standard deviation in each sum), answered, shards, refused, bytes down (a person receives).
+    (standard deviation in each sum), answered, shards, refused, bytes down (a person receives),
+    overflow (sums that did not fit their bits; none given where nobody counted).
     """
     lines = [
         (r.cells, r.people, r.epsilon, r.bits, r.bytes_up, *r.decisions, r.noise,
-         r.answered, r.shards, r.refused, r.bytes_down)
+         r.answered, r.shards, r.refused, r.bytes_down, r.overflow)
         for r in rows
     ]  # fmt: skip
     index = pd.RangeIndex(1, len(lines) + 1, name="round")
-    return pd.DataFrame(lines, columns=list(_COLUMNS), index=index)
+    made = pd.DataFrame(lines, columns=list(_COLUMNS), index=index)
+    return made.astype({"overflow": "Int64"})
 
 
 def to_arrays(rows: Sequence[Row]) -> dict[str, NDArray[np.generic]]:
@@ -120,6 +126,8 @@ def to_arrays(rows: Sequence[Row]) -> dict[str, NDArray[np.generic]]:
     kept: dict[str, NDArray[np.generic]] = {
         name: np.array([getattr(row, name) for row in rows]) for name in _FIGURES
     }
+    counted = [_UNCOUNTED if row.overflow is None else row.overflow for row in rows]
+    kept["overflow"] = np.array(counted, dtype=np.int64)
     for number, row in enumerate(rows):
         if isinstance(row, Heard):
             kept[f"keys {number}"] = row.tree.keys
@@ -142,6 +150,7 @@ def from_arrays(arrays: dict[str, NDArray[np.generic]], depth: int) -> tuple[Row
         figures = {name: arrays[name][number].item() for name in _FIGURES}
         if not np.isfinite(list(figures.values())).all() or min(figures.values()) < 0:
             raise ValueError("a figure of a round is impossible")
+        figures["overflow"] = _counted(arrays, number)
         if f"keys {number}" not in arrays:
             rows.append(Row(**figures))
             continue
@@ -155,6 +164,14 @@ def from_arrays(arrays: dict[str, NDArray[np.generic]], depth: int) -> tuple[Row
         about = Heard(**figures, tree=tree, sums=sums, split=split, collapsed=collapsed)
         rows.append(about)
     return tuple(rows)
+
+
+def _counted(arrays: dict[str, NDArray[np.generic]], number: int) -> int | None:
+    # Files of 1.0 say nothing of it.
+    found = _whole(arrays["overflow"])[number] if "overflow" in arrays else _UNCOUNTED
+    if found < _UNCOUNTED:
+        raise ValueError("nothing overflows less than never")
+    return None if found == _UNCOUNTED else int(found)
 
 
 def _whole(array: NDArray[np.generic]) -> Ints:

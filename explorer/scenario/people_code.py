@@ -10,9 +10,11 @@ from explorer.scenario.model import Scenario
 def besides(scenario: Scenario) -> dict[str, Any]:
     """Settings that a page adds: its previews draw the noise of all shares at once.
 
-    A release draws everybody's own share, which is the mechanism's default.
+    A release draws everybody's own share, which is the mechanism's default, and so does a preview
+    with bits that somebody chose: what does not fit them shows shard by shard alone.
     """
-    return {} if scenario.seed is None else {"mode": "summed"}
+    chosen = any(getattr(each, "bits", None) is not None for each in scenario.made())
+    return {} if scenario.seed is None or chosen else {"mode": "summed"}
 
 
 def tell() -> list[str]:

@@ -264,6 +264,18 @@ def exact_tree(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(mechanism, "_earlier", peeking)
 
 
+def preview_cells(patch: pytest.MonkeyPatch) -> None:
+    """The cells asked about are those of a preview of the same people, which nobody paid for."""
+    earlier = mechanism._earlier
+
+    def peeking(_: Any, everybody: People, depth: int, **how: bool) -> KeyTree:
+        few = {"shard": 10_000, "dropped": 0.0, "corrupt": 0.0, "people": None, "mode": "summed"}
+        seen = Federated(epsilon=4.0, c=1.0, algorithm="mended", depth=depth, **few)
+        return earlier(seen.release(everybody, rng=1), everybody, depth, **how)
+
+    patch.setattr(mechanism, "_earlier", peeking)
+
+
 def drawn(change: Callable[[Any, Session, dict[str, Any]], Any]) -> Plant:
     """What is said about a release, changed before it is drawn, or the release afterwards."""
     draw = Federated._drawn
@@ -506,6 +518,7 @@ OTHERS = (
     Mutant("shards sorted by place", chosen(_by_place), says="question"),
     Mutant("a sample of those who are there", chosen(_who_is_there), says="question"),
     Mutant("an earlier tree of exact counts", exact_tree, ONCE, "differs", 80),
+    Mutant("the cells of a preview as prior", preview_cells, ONCE, "differs", 80),
     Mutant("the population is exact", drawn(_exact_population), says="published"),
     Mutant("who is inside, among the settings", drawn(_in_settings), says="published"),
     Mutant("the session leaves with the release", drawn(_session_kept), says="published"),

@@ -44,6 +44,46 @@ def test_it_is_that_of_the_python_api(
     assert "simulated" in out
 
 
+def test_options_of_an_algorithm_are_flags(
+    city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "f.parquet")
+    settings = ["--algorithm", "paper", "--sigma", "both-rounds", "--k", "3", "--c", "auto"]
+    settings += ["--threshold", "auto", "--given-up", "closed", "--bits", "20", "--level", "3"]
+    given = ["federated", city, "--epsilon", "1", "--preview", "7", *settings, "-o", path]
+    assert main(given) == 0
+    release = Release.load(path)
+    assert repr(Federated.of(release)) == repr(
+        Federated(algorithm="paper", sigma="both rounds", k=3, given_up="closed", bits=20, level=3)
+    )
+    assert release.facts["c"] == 0.1
+    said = capsys.readouterr()
+    assert "--level has no effect with these settings" in said.err
+    assert "--k has no effect" not in said.err
+    rounds = [line.split() for line in said.out.splitlines() if line[:6].strip().isdigit()]
+    assert [line[6] for line in rounds] == ["20"] * len(rounds)
+    assert [line[-1] for line in rounds] == ["0"] * len(rounds), "nothing overflowed"
+
+
+def test_an_earlier_release_is_asked_about(
+    city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
+    given = ["federated", city, "--epsilon", "1", "--preview", "7"]
+    assert main([*given, "-o", paths[0]]) == 0
+    assert main([*given, "-o", paths[1], "--prior", paths[0]]) == 0
+    one, two = (Release.load(path) for path in paths)
+    assert isinstance(one, DistributedRelease)
+    assert isinstance(two, DistributedRelease)
+    assert [row.cells for row in two.heard] == [one.heard[-1].cells]
+    assert two.facts["cells of an earlier release"] == one.heard[-1].cells
+    capsys.readouterr()
+    again = ["federated", city, "--epsilon", "1", "-o", str(tmp_path / "three.parquet")]
+    assert main([*again, "--prior", paths[0]]) == 2
+    assert "a preview, whose cells are not private" in capsys.readouterr().err
+    assert main([*given, "--prior", str(tmp_path / "none.parquet")]) == 2
+
+
 def test_a_release_is_booked_before_it_is_drawn(city: str, tmp_path: Path) -> None:
     path = str(tmp_path / "f.parquet")
     given = ["federated", city, "--people", "all", "--epsilon", "1", "-o", path]
@@ -68,6 +108,8 @@ def test_a_release_is_booked_before_it_is_drawn(city: str, tmp_path: Path) -> No
         (["--epsilon", "1", "-o", "f.parquet", "--mode", "summed"], "--preview"),
         (["--epsilon", "1", "-o", "f.parquet", "--algorithm", "sampling"], "not private"),
         (["--epsilon", "1", "-o", "f.csv"], "GeoParquet"),
+        (["--epsilon", "1", "-o", "f.parquet", "--bits", "9"], "9 bits a number are too few"),
+        (["--epsilon", "1", "--preview", "1", "--bits", "9.5"], "Bits is 9.5"),
         (["--epsilon", "1", "--preview", "1", "--shard", "20", "--corrupt", "0.8"], "honest"),
     ],
 )

@@ -7,10 +7,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import nbinom
 
 from explorer.errors import InputError
 from explorer.federated import calibration
 from explorer.federated.loss import log_probability
+from explorer.federated.protocol import Protocol
 from explorer.releases.units import to_units
 
 
@@ -118,14 +120,61 @@ def test_bits_of_usual_rounds() -> None:
         assert 2 ** (bits - 1) < size + 2 * low + 1 <= 2**bits
 
 
+def exact_tail(epsilon: float, shape: float, k: int) -> float:
+    """P(X - Y >= k) of negative binomials, summed over all Y that matter."""
+    q = math.exp(-epsilon)
+    y = np.arange(int(60 / epsilon + 40 * shape / epsilon))
+    return float(np.sum(nbinom.pmf(y, shape, 1 - q) * nbinom.sf(k + y - 1, shape, 1 - q)))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 4.0])
+@pytest.mark.parametrize("shape", [1.0, 1.05, 1.193, 1.5, 2.7, 10.0])
+def test_the_bits_hold_noise_of_any_shape_and_no_more(epsilon: float, shape: float) -> None:
+    low = calibration.lowest(epsilon, 64, 3, 1, shape)
+    chance = [2 * 64 * 3 * exact_tail(epsilon, shape, k) for k in (low + 1, low)]
+    assert chance[0] <= calibration.OVERFLOW
+    # Near shape 1 the bound is exact; at 10 it may be one too many.
+    assert chance[1] > calibration.OVERFLOW * (1 if shape < 10 else math.exp(-epsilon))
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.1, 2.0, 7.3])
+def test_the_bound_is_one(shape: float) -> None:
+    for epsilon, ks in ((0.05, (300, 700)), (1.0, (1, 9, 30)), (3.0, (1, 5))):
+        for k in ks:
+            exact, bound = exact_tail(epsilon, shape, k), calibration.tail(epsilon, k, shape)
+            assert bound >= math.log(exact) - 1e-9
+            if shape == 1.0:
+                assert bound == pytest.approx(-k * epsilon - math.log1p(math.exp(-epsilon)))
+
+
+def test_the_bound_for_one_shape_alone_was_too_low_for_others() -> None:
+    # ceil(ln(2 v K / 1e-9) / epsilon) of the build note, in a shard half of whom may drop out.
+    note = math.ceil(math.log(2 * 64 / 1e-9))
+    assert 2 * 64 * exact_tail(1.0, 1.0, note + 1) < 1e-9
+    assert 2 * 64 * exact_tail(1.0, 2.7, note + 1) > 5e-9
+    plan = Protocol(1000, 0.5, 0.05).round(1000, to_units(1.0), 64)
+    shape = 1000 / plan.honest
+    assert shape > 2
+    assert 2 * 64 * exact_tail(1.0, shape, plan.low + 1) <= calibration.OVERFLOW
+
+
+def test_noise_of_any_width_has_a_bound() -> None:
+    for epsilon, sensitivity in ((1e-6, 10**6), (1e-9, 1), (10.0, 1)):
+        low = calibration.lowest(epsilon, 10**6, 1000, sensitivity, 1.2)
+        price = epsilon / sensitivity
+        wanted = math.log(calibration.OVERFLOW / 2e9)
+        assert calibration.tail(price, low + 1, 1.2) <= wanted
+        assert calibration.tail(price, low, 1.2) > wanted
+
+
 @pytest.mark.statistical
 def test_the_bits_hold_the_noise_of_ten_thousand_rounds() -> None:
     # 10^4 rounds of 64 counters in one shard: the chance of any overflow is below 10^-5.
-    low = calibration.lowest(1.0, 64, 1)
     rng = np.random.default_rng(1)
-    q = math.exp(-1.0)
-    noise = rng.geometric(1 - q, 640_000) - rng.geometric(1 - q, 640_000)
-    assert np.abs(noise).max() <= low
+    for shape in (1.0, 1.28, 4.0):
+        low = calibration.lowest(1.0, 64, 1, 1, shape)
+        plus, minus = rng.negative_binomial(shape, 1 - math.exp(-1.0), (2, 640_000))
+        assert np.abs(plus - minus).max() <= low
 
 
 def test_bytes_of_a_person() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from explorer.errors import InputError
+from explorer.federated import calibration
 from explorer.federated.baselines import BASELINES
 from explorer.federated.mechanism import ALGORITHMS, Federated
 from explorer.federated.people import People
@@ -190,6 +193,19 @@ def test_everybody_may_have_several_places() -> None:
         ({"algorithm": "best"}, "[Aa]lgorithm"),
         ({"epsilon": 0.0}, "[Ee]psilon"),
         ({"speed": 3}, "no parameter"),
+        ({"bits": 0}, "Bits is 0: give a whole number, 1 to 62"),
+        ({"bits": 12.5}, "Bits is 12.5: give a whole number"),
+        ({"furthest": 4}, "Levels at once is 4: give a whole number, 1 to 3"),
+        ({"k": 0}, "k is 0: give a number, 0.1 to 100"),
+        ({"threshold": -1}, "Threshold is -1: give a number"),
+        ({"sigma": "both"}, "Noise of the threshold is 'both': choose one of next round"),
+        ({"equal_rounds": 65}, "Equal rounds is 65: give a whole number, 1 to 64"),
+        ({"collapse": 2}, "Collapse is 2: give a number, 0 to 1"),
+        ({"given_up": True}, "Given-up cells is True: choose one of may return, closed"),
+        ({"growth": -0.1}, "Growth is -0.1: give a number, 0 to 1"),
+        ({"level": 0}, "Level is 0: give a whole number, 1 to 11"),
+        ({"more_for": "leaves"}, "More epsilon for is 'leaves': choose one of small cells"),
+        ({"grid_epsilon": None}, "Epsilon of grid sizes is None: choose one of whole"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings: dict[str, object], says: str) -> None:
@@ -261,12 +277,121 @@ def test_a_release_is_rebuilt_by_the_class_that_made_it_alone() -> None:
         UG.of(release)
 
 
-def test_files_hold_no_overflow_and_no_place(tmp_path: Path) -> None:
-    release = Federated(**SMALL).release(TOWN, rng=1)
+@pytest.mark.parametrize("mode", ["ideal", "masked"])
+def test_overflow_is_counted_shown_and_saved(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Federated(mode=mode, people=3_000, shard=500, dropped=0.05, corrupt=0.0)
+    release = made.release(TOWN, rng=1)
+    assert release.facts["overflow"] == 0
+    assert release.rounds.overflow.tolist() == [0] * len(release.heard)
+    # As if noise passed 1 once in 10^9 rounds: sums of -2 and less wrap round.
+    monkeypatch.setattr(calibration, "lowest", lambda *_: 1)
+    forced = made.release(TOWN, rng=1)
+    forced.save(tmp_path / "f.parquet")
+    again = Release.load(tmp_path / "f.parquet")
+    assert isinstance(again, DistributedRelease)
+    for each in (forced, again):
+        found = each.rounds.overflow
+        assert (found > 0).all()
+        assert each.facts["overflow"] == found.sum()
+    # A shard has room for 500 people and noise of 1 on either side: 9 bits, 502 of 512 used.
+    assert set(forced.rounds.bits) == {9}
+    largest = max(np.abs(row.sums).max() for row in forced.heard if isinstance(row, Heard))
+    assert largest > 400, "a sum of -2 is read as 510"
+
+
+def test_where_nobody_counted_nothing_is_said_of_overflow(tmp_path: Path) -> None:
+    release = Federated(mode="summed", **SMALL).release(TOWN, rng=1)
+    assert "overflow" not in release.facts
+    assert release.rounds.overflow.isna().all()
     release.save(tmp_path / "f.parquet")
-    text = (tmp_path / "f.parquet").read_bytes()
-    assert b"overflow" not in text
-    assert not hasattr(release.heard[0], "overflow")
+    again = Release.load(tmp_path / "f.parquet")
+    assert isinstance(again, DistributedRelease)
+    assert again.rounds.equals(release.rounds)
+
+
+@pytest.mark.parametrize("algorithm", [each for each in ALGORITHMS if each != "sampling"])
+def test_bits_that_are_too_few_are_refused_with_the_fewest_that_do(algorithm: str) -> None:
+    made = Federated(algorithm=algorithm, bits=3, **SMALL)
+    with pytest.raises(InputError, match=r"3 bits a number are too few.*give (1[0-9]) or") as said:
+        made.release(TOWN, rng=1)
+    fewest = int(re.findall("give ([0-9]+) or", str(said.value))[0])
+    with pytest.raises(InputError, match="too few"):
+        made.with_(bits=fewest - 1).release(TOWN, rng=1)
+    chosen = made.with_(bits=fewest).release(TOWN, rng=1)
+    own = made.with_(bits=None).release(TOWN, rng=1)
+    assert set(chosen.rounds.bits) == {fewest}
+    assert own.rounds.bits.max() <= fewest
+    assert chosen.facts["bits"] == fewest
+    assert chosen.facts["overflow"] == 0
+    # Where sums fit, nothing but the bytes depends on the bits.
+    assert np.array_equal(chosen.density(), own.density())
+    assert (chosen.rounds.bytes >= own.rounds.bytes).all()
+
+
+OPTIONS = [
+    ("people", {"furthest": 1, "c": 1.0}),
+    ("mended", {"furthest": 1, "b": 2.0}),
+    ("paper", {"k": 6.0}),
+    ("paper", {"threshold": 400.0}),
+    ("paper", {"sigma": "both rounds"}),
+    ("paper", {"sigma": "one shard"}),
+    ("paper", {"equal_rounds": 3}),
+    ("paper", {"collapse": 0.0, "c": 0.3}),
+    ("paper", {"c": 0.5, "given_up": "closed", "growth": 0.05}),
+    ("flat", {"level": 3}),
+    ("sampling", {"level": 3}),
+    ("decomposition", {"more_for": "large cells"}),
+    ("adaptive grid", {"grid_epsilon": "by shards"}),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "options"), OPTIONS)
+def test_options_change_the_map_and_are_saved(
+    algorithm: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    plain = Federated(algorithm=algorithm, **SMALL)
+    made = plain.with_(**options)
+    release = made.release(TOWN, rng=1)
+    assert not np.array_equal(release.density(), plain.release(TOWN, rng=1).density())
+    release.save(tmp_path / "f.parquet")
+    again = Release.load(tmp_path / "f.parquet")
+    rebuilt = Federated.of(again)
+    assert repr(rebuilt) == repr(made)
+    assert np.array_equal(rebuilt.release(TOWN, rng=1).density(), release.density())
+    assert set(options) <= made.relevant()
+    # Of other algorithms they change nothing.
+    for other in {"people", "hierarchical"} - {algorithm}:
+        assert not {*options} - {"c", "b", "furthest"} & made.with_(algorithm=other).relevant()
+
+
+def test_each_algorithm_has_its_own_c_and_b() -> None:
+    own = {"people": (0.5, 2.0), "mended": (0.5, 3.0), "paper": (0.1, 2.0)}
+    for algorithm, (c, b) in own.items():
+        plain = Federated(algorithm=algorithm, **SMALL).release(TOWN, rng=1)
+        assert (plain.facts["c"], plain.facts["b"]) == (c, b)
+        assert plain.parameters["c"] is plain.parameters["b"] is None
+        told = Federated(algorithm=algorithm, c=c, b=b, **SMALL).release(TOWN, rng=1)
+        assert np.array_equal(told.density(), plain.density())
+        other = Federated(algorithm=algorithm, c=2 * c, b=b, **SMALL).release(TOWN, rng=1)
+        assert other.facts["c"] == 2 * c
+    for idle in (Federated(algorithm="flat"), Federated(algorithm="paper", equal_rounds=4)):
+        assert "c" not in idle.with_(**SMALL).release(TOWN, rng=1).facts
+
+
+def test_a_level_below_the_depth_is_the_depth() -> None:
+    made = Federated(algorithm="flat", depth=3, **SMALL)
+    deepest = made.with_(level=9).release(TOWN, rng=1)
+    assert deepest.heard[0].cells == made.release(TOWN, rng=1).heard[0].cells == 64
+
+
+def test_too_few_bits_book_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite3")
+    matrix = FrequencyMatrix.from_array(TOWN)
+    with pytest.raises(InputError, match="too few"):
+        Federated(bits=8, **SMALL).release(matrix, ledger=ledger)
+    assert ledger.spent(matrix.key) == 0
 
 
 def test_all_baselines_are_algorithms() -> None:

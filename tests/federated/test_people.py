@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,6 +173,23 @@ def test_rows_of_one_user_are_one_person() -> None:
     inside = np.bincount(one.cells[:4], minlength=16)[cells_of(grid)]
     points = read_points(frame, lon="x", lat="y", crs="EPSG:3857")
     assert np.array_equal(inside, grid.count(points).counts)
+
+
+def test_an_id_that_is_an_empty_text_is_nobody(tmp_path: Path) -> None:
+    frame = table(who=["a", "b", " ", "c", ""])
+    grid = Grid.around(1.0, 0.5, 900_000, 900_000, (8, 8))
+    said = r"Row 3 has an empty id in 'who', and all such rows \(2\) would be one person"
+    for each in (frame, pa.Table.from_pandas(frame)):
+        with pytest.raises(InputError, match=said):
+            People.from_frame(each, grid, user="who")
+    frame.to_parquet(tmp_path / "f.parquet")
+    with pytest.raises(InputError, match="Row 3 of those with a place has an empty id"):
+        People.from_frame(tmp_path / "f.parquet", grid, user="who")
+    # Without any id at all a row is left out, as for maps.
+    frame["who"] = ["a", "b", None, "c", None]
+    assert len(People.from_frame(frame, grid, user="who")) == 3
+    frame["who"] = [1, 2, 3, 3, 0]
+    assert len(People.from_frame(frame, grid, user="who")) == 4
 
 
 def test_two_people_of_one_id_are_noticed_by_their_answers() -> None:

@@ -41,6 +41,35 @@ def test_everybody_stays_a_neighbour_in_a_shard_of_one_more() -> None:
     assert nobody_fails.round(8, to_units(1.0), 4).degree == 3
 
 
+def test_corrupt_people_never_reach_the_threshold_of_a_round() -> None:
+    """All of a small shard are neighbours: as many shares as there are corrupt ones are known."""
+    made, refused = 0, 0
+    for size in (*range(2, 60), 100):
+        for dropped in (0.0, 0.1, 0.3):
+            for corrupt in (0.0, 0.05, 0.2, 0.4):
+                try:
+                    plan = Protocol(size, dropped, corrupt).round(size, to_units(1.0), 4)
+                except InputError as error:
+                    refused += "could rebuild" in str(error)
+                    continue
+                made += 1
+                if plan.degree == size - 1:
+                    assert plan.threshold > np.ceil(corrupt * size - 1e-9)
+                    # Enough are left to answer: neighbours of one who is still there herself.
+                    assert plan.threshold <= max(plan.fewest - 1, 1)
+    assert made > 300
+    assert refused > 0
+
+
+def test_bits_that_are_required() -> None:
+    one = to_units(1.0)
+    enough = Protocol(shard=1000).round(1000, one, 64).bits
+    Protocol(shard=1000).require_bits(1000, one, 64)
+    Protocol(shard=1000, bits=enough).require_bits(1000, one, 64)
+    with pytest.raises(InputError, match=f"{enough - 1} bits .* give {enough} or more"):
+        Protocol(shard=1000, bits=enough - 1).require_bits(1000, one, 64)
+
+
 @pytest.mark.parametrize(
     ("named", "sentence"),
     [
@@ -66,6 +95,13 @@ def test_protocols_that_cannot_be(named: dict[str, object], sentence: str) -> No
     [
         (Protocol(shard=4), 4, 1.0, 1, "nobody honest is sure to be left"),
         (Protocol(shard=2, dropped=0.0, corrupt=0.0), 1, 1.0, 1, "One person alone is no sum"),
+        (
+            Protocol(10, dropped=0.1, corrupt=0.4),
+            10,
+            1.0,
+            1,
+            "shard of 10 people, of whom 4 may be corrupt, these could rebuild",
+        ),
         (Protocol(bits=4), 1000, 1.0, 1, "4 bits a counter hold not even the noise"),
         (Protocol(), 1000, 1e-12, 10**6, "give the round a larger epsilon"),
     ],

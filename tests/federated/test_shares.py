@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.stats import chi2, ks_2samp
 from explorer.errors import InputError
 from explorer.federated.inverse import Share, tables
 from explorer.federated.loss import log_probability
-from explorer.federated.shares import Shares, checked, expected, shares
+from explorer.federated.shares import Shares, SlowWarning, checked, expected, shares
 from explorer.federated.stream import Stream, new_key
 from explorer.releases.units import to_units
 
@@ -158,3 +159,14 @@ def test_tables_that_would_explode_are_refused() -> None:
     with pytest.raises(InputError, match=r"every round epsilon 0\.0016 or more"):
         checked(to_units(0.001), 16)
     checked(to_units(0.0016), 16)
+
+
+def test_tables_that_take_seconds_are_said() -> None:
+    with pytest.warns(SlowWarning, match="10,000 places a person takes seconds.*fewer places or"):
+        checked(to_units(1.0), 10_000)
+    with pytest.warns(SlowWarning, match=r"A round of epsilon 0\.0002 takes seconds"):
+        checked(to_units(0.0002), 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        checked(to_units(1.0), 16)
+        checked(to_units(0.001), 1)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 
 from explorer.app import Federated as Page
 from explorer.app.state.federated import FederatedState
+from explorer.cities.catalogue import cities
 from explorer.errors import InputError
 from explorer.federated.mechanism import Federated
-from explorer.scenario import Box, Choice, Scenario, to_python
+from explorer.scenario import Box, Choice, Scenario, presets, to_python
 from tests.app.federated import people
 from tests.scenario.frame import as_the_page_begins, cells_of, ids, refuses, run, there_and_back
 from tests.scenarios import people_scenarios
@@ -25,6 +26,9 @@ OTHER = {
         "depth": 5,
         "c": 0.3,
         "b": 3.0,
+        "k": 3.0,
+        "sigma": "both rounds",
+        "given_up": "closed",
     }
 }
 
@@ -99,6 +103,9 @@ BAD = [
     (_federated(depth=30), "Depth is 30: give a whole number, 1 to 11"),
     (_federated(c=0), "c is 0: give a number"),
     (_federated(b="much"), "b is 'much'"),
+    (_federated(bits=0), "Bits is 0: give a whole number, 1 to 62"),
+    (_federated(k=-1), "k is -1: give a number"),
+    (_federated(sigma="all"), "Noise of the threshold is 'all': choose one of next round"),
     (_federated(rounds=3), "Federated has no parameter 'rounds'"),
     ({"sweep": {"seeds": 3}}, "page federated has no error curves: leave the sweep out"),
     ({"look": {"grey": "no"}}, "look 'grey' of a scenario is 'no': give true or false"),
@@ -110,6 +117,23 @@ BAD = [
 @pytest.mark.parametrize(("change", "said"), BAD, ids=ids(BAD))
 def test_what_does_not_belong_together_is_one_sentence(change, said) -> None:
     refuses("federated", change, said)
+
+
+def test_the_presets_of_people_show_what_they_say() -> None:
+    found = {key: each for key, each in presets().items() if each.page == "federated"}
+    assert list(found) == ["10-nobody-sees-a-place", "11-algorithm-2-as-printed"]
+    first, second = (each.made()[0] for each in found.values())
+    assert repr(first) == repr(Federated(epsilon=1.0))
+    assert second.algorithm == "paper"
+    matrix = cities()["madeup"].load(1024)[1]
+    people, printed = (each.with_(mode="summed").release(matrix, rng=1) for each in (first, second))
+    assert len(people.heard) >= 4, "there are rounds to play"
+    assert all(len(row.split) for row in people.heard[:-1])
+    assert {people.paying, printed.paying} == {"once", "everyone"}
+    assert (printed.facts["c"], printed.facts["b"]) == (0.1, 2.0)
+    # "The same budget draws more": the ratio of squared errors is .6 in the build note.
+    off = [float(np.sum((each.density() - matrix.counts) ** 2)) for each in (people, printed)]
+    assert off[0] < 0.8 * off[1]
 
 
 # Scripts and notebooks.
@@ -136,6 +160,12 @@ def test_the_script_draws_the_preview_of_the_page(capsys) -> None:
     assert printed[1] == "round 1: 20,000 people, 4 numbers each"
     assert printed[rounds + 1].startswith(f"Town: private {shown.answers.private[0]:,.1f} ")
     assert len(printed) == 1 + rounds + 2
+
+
+def test_bits_that_somebody_chose_are_simulated_shard_by_shard() -> None:
+    text = to_python(Scenario(page="federated", mechanisms=[{"federated": {"bits": 20}}]))
+    assert "bits=20" in text
+    assert "summed" not in text
 
 
 def test_the_script_says_who_is_asked_and_how_a_release_is_drawn() -> None:

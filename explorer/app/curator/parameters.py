@@ -99,7 +99,8 @@ class ParameterControl:
         if found is None:
             return
         self._quiet = True
-        self.widget.value = int(min(max(found, self.widget.start), self.widget.end))
+        value = min(max(found, self.widget.start), self.widget.end)
+        self.widget.value = int(value) if isinstance(self.declared, param.Integer) else value
         self._quiet = False
 
     def _automatic(self, on: bool) -> None:
@@ -150,6 +151,7 @@ class MechanismPanel:
         self._first, self.of = first, of
         self.controls: dict[str, ParameterControl] = {}
         self._rest: list[param.Parameter] = []
+        self._facts: Mapping[str, float] = {}
         self._more = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._button = ui.Button(
             label=self._label(),
@@ -188,6 +190,7 @@ class MechanismPanel:
 
     def show_facts(self, facts: Mapping[str, float]) -> None:
         """Tell automatic controls what the mechanism chose."""
+        self._facts = facts
         for control in self.controls.values():
             control.show_automatic(facts)
 
@@ -202,6 +205,8 @@ class MechanismPanel:
         made = {each.name: ParameterControl(self, each) for each in self._rest}
         self.controls |= made
         self._more.objects = [control.view for control in made.values()]
+        for control in made.values():
+            control.show_automatic(self._facts)
         self._show_relevant()
 
     def _toggle(self, _event: Any) -> None:

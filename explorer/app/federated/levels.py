@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.screen import Screen
-from explorer.app.federated.screen import refines, released
+from explorer.app.federated.screen import chosen, refines, released
 from explorer.errors import InputError
 from explorer.federated import calibration
 from explorer.federated.refine import expected, unevenness
+from explorer.federated.rounds import threshold_of
 from explorer.releases.distributed import ONCE, DistributedRelease
 from explorer.releases.quarters import level_of
 from explorer.releases.rounds import Heard
 
 Floats = NDArray[np.float64]
-
-PRINTED = 2.0
-"""k of Eq. 6 of heatmaps-2022."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Level:
     number : 0 is the whole map
     cells, divided : open cells, and how many of them were divided
     unevenness : H, measured; NaN where no four quarters were
-    factor : threshold over the noise of the next sums
+    factor : threshold over the noise of the next sums, of what `sigma` says where it is printed
     threshold : a sum above it is divided
     largest, median : of the sums
     """
@@ -55,7 +53,8 @@ class Judged:
     ----------
     number, last : the round, and how many there are
     noise, next_noise : of a sum of this round, and of the next one in people of this round
-    printed : whether the threshold is that of the paper as printed, the same for all levels
+    printed : whether the threshold is that of the paper, the same for all levels
+    fixed : whether somebody chose that threshold, whatever the noise
     """
 
     screen: Screen
@@ -64,6 +63,7 @@ class Judged:
     noise: float
     next_noise: float
     printed: bool
+    fixed: bool
     levels: tuple[Level, ...]
 
 
@@ -92,16 +92,24 @@ def judge(job: LevelsJob) -> Judged:
     last = len(rounds)
     number = min(job.number, last - 1) if job.number else last - 1
     heard = rounds[number - 1]
-    sd, scale = _next(release, number)
-    printed = release.parameters["algorithm"] == "paper"
-    return Judged(
-        job.screen, number, last, heard.noise, sd / scale, printed,
-        tuple(_levels(heard, sd, scale, printed)),
-    )  # fmt: skip
+    sd, scale, several = _next(release, number)
+    made = chosen(job.screen)
+    if made.algorithm != "paper":
+        levels = _levels(heard, sd, scale)
+        return Judged(job.screen, number, last, heard.noise, sd / scale, False, False, levels)
+    fixed = made.threshold is not None
+    threshold, noise = threshold_of(heard.noise, sd, several, **made.options())
+    levels = _levels(heard, sd, scale, (threshold, threshold / noise))
+    return Judged(job.screen, number, last, heard.noise, noise, True, fixed, levels)
 
 
-def _next(release: DistributedRelease, number: int) -> tuple[float, float]:
-    """Noise of the sums that a round's decisions look ahead to, and how much larger those are."""
+def _next(release: DistributedRelease, number: int) -> tuple[float, float, float]:
+    """What a round's decisions look ahead to.
+
+    Returns
+    -------
+    noise of the next sums, how much larger those are than these, noise of theirs over one shard's
+    """
     rounds = release.heard
     parameters = release.parameters
     asked = int(release.facts["asked"])
@@ -113,16 +121,20 @@ def _next(release: DistributedRelease, number: int) -> tuple[float, float]:
         return (
             calibration.sigma(release.epsilon) * several,
             left / max(rounds[number - 1].answered, 1),
+            several,
         )
     remaining = sum(row.epsilon for row in rounds[number:])
     several = math.sqrt(calibration.shards(asked, parameters["shard"]) / spread)
-    return calibration.sigma(remaining) * several, 1.0
+    return calibration.sigma(remaining) * several, 1.0, several
 
 
-def _levels(heard: Heard, sd: float, scale: float, printed: bool) -> list[Level]:
+def _levels(
+    heard: Heard, sd: float, scale: float, printed: tuple[float, float] | None = None
+) -> tuple[Level, ...]:
     """Every level that has open cells.
 
-    A cell with sum y is divided if f = y scale has 4 H f^2 > 15 sd^2 + 3 f, and y > 2 noise.
+    A cell with sum y is divided if f = y scale has 4 H f^2 > 15 sd^2 + 3 f, and y > 2 noise; or
+    above the printed threshold, given with its factor.
     """
     level = heard.tree.level[heard.tree.open]
     measured = unevenness(heard.tree, heard.sums, heard.noise)
@@ -132,9 +144,10 @@ def _levels(heard: Heard, sd: float, scale: float, printed: bool) -> list[Level]
     for number in np.unique(level).tolist():
         sums = heard.sums[level == number]
         h = float(ahead[number])
-        if printed:
-            threshold = PRINTED * sd
+        if printed is not None:
+            threshold, factor = printed
         else:
+            factor = math.sqrt(15 / (4 * h))
             f = (3 + math.sqrt(9 + 240 * h * sd**2)) / (8 * h)
             threshold = max(f / scale, 2 * heard.noise)
         found.append(
@@ -143,10 +156,10 @@ def _levels(heard: Heard, sd: float, scale: float, printed: bool) -> list[Level]
                 cells=len(sums),
                 divided=int(split[number]),
                 unevenness=h,
-                factor=PRINTED if printed else math.sqrt(15 / (4 * h)),
+                factor=factor,
                 threshold=threshold,
                 largest=float(sums.max()),
                 median=float(np.median(sums)),
             )
         )
-    return found
+    return tuple(found)

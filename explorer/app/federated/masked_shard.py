@@ -54,7 +54,7 @@ def masked_shard(screen: Screen) -> MaskedShard:
     number = min(PEOPLE, len(people))
     if number < 2:
         raise InputError("One person alone is no sum: choose a city with more people.")
-    protocol = Protocol(number, made.dropped, made.corrupt)
+    protocol = Protocol(number, made.dropped, made.corrupt, made.bits)
     seed = screen.key[2]
     asking = Asking(
         people, protocol, to_units(made.epsilon), 1 if seed is None else seed, "masked", number

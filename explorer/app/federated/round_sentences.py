@@ -70,8 +70,20 @@ def _sent(row: Row) -> str:
         return f"It is about {several(row.cells, 'cell')}."
     return (
         f"Each sent {cells} of {row.bits} bits, {size(row.bytes_up)} with keys and shares; the "
-        f"noise of a sum is ±{row.noise:.3g} people."
+        f"noise of a sum is ±{row.noise:.3g} people.{overflowed(row.overflow)}"
     )
+
+
+def overflowed(number: int | None) -> str:
+    """What is said of sums that did not fit their bits, if there are any.
+
+    >>> overflowed(None), overflowed(0), overflowed(2)
+    ('', '', ' 2 sums of shards did not fit their bits and are wrong.')
+    """
+    if not number:
+        return ""
+    fit = "did not fit its bits and is" if number == 1 else "did not fit their bits and are"
+    return f" {several(number, 'sum')} of shards {fit} wrong."
 
 
 def _decided(row: Heard, frame: Frame) -> str:
@@ -108,6 +120,7 @@ def rounds_table(release: DistributedRelease, number: int) -> str:
         ("sends", "bytes of one person, with keys and shares"),
         ("receives", "bytes of one person"),
         ("shards", "groups whose vectors are added, and how many of them were refused"),
+        ("overflow", "sums of shards that did not fit their bits; a preview in one draw has none"),
     ]
     found = []
     for at, row in enumerate(rows, 1):
@@ -129,6 +142,7 @@ def rounds_table(release: DistributedRelease, number: int) -> str:
                 Cell(size(row.bytes_up)),
                 Cell(size(row.bytes_down)),
                 Cell(f"{row.shards:,}", quiet=refused),
+                Cell("–" if row.overflow is None else f"{row.overflow:,}"),
             ]
         )
     return table(_who_pays(release), columns, found)

@@ -55,7 +55,8 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
     """What people and server end up with.
 
     A preview takes the noise of all shares in one draw for each sum: the same law, and quick. A
-    release draws every person's own share.
+    release draws every person's own share, and so does a preview with bits that somebody chose:
+    whether sums of shards fit them cannot be seen in one draw.
 
     Raises
     ------
@@ -68,6 +69,7 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
         return made.release(people, None, progress, job.ledger)
 
     def preview() -> DistributedRelease:
-        return made.with_(mode="summed").release(people, job.seed, progress)
+        mode = "summed" if made.bits is None else "ideal"
+        return made.with_(mode=mode).release(people, job.seed, progress)
 
     return _PREVIEWS.get((people.key, repr(made), job.seed), preview)

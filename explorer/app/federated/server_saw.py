@@ -10,6 +10,7 @@ import panel as pn
 from explorer.app.curator.panel import ReleasePanel
 from explorer.app.curator.parts import PageParts
 from explorer.app.federated.masked_shard import MaskedShard, masked_shard
+from explorer.app.federated.round_sentences import several
 from explorer.app.federated.strips import Strip, numbers, strips
 from explorer.app.federated.trust import trust_table
 from explorer.app.kit.html import html_pane, put
@@ -58,10 +59,17 @@ def sentence(found: MaskedShard) -> str:
     missing = sums.asked - sums.answered
     who = (
         f"A shard of {sums.asked} people of {found.screen.data.title}: {missing} dropped out, "
-        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits."
+        f"{sums.answered} sent {len(seen.vector)} numbers of {sums.bits} bits"
+        f"{_fit(sums.overflow)}."
     )
     noise = f"±{sums.sd:.2g} people in each number, and no more in a shard of thousands."
     return f"{who} {words('federated')['Only the sum']} {noise}"
+
+
+def _fit(overflow: int | None) -> str:
+    if not overflow:
+        return ", which held all sums"
+    return f", too few for {several(overflow, 'sum')}, which overflowed"
 
 
 def vectors_of(found: MaskedShard) -> list[Strip]:

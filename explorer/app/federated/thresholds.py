@@ -98,9 +98,13 @@ def sentence(found: Judged) -> str:
     divided = sum(each.divided for each in found.levels)
     said = f"After round {found.number}, {several(divided, 'cell was', 'cells were')} divided. "
     if found.printed:
+        every = found.levels[0]
+        limit = f"{number(every.threshold)} people"
+        if found.fixed:
+            return f"{said}Whatever holds more than {limit} is divided, however large the noise is."
         return (
-            f"{said}The paper divides whatever holds more than twice the noise of what is left "
-            f"({number(2 * found.next_noise)} people), however evenly its people are spread."
+            f"{said}The paper divides whatever holds more than {_times(every.factor)} the noise of "
+            f"what is left ({limit}), however evenly its people are spread."
         )
     uneven = max(found.levels, key=lambda each: each.unevenness)
     even = min(found.levels, key=lambda each: each.unevenness)
@@ -116,6 +120,10 @@ def sentence(found: Judged) -> str:
         f"times the coming noise is enough, and {even.unevenness:.2g} at level {even.number}, "
         f"where it takes {many} times."
     )
+
+
+def _times(factor: float) -> str:
+    return "twice" if abs(factor - 2) < 1e-9 else f"{number(factor, 2)} times"
 
 
 def levels_table(found: Judged) -> str:

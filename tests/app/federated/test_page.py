@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from explorer.app.federated.screen import people_of
 from explorer.app.kit.words import words
 from explorer.app.state.federated import FederatedState
 from explorer.errors import InputError
+from explorer.federated import calibration
 from explorer.federated.mechanism import Federated as Mechanism
 from explorer.points.truth import exact
 from explorer.releases.distributed import DistributedRelease
+from explorer.scenario import presets
 from tests.app import acts, press
 from tests.app.federated import people
 from tests.app.kit.test_words import DRAWN, asked_of
@@ -97,6 +100,80 @@ def test_every_control_is_there_and_changes_the_rounds(page) -> None:
         press.put(page.drawer, "Algorithm", algorithm)
         assert page.screen.release.parameters["algorithm"] == algorithm
         assert re.search(r"Round \d+ of \d+:", press.text(page))
+
+
+def test_automatic_c_and_b_stand_where_the_algorithms_own_are(page) -> None:
+    press.press(page.drawer, "More settings")
+    for algorithm, c, b in (("people", 0.5, 2.0), ("mended", 0.5, 3.0), ("paper", 0.1, 2.0)):
+        press.put(page.drawer, "Algorithm", algorithm)
+        assert press.find(page.drawer, "Automatic c").value
+        assert press.find(page.drawer, "c").value == c
+        assert press.find(page.drawer, "b").value == b
+        assert page.screen.release.parameters["c"] is None
+        assert page.screen.release.facts["c"] == c
+    press.put(page.drawer, "c", 0.3)
+    assert not press.find(page.drawer, "Automatic c").value
+    press.put(page.drawer, "Algorithm", "people")
+    assert page.screen.release.facts["c"] == 0.3
+    press.put(page.drawer, "Automatic c", True)
+    assert page.screen.release.facts["c"] == 0.5
+
+
+def test_options_stand_where_they_matter(page) -> None:
+    press.press(page.drawer, "More settings")
+    panel = page.drawer.mechanisms[0].settings
+    for algorithm, there, absent in (
+        ("people", "furthest", "k"),
+        ("paper", "sigma", "furthest"),
+        ("flat", "level", "c"),
+        ("decomposition", "more_for", "level"),
+        ("adaptive grid", "grid_epsilon", "more_for"),
+    ):
+        press.put(page.drawer, "Algorithm", algorithm)
+        assert panel.controls[there].view.visible
+        assert not panel.controls[absent].view.visible
+    press.put(page.drawer, "Algorithm", "paper")
+    before = page.screen.release
+    press.put(page.drawer, "Noise of the threshold", "both rounds")
+    assert page.screen.release.parameters["sigma"] == "both rounds"
+    assert not np.array_equal(page.screen.release.density(), before.density())
+
+
+def test_bits_are_chosen_overflow_is_shown_and_too_few_are_refused(page, monkeypatch) -> None:
+    assert "overflow" in press.markup(page.explain.open)
+    assert page.screen.release.rounds.overflow.isna().all()
+    page.state.set_parameter("bits", 16)
+    page.settings_changed()
+    release = page.screen.release
+    assert set(release.rounds.bits) == {16}
+    assert release.parameters["mode"] == "ideal", "one draw for all would hide what overflows"
+    assert release.facts["overflow"] == 0
+    page.state.set_parameter("bits", 9)
+    page.settings_changed()
+    assert "9 bits a number are too few" in press.text(page)
+    assert page.screen.release is release
+    # As if noise never passed 1.
+    monkeypatch.setattr(calibration, "lowest", lambda *_: 1)
+    page.state.set_parameter("bits", 10)
+    page.settings_changed()
+    found = page.screen.release.rounds.overflow
+    assert found.iloc[-1] > 0
+    assert f"{found.iloc[-1]:,} sums of shards did not fit their bits" in press.text(page)
+    page.explain.choice.value = "Server"
+    assert re.search(r"of 10 bits, (too few for \d+ sums?|which held)", press.text(page))
+
+
+def test_presets_of_people_open_from_the_menu(page) -> None:
+    page.scenarios.section.active = [0]
+    menu = page.scenarios.preset
+    assert menu.options["Nobody sees a place"] == "10-nobody-sees-a-place"
+    menu.value = "11-algorithm-2-as-printed"
+    assert menu.value == ""
+    preset = presets()["11-algorithm-2-as-printed"]
+    assert page.scenarios.present() == replace(preset, title="", about="")
+    assert f"{preset.title}: {preset.about}" in page.message.sentence
+    assert page.screen.release.parameters["algorithm"] == "paper"
+    assert page.screen.release.facts["c"] == 0.1
 
 
 def test_what_cannot_be_is_refused_in_one_sentence(page) -> None:

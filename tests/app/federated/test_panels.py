@@ -42,6 +42,28 @@ def test_what_was_divided_lies_above_its_threshold(algorithm) -> None:
         assert sum(each.divided for each in found.levels) == len(split)
 
 
+@pytest.mark.parametrize(
+    "options", [{"sigma": "both rounds"}, {"sigma": "one shard", "k": 3.0}, {"threshold": 50.0}]
+)
+def test_the_threshold_is_that_of_the_options(options) -> None:
+    page = people.new_page(algorithm="paper", **options)
+    screen = page.screen
+    for number in range(1, len(screen.release.heard)):
+        heard = screen.release.heard[number - 1]
+        found = judge(LevelsJob(screen, number))
+        level = heard.tree.level[heard.tree.open]
+        above = heard.sums > found.levels[0].threshold
+        assert found.fixed == ("threshold" in options)
+        divided = heard.tree.keys[heard.tree.open][above & (level < heard.tree.depth)]
+        assert divided.tolist() == heard.split.tolist()
+        assert len({each.threshold for each in found.levels}) == 1
+    page.explain.choice.value = "Thresholds"
+    wanted = "however large the noise is" if "threshold" in options else "times the noise"
+    if options.get("sigma") == "both rounds":
+        wanted = "twice the noise"
+    assert wanted in press.text(page.explain.open)
+
+
 def test_streets_are_divided_and_parks_are_not(page) -> None:
     page.explain.choice.value = "Thresholds"
     panel = page.explain.open

@@ -1,0 +1,61 @@
+"""Whether chosen bits do for every round that may come: refused before anything is booked."""
+
+from __future__ import annotations
+
+from explorer.federated import rounds
+from explorer.federated.adaptive_grid import ALPHA
+from explorer.federated.baselines import ROWS
+from explorer.federated.protocol import Protocol
+from explorer.federated.session import least_units
+from explorer.federated.settings import Settings
+from explorer.releases.units import share, to_units
+
+
+def require_bits(
+    made: Settings, protocol: Protocol, people: int, depth: int, places: int, at_once: bool
+) -> None:
+    """Refuse bits that are too few for a round of a run, the fewest that do being named.
+
+    Sums are largest in the fullest shard, noise is widest at the cheapest price; which rounds come
+    depends on what people answer, so that all which could are thought of, with all finest cells.
+
+    Parameters
+    ----------
+    made : what is to be drawn
+    protocol : with the bits, or none
+    people : how many may be asked
+    depth : of the tree
+    places : S
+    at_once : whether there is one round alone, on cells of an earlier release
+
+    Raises
+    ------
+    InputError
+        See `Protocol.require_bits`.
+    """
+    if protocol.bits is None or made.algorithm == "sampling":
+        return
+    units, sizes = to_units(made.epsilon), {people}
+    if not at_once:
+        units = cheapest(made, depth, places)
+        if made.algorithm == "people":
+            # A round of its own is a part of them.
+            sizes |= {min(people, rounds.SMALLEST), min(people, protocol.shard)}
+    for asked in sizes:
+        protocol.require_bits(max(asked, 2), units, 4**depth, places)
+
+
+def cheapest(made: Settings, depth: int, places: int) -> int:
+    """The least that a round of a run may cost, in 10^-12 epsilon."""
+    units = to_units(made.epsilon)
+    if made.algorithm in ("mended", "paper"):
+        if made.algorithm == "paper" and made.equal_rounds is not None:
+            return max(units // made.equal_rounds, 1)
+        return rounds.least(units, least_units(places))
+    parts = {
+        "adaptive grid": min(ALPHA, 1 - ALPHA),
+        "hierarchical": 1 / depth,
+        "count-min": 1 / (depth * ROWS),
+        "decomposition": 1 / sum(2 ** (level / 3) for level in range(depth)),
+    }
+    return max(share(units, parts.get(made.algorithm, 1.0)), 1)

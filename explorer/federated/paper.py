@@ -246,7 +246,7 @@ CLAIMS = (
            _target(MENDED, False, CITIES_AT_MOST)),
     _claim("mended-smooth", "ours", "On smooth maps it has 1.15 of that error at most.",
            _target(MENDED, True, SMOOTH_AT_MOST)),
-    _claim("once", "ours", "On cities people as the budget have .33 of the error of c = .1 at most.",
+    _claim("once", "ours", "On cities people as the budget have .33 of that error at most.",
            _target(ONCE, False, CITIES_AT_MOST)),
     _claim("once-smooth", "ours", "On smooth maps they have 1.15 of that error at most.",
            _target(ONCE, True, SMOOTH_AT_MOST)),

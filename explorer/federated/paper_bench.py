@@ -7,7 +7,7 @@ integers, as the paper does, and in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from explorer.evaluate.papers.verdicts import repetitions
 from explorer.federated import calibration, rounds
 from explorer.federated.asking import Asking, Protocol
 from explorer.federated.paper_maps import Map, found, visitors
-from explorer.federated.paper_methods import METHODS, ONCE, SAMPLING, asked_once
+from explorer.federated.paper_methods import METHODS, ONCE, SAMPLING, Plan, asked_once
 from explorer.federated.session import Session
 from explorer.releases.joint import together
 from explorer.releases.quarters import KeyTree
@@ -73,12 +73,17 @@ class HeatmapBench:
     quick : 256 cells a side, 20,000 people, three seeds, three maps
     seeds : repetitions, 2 or more; by default 5, quick 3
     maps : by default those that are found
+    methods : by name
     """
 
     def __init__(
-        self, quick: bool = False, seeds: int | None = None, maps: Sequence[Map] | None = None
+        self,
+        quick: bool = False,
+        seeds: int | None = None,
+        maps: Sequence[Map] | None = None,
+        methods: Mapping[str, Plan] = METHODS,
     ) -> None:
-        self.quick = quick
+        self.quick, self._methods = quick, methods
         self.seeds = repetitions(seeds, QUICK_SEEDS if quick else SEEDS)
         if maps is not None:
             self.maps = tuple(maps)
@@ -157,7 +162,7 @@ class HeatmapBench:
 
         shape = people.grid.shape
         session = Session(asking, number, people.depth, shape, sample=sample)
-        made, heard = METHODS[method](session, len(people))
+        made, heard = self._methods[method](session, len(people))
         estimates = made if isinstance(made, list) else [made]
         maps = [Tree.of(each).paint(shape) for each in estimates]
         sent = communication(heard, setting.shard, method.startswith(ONCE))

@@ -173,7 +173,7 @@ def test_several_places_are_those_of_the_prototype(
         if (row["data"], row["eps"], row["arm"]) == ("nyc", 4.0, arm)
     ]  # fmt: skip
     people, found = visitors.people(places), []
-    for seed in range(8):
+    for seed in range(6):
         asking = Asking(people, NOBODY_FAILS, to_units(4.0), seed, "summed")
         session = Session(asking, len(people), DEPTH, (256, 256))
         heard = list(
@@ -249,7 +249,7 @@ def test_shares_of_yes_are_those_of_the_prototype(
     yes = np.random.default_rng(1).random(len(everybody)) < 0.02 + 0.4 * np.exp(-apart / 3_200)
     people, found = everybody.proportion(yes), []
     counts = [np.bincount(everybody.cells, each, 4**DEPTH) for each in (yes, np.ones(len(yes)))]
-    for seed in range(8):
+    for seed in range(6):
         tree, low, high = refined(people, width, seed)
         owner = tree.index(np.arange(4**DEPTH))
         says, all_of_them = (np.bincount(owner, each, tree.v) for each in counts)
@@ -294,7 +294,7 @@ def test_an_earlier_tree_helps_as_in_the_prototype(
         return lambda seed: measures(truth, ask.release(people, rng=seed, **how).density())[0]
 
     found = []
-    for seed in range(4):
+    for seed in range(3):
         earlier, theirs = ask.release(people, rng=100 + seed), ask.release(strangers, rng=seed)
         arms = mse(), mse(prior=earlier), mse(prior=theirs)
         found.append([arm(200 + seed) for arm in arms])

@@ -156,9 +156,10 @@ def _country(arguments: argparse.Namespace) -> None:
 def _heatmaps(arguments: argparse.Namespace) -> None:
     """Section 6 and appendix A of heatmaps-2022; one process, in order."""
     from explorer.evaluate.papers import claims
-    from explorer.federated.paper import CLAIMS, MEASURES, check, table_2
+    from explorer.federated.paper import CLAIMS, check, table_2
     from explorer.federated.paper import table as figures
-    from explorer.federated.paper_bench import TABLE_1, TABLE_3, HeatmapBench
+    from explorer.federated.paper_bench import MEASURES, HeatmapBench
+    from explorer.federated.paper_methods import TABLE_1, TABLE_3
 
     for name in ("set", "jobs", "runs", "reference"):
         if getattr(arguments, name) is not None:

@@ -7,19 +7,30 @@ import pytest
 
 from explorer.cli import main
 from explorer.errors import InputError
-from explorer.federated.paper import CLAIMS, check, table, table_2
+from explorer.evaluate.papers.verdicts import Comparison
+from explorer.federated import calibration
+from explorer.federated.paper import CLAIMS, check, side, table, table_2, together
 from explorer.federated.paper_bench import (
-    FLAT,
-    SAMPLING,
+    BYTES,
+    INTEGERS,
     SEVERAL,
+    HeatmapBench,
+    Setting,
+    communication,
+    measures,
+)
+from explorer.federated.paper_maps import Map, smoothed, visitors
+from explorer.federated.paper_methods import (
+    FLAT,
+    HIERARCHICAL,
+    ONCE,
+    ORACLE,
+    PRINTED,
+    SAMPLING,
     TABLE_1,
     TABLE_3,
-    HeatmapBench,
-    Map,
-    measures,
-    smoothed,
-    visitors,
 )
+from explorer.releases.rounds import Row
 from tests.federated.town import town
 
 
@@ -43,11 +54,64 @@ def test_every_method_of_the_tables_runs(bench: HeatmapBench) -> None:
     rows = table(bench, {**TABLE_1, **TABLE_3})
     assert len(rows) == 2 * len({**TABLE_1, **TABLE_3})
     assert len(table_2(bench)) == len(SEVERAL)
-    flat = bench.run(0, FLAT, bench.number, 10_000)
-    assert set(flat[:, -1]) == {64 * 64}
-    assert set(bench.run(0, SAMPLING, bench.number, 10_000)[:, -1]) == {2.0}
+    assert set(bench.sent(0, FLAT)) == {64 * 64}
+    assert set(bench.sent(0, SAMPLING)) == {2.0}
     # Without noise nothing is worse than with it at the same cells.
     assert bench.error(0, SAMPLING).mean() < bench.error(0, FLAT).mean()
+
+
+def test_what_a_person_sends_by_hand() -> None:
+    # Ten shards of 10,000: k = 46 neighbours where 10 % drop out and 5 % are corrupt.
+    rows = [
+        Row(cells=64, people=100_000, answered=1, units=1, noise=1.0, bits=16),
+        Row(cells=1_001, people=100_000, answered=1, units=1, noise=1.0, bits=11),
+        # A sum without noise holds the shard: 10,000 needs 14 bits.
+        Row(cells=8, people=100_000, answered=1, units=1, noise=0.0),
+    ]
+    protocol = 64 + 67 * 46
+    vectors = [64 * 2, 1_377, 14]
+    assert communication(rows, 10_000, False) == (1_073, 16, 3 * protocol + sum(vectors))
+    assert communication(rows, 10_000, True) == (1_001, 16, protocol + max(vectors))
+
+
+def test_the_finest_cells_in_bytes(bench: HeatmapBench) -> None:
+    bits = calibration.bits(10_000, calibration.lowest(1.0, 64 * 64, 2))
+    sent = calibration.bytes_up(64 * 64, bits, calibration.neighbours(10_000, 0.1, 0.05)[0])
+    assert set(bench.sent(0, FLAT, BYTES)) == {sent}
+    # Two numbers of six bits each.
+    assert bench.run(0, SAMPLING)[:, INTEGERS:].tolist() == [[2, 6, 2]] * 2
+
+
+def test_the_level_by_the_truth_is_no_worse(bench: HeatmapBench) -> None:
+    for at in range(2):
+        assert (bench.error(at, ORACLE) <= bench.error(at, HIERARCHICAL)).all()
+        assert np.array_equal(bench.sent(at, ORACLE, BYTES), bench.sent(at, HIERARCHICAL, BYTES))
+
+
+def test_enough_bits_change_nothing(bench: HeatmapBench) -> None:
+    wide, needed = bench.error(0, PRINTED, bits=40), bench.error(0, PRINTED, bits=20)
+    assert np.array_equal(wide, needed)
+
+
+def test_settings_of_the_target(bench: HeatmapBench) -> None:
+    assert bench.settings(True) == (Setting(1, 2_000), Setting(1, 20_000))
+    kinds = {(each.coarse, each.number) for each in bench.settings(False)}
+    assert kinds == {(4, 2_000), (4, 20_000), (1, 2_000), (1, 20_000)}
+    coarse = bench.map(0, 4)
+    assert coarse.truth.shape == (16, 16)
+    assert coarse.truth == pytest.approx(bench.maps[0].truth.reshape(16, 4, 16, 4).sum((1, 3)))
+    found, values = together(bench, ONCE, False)
+    assert found.value == pytest.approx(np.prod(values) ** (1 / len(values)))
+    assert len(values) == 4
+    itself, _ = together(bench, PRINTED, True)
+    assert (itself.value, itself.error) == (1.0, 0.0)
+
+
+def test_a_limit_is_passed_for_sure_or_open() -> None:
+    moves = np.array([-0.1, 0.0, 0.1])
+    # Three seeds: 4.5 standard errors of .058.
+    sides = [side(Comparison("", value, moves, 0), 1.0) for value in (0.7, 0.8, 1.0, 1.2, 1.4)]
+    assert sides == [1, 0, 0, 0, -1]
 
 
 def test_the_same_seed_is_the_same_figure(bench: HeatmapBench) -> None:

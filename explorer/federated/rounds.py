@@ -41,7 +41,7 @@ class Own(NamedTuple):
     b: float
 
 
-OWN = {"people": Own(0.5, 2.0), "mended": Own(0.5, 3.0), "paper": Own(0.1, 2.0)}
+OWN = {"people": Own(0.6, 2.0), "mended": Own(0.6, 3.0), "paper": Own(0.1, 2.0)}
 """By algorithm: the build note's for people and epsilon as the budget, the paper's own."""
 
 

@@ -103,7 +103,7 @@ class Settings(Mechanism):
         allow_None=True,
         label="c",
         doc="Noise of a round as a part of the mean count of a cell: large is more and cheaper "
-        "rounds. Automatic: 0.5, of Algorithm 2 as printed 0.1.",
+        "rounds. Automatic: 0.6, of Algorithm 2 as printed 0.1.",
     )
     b = param.Number(
         default=None,

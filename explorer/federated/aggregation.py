@@ -110,6 +110,19 @@ class Aggregate:
     seen: Seen | None = None
 
 
+def wrapped(plan: Round, *parts: Vectors) -> int:
+    """How many sums of a shard did not fit their bits: known to the simulation, not to the server.
+
+    Parameters
+    ----------
+    parts : what was added up, counts and noise
+    """
+    sums = np.zeros(plan.counters, dtype=np.int64)
+    for part in parts:
+        np.add.at(sums, part.index, part.value)
+    return int(np.count_nonzero((sums + plan.low) >> plan.bits))
+
+
 def aggregate(
     plan: Round,
     counts: Vectors,

@@ -20,7 +20,7 @@ from explorer.federated.shares import Shares, Source, expected, shares
 from explorer.releases.units import to_epsilon
 
 if TYPE_CHECKING:
-    from explorer.federated.aggregation import Seen, Vectors
+    from explorer.federated.aggregation import Seen
 
 SHARES_AT_ONCE = 400_000
 """Non-zero shares in memory: 30 MB with their random words."""
@@ -250,7 +250,7 @@ def masked(
     -------
     the total, and the shards that were refused because too few answered
     """
-    from explorer.federated.aggregation import KEYS, VECTOR, Refused, Vectors, aggregate
+    from explorer.federated.aggregation import KEYS, VECTOR, Refused, Vectors, aggregate, wrapped
 
     total, lost = Total(plan), []
     for group in roll.groups(SUMS_AT_ONCE // plan.counters):
@@ -283,19 +283,6 @@ def masked(
                 keep(made.seen)
             total.add(made.total[np.newaxis], wrapped(plan, own_counts, own_noise))
     return total, np.array(lost, dtype=np.int64)
-
-
-def wrapped(plan: Round, *parts: Vectors) -> int:
-    """How many sums of a shard did not fit their bits: known to the simulation, not to the server.
-
-    Parameters
-    ----------
-    parts : what was added up, counts and noise
-    """
-    sums = np.zeros(plan.counters, dtype=np.int64)
-    for part in parts:
-        _count(sums, part.index, part.value)
-    return int(np.count_nonzero((sums + plan.low) >> plan.bits))
 
 
 def ordered(size: int, random: Bytes) -> Ints:

@@ -281,7 +281,7 @@ def test_a_release_is_rebuilt_by_the_class_that_made_it_alone() -> None:
 def test_overflow_is_counted_shown_and_saved(
     mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Federated(mode=mode, people=3_000, shard=500, dropped=0.05, corrupt=0.0)
+    made = Federated(mode=mode, people=400, shard=200, dropped=0.05, corrupt=0.0)
     release = made.release(TOWN, rng=1)
     assert release.facts["overflow"] == 0
     assert release.rounds.overflow.tolist() == [0] * len(release.heard)
@@ -295,10 +295,10 @@ def test_overflow_is_counted_shown_and_saved(
         found = each.rounds.overflow
         assert (found > 0).all()
         assert each.facts["overflow"] == found.sum()
-    # A shard has room for 500 people and noise of 1 on either side: 9 bits, 502 of 512 used.
-    assert set(forced.rounds.bits) == {9}
+    # A shard has room for 200 people and noise of 1 on either side: 8 bits, 203 of 256 used.
+    assert set(forced.rounds.bits) == {8}
     largest = max(np.abs(row.sums).max() for row in forced.heard if isinstance(row, Heard))
-    assert largest > 400, "a sum of -2 is read as 510"
+    assert largest > 200, "a sum of -2 is read as 254"
 
 
 def test_where_nobody_counted_nothing_is_said_of_overflow(tmp_path: Path) -> None:

@@ -97,11 +97,11 @@ def _target(ours: str, smooth: bool, limit: float) -> Any:
 
     def judge(bench: HeatmapBench) -> Outcome:
         found, values = together(bench, ours, smooth)
-        other, _ = together(bench, f"{ours}, c .6", smooth)
+        other, _ = together(bench, f"{ours}, c .5", smooth)
         cell = Comparison(found.what, found.value, found.moves, side(found, limit))
         aside = (
             f"Single settings: {min(values):.2f} to {max(values):.2f}. "
-            f"With c .6: {other.value:.3f} ± {other.error:.1g}."
+            f"With c .5: {other.value:.3f} ± {other.error:.1g}."
         )
         meaning = f"geometric mean of MSE over Algorithm 2 with c .1, at most {limit:g} wanted"
         return Outcome(meaning, (cell,), aside, sense=0)

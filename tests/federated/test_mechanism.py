@@ -367,7 +367,7 @@ def test_options_change_the_map_and_are_saved(
 
 
 def test_each_algorithm_has_its_own_c_and_b() -> None:
-    own = {"people": (0.5, 2.0), "mended": (0.5, 3.0), "paper": (0.1, 2.0)}
+    own = {"people": (0.6, 2.0), "mended": (0.6, 3.0), "paper": (0.1, 2.0)}
     for algorithm, (c, b) in own.items():
         plain = Federated(algorithm=algorithm, **SMALL).release(TOWN, rng=1)
         assert (plain.facts["c"], plain.facts["b"]) == (c, b)

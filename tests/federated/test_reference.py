@@ -85,20 +85,20 @@ CASES = {
         "adaptive grid, epsilon": Method(_GRID, (1.49e-13, 2.7e-3), 3, (1.0255, 1.0079)),
         PRINTED: Method("Algorithm 2, c=.1", (7.9e-15, 1.33e-3)),
         "Algorithm 2, c .3": Method("Algorithm 2, c=.3", (2.65e-13, 2.2e-3)),
-        ONCE: Method(_ONCE, (9.4e-13, 5.5e-3)),
-        MENDED: Method(_MENDED, (7.6e-13, 6.1e-3), 6, integers=7_000),
+        f"{ONCE}, c .5": Method(_ONCE, (9.4e-13, 5.5e-3)),
+        f"{MENDED}, c .5": Method(_MENDED, (7.6e-13, 6.1e-3), 6, integers=7_000),
     },
     "madeup": {
         "adaptive grid, epsilon": Method(_GRID, (1.6e-13, 2.3e-3), RUNS),
         PRINTED: Method("Algorithm 2, c=.1", (8.8e-14, 2.8e-3), RUNS),
         "Algorithm 2, c .3": Method("Algorithm 2, c=.3", (1.3e-13, 3.4e-3), RUNS),
-        ONCE: Method(_ONCE, (1.1e-13, 3.3e-3), RUNS),
-        MENDED: Method(_MENDED, (1.6e-13, 4.5e-3), RUNS),
+        f"{ONCE}, c .5": Method(_ONCE, (1.1e-13, 3.3e-3), RUNS),
+        f"{MENDED}, c .5": Method(_MENDED, (1.6e-13, 4.5e-3), RUNS),
     },
     "san-francisco": {
         PRINTED: Method("Algorithm 2, c=.1", (8.1e-15, 9.3e-4), RUNS),
-        ONCE: Method(_ONCE, (8.7e-12, 3.1e-2), RUNS),
-        MENDED: Method(_MENDED, (1.0e-12, 9.5e-3), RUNS),
+        f"{ONCE}, c .5": Method(_ONCE, (8.7e-12, 3.1e-2), RUNS),
+        f"{MENDED}, c .5": Method(_MENDED, (1.0e-12, 9.5e-3), RUNS),
     },
 }  # fmt: skip
 ALL_CASES = [(city, name) for city, methods in CASES.items() for name in methods]

@@ -42,8 +42,8 @@ class Own(NamedTuple):
 
 
 OWN = {"people": Own(0.6, 2.0), "mended": Own(0.6, 3.0), "paper": Own(0.1, 2.0)}
-"""By algorithm. The prototype has c .5 for people and epsilon as the budget: on three cities .35 of the
-error of Algorithm 2 as printed, where .6 has .33, and on smooth maps 1.05 (heatmap claims)."""
+"""By algorithm. With the prototype's c .5 the first two have .35 of the error of Algorithm 2 as
+printed on three cities, with .6 they have .33 (`dp-explorer papers heatmaps`)."""
 
 
 class Server(Protocol):

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import panel as pn
 
-from explorer.app.work import notebook_output, panel_patches, sessions
+from explorer.app.kit import notebook_output
+from explorer.app.work import panel_patches, sessions
 
 if TYPE_CHECKING:
     from explorer.app.classroom.page import ClassResult
@@ -24,7 +25,7 @@ panel_patches.unindent_once()
 panel_patches.write_styles_together()
 panel_patches.keep_style_sheets()
 panel_patches.remember_defaults()
-notebook_output.write_scripts_once()
+notebook_output.write_posters()
 sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True

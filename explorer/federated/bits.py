@@ -1,4 +1,4 @@
-"""Whether chosen bits do for every round that may come: refused before anything is booked."""
+"""Whether every round that may come can be asked: what cannot is refused before it is booked."""
 
 from __future__ import annotations
 
@@ -45,9 +45,31 @@ def require_bits(
         protocol.require_bits(max(asked, 2), units, 4**depth, places)
 
 
+def rounds_to_come(people: int, shard: int, whole: bool) -> set[int]:
+    """How many people rounds may ask, as far as the sizes of their shards go.
+
+    Shards are even, so that those of one person more than fill some are the smallest.
+
+    Parameters
+    ----------
+    people : how many may be asked
+    shard : the most people of one
+    whole : whether every round asks all of them
+
+    >>> sorted(rounds_to_come(5_000, 2_000, False)), sorted(rounds_to_come(5_000, 2_000, True))
+    ([1000, 2001, 5000], [5000])
+    """
+    if whole:
+        return {people}
+    least = min(people, rounds.SMALLEST)
+    return {people, least, min(people, -(-least // shard) * shard + 1)}
+
+
 def cheapest(made: Settings, depth: int, places: int) -> int:
     """The least that a round of a run may cost, in 10^-12 epsilon."""
     units = to_units(made.epsilon)
+    # A map of one cell is asked at once.
+    depth = max(depth, 1)
     if made.algorithm in ("mended", "paper"):
         if made.algorithm == "paper" and made.equal_rounds is not None:
             return max(units // made.equal_rounds, 1)

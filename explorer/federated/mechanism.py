@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.federated import baselines
 from explorer.federated.asking import Asking, Protocol, Question, generator
-from explorer.federated.bits import require_bits
+from explorer.federated.bits import cheapest, require_bits, rounds_to_come
 from explorer.federated.order import sample
 from explorer.federated.people import People
 from explorer.federated.rounds import mended, once, paper
@@ -128,9 +128,13 @@ class Federated(Settings):
             tree = _earlier(prior, everybody, depth, drawn=rng is None)
         # What can be refused is, before anything is booked.
         require_bits(self, protocol, number, depth, everybody.places, prior is not None)
-        protocol.round(min(number, self.shard), to_units(self.epsilon), tree.v, everybody.places)
+        once_for_all = prior is not None or self.algorithm != "people"
+        for asked in rounds_to_come(number, self.shard, once_for_all):
+            protocol.round(asked, to_units(self.epsilon), tree.v, everybody.places)
         if self.mode != "summed":
-            checked(to_units(self.epsilon), everybody.places)
+            at_once = prior is not None
+            dear = to_units(self.epsilon)
+            checked(dear if at_once else cheapest(self, depth, everybody.places), everybody.places)
         if self.algorithm == "sampling" and rng is None:
             raise InputError("A sample without noise is not private: draw a preview, with a seed.")
         if ledger is not None and rng is None:
@@ -195,7 +199,10 @@ class Federated(Settings):
         with interrupts_between_steps():
             town = np.zeros((16, 16), dtype=np.int64)
             town[3:9, 2:5] = 100
-            small = self.with_(epsilon=1.0, people=None, shard=1_000, dropped=0.0, corrupt=0.0)
+            # Bits that do for one's own people may be too few for these.
+            small = self.with_(
+                epsilon=1.0, people=None, shard=1_000, dropped=0.0, corrupt=0.0, bits=None
+            )
             made = small.release(FrequencyMatrix.from_array(town), rng=0)
             _ = made.density(), made.summary()
 

@@ -394,6 +394,43 @@ def test_too_few_bits_book_nothing(tmp_path: Path) -> None:
     assert ledger.spent(matrix.key) == 0
 
 
+@pytest.mark.parametrize("bits", [13, 14])
+def test_chosen_bits_that_do_are_enough_for_a_release(tmp_path: Path, bits) -> None:
+    # What is compiled before the booking is of other people, for whom they would be too few.
+    ledger = Ledger(tmp_path / "ledger.sqlite3", cap=20)
+    made = Federated(algorithm="mended", epsilon=10.0, shard=1_000, depth=5, bits=bits)
+    release = made.release(FrequencyMatrix.from_array(TOWN), ledger=ledger)
+    assert not release.preview
+    assert {row.bits for row in release.heard} == {bits}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"algorithm": "decomposition", "more_for": "large cells", "epsilon": 5.5e-4, "depth": 4},
+        {"algorithm": "count-min", "epsilon": 2.3e-3, "depth": 6},
+    ],
+    ids=lambda settings: settings["algorithm"],
+)
+def test_a_round_that_is_too_cheap_books_nothing(tmp_path: Path, settings) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite3")
+    matrix = FrequencyMatrix.from_array(TOWN)
+    with pytest.raises(InputError, match="noise too wide"):
+        Federated(**settings).release(matrix, ledger=ledger)
+    assert ledger.spent(matrix.key) == 0
+
+
+def test_small_shards_of_a_later_round_are_refused_before_the_first(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite3", cap=2)
+    rng = np.random.default_rng(0)
+    counts = np.bincount(rng.integers(0, 512, 3459), minlength=64 * 64).reshape(64, 64)
+    matrix = FrequencyMatrix.from_array(counts)
+    made = Federated(epsilon=1, shard=600, dropped=0.5, corrupt=0.4, people=None, b=1)
+    with pytest.raises(InputError, match="nobody honest"):
+        made.release(matrix, ledger=ledger)
+    assert ledger.spent(matrix.key) == 0
+
+
 def test_all_baselines_are_algorithms() -> None:
     assert set(BASELINES) <= set(ALGORITHMS)
     assert ALGORITHMS[0] == "people"

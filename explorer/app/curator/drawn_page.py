@@ -148,6 +148,13 @@ class DrawnPage(MapPage):
         """Whether a drawn release is on the screen."""
         return self.screen is not None and not self.screen.release.preview
 
+    def poster(self) -> str:
+        """The release that is on the screen; of a preview nothing."""
+        if self.screen is None or self.screen.release.preview:
+            return super().poster()
+        card: str = self.screen.release._repr_html_()
+        return card
+
     def publish(self, screen: Any) -> None:
         """A screen has been computed: the maps first."""
         self.drawer.offer(screen)

@@ -40,6 +40,8 @@ class CuratorPage(AppPage):
         What to begin with, in place of city and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
+    keep : bool
+        Whether a saved notebook holds exact numbers, see `AppPage`; False keeps a poster.
     **choices
         First choices of the state.
 
@@ -59,9 +61,11 @@ class CuratorPage(AppPage):
         city: str | FrequencyMatrix | None = None,
         scenario: Scenario | None = None,
         links: Sequence[Link] = (),
+        *,
+        keep: bool = False,
         **choices: Any,
     ) -> None:
-        super().__init__(links)
+        super().__init__(links, keep=keep)
         opening = Opening.of(scenario, self.KEY)
         city = opening.city(city)
         catalogue = self.catalogue()

@@ -170,5 +170,8 @@ def _held(
         title,
         scale.encode(true_map(matrix.counts, matrix.grid, view).shown),
         asked(made, 0, RUNS),
-        tuple(asked(made.with_(algorithm="flat", depth=level), level, 1) for level in levels),
+        tuple(
+            asked(made.with_(algorithm="flat", depth=level, level=None), level, 1)
+            for level in levels
+        ),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import panel as pn
 
-from explorer.app.kit import ui
+from explorer.app.kit import notebook_output, ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.theme import THEME
@@ -23,6 +24,9 @@ class AppPage(pn.viewable.Viewer):
     ----------
     links : sequence of Link
         The server's pages, this one too; empty for a page that stands alone.
+    keep : bool
+        Whether a saved notebook holds the page as it was when the cell ran, exact numbers and all,
+        in place of `poster`: for made-up data.
     """
 
     #: Its key in the registry of pages.
@@ -34,8 +38,9 @@ class AppPage(pn.viewable.Viewer):
     #: What its widgets need of Panel.
     EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, links: Sequence[Link] = ()) -> None:
+    def __init__(self, links: Sequence[Link] = (), *, keep: bool = False) -> None:
         super().__init__()
+        self.keep = keep
         pn.extension(*self.EXTENSIONS, notifications=False)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
@@ -84,6 +89,17 @@ class AppPage(pn.viewable.Viewer):
         """Make this the page of a script run by ``panel serve``."""
         self.page().servable(title=title or self.TITLE, **kwargs)
         return self
+
+    def poster(self) -> str:
+        """HTML of what a saved notebook keeps of this page: only what may be published."""
+        return (
+            f"<p>{html.escape(self.TITLE)}. The page was live here; what it showed is not kept in "
+            "this file.</p>"
+        )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        with notebook_output.poster(None if self.keep else self.poster()):
+            return super()._repr_mimebundle_(include, exclude)
 
     def __panel__(self) -> Any:
         if not self.sidebar:

@@ -70,8 +70,10 @@ class Learn(CuratorPage):
         side: int = 256,
         folder: str | None = None,
         links: Sequence[Link] = (),
+        *,
+        keep: bool = False,
     ) -> None:
-        super().__init__(city, links=links, lesson=lesson, side=side, folder=folder)
+        super().__init__(city, links=links, keep=keep, lesson=lesson, side=side, folder=folder)
 
     @classmethod
     def served(

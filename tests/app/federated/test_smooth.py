@@ -44,6 +44,13 @@ def test_one_click_compares_rounds_and_even_grids_on_both_maps(page) -> None:
         assert f"{held.refined.mse * 1e11:.3g}e-11" in label
 
 
+def test_a_level_that_was_chosen_for_one_baseline_is_not_that_of_all_grids() -> None:
+    made = people.new_page(level=4)
+    made.explain.choice.value = "Smooth"
+    found = made.explain.open.found
+    assert [each.numbers for each in found.city.even] == [4**each.level for each in found.city.even]
+
+
 def test_other_settings_are_told_from_those_that_were_compared(page) -> None:
     page.state.put(epsilon=0.5)
     assert "The settings have changed since" in press.text(page)

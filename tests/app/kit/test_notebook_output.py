@@ -6,11 +6,15 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import panel as pn
 from panel.models.esm import ReactComponent
 
+from explorer import FrequencyMatrix
+from explorer.app.explore.page import Explore
 from explorer.app.kit import ui
-from explorer.app.work.notebook_output import _in_html, take_scripts
+from explorer.app.kit.notebook_output import _in_html, take_scripts
+from tests.app import press
 
 _SIZES = """
 import numpy as np
@@ -18,19 +22,25 @@ from panel.io import notebook
 from explorer import FrequencyMatrix
 from explorer.app import Explore
 
-app = Explore(FrequencyMatrix.from_array(np.arange(64 * 64).reshape(64, 64)))
-app._repr_mimebundle_()
-print(len(app._repr_mimebundle_()[0]["text/html"]))
+matrix = FrequencyMatrix.from_array(np.arange(64 * 64).reshape(64, 64))
+kept, plain = Explore(matrix, keep=True), Explore(matrix)
+poster = plain._repr_mimebundle_()[0]["text/html"]
+print("docs_json" in poster, len(poster))
+print(len(kept._repr_mimebundle_()[0]["text/html"]))
 notebook.render_model = notebook.render_model.original
-print(len(app._repr_mimebundle_()[0]["text/html"]))
+print(len(kept._repr_mimebundle_()[0]["text/html"]))
 """
 
 
-def test_an_app_is_a_few_megabytes_and_panel_alone_makes_many() -> None:
+def test_a_saved_app_is_a_poster_or_a_few_megabytes_and_panel_alone_makes_many() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _SIZES], capture_output=True, text=True, timeout=300, check=True
     )
-    ours, plain = (int(line) for line in done.stdout.split()[-2:])
+    held, *sizes = done.stdout.split()
+    poster, ours, plain = map(int, sizes)
+    # What is saved unless one says otherwise: a sentence and how to ask the kernel.
+    assert held == "False"
+    assert poster < 3_000
     assert ours < 4_000_000
     # When this fails, Panel writes scripts once by itself, and the cure is needed no more.
     assert plain > 5 * ours
@@ -53,3 +63,13 @@ def test_a_script_cannot_end_the_element_that_holds_it() -> None:
     assert "</script" not in held
     assert "<!--" not in held
     assert json.loads(held.replace("<\\!", "<!")) == {"a": "let x = '</script><!-- '"}
+
+
+def test_a_poster_shows_the_release_on_the_screen_and_nothing_of_a_preview() -> None:
+    page = Explore(FrequencyMatrix.from_array(np.arange(1024).reshape(32, 32)), mechanism="ug")
+    assert "<img" not in page.poster()
+    press.press(page, "Draw a release")
+    assert page.released()
+    shown = page.poster()
+    assert "RELEASE" in shown
+    assert "<img" in shown

@@ -36,9 +36,9 @@ from typing import Any
 
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
-from bokeh.models import ImportedStyleSheet, UIElement
+from bokeh.models import ImportedStyleSheet, InlineStyleSheet, UIElement
 from panel import custom, viewable
-from panel.io import document
+from panel.io import document, notebook
 from panel.pane.markup import HTMLBasePane
 from panel.reactive import Syncable
 
@@ -119,7 +119,17 @@ def keep_style_sheets() -> None:
         found = plain(self, doc)
         for model, _ in self._models.values():
             shown = model.document is not None and model.document is doc
-            if shown and _same(model.stylesheets, found.get("stylesheets", [])):
+            if not shown or "stylesheets" not in found:
+                continue
+            if not any(isinstance(each, ImportedStyleSheet) for each in model.stylesheets):
+                # They were written into a notebook; their addresses would ask the net for them.
+                found["stylesheets"] = [
+                    notebook.replace_inline_css(each)
+                    if isinstance(each, ImportedStyleSheet)
+                    else each
+                    for each in found["stylesheets"]
+                ]
+            if _same(model.stylesheets, found["stylesheets"]):
                 found["stylesheets"] = model.stylesheets
         return found
 
@@ -131,10 +141,14 @@ def _same(one: list[Any], other: list[Any]) -> bool:
     """Whether lists of style sheets, texts or addresses, say the same."""
     if len(one) != len(other):
         return False
-    return all(
-        type(a) is type(b) and (a.url == b.url if isinstance(a, ImportedStyleSheet) else a == b)
-        for a, b in zip(one, other, strict=True)
-    )
+    return all(type(a) is type(b) and _said(a) == _said(b) for a, b in zip(one, other, strict=True))
+
+
+def _said(sheet: Any) -> Any:
+    """The address or the text of a style sheet, which may be plain text."""
+    if isinstance(sheet, ImportedStyleSheet):
+        return sheet.url
+    return sheet.css if isinstance(sheet, InlineStyleSheet) else sheet
 
 
 def remember_defaults() -> None:

@@ -18,6 +18,7 @@ from tests.app import press
 
 _SIZES = """
 import numpy as np
+from bokeh.models import ImportedStyleSheet, UIElement
 from panel.io import notebook
 from explorer import FrequencyMatrix
 from explorer.app import Explore
@@ -27,8 +28,13 @@ kept, plain = Explore(matrix, keep=True), Explore(matrix)
 poster = plain._repr_mimebundle_()[0]["text/html"]
 print("docs_json" in poster, len(poster))
 print(len(kept._repr_mimebundle_()[0]["text/html"]))
-notebook.render_model = notebook.render_model.original
+shown = []
+plain = notebook.render_model.original
+notebook.render_model = lambda model, *how: shown.append(model) or plain(model, *how)
 print(len(kept._repr_mimebundle_()[0]["text/html"]))
+kept.state.put(epsilon=0.5)
+sheets = [s for each in shown[0].select({"type": UIElement}) for s in each.stylesheets]
+print(sum(isinstance(sheet, ImportedStyleSheet) for sheet in sheets), len(sheets) > 100)
 """
 
 
@@ -36,11 +42,13 @@ def test_a_saved_app_is_a_poster_or_a_few_megabytes_and_panel_alone_makes_many()
     done = subprocess.run(
         [sys.executable, "-c", _SIZES], capture_output=True, text=True, timeout=300, check=True
     )
-    held, *sizes = done.stdout.split()
-    poster, ours, plain = map(int, sizes)
+    held, *figures, many = done.stdout.split()
+    poster, ours, plain, from_the_net = map(int, figures)
     # What is saved unless one says otherwise: a sentence and how to ask the kernel.
     assert held == "False"
     assert poster < 3_000
+    # After a change, too, the page asks the net for no style sheet.
+    assert (from_the_net, many) == (0, "True")
     assert ours < 4_000_000
     # When this fails, Panel writes scripts once by itself, and the cure is needed no more.
     assert plain > 5 * ours

@@ -488,6 +488,6 @@ def test_the_command_refuses(matrix_file, capsys, more, sentence):
 def test_the_command_knows_cities_and_matrices_only(tmp_path, capsys):
     (tmp_path / "points.csv").write_text("lon,lat\n0,0\n")
     assert command(tmp_path / "points.csv") == 2
-    assert "describe points in a .city.toml" in capsys.readouterr().err
+    assert "give their public extent with --around" in capsys.readouterr().err
     assert command("atlantis") == 2
     assert "no city or file 'atlantis'" in capsys.readouterr().err

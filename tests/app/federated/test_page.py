@@ -104,7 +104,7 @@ def test_every_control_is_there_and_changes_the_rounds(page) -> None:
 
 def test_automatic_c_and_b_stand_where_the_algorithms_own_are(page) -> None:
     press.press(page.drawer, "More settings")
-    for algorithm, c, b in (("people", 0.5, 2.0), ("mended", 0.5, 3.0), ("paper", 0.1, 2.0)):
+    for algorithm, c, b in (("people", 0.6, 2.0), ("mended", 0.6, 3.0), ("paper", 0.1, 2.0)):
         press.put(page.drawer, "Algorithm", algorithm)
         assert press.find(page.drawer, "Automatic c").value
         assert press.find(page.drawer, "c").value == c
@@ -116,7 +116,7 @@ def test_automatic_c_and_b_stand_where_the_algorithms_own_are(page) -> None:
     press.put(page.drawer, "Algorithm", "people")
     assert page.screen.release.facts["c"] == 0.3
     press.put(page.drawer, "Automatic c", True)
-    assert page.screen.release.facts["c"] == 0.5
+    assert page.screen.release.facts["c"] == 0.6
 
 
 def test_options_stand_where_they_matter(page) -> None:

@@ -33,6 +33,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PointFiles:
     return scan_points(written(tmp_path / "points", table()), user="who")
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that was killed takes long to come back where everything else is running, too."""
+    monkeypatch.setattr(workers, "ALONE", 240)
+    monkeypatch.setattr(workers, "PATIENCE", 240)
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[distributed.LocalCluster]:
     with distributed.LocalCluster(

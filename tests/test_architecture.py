@@ -19,7 +19,6 @@ PACKAGE = ROOT / "explorer"
 ORDER = (
     "errors",
     "version",
-    "cards",
     "grid",
     "releases",
     "queries",
@@ -43,7 +42,7 @@ ORDER = (
     "__main__",
 )
 #: May be loaded by a process that must not hold exact numbers.
-PUBLIC = ("errors", "version", "cards", "grid", "releases", "queries", "views", "publish")
+PUBLIC = ("errors", "version", "grid", "releases", "queries", "views", "publish")
 # The rooms of the app, in order; pages stand side by side and do not import each other.
 APP_ORDER = ("", "kit", "work", "state", "boxes", "curator", "a page", "pages", "server", "main")
 #: Rooms of the app that an audience page uses as well.

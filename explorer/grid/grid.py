@@ -11,9 +11,9 @@ import numpy as np
 import pyproj
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.cards import card
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
+from explorer.grid.cards import card
 from explorer.grid.countable import check_unit, countable
 from explorer.grid.degrees import refuse_degrees
 from explorer.grid.extent import (

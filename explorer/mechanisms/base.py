@@ -9,9 +9,9 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.cards import card
 from explorer.errors import InputError
 from explorer.grid import values
+from explorer.grid.cards import card
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.people import Row
 from explorer.grid.areas.windows import Window, Windows
+from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix, check_unit
 

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.cards import exact_card
 from explorer.errors import InputError
+from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid
 from explorer.grid.sums import box_sums, summed
 from explorer.points import split_costs as homogeneity

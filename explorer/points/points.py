@@ -9,10 +9,10 @@ import numpy as np
 import pyproj
 from numpy.typing import NDArray
 
-from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
+from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.area_counting import count_areas

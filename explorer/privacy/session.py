@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from explorer.cards import exact_card
 from explorer.errors import InputError
+from explorer.grid.cards import exact_card
 from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_epsilon, to_units
 

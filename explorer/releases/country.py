@@ -16,10 +16,10 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from explorer.cards import card
 from explorer.errors import InputError
 from explorer.grid.areas.people import Row
 from explorer.grid.areas.windows import Windows, shown_path
+from explorer.grid.cards import card
 from explorer.grid.pieces import COVERAGE, check_by
 from explorer.grid.projection import transform
 from explorer.releases import country_file

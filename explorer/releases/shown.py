@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from explorer.cards import card
 from explorer.errors import InputError
+from explorer.grid.cards import card
 from explorer.releases.painter import painter
 from explorer.releases.units import to_epsilon
 

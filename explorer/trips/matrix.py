@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.cards import exact_card
 from explorer.errors import InputError
 from explorer.grid import kinds
+from explorer.grid.cards import exact_card
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
 from explorer.grid.places import MOST_CELLS, TripDomain, refuse_places

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer import HTF, UG, FrequencyMatrix, Grid, Session, read_points
-from explorer.cards import card
+from explorer.grid.cards import card
 from explorer.privacy.ledger import Ledger
 
 

@@ -7,6 +7,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import yaml
@@ -52,6 +53,61 @@ def test_the_lock_satisfies_every_floor() -> None:
         pin = locked.get(canonicalize_name(requirement.name))
         assert pin, f"{requirement.name} is not in the lock"
         assert requirement.specifier.contains(pin.removeprefix("==")), f"{requirement}: {pin}"
+
+
+_LOADS_ALL = """
+import importlib, importlib.abc, pkgutil, sys
+
+class Missing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in BLOCKED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import explorer
+for module in pkgutil.walk_packages(explorer.__path__, "explorer."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+        print(module.name)
+"""
+
+
+def core() -> set[str]:
+    """Every distribution that comes with the core dependencies, theirs too."""
+    found: set[str] = set()
+    waiting = [Requirement(line) for line in PROJECT["dependencies"]]
+    while waiting:
+        asked = waiting.pop()
+        name = canonicalize_name(asked.name)
+        if name in found:
+            continue
+        found.add(name)
+        wanted = [Requirement(line) for line in metadata.requires(name) or []]
+        extras = asked.extras or {""}
+        waiting += [
+            each
+            for each in wanted
+            if not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in extras)
+        ]
+    return found
+
+
+def test_every_module_loads_with_the_core_dependencies_alone() -> None:
+    # A page whose library is an extra would keep the whole app from starting.
+    here, known = metadata.packages_distributions(), core() | {"dp-explorer"}
+    blocked = {
+        package
+        for package, owners in here.items()
+        if not {canonicalize_name(owner) for owner in owners} & known
+    }
+    assert {"dask", "matplotlib", "pytest"} <= blocked
+    assert not {"numpy", "panel"} & blocked
+    code = _LOADS_ALL.replace("BLOCKED", repr(blocked))
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert "explorer.app.federated.page" in run.stdout.split()
 
 
 def test_one_version_everywhere() -> None:

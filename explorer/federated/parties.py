@@ -1,7 +1,4 @@
-"""One person of a shard: her keys, her secrets, what she sends, and what she refuses to send.
-
-Needs cryptography (the extra "federated"): import it where `stream.cryptography` has been asked.
-"""
+"""One person of a shard: her keys, her secrets, what she sends, and what she refuses to send."""
 
 from __future__ import annotations
 

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numpy.typing import NDArray
-
-from explorer.errors import InputError
 
 KEY_BYTES = 32
 _CHUNK = 1 << 20
 _ZEROS = bytes(_CHUNK)
-
-
-def cryptography() -> Any:
-    """The library of vetted primitives; raises an InputError that says how to install it."""
-    try:
-        import cryptography
-    except ImportError as error:
-        raise InputError(
-            "Federated maps need cryptography, which is not installed; run: pip install "
-            "'dp-explorer[federated]'"
-        ) from error
-    return cryptography
 
 
 def new_key(seed: int | None = None) -> bytes:
@@ -48,17 +34,9 @@ class Stream:
     name : int, 0 to 2^96 - 1
         Keys one stream apart from others of the same key (the cipher's nonce). One stream gives
         256 GB; then it refuses.
-
-    Raises
-    ------
-    InputError
-        Where cryptography is not installed.
     """
 
     def __init__(self, key: bytes, name: int = 0) -> None:
-        cryptography()
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
-
         # Its first four bytes count blocks, from 0.
         nonce = bytes(4) + int(name).to_bytes(12, "little")
         self._cipher = Cipher(algorithms.ChaCha20(key, nonce), None).encryptor()

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
-import pytest
 
-from explorer.errors import InputError
-from explorer.federated.stream import Stream, cryptography, new_key
+from explorer.federated.stream import Stream, new_key
 
 
 def test_the_words_are_those_of_the_cipher() -> None:
@@ -30,13 +26,3 @@ def test_keys_of_a_release_are_not_repeated() -> None:
     assert new_key() != new_key()
     assert len(new_key()) == len(new_key(3)) == 32
     assert new_key(3) == new_key(3) != new_key(4)
-
-
-def test_without_cryptography_one_sentence_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(InputError, match=r"dp-explorer\[federated\]"):
-        cryptography()
-    with pytest.raises(InputError, match=r"dp-explorer\[federated\]"):
-        Stream(new_key(1))

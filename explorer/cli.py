@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from explorer.commands import COMMANDS, command
@@ -43,11 +44,38 @@ class _Parser(argparse.ArgumentParser):
         # Longitudes such as -1.2e2 and mistakes such as -inf are values, not flags.
         self._negative_number_matcher = re.compile(r"-(\d|\.\d|inf\b|nan\b)", re.IGNORECASE)
 
+    #: What was typed behind the command, for help that depends on it.
+    typed: Sequence[str] = ()
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         declare, self.declare = self.declare, None
-        if declare is not None:
-            declare(self)
-        return super().parse_known_args(args, namespace)
+        if declare is None:
+            return super().parse_known_args(args, namespace)
+        self.typed = tuple(args or ())
+        declare(self)
+        found, others = super().parse_known_args(args, namespace)
+        if others:
+            self._refuse_unknown(others)
+        return found, others
+
+    def _refuse_unknown(self, others: Sequence[str]) -> None:
+        """Raise `InputError` for words that belong to nothing, with the flag that was meant."""
+        typed = next((each.partition("=")[0] for each in others if each.startswith("--")), "")
+        near = get_close_matches(typed, self._option_string_actions, 1)
+        sentence = f"Unrecognized arguments: {' '.join(others)}"
+        raise InputError(
+            f"{sentence}; did you mean {near[0]}?"
+            if typed and near
+            else f"{sentence}; see {self.prog} --help."
+        )
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            near = get_close_matches(str(value), map(str, action.choices), 1)
+            if near:
+                what = "command" if action.dest == "command" else "value"
+                raise InputError(f"Unknown {what} {value!r}; did you mean {near[0]!r}?")
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         sentence = message[:1].upper() + message[1:]

@@ -6,4 +6,14 @@ class InputError(ValueError):
 
     The app shows the message as it is and the command line prints it without a traceback, so it
     is written for a reader who does not know the code.
+
+    Examples
+    --------
+    >>> from explorer import Grid, InputError
+    >>> try:
+    ...     Grid.around(52.52, 134.0, "20km")
+    ... except InputError as refusal:
+    ...     print(refusal)
+    Longitude 52.52, latitude 134 is not a place on the Earth; give the centre in degrees, longitude
+    first.
     """

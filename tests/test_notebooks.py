@@ -84,6 +84,8 @@ WRONG = {
     "street": ["people_needed = 40", "people_needed = math.sqrt(15 / (4 * 0.5)) * 20"],
     "shard-noise": ["noise_of_all = sigma(1.0)", "noise_of_all = 1000 * sigma(1.0)"],
     "claim": ["holds = 'a'", "holds = 'c'"],
+    "from-the-file": ["records = len(leaves)", "records = leaves['high'].sum()"],
+    "held": ["held, culprit = 0.95, 'spread'", "held, culprit = many.held.mean(), 'spread'"],
     "answer": [
         "arguments = ['answer', str(kept), '--rectangle', '0', '0', '2000', '1000']",
         "arguments = ['answer', str(kept), '-o', str(answers), '--rectangle', *'1234']",

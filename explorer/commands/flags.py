@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import param
@@ -60,27 +60,6 @@ def described(declared: param.Parameter) -> str:
     return f"{declared.doc} ({allowed(declared)}; default {_default(declared)})"
 
 
-def described_once(name: str, who: list[type[Mechanism]]) -> str:
-    """What a parameter of several mechanisms means, each text once, with the names before it."""
-    alike: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for each in who:
-        declared = each.param[name]
-        text = alike.setdefault((declared.doc, allowed(declared)), {})
-        text.setdefault(_default(declared), []).append(each.title)
-    texts = []
-    for (doc, values), defaults in alike.items():
-        shared = ", ".join(title for titles in defaults.values() for title in titles)
-        several = len(defaults) > 1
-        # Where the defaults name every mechanism once, nothing has to name them before.
-        head = "" if several and len(alike) == 1 else f"{shared}: "
-        ends = (
-            f"default {default}" + (f" for {', '.join(titles)}" if several else "")
-            for default, titles in defaults.items()
-        )
-        texts.append(f"{head}{doc} ({'; '.join([values, *ends])})")
-    return " ".join(texts)
-
-
 def _default(declared: param.Parameter) -> str:
     default = declared.default
     if default is None:
@@ -89,18 +68,42 @@ def _default(declared: param.Parameter) -> str:
 
 
 def add_parameters(parser: argparse.ArgumentParser, kinds: Kinds | None = None) -> None:
-    """Add one flag for each parameter of the mechanisms of maps, or of these, by mechanism."""
+    """Add one flag for each parameter of the mechanisms of maps, or of these.
+
+    Help shows those of the mechanism that was typed behind --mechanism, and none without one.
+    """
     by_name = owners(kinds)
-    shared = [name for name, who in by_name.items() if len(who) > 1]
-    for each in (all_mechanisms() if kinds is None else kinds).values():
-        own = [name for name in each.tunables() if name not in shared]
-        if own:
-            group = parser.add_argument_group(f"parameters of {each.title} only")
-            for name in own:
-                _add(group, name, described(each.param[name]))
-    group = parser.add_argument_group("parameters of several mechanisms")
-    for name in shared:
-        _add(group, name, described_once(name, by_name[name]))
+    of = _typed_mechanism(getattr(parser, "typed", ()))
+    every = all_mechanisms() if kinds is None else kinds
+    if of in every:
+        group = parser.add_argument_group(f"parameters of {every[of].title}")
+        for name in every[of].tunables():
+            _add(group, name, described(every[of].param[name]))
+    else:
+        parser.epilog = (
+            "Each mechanism has parameters of its own: give --mechanism NAME --help, or see "
+            f"dp-explorer mechanisms NAME. There are {', '.join(every)}."
+        )
+    group = parser.add_argument_group("parameters of other mechanisms")
+    # Known all the same, so that one sentence says whose they are.
+    for name in by_name:
+        if of not in every or name not in every[of].tunables():
+            _add(group, name, argparse.SUPPRESS)
+
+
+def _typed_mechanism(typed: Sequence[str]) -> str:
+    """The mechanism that a command line names, "" without one.
+
+    >>> _typed_mechanism(["x.csv", "--mechanism", "ag"]), _typed_mechanism(["--mechanism=ug"])
+    ('ag', 'ug')
+    """
+    named = ""
+    for before, each in zip(("", *typed), typed, strict=False):
+        if before == "--mechanism":
+            named = each
+        elif each.startswith("--mechanism="):
+            named = each.partition("=")[2]
+    return named
 
 
 def _add(group: argparse._ArgumentGroup, name: str, text: str) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from shutil import get_terminal_size
 
+from explorer.privacy.bars import Bar
+
 
 def one_line(text: object) -> str:
     r"""A text in which nothing steers a terminal: names and columns come from files.
@@ -59,19 +61,11 @@ def progress(label: str) -> Iterator[Callable[[float], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from tqdm import tqdm
-
-    with tqdm(
-        total=100, desc=label, leave=False, bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed}"
-    ) as bar:
-
-        def tell(done: float) -> None:
-            # A step of several measurements begins anew with each of them.
-            bar.n = round(100 * min(max(done, 0.0), 1.0))
-            bar.refresh()
-
-        tell(0.0)
-        yield tell
+    bar = Bar(label)
+    try:
+        yield bar
+    finally:
+        bar.close()
 
 
 def _width(text: str) -> int:

@@ -16,6 +16,7 @@ from explorer.grid.areas.people import People
 from explorer.mechanisms import Mechanism, all_mechanisms, mechanism
 from explorer.mechanisms.limits import Epsilon
 from explorer.points.area_counts import AreaCounts
+from explorer.privacy.bars import Progress, teller
 from explorer.privacy.curator import Curator
 from explorer.privacy.forest import ForestCurator
 from explorer.privacy.ledger import Ledger
@@ -64,6 +65,27 @@ class Country(Mechanism):
     takes all that is left: epsilon exactly, on every path, of any depth. A threshold compares a
     draw that was paid for. A user of k records costs k times 1/k of the dearest path, wherever in
     the country they lie.
+
+    Examples
+    --------
+    Two districts of a made-up country, 2 km wide together:
+
+    >>> import numpy as np
+    >>> from explorer import Areas, Country
+    >>> import geopandas
+    >>> from shapely import box
+    >>> frame = geopandas.GeoDataFrame(
+    ...     {"district": ["West", "East"]},
+    ...     geometry=[box(0, 0, 1000, 2000), box(1000, 0, 2000, 2000)],
+    ...     crs="EPSG:32633",
+    ... )
+    >>> areas = Areas.read(frame, levels=("district",))
+    >>> middle = frame.representative_point()
+    >>> where = {"x": np.repeat(middle.x, 40), "y": np.repeat(middle.y, 40)}
+    >>> counts = areas.count(where, cell=250, crs="EPSG:32633")
+    >>> preview = Country(epsilon=1, inside="identity").release(counts, rng=7)
+    >>> preview.areas().name.tolist(), preview.preview
+    (['', 'West', 'East'], True)
     """
 
     key: ClassVar[str] = "country"
@@ -131,7 +153,29 @@ class Country(Mechanism):
 
     @classmethod
     def paper_as_printed(cls, epsilon: float = 1.0, threshold: float = 10_000) -> Country:
-        """Section 6 as printed: Eq. 38, no counts of lowest areas, HTF below the threshold."""
+        """Section 6 as printed: Eq. 38, no counts of lowest areas, HTF below the threshold.
+
+        Parameters
+        ----------
+        epsilon : float, 1e-6 to 10
+            The budget.
+        threshold : float, 0 or more, or None
+            An upper area of fewer records, by its noisy count, is not divided.
+
+        Returns
+        -------
+        Country
+
+        Raises
+        ------
+        InputError
+            For a value outside its range.
+
+        Examples
+        --------
+        >>> Country.paper_as_printed(epsilon=0.5).inside
+        'htf'
+        """
         return cls(
             epsilon=epsilon,
             inside="htf",
@@ -149,7 +193,7 @@ class Country(Mechanism):
         self,
         counts: AreaCounts,
         rng: int | np.random.Generator | NoiseSource | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = None,
         ledger: Ledger | None = None,
     ) -> CountryRelease:
         """Draw all counts and maps once.
@@ -158,6 +202,10 @@ class Country(Mechanism):
         ----------
         counts : AreaCounts
         rng, progress, ledger : as of `Mechanism.release`
+
+        Returns
+        -------
+        CountryRelease
 
         Raises
         ------
@@ -168,7 +216,8 @@ class Country(Mechanism):
         if not isinstance(counts, AreaCounts):
             raise InputError("Country takes counts of areas: make them with areas.count(points).")
         source = noise_source(rng)
-        curator = ForestCurator(counts, to_units(self.epsilon), source, progress)
+        told = teller(progress, self.title)
+        curator = ForestCurator(counts, to_units(self.epsilon), source, told)
         if ledger is not None and is_release_grade(source):
             if self.inside != NO_MAPS:
                 self._map_at(self.epsilon).warm_up()

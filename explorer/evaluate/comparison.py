@@ -42,15 +42,21 @@ def compare(
     ----------
     matrix : FrequencyMatrix
         Exact counts, see `Grid.count`.
-    mechanisms : classes, names, or mechanisms with settings of their own
-    epsilons : numbers
-    where : as of `Release.answer`: (n, 4) in metres of the grid, polygons, a frame or a file
-    crs : of numbers and geometries that have none of their own, such as 4326
-    rng : whole number
+    mechanisms : iterable of class, str or Mechanism
+        Classes, names, or mechanisms with settings of their own.
+    epsilons : iterable of float, 1e-6 to 10
+    where : (n, 4) array in metres of the grid, polygons, frame or path
+        As of `Release.answer`.
+    crs : int, str or CRS, optional
+        Of numbers and geometries that have none of their own, such as 4326.
+    rng : int, 0 or more
         Another one gives other noise.
-    repeat : previews of every mechanism at every epsilon, 1 or more
-    level : of the interval of the noise
-    progress : whether a bar is shown
+    repeat : int, 1 or more
+        Previews of every mechanism at every epsilon.
+    level : float, above 0 and below 1
+        Of the interval of the noise.
+    progress : bool
+        Whether a bar is shown.
 
     Returns
     -------

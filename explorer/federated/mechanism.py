@@ -23,6 +23,7 @@ from explorer.grid.kinds import alike
 from explorer.mechanisms.base import as_counts
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
@@ -82,7 +83,7 @@ class Federated(Settings):
         self,
         matrix: Counts | People | ArrayLike,
         rng: int | np.random.Generator | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = None,
         ledger: Ledger | None = None,
         prior: DistributedRelease | None = None,
         record: Hook | None = None,
@@ -93,7 +94,7 @@ class Federated(Settings):
         ----------
         matrix : FrequencyMatrix or (rows, cols) array, each record of which is one person; or
             People, who may have several places
-        rng : None, int or numpy Generator
+        rng : None, int of 0 or more, or numpy Generator
             None draws release-grade shares from bytes of the operating system; a seed draws a
             reproducible preview by the same code, which is not private.
         progress, ledger : as of `Mechanism.release`
@@ -152,7 +153,8 @@ class Federated(Settings):
             record,
         )
         sample = None if rng is None else _sample_of(everybody, number, rng)
-        session = Session(asking, number, depth, everybody.grid.shape, progress, sample)
+        told = teller(progress, self.title)
+        session = Session(asking, number, depth, everybody.grid.shape, told, sample)
         about: dict[str, Any] = {
             "population": len(everybody),
             "paying": whose,

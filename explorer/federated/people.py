@@ -52,6 +52,18 @@ class People:
     ------
     InputError
         For cells outside the square, visits below 1, offsets or answers that do not fit.
+
+    Examples
+    --------
+    >>> from explorer import FrequencyMatrix, Grid, People
+    >>> people = People.of_matrix(FrequencyMatrix.from_array([[2, 0], [0, 1]]))
+    >>> len(people), people.depth
+    (3, 1)
+    >>> visits = {"lon": [2.30, 2.31, 2.32], "lat": 3 * [48.8], "who": ["a", "a", "b"]}
+    >>> grid = Grid.around(2.3, 48.8, "8km", shape=8)
+    >>> two = People.from_frame(visits, grid, user="who", places=4)
+    >>> len(two), two.proportion([True, False]).counters
+    (2, 2)
     """
 
     def __init__(
@@ -103,6 +115,15 @@ class People:
         exact total. The key is the matrix's: releases of both kinds add up in one ledger, for the
         neighbours that they share, a person with a place and the same without one.
 
+        Parameters
+        ----------
+        matrix : FrequencyMatrix
+            Of single records.
+
+        Returns
+        -------
+        People
+
         Raises
         ------
         InputError
@@ -137,13 +158,22 @@ class People:
 
         Parameters
         ----------
-        frame : whatever `read_points` takes
-        grid : the public finest cells; places outside count nowhere
-        user : column of her id; without it each row is a person of one place
+        frame : path, DataFrame, GeoDataFrame, dict of arrays or what else `read_points` takes
+        grid : Grid
+            The public finest cells; places outside count nowhere.
+        user : str, optional
+            Column of her id; without it each row is a person of one place.
         lon, lat, crs : as of `read_points`
-        places : S, into which a person's visits are shared out; 1 reports one visit of each
-        attribute : column of yes or no, the same in all rows of one person, see `proportion`
-        visits : column of how often she was there, 1 or more; once by default
+        places : int, 1 or more
+            S, into which a person's visits are shared out; 1 reports one visit of each.
+        attribute : str, optional
+            Column of yes or no, the same in all rows of one person, see `proportion`.
+        visits : str, optional
+            Column of how often she was there, 1 or more; once by default.
+
+        Returns
+        -------
+        People
 
         Raises
         ------
@@ -168,7 +198,16 @@ class People:
 
         Parameters
         ----------
-        attribute : (n,) truth values, or yes and no, 1 and 0
+        attribute : (n,) array of bool, or of yes and no, 1 and 0
+
+        Returns
+        -------
+        People
+
+        Raises
+        ------
+        InputError
+            For what is neither yes nor no, or another number of answers than people.
         """
         return People(
             self.cells,

@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import pyproj
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.cards import card
 from explorer.grid.countable import check_unit, countable
-from explorer.grid.degrees import refuse_degrees
 from explorer.grid.extent import (
     MAX_CELLS,
     as_bounds,
     as_metres,
     as_number,
-    as_rectangles,
     as_shape,
 )
 from explorer.grid.laying import cells_over, extent_bounds
-from explorer.grid.pieces import Shapes, pieces
-from explorer.grid.projection import LONLAT, equal_area_crs, metric_crs, transform
+from explorer.grid.placing import Placed
+from explorer.grid.projection import equal_area_crs, metric_crs
 
 if TYPE_CHECKING:
     import geopandas
@@ -54,7 +52,7 @@ class Countable(Protocol[Counted_co]):
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Placed):
     """A rectangle of equal cells, declared by a person and never taken from the points.
 
     The `Domain` of two dimensions.
@@ -81,9 +79,16 @@ class Grid:
 
     Examples
     --------
+    >>> from explorer import Grid
     >>> grid = Grid.around(-122.42, 37.77, 20_000, shape=1024)
     >>> grid.shape, grid.cell_width, grid.unit
     ((1024, 1024), 19.53125, 'm')
+    >>> Grid.cells((2, 3)).bounds  # a matrix without a place
+    (0.0, 0.0, 3.0, 2.0)
+    >>> Grid.from_bounds(0, 0, 4000, 2000, crs="EPSG:32633", shape=(20, 40)).cell_height
+    100.0
+    >>> [round(float(each[0]), 4) for each in grid.to_lonlat([0], [0])]
+    [-122.42, 37.77]
     """
 
     bounds: tuple[float, float, float, float]
@@ -143,8 +148,20 @@ class Grid:
             Centre in degrees, -180 to 360 and -90 to 90.
         width, height : float or str
             Metres, or a length such as "20km"; ``height=None`` means a square.
-        shape : int or (rows, columns)
-            One number for a square grid.
+        shape : int or (rows, columns), 1 or more
+            Cells; one number for a square grid.
+        name : str
+            What to call the place on a screen.
+
+        Returns
+        -------
+        Grid
+
+        Raises
+        ------
+        InputError
+            For a centre that is no place on the Earth, an extent that is no area, and more than
+            ``MAX_CELLS`` cells.
         """
         lon, lat = as_number(lon, "Longitude"), as_number(lat, "Latitude")
         if not -180 <= lon <= 360 or not -90 <= lat <= 90:
@@ -184,9 +201,15 @@ class Grid:
             sides alike to a whole number of them.
         shape : int or (rows, columns), optional
             The number of cells instead; by default almost squares, 1,024 along the longer side.
-        crs : optional
+        crs : int, str or CRS, optional
             Of numbers, if they are no degrees; of a file or frame the CRS to lay the grid in. By
             default that is Lambert's azimuthal equal-area projection on the centre.
+        name : str
+            What to call the place on a screen.
+
+        Returns
+        -------
+        Grid
 
         Raises
         ------
@@ -213,7 +236,26 @@ class Grid:
         shape: int | tuple[int, int] = (1024, 1024),
         name: str = "",
     ) -> Grid:
-        """Return a grid with typed bounds in metres of a projected CRS (EPSG code, WKT, ...)."""
+        """Return a grid with typed bounds in metres of a projected CRS (EPSG code, WKT, ...).
+
+        Parameters
+        ----------
+        x0, y0, x1, y1 : float
+            West, south, east, north edge in metres.
+        crs : int, str or CRS
+            A projected CRS in metres.
+        shape : int or (rows, columns), 1 or more
+        name : str
+
+        Returns
+        -------
+        Grid
+
+        Raises
+        ------
+        InputError
+            Without a CRS in metres, and for an extent or a shape that no grid has.
+        """
         if crs is None:
             raise InputError("Bounds need a CRS such as 'EPSG:27700'; use Grid.cells without one.")
         return cls((x0, y0, x1, y1), as_shape(shape), metric_crs(crs), name)
@@ -232,15 +274,50 @@ class Grid:
         ----------
         boundary : path or GeoDataFrame
             Polygons with a CRS; all of them together are the boundary.
-        crs : optional
+        shape : int or (rows, columns), 1 or more
+        crs : int, str or CRS, optional
             A projected CRS; by default Lambert's equal-area projection on the centre.
+        name : str
+
+        Returns
+        -------
+        Grid
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be read, without polygons or without a CRS.
+
+        Examples
+        --------
+        >>> import geopandas
+        >>> from shapely import box
+        >>> limits = geopandas.GeoDataFrame(geometry=[box(13.3, 52.4, 13.5, 52.6)], crs=4326)
+        >>> Grid.from_boundary(limits, shape=(200, 100)).shape
+        (200, 100)
         """
         bounds, chosen = boundary_bounds(boundary, None if crs is None else metric_crs(crs))
         return cls(bounds, as_shape(shape), chosen, name)
 
     @classmethod
     def cells(cls, shape: int | tuple[int, int], name: str = "") -> Grid:
-        """Return the grid of a matrix without a place: x counts columns, y counts rows."""
+        """Return the grid of a matrix without a place: x counts columns, y counts rows.
+
+        Parameters
+        ----------
+        shape : int or (rows, columns), 1 or more
+        name : str
+
+        Returns
+        -------
+        Grid
+            Its CRS is None, its unit cells.
+
+        Raises
+        ------
+        InputError
+            For a shape that is none, or of more than ``MAX_CELLS`` cells.
+        """
         rows, cols = as_shape(shape)
         return cls((0.0, 0.0, float(cols), float(rows)), (rows, cols), None, name)
 
@@ -301,71 +378,6 @@ class Grid:
         """What coordinates are measured in: "m" or "cells"."""
         return "cells" if self.crs is None else "m"
 
-    def to_cells(self, boxes: ArrayLike) -> Floats:
-        """Return rectangles in cells, (n, 2, 2): lower and upper edge, row before column.
-
-        Parameters
-        ----------
-        boxes : (n, 4) x0, y0, x1, y1
-            In ``unit``; fractions of cells are kept.
-
-        Raises
-        ------
-        InputError
-            For rectangles that are not (n, 4), not finite, or inside out, and for degrees where
-            metres are asked.
-        """
-        listed = as_rectangles(boxes)
-        refuse_degrees(self, listed)
-        rectangles: Floats = listed.reshape(-1, 2, 2)
-        return (np.ascontiguousarray(rectangles[:, :, ::-1]) - self._origin()) / self._steps()
-
-    def from_cells(self, cells: ArrayLike) -> Floats:
-        """Return (n, 4) x0, y0, x1, y1 of (n, 2, 2) boxes in cells: the inverse of `to_cells`."""
-        boxes = np.asarray(cells, dtype=np.float64)
-        if boxes.size and (boxes.ndim != 3 or boxes.shape[1:] != (2, 2)):
-            raise InputError(
-                f"Boxes in cells have shape {boxes.shape}; give (n, 2, 2): lower and upper edge, "
-                "row before column."
-            )
-        rectangles = boxes.reshape(-1, 2, 2) * self._steps() + self._origin()
-        return np.ascontiguousarray(rectangles[:, :, ::-1]).reshape(-1, 4)
-
-    def pieces(self, geometry: Any, crs: Any = None) -> tuple[Ints, Floats]:
-        """Return the cells that a polygon meets, and which part of each lies in it.
-
-        A polygon is never taken as its bounding box: cells on its border count by area, exactly.
-
-        Parameters
-        ----------
-        geometry : polygon or multipolygon of shapely, or a frame with one
-            What lies outside the grid is left out.
-        crs : optional
-            That of a geometry of shapely; by default it is in ``unit``, as rectangles are.
-
-        Returns
-        -------
-        cells : (k, 2) row and column
-        parts : (k,) above 0, up to 1
-
-        Raises
-        ------
-        InputError
-            For what is no polygon, several of them, or a CRS where the grid has none.
-        """
-        shapes = Shapes.of(geometry, crs)
-        if shapes is None or len(shapes) != 1:
-            raise InputError("Give one polygon of shapely, or a frame with one row.")
-        return pieces(self, shapes.on(self)[0])
-
-    def to_lonlat(self, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return longitudes and latitudes (WGS 84, degrees) of coordinates in metres."""
-        return transform(self._crs_or_refuse(), LONLAT, x, y)
-
-    def from_lonlat(self, lon: Any, lat: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return coordinates in metres of longitudes and latitudes (WGS 84, degrees)."""
-        return transform(LONLAT, self._crs_or_refuse(), lon, lat)
-
     def count(
         self,
         points: Countable[Counted_co] | Any,
@@ -399,6 +411,19 @@ class Grid:
         -------
         FrequencyMatrix
             What points make of themselves on this grid: the grid knows no point.
+
+        Raises
+        ------
+        InputError
+            For what cannot be read, records with users without a bound or ``per="record"``, a bound
+            without users, and degrees on a grid in cells.
+
+        Examples
+        --------
+        >>> grid = Grid.around(-122.42, 37.77, "4km", shape=4)
+        >>> trips = {"lon": [-122.42, -122.42], "lat": [37.77, 37.77], "who": [1, 1]}
+        >>> grid.count(trips, user="who", contribution_bound=1).total  # one record of each user
+        1
         """
         read: Countable[Counted_co] = countable(points, "count_on", columns)
         check_unit(read, contribution_bound, per)
@@ -421,16 +446,3 @@ class Grid:
             said["centre"] = f"{lon:.4f}, {lat:.4f} (longitude, latitude)"
             said["CRS"] = self.crs.name if self.crs.name != "unknown" else self.crs.to_string()
         return card(f"Grid {self.name}".strip(), said, note="Declared in public: holds no points.")
-
-    def _origin(self) -> np.ndarray:
-        return np.array(self.bounds[1::-1])
-
-    def _steps(self) -> np.ndarray:
-        return np.array([self.cell_height, self.cell_width])
-
-    def _crs_or_refuse(self) -> pyproj.CRS:
-        if self.crs is None:
-            raise InputError(
-                "This grid has no CRS, so its cells have no longitude and latitude; use cells."
-            )
-        return self.crs

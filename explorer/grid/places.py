@@ -50,10 +50,10 @@ class TripDomain:
 
     Parameters
     ----------
-    grids : k grids, 1 or more
+    grids : sequence of k Grid, 1 or more
         Declared by a person, like every `Grid`; all in metres or all in cells. Trips are counted
         on up to three; a domain of more can be described and read.
-    names : k texts, optional
+    names : sequence of k str, optional
         What the places are called; "place", "from" and "to", "from", "via" and "to", else numbers.
 
     Raises
@@ -136,7 +136,7 @@ class TripDomain:
         ----------
         trips : Trips
             With as many places as this domain, in its order, see `read_trips`.
-        contribution_bound : int, optional
+        contribution_bound : int, 1 or more, optional
             At most this many trips of each user, such as `CONTRIBUTION_BOUND`. Needs
             ``trips.user``; the matrix then protects users, not single trips.
         progress : callable, optional
@@ -158,6 +158,19 @@ class TripDomain:
         InputError
             For what is no trips, another number of places, more than three, a bound without
             users, or a CRS on one side only.
+
+        Examples
+        --------
+        >>> from explorer import Grid, TripDomain, read_trips
+        >>> ends = {
+        ...     "from_x": [2.30, 2.31],
+        ...     "from_y": [48.8, 48.8],
+        ...     "to_x": [2.4, 9.0],
+        ...     "to_y": [49, 49],
+        ... }
+        >>> grid = Grid.around(2.35, 48.9, "40km", shape=8)
+        >>> TripDomain([grid, grid]).count(read_trips(ends)).total  # one of them ends elsewhere
+        1
         """
         if not hasattr(trips, "places"):
             raise InputError("These are no trips; read them with read_trips to count them here.")
@@ -173,6 +186,10 @@ class TripDomain:
             x0, y0, x1, y1 of every place in turn, each in the unit and CRS of its grid. Four NaN
             mean anywhere: the whole grid of that place. A mapping names places and has frames of
             polygons or (n, 4) for each, rows matched by position, see `grid.frames`.
+
+        Returns
+        -------
+        (n, 2, 2k) float64
 
         Raises
         ------

@@ -85,7 +85,17 @@ _KEY = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 def all_mechanisms() -> dict[str, type[Mechanism]]:
-    """The mechanisms of maps by name, in the order in which they are best explained."""
+    """The mechanisms of maps by name, in the order in which they are best explained.
+
+    Returns
+    -------
+    dict of str to class
+
+    Examples
+    --------
+    >>> list(all_mechanisms())[:4]
+    ['identity', 'uniform', 'ug', 'ag']
+    """
     return {key: kind for key, kind in _REGISTERED.items() if kind.for_maps}
 
 
@@ -95,7 +105,28 @@ def trip_mechanisms() -> dict[str, type[Mechanism]]:
 
 
 def mechanism(name: str) -> type[Mechanism]:
-    """The mechanism of that name; an InputError lists the names there are."""
+    """The mechanism of that name, a class that is called with its settings.
+
+    Parameters
+    ----------
+    name : str
+        As files and the command line write it, such as "htf" or "kd-standard".
+
+    Returns
+    -------
+    class
+        Of maps or of trips.
+
+    Raises
+    ------
+    InputError
+        For a name that there is not; the sentence lists those that there are.
+
+    Examples
+    --------
+    >>> mechanism("htf")(epsilon=0.5).epsilon
+    0.5
+    """
     if name not in _REGISTERED:
         raise InputError(f"There is no mechanism {name!r}: choose one of {', '.join(_REGISTERED)}.")
     return _REGISTERED[name]

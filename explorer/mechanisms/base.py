@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -19,6 +19,7 @@ from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
 from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts, MadeUp, Prepared
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
@@ -56,14 +57,9 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     Parameters
     ----------
     epsilon : float, `MIN_EPSILON` to `MAX_EPSILON`
-        The whole privacy budget of one release.
-    **settings
-        The mechanism's own parameters.
-
-    Raises
-    ------
-    InputError
-        For a name it does not have, a value outside its bounds, or see `check_settings`.
+        The whole privacy budget of one release: with or without any one record (any one user,
+        where users are protected), every possible map is at most e^epsilon times as likely. A
+        subclass takes its own parameters by their names beside it.
 
     Attributes
     ----------
@@ -75,6 +71,27 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     compared_first : whether comparisons begin with it
     lesson_settings : parameters with which a lesson shows it, where its own are not the simplest
     none_is : what the switch says for a parameter whose None is no automatic choice
+
+    Raises
+    ------
+    InputError
+        For a name it does not have, a value outside its bounds, or see `check_settings`.
+
+    Examples
+    --------
+    All mechanisms are used alike:
+
+    >>> from explorer import HTF, UG, Mechanism
+    >>> issubclass(UG, Mechanism)
+    True
+    >>> tried = UG(epsilon=0.5, c=5).release([[9, 0], [8, 1]], rng=7)
+    >>> tried.mechanism, tried.preview
+    ('ug', True)
+    >>> UG.of(tried) == UG(epsilon=0.5, c=5)
+    True
+    >>> HTF.tunables()[:3], UG(c=5).settings()["c"]
+    (['height', 'T', 'stop_rule'], 5.0)
+    >>> HTF(epsilon=0.5).warm_up()  # compiles, so that the first release does not wait
     """
 
     key: ClassVar[str] = ""
@@ -136,20 +153,20 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         self,
         matrix: Counts | ArrayLike,
         rng: int | np.random.Generator | NoiseSource | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = None,
         ledger: Ledger | None = None,
     ) -> Release:
         """Draw one private map.
 
         Parameters
         ----------
-        matrix : FrequencyMatrix or other Counts, or (rows, cols) array of counts
-        rng : None, int, numpy Generator or NoiseSource
+        matrix : FrequencyMatrix or other Counts, or (rows, cols) array of int, 0 or more
+        rng : None, int of 0 or more, numpy Generator or NoiseSource
             None draws release-grade noise (OpenDP). A seed or Generator draws a reproducible
             preview, about a hundred times faster, which is not private. A source of noise is for
             tests and audits; what it draws counts as a preview.
-        progress : callable, optional
-            Called with the finished part (0 to 1) of long measurements.
+        progress : True or callable, optional
+            True shows a bar; a callable gets the finished part (0 to 1) of the release.
         ledger : Ledger, optional
             Where a release-grade draw is booked before any noise is drawn; one that would pass the
             ledger's cap is refused with an InputError. A preview books nothing.
@@ -170,7 +187,8 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         self._check_dimensions(d)
         source = noise_source(rng)
         self._check_size(counts.domain.shape, not is_release_grade(source))
-        curator = Curator(counts, to_units(self.epsilon), source, progress)
+        told = teller(progress, self.title)
+        curator = Curator(counts, to_units(self.epsilon), source, told)
         if ledger is None or not is_release_grade(source):
             estimate = self.plan(curator)
         else:
@@ -206,6 +224,16 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         Once a process for each kind of mechanism and settings; some milliseconds where compiled
         code is cached, seconds where it is not. `counts` that are to be released are made ready
         for questions, too.
+
+        Parameters
+        ----------
+        counts : Counts, optional
+            Those that are to be released.
+
+        Raises
+        ------
+        InputError
+            For settings that no release can have, such as a map that is too fine.
         """
         if isinstance(counts, Prepared):
             counts.prepare()
@@ -247,16 +275,44 @@ class Mechanism(param.Parameterized, metaclass=Declared):
 
     @classmethod
     def tunables(cls) -> list[str]:
-        """Names of the parameters besides epsilon, in the order of their declaration."""
+        """Names of the parameters besides epsilon, in the order of their declaration.
+
+        Returns
+        -------
+        list of str
+        """
         return [name for name in cls.param if name not in ("name", "epsilon")]
 
     def settings(self) -> dict[str, Any]:
-        """The present values of the `tunables`."""
+        """The present values of the `tunables`.
+
+        Returns
+        -------
+        dict
+            Names and values; epsilon is not among them.
+        """
         return {name: getattr(self, name) for name in self.tunables()}
 
     def with_(self, **changes: Any) -> Self:
         """The same mechanism with other values of some parameters, epsilon among them.
 
+        Parameters
+        ----------
+        **changes
+            Parameters by their names.
+
+        Returns
+        -------
+        Mechanism
+            Of the same class; this one stays as it is.
+
+        Raises
+        ------
+        InputError
+            For a name that it does not have, or a value outside its range.
+
+        Examples
+        --------
         >>> from explorer import UG
         >>> changed = UG(epsilon=0.5, c=5).with_(epsilon=1.0)
         >>> changed.epsilon, changed.c
@@ -267,6 +323,15 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     @classmethod
     def of(cls, release: Release) -> Self:
         """The mechanism that a release came from, with the same settings.
+
+        Parameters
+        ----------
+        release : Release
+            Also one that was loaded from a file.
+
+        Returns
+        -------
+        Mechanism
 
         Raises
         ------

@@ -21,6 +21,17 @@ class Identity(Mechanism):
 
     htf-2022 section 7.5 calls it Singular (erratum 17). Budget epsilon per cell, since cells are
     disjoint; the noise of an answer grows with the root of the cells in it.
+
+    Examples
+    --------
+    A preview (``rng`` given) is reproducible and not private; without ``rng`` it is a release.
+
+    >>> import numpy as np
+    >>> from explorer import Identity
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = Identity(epsilon=1).release(town, rng=7)
+    >>> preview.n_leaves, preview.epsilon, preview.preview  # every cell has noise of its own
+    (64, 1.0, True)
     """
 
     key: ClassVar[str] = "identity"
@@ -56,7 +67,17 @@ class Identity(Mechanism):
 
 
 class Uniform(Mechanism):
-    """One noisy total, spread evenly: almost no noise, and no map."""
+    """One noisy total, spread evenly: almost no noise, and no map.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import Uniform
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = Uniform(epsilon=1).release(town, rng=7)
+    >>> preview.n_leaves, len(np.unique(preview.density()))  # every cell has the same count
+    (1, 1)
+    """
 
     key: ClassVar[str] = "uniform"
     title: ClassVar[str] = "Uniform"

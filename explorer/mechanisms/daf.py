@@ -161,6 +161,14 @@ class DAFEntropy(DAF):
     (its fan-outs, kept as printed), 50 (a path costs epsilon because its last draw takes epsilon
     less all before) and 52 (Table 2 says that this one has a budget for partitions: the other has).
     The order of axes decides much: the first is cut coarsest.
+
+    Examples
+    --------
+    >>> from explorer import DAFEntropy, TripMatrix
+    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> preview = DAFEntropy(epsilon=1).release(trips, rng=7)
+    >>> preview.kind, round(sum(part for stage, part in preview.stages()), 6)
+    ('trips', 1.0)
     """
 
     key: ClassVar[str] = "daf-entropy"
@@ -177,6 +185,14 @@ class DAFHomogeneity(DAF):
     root's budget is divided, too), 24, 25 (m parts need m - 1 cuts), 49, 50 and 51 (Lemma 4.1
     holds for costs over all cells, empty ones too). A node of one part, or a leaf, keeps what its
     choice would have cost for the last draw. One candidate is no choice and costs nothing.
+
+    Examples
+    --------
+    >>> from explorer import DAFHomogeneity, TripMatrix
+    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> preview = DAFHomogeneity(epsilon=1, p=5).release(trips, rng=7)
+    >>> preview.kind, round(sum(part for stage, part in preview.stages()), 6)
+    ('trips', 1.0)
     """
 
     key: ClassVar[str] = "daf-homogeneity"

@@ -55,6 +55,16 @@ class Gravity(Mechanism):
     in sequence: the maps' passes, then what a path of the tree spends.
 
     The paper is this project's own (notebooks/design); figures for its choices stand there.
+
+    Examples
+    --------
+    >>> from explorer import Gravity, TripMatrix
+    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> preview = Gravity(epsilon=1).release(trips, rng=7)
+    >>> south, north = [0, 0, 4, 2], [0, 2, 4, 4]
+    >>> there, back = preview.answer([[south, north], [north, south]]).value
+    >>> bool(there > back), preview.maps is not None
+    (True, True)
     """
 
     key: ClassVar[str] = "gravity"

@@ -34,6 +34,15 @@ class UG(Mechanism):
     m = sqrt(N epsilon / c) balances the noise of many cells against the uneven spread inside few.
     N is a noisy total from a small share of the budget (section IV-A; erratum 20), m its nearest
     whole number, at least 1 and at most the cells of the grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import UG
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = UG(epsilon=1, grid_size=4).release(town, rng=7)
+    >>> preview.n_leaves, preview.preview
+    (16, True)
     """
 
     key: ClassVar[str] = "ug"
@@ -96,6 +105,15 @@ class AG(Mechanism):
     count N' (Guideline 2; N' <= 0 gives 1, erratum 20), counted with the rest; then inference over
     the two levels (v' as printed, u' with erratum 19). With m2 = 1 the cell is simply counted
     twice and the two draws averaged by precision. N is noisy, from a small share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import AG
+    >>> town = np.kron([[400, 0], [2, 9]], np.ones((8, 8), dtype=int))
+    >>> preview = AG(epsilon=1, first_size=2).release(town, rng=7)
+    >>> preview.n_leaves > 4  # the full quarter was divided again
+    True
     """
 
     key: ClassVar[str] = "ag"

@@ -29,6 +29,15 @@ class Hierarchy(Mechanism):
     The finest grid has m x m cells, m by Guideline 1 on a noisy total or fixed, rounded up to a
     multiple of b^(d - 1). All d levels are counted with equal shares and made consistent by least
     squares (grids-2013, section IV-C).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import Hierarchy
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = Hierarchy(epsilon=1, grid_size=8).release(town, rng=7)
+    >>> preview.n_leaves, [stage for stage, part in preview.stages() if part > 0.3]
+    (64, ['grid 1', 'grid 2', 'grid 3'])
     """
 
     key: ClassVar[str] = "hierarchy"
@@ -104,6 +113,15 @@ class HB(Mechanism):
     nodes of level l along its border, b (n - 1) in all, each with a noise variance of h^2 scales.
     Equal shares for the levels below the root, least squares. Sides need not be powers of b: the
     first level has fewer parts then, where the paper pads with empty cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import HB
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = HB(epsilon=1).release(town, rng=7)
+    >>> preview.n_leaves, preview.sd_exact
+    (64, True)
     """
 
     key: ClassVar[str] = "hb"

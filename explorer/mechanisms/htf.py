@@ -41,6 +41,23 @@ class HTF(Mechanism):
     which has the same distribution, and what its cuts would have cost goes to its count. The cuts
     of all levels together get at most half of epsilon, and the total at most a tenth, so that
     every epsilon has a tree. Noise is discrete.
+
+    Examples
+    --------
+    A release is drawn once, from counts that stay with the curator:
+
+    >>> import numpy as np
+    >>> from explorer import HTF
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> release = HTF(epsilon=0.5).release(town)
+    >>> release.preview, release.epsilon
+    (False, 0.5)
+
+    With a seed it is a preview, reproducible and not private:
+
+    >>> tried = HTF(epsilon=0.5, height=4, stop_count=20).release(town, rng=7)
+    >>> tried.preview, 1 <= tried.n_leaves <= 16  # four cuts make 16 leaves, stops make them fewer
+    (True, True)
     """
 
     key: ClassVar[str] = "htf"

@@ -37,6 +37,15 @@ class KDStandard(Mechanism):
     of the grid (choosing among coordinates that hold data is not private for any epsilon). The
     rest counts the nodes, geometric (Eq. 22 of htf-2022) or uniform, then least squares.
     Departure: permute-and-flip in place of the exponential mechanism, see `Curator.median`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import KDStandard
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = KDStandard(epsilon=1, height=3).release(town, rng=7)
+    >>> preview.n_leaves, preview.preview
+    (8, True)
     """
 
     key: ClassVar[str] = "kd-standard"
@@ -73,10 +82,19 @@ class KDStandard(Mechanism):
 
 
 class KDHybrid(Mechanism):
-    """Kd-tree and quadtree, one after the other (erratum 21: either order).
+    """Kd-tree and quadtree, one after the other, in either order.
 
     Medians adapt where the data lies, quarters cost nothing. The papers' text puts the quadtree
-    first; kd first is better on sparse cities.
+    first (erratum 21: either order); kd first is better on sparse cities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import KDHybrid
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = KDHybrid(epsilon=1, kd_levels=2, quad_levels=1).release(town, rng=7)
+    >>> preview.n_leaves, preview.preview
+    (16, True)
     """
 
     key: ClassVar[str] = "kd-hybrid"
@@ -132,6 +150,15 @@ class KDCell(Mechanism):
     A first pass counts the cells of a uniform grid with a share of the budget. The tree is grown on
     that noisy map alone (medians of its counts, none below the stop count), so it costs nothing.
     A second pass counts the leaves of that tree on the data itself, with fresh noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import KDCell
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = KDCell(epsilon=1, height=3).release(town, rng=7)
+    >>> 1 <= preview.n_leaves <= 8, preview.preview  # three cuts, fewer where little was found
+    (True, True)
     """
 
     key: ClassVar[str] = "kd-cell"

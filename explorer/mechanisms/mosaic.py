@@ -44,6 +44,16 @@ class Mosaic(Mechanism):
 
     In d dimensions a node has 2^d parts and all figures follow from that; on a map a node is worth
     cutting while its count times its budget exceeds 8, and a grid of 8 x 8 is always there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import Mosaic
+    >>> town = np.zeros((32, 32), dtype=int)
+    >>> town[:8, :8] = 100
+    >>> preview = Mosaic(epsilon=1).release(town, rng=7)
+    >>> preview.n_leaves >= 64, preview.inside  # a grid of 8 x 8 is always there
+    (True, 'interpolated')
     """
 
     key: ClassVar[str] = "mosaic"

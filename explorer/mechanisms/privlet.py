@@ -19,6 +19,16 @@ class Privlet(Mechanism):
 
     The Haar transform of the whole matrix, see `privacy.haar`; every coefficient gets the same
     noise, of scale (1 + log2 rows)(1 + log2 columns) / epsilon. Sides are padded in public.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import Privlet
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = Privlet(epsilon=1).release(town, rng=7)
+    >>> whole, cell = preview.answer([[0, 0, 8, 8], [0, 0, 1, 1]]).sd
+    >>> bool(whole < 8 * cell)  # noise on 64 cells alike would make it 8 times as large
+    True
     """
 
     key: ClassVar[str] = "privlet"

@@ -23,6 +23,17 @@ class PrivTree(Mechanism):
     The structure comes from biased noisy scores, see `Curator.privtree`; they are not published.
     Leaf counts have a share of their own and are not clipped at zero, which would make large areas
     far too full.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import PrivTree
+    >>> town = np.zeros((16, 16), dtype=int)
+    >>> town[:4, :4] = 100
+    >>> preview = PrivTree(epsilon=1).release(town, rng=7)
+    >>> sides = preview.upper[:, 0] - preview.lower[:, 0]
+    >>> int(sides.max()) > int(sides.min())  # leaves are small where people are
+    True
     """
 
     key: ClassVar[str] = "privtree"

@@ -27,6 +27,15 @@ class QuadTree(Mechanism):
     The shape is public, so all of the budget goes to counts: the same share for every level, or
     shares that grow by 2^(1/3) from the root to the leaves. Sides need not be powers of two; a
     side of one cell is not cut any more, and a single cell gets all that is left on its path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from explorer import QuadTree
+    >>> town = np.kron([[40, 0], [2, 9]], np.ones((4, 4), dtype=int))
+    >>> preview = QuadTree(epsilon=1, height=2).release(town, rng=7)
+    >>> preview.n_leaves, preview.preview
+    (16, True)
     """
 
     key: ClassVar[str] = "quadtree"

@@ -131,6 +131,16 @@ class EUG(TripGrid):
     that questions cover, Eq. 8 for a known one), 46 (Eq. 8 and not Eq. 7) and, where it is
     chosen, 47 (the border term, which is wrong above two dimensions; the corrected grid is called
     EUG* in tables). N is noisy, from a small share of the budget.
+
+    Examples
+    --------
+    Twelve trips from one cell to another, on two places of 4 x 4 cells:
+
+    >>> from explorer import EUG, TripMatrix
+    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> preview = EUG(epsilon=1).release(trips, rng=7)
+    >>> preview.kind, preview.domain.shape, preview.preview
+    ('trips', (4, 4, 4, 4), True)
     """
 
     key: ClassVar[str] = "eug"
@@ -171,6 +181,14 @@ class EBP(TripGrid):
 
     trips-2022, section 3.2, Eq. 19. The paper minimises Eq. 16, which has no minimum; Eq. 18 and 19
     balance its two terms (erratum 48).
+
+    Examples
+    --------
+    >>> from explorer import EBP, TripMatrix
+    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> preview = EBP(epsilon=1).release(trips, rng=7)
+    >>> preview.kind, preview.n_leaves <= 4**4
+    ('trips', True)
     """
 
     key: ClassVar[str] = "ebp"
@@ -192,6 +210,14 @@ class MKM(TripGrid):
     M-estimators, 2011, takes cells of width (sqrt(ln n) / n)^(2 / (d + 2)), but its text was not at
     hand. The noisy total counts as 3 at least. It ignores epsilon, so it cuts far too fine where
     the budget is small; the finest grid of trips-2022.
+
+    Examples
+    --------
+    >>> from explorer import MKM, TripMatrix
+    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> preview = MKM(epsilon=1).release(trips, rng=7)
+    >>> preview.kind, preview.n_leaves <= 4**4
+    ('trips', True)
     """
 
     key: ClassVar[str] = "mkm"

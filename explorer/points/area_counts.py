@@ -27,19 +27,40 @@ class AreaCounts:
     ----------
     windows : Windows
         The areas and their part of the lattice.
-    area : (a,) number of the area of each atom, in the order of the file
-    cell : (a,) row times columns plus column of its cell of the lattice
-    number : (a,) records there, 0 or more
+    area : (a,) int, 0 to the number of areas - 1
+        Number of the area of each atom, in the order of the file.
+    cell : (a,) int, 0 or more
+        Row times columns plus column of its cell of the lattice.
+    number : (a,) int, 0 or more
+        Records there.
     contribution_bound : int, 1 or more
         The most records that one unit of privacy contributes *in the whole country*, whatever
         areas they lie in: bounded an area at a time, a user could move every one of them.
     unit : {"point", "user"}
-    notes : sentences on how the records were read, with exact numbers (curator only)
+    notes : sequence of str
+        How the records were read, with exact numbers (curator only).
 
     Raises
     ------
     InputError
         For atoms outside the areas or the lattice, counts below 0, or another unit.
+
+    Examples
+    --------
+    Two districts of a made-up country, each 1 km wide:
+
+    >>> import geopandas
+    >>> from shapely import box
+    >>> from explorer import AreaCounts, Areas
+    >>> frame = geopandas.GeoDataFrame(
+    ...     {"district": ["West", "East"]},
+    ...     geometry=[box(0, 0, 1000, 2000), box(1000, 0, 2000, 2000)],
+    ...     crs="EPSG:32633",
+    ... )
+    >>> areas = Areas.read(frame, levels=("district",))
+    >>> counts = areas.count({"x": [500, 500], "y": [900, 950]}, cell=250, crs="EPSG:32633")
+    >>> isinstance(counts, AreaCounts), counts.national().total
+    (True, 2)
     """
 
     def __init__(
@@ -147,7 +168,13 @@ class AreaCounts:
         return FrequencyMatrix(counts, Grid.cells(window.shape), self.contribution_bound, self.unit)
 
     def national(self) -> FrequencyMatrix:
-        """All records of all areas on the lattice (curator only)."""
+        """All records of all areas on the lattice (curator only).
+
+        Returns
+        -------
+        FrequencyMatrix
+            (rows, cols) of the whole lattice.
+        """
         flat = np.zeros(int(np.prod(self.windows.grid.shape)), dtype=np.int64)
         np.add.at(flat, self._cell, self._number)
         grid = self.windows.grid

@@ -47,6 +47,17 @@ class FrequencyMatrix:
     ------
     InputError
         For counts that are negative, fractional, not finite, or not of the grid's shape.
+
+    Examples
+    --------
+    >>> from explorer import FrequencyMatrix, Grid
+    >>> matrix = FrequencyMatrix([[9, 0, 2], [8, 1, 0]], Grid.cells((2, 3)))
+    >>> matrix.shape, matrix.total, matrix.unit
+    ((2, 3), 20, 'point')
+    >>> matrix.dense()[0].tolist()  # the southern row
+    [9, 0, 2]
+    >>> matrix.prepare() is matrix
+    True
     """
 
     def __init__(
@@ -67,7 +78,32 @@ class FrequencyMatrix:
     def from_array(
         cls, counts: ArrayLike, grid: Grid | None = None, contribution_bound: int = 1
     ) -> FrequencyMatrix:
-        """Wrap a matrix of counts; without a grid its unit is cells (x columns, y rows)."""
+        """Wrap a matrix of counts; without a grid its unit is cells (x columns, y rows).
+
+        Parameters
+        ----------
+        counts : (rows, cols) array of int, 0 or more
+            Row 0 is the southern edge.
+        grid : Grid, optional
+            Of the same shape; without one the unit is cells.
+        contribution_bound : int, 1 or more
+            Above 1 the unit of privacy is a user.
+
+        Returns
+        -------
+        FrequencyMatrix
+
+        Raises
+        ------
+        InputError
+            For counts that are negative, fractional, not finite, or not of the grid's shape, and
+            for another bound.
+
+        Examples
+        --------
+        >>> FrequencyMatrix.from_array([[9, 0], [8, 1]], contribution_bound=5).unit
+        'user'
+        """
         whole = _whole_counts(counts)
         unit = "point" if contribution_bound == 1 else "user"
         return cls(whole, grid or Grid.cells(whole.shape), contribution_bound, unit)
@@ -116,7 +152,13 @@ class FrequencyMatrix:
         return table
 
     def prepare(self) -> FrequencyMatrix:
-        """Build the tables once, so that no slider move has to; returns the matrix itself."""
+        """Build the tables once, so that no slider move has to; returns the matrix itself.
+
+        Returns
+        -------
+        FrequencyMatrix
+            Itself.
+        """
         _ = self.sums, self.excess
         return self
 
@@ -144,7 +186,12 @@ class FrequencyMatrix:
         return homogeneity.slab_costs(*tables, lower, upper, axis, owner, start, stop)
 
     def dense(self) -> Ints:
-        """The count of every cell, (rows, cols); not to be written to."""
+        """The count of every cell, (rows, cols); not to be written to.
+
+        Returns
+        -------
+        (rows, cols) int64
+        """
         return self.counts
 
     def __repr__(self) -> str:

@@ -50,6 +50,20 @@ class Points:
     notes : tuple of str
         Sentences for the curator's screen: which columns were taken, which rows were left out
         and why. They hold exact counts and belong in no release.
+
+    Raises
+    ------
+    InputError
+        For arrays that do not belong together.
+
+    Examples
+    --------
+    >>> from explorer import Grid, Points
+    >>> points = Points(np.array([-122.42, -122.41]), np.array([37.77, 37.78]), name="two")
+    >>> len(points), points.has_users
+    (2, False)
+    >>> Grid.around(-122.42, 37.77, "4km", shape=4).count(points).total
+    2
     """
 
     x: NDArray[np.float64]
@@ -184,7 +198,7 @@ def read_points(
     lon, lat : str, optional
         Columns of longitude and latitude (or of x and y); guessed from their names otherwise,
         which the notes say.
-    crs : optional
+    crs : int, str or CRS, optional
         CRS of the coordinates, such as "EPSG:27700", where the source does not say it. Degrees
         (WGS 84) are assumed only for values that can be degrees.
     user : str or (n,) array, optional
@@ -195,7 +209,7 @@ def read_points(
         When; kept as it is.
     name : str, optional
         What to call the points; for bytes the name of the file, with its ending.
-    max_rows : int
+    max_rows : int, 1 or more
         A longer source is refused before it is read.
 
     Returns

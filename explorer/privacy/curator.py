@@ -19,9 +19,10 @@ from explorer.points.weights import lattice_of
 from explorer.privacy import cuts, partitions
 from explorer.privacy.accounts import mix, shown
 from explorer.privacy.counts import Counts, Dense, sliced
-from explorer.privacy.noise import Keys, NoiseSource, is_release_grade
+from explorer.privacy.noise import NoiseSource, is_release_grade
 from explorer.privacy.passes import BudgetExceeded, Passes
 from explorer.privacy.regions import Regions, each_axis, each_of, one_axis
+from explorer.privacy.reports import ReportingNoise
 from explorer.releases import haar
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Candidates, LedgerRow, Measurement
@@ -30,7 +31,6 @@ from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance, to_epsi
 __all__ = ["BudgetExceeded", "Curator"]
 
 Progress = Callable[[float], None]
-_CHUNK = 50_000
 
 
 class Curator(Passes):
@@ -45,7 +45,7 @@ class Curator(Passes):
     noise : NoiseSource
         OpenDP for a release, seeded noise for a preview.
     progress : callable, optional
-        Told the finished part (0 to 1) of a long measurement.
+        Told the finished part (0 to 1) of the release, see `ReportingNoise`.
     """
 
     def __init__(
@@ -58,8 +58,13 @@ class Curator(Passes):
         super().__init__(counts.domain.shape, units)
         self.__counts = counts
         self._noise = noise
-        self._progress = progress
+        if progress is not None:
+            self._mean_spent = 0.0
+            self._noise = ReportingNoise(noise, progress, self._share_spent)
         self._preview = not is_release_grade(noise)
+
+    def _share_spent(self) -> float:
+        return (self._mean_spent or 0.0) / self.units
 
     @property
     def preview(self) -> bool:
@@ -115,7 +120,7 @@ class Curator(Passes):
                 f"those around them a {own.unit} of {own.contribution_bound}: count both with one "
                 "unit of privacy and one bound."
             )
-        inner = Curator(counts, int(self.remaining(region)[0]), self._noise, self._progress)
+        inner = Curator(counts, int(self.remaining(region)[0]), self._noise)
         inner._settle_in(self, region)
         inner._preview = self._preview
         return inner
@@ -146,7 +151,7 @@ class Curator(Passes):
         sensitivity = self.__counts.contribution_bound
         exact = self.__counts.count(regions.lower, regions.upper)
         # Read-only: what a plan writes into its copy must not become what was drawn.
-        noisy = shown(self._in_chunks(exact, sensitivity, paid, regions.keys, stage))
+        noisy = shown(self._noise.laplace(exact, sensitivity, paid, regions.keys, stage))
         variances = laplace_variance(paid, sensitivity)
         self._notes.measured.append(
             (regions.book, Measurement(stage, regions.ids, noisy, variances))
@@ -401,23 +406,11 @@ class Curator(Passes):
         with np.errstate(over="ignore"):
             keys = mix(np.arange(flat.size, dtype=np.uint64) + root.keys[0])
         paid = np.full(flat.size, each)
-        noisy = self._in_chunks(flat, bound, paid, keys, stage).reshape(exact.shape)
+        noisy = self._noise.laplace(flat, bound, paid, keys, stage).reshape(exact.shape)
         self._notes.enter(
             LedgerRow(stage, to_epsilon(each), flat.size, float(bound), f"{levels} levels in turn")
         )
         return noisy, float(laplace_variance(paid[:1], bound)[0])
-
-    def _in_chunks(self, exact: Ints, sensitivity: int, paid: Ints, keys: Keys, stage: str) -> Ints:
-        if self._progress is None or len(exact) <= _CHUNK:
-            return self._noise.laplace(exact, sensitivity, paid, keys, stage)
-        noisy = np.empty_like(exact)
-        for begin in range(0, len(exact), _CHUNK):
-            part = slice(begin, begin + _CHUNK)
-            noisy[part] = self._noise.laplace(
-                exact[part], sensitivity, paid[part], keys[part], stage
-            )
-            self._progress(min(1.0, (begin + _CHUNK) / len(exact)))
-        return noisy
 
 
 def _those(

@@ -73,6 +73,24 @@ class Ledger:
     InputError
         For a cap that is not a number of 0 or more; from every method for a file that cannot be
         used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from explorer import HTF, FrequencyMatrix, InputError, Ledger
+    >>> matrix = FrequencyMatrix.from_array([[9, 0], [8, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"{folder}/ledger.sqlite3", cap=1)
+    ...     release = HTF(epsilon=0.75).release(matrix, ledger=ledger)
+    ...     print(ledger.spent(matrix.key), ledger.left(matrix.key))
+    ...     print([row.mechanism for row in ledger.rows(matrix.key)])
+    ...     try:
+    ...         HTF(epsilon=0.5).release(matrix, ledger=ledger)
+    ...     except InputError:
+    ...         print("refused: nothing was drawn")
+    750000000000 250000000000
+    ['htf']
+    refused: nothing was drawn
     """
 
     def __init__(self, path: str | Path | None = None, cap: float | None = None) -> None:
@@ -80,12 +98,44 @@ class Ledger:
         self.cap_units = _cap_units(os.environ.get("EXPLORER_EPSILON_CAP") if cap is None else cap)
 
     def spent(self, key: str) -> int:
-        """What is booked on a data set, in units of 10^-12 epsilon."""
+        """What is booked on a data set, in units of 10^-12 epsilon.
+
+        Parameters
+        ----------
+        key : str
+            The data set's, such as `FrequencyMatrix.key`.
+
+        Returns
+        -------
+        int
+            0 for a data set that is not in the file.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be used.
+        """
         with self._transaction() as connection:
             return _sum(connection, key)
 
     def left(self, key: str) -> int | None:
-        """What may still be spent on a data set, in units; None when there is no cap."""
+        """What may still be spent on a data set, in units; None when there is no cap.
+
+        Parameters
+        ----------
+        key : str
+            The data set's.
+
+        Returns
+        -------
+        int or None
+            In units of 10^-12 epsilon, 0 or more.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be used.
+        """
         if self.cap_units is None:
             return None
         return max(self.cap_units - self.spent(key), 0)
@@ -95,19 +145,35 @@ class Ledger:
 
         Parameters
         ----------
-        key : the data set's
-        units : what the release costs, above 0, in units of 10^-12 epsilon
-        mechanism : its key
-        what : a note for people; it must not hold an exact count
+        key : str
+            The data set's.
+        units : int, above 0
+            What the release costs, in units of 10^-12 epsilon.
+        mechanism : str
+            Its key, such as "htf".
+        what : str
+            A note for people; it must not hold an exact count.
 
         Returns
         -------
-        The number of the booking.
+        int
+            The number of the booking.
 
         Raises
         ------
         InputError
-            If the data set's spends would pass the cap; nothing is booked then.
+            If the data set's spends would pass the cap (nothing is booked then), and for a file
+            that cannot be used.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger(f"{folder}/ledger.sqlite3")
+        ...     number = ledger.book("a key", 10**12, "htf")
+        ...     ledger.lower(number, 10**11)
+        ...     print(number, ledger.spent("a key"))
+        1 100000000000
         """
         with self._transaction() as connection:
             before = _sum(connection, key)
@@ -125,8 +191,24 @@ class Ledger:
 
         Parameters
         ----------
-        number : of the booking, see `book`
-        units : what was spent, in units of 10^-12 epsilon; 0 takes the booking out
+        number : int, 1 or more
+            Of the booking, see `book`.
+        units : int
+            What was spent, in units of 10^-12 epsilon; 0 takes the booking out.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be used.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger(f"{folder}/ledger.sqlite3")
+        ...     ledger.lower(ledger.book("a key", 10**12, "htf"), 0)
+        ...     print(ledger.rows())
+        []
         """
         with self._transaction() as connection:
             if units <= 0:
@@ -137,7 +219,23 @@ class Ledger:
                 )
 
     def rows(self, key: str | None = None) -> list[Spend]:
-        """Bookings in their order, of one data set or of all."""
+        """Bookings in their order, of one data set or of all.
+
+        Parameters
+        ----------
+        key : str, optional
+            Of one data set; by default those of all.
+
+        Returns
+        -------
+        list of Spend
+            Data set, time, mechanism, units (10^-12 epsilon) and note of each.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be used.
+        """
         query = "SELECT dataset, time, mechanism, units, what FROM spends"
         query += "" if key is None else " WHERE dataset = ?"
         with self._transaction() as connection:

@@ -6,6 +6,8 @@ in parallel; the sum of the passes' dearest paths is what everything has cost.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,6 +39,8 @@ class Passes:
         self._closed = False
         # The curator that this one works inside, and the region that is its own.
         self._around: tuple[Passes, Regions] | None = None
+        #: Units spent on a cell's path in the mean over all cells; None while nobody asks.
+        self._mean_spent: float | None = None
 
     @property
     def units(self) -> int:
@@ -121,7 +125,25 @@ class Passes:
             raise BudgetExceeded(f"{stage}: this curator is closed; nothing was drawn")
         self._notes.charges.append((book, stage, regions.ids, paid))
         self._pay_around(self.spent - before, stage)
+        self._come_further(regions, paid)
         return paid
+
+    def _come_further(self, regions: Regions, paid: Ints) -> None:
+        """Tell whoever asks for the progress what was paid, weighed by the cells it is for.
+
+        The dearest path would be at its end while others have hardly begun.
+        """
+        outermost: Passes = self
+        around = []
+        while outermost._around is not None:
+            outermost, region = outermost._around
+            around.append((outermost, region))
+        if outermost._mean_spent is None:
+            return
+        part = float(paid.astype(np.float64) @ regions.cells) / math.prod(self.shape)
+        for outer, region in around:
+            part *= float(region.cells[0]) / math.prod(outer.shape)
+        outermost._mean_spent += part
 
     @property
     def _is_closed(self) -> bool:

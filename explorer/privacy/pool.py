@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.noise import Ints, Keys, NoiseSource, is_release_grade
+from explorer.privacy.noise import Ints, Keys, NoiseSource
 
 T = TypeVar("T")
 AT_ONCE = 512
@@ -148,7 +148,7 @@ def _draw(source: NoiseSource, lanes: Sequence[_Lane]) -> None:
         asked = lane.asked
         assert asked is not None
         # Only reproducible noise has names: OpenDP is asked for all stages at once.
-        stage = "areas" if is_release_grade(source) else asked.stage
+        stage = asked.stage if source.preview else "areas"
         kind = asked.method, asked.sensitivity, asked.threshold, stage
         groups.setdefault(kind, []).append(lane)
     for (method, sensitivity, threshold, stage), group in groups.items():

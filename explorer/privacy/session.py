@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from explorer.errors import InputError
 from explorer.grid.cards import exact_card
+from explorer.privacy.bars import Progress
 from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_epsilon, to_units
 
@@ -21,7 +21,7 @@ class Draws(Protocol[Made_co]):
         self,
         matrix: Any,
         rng: None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = None,
         ledger: Ledger | None = None,
     ) -> Made_co:
         """Draw one private map."""
@@ -86,16 +86,20 @@ class Session:
         """Whom every release protects: "point", each record, or "user", all records of each."""
         return str(self.matrix.unit)
 
-    def release(
-        self, mechanism: Draws[Made_co], progress: Callable[[float], None] | None = None
-    ) -> Made_co:
+    def release(self, mechanism: Draws[Made_co], progress: Progress = None) -> Made_co:
         """Draw a release from the session's budget; what it would exceed is refused undrawn.
 
         Parameters
         ----------
-        mechanism : such as ``HTF(epsilon=0.25)``
-        progress : callable, optional
-            Called with the finished part, 0 to 1.
+        mechanism : Mechanism
+            Such as ``HTF(epsilon=0.25)``.
+        progress : True or callable, optional
+            A bar, or what is called with the finished part, 0 to 1.
+
+        Returns
+        -------
+        Release
+            Or what else the mechanism makes, such as a `CountryRelease`.
 
         Raises
         ------

@@ -29,13 +29,24 @@ _SHOWN = 10
 class Answers:
     """Answers to n boxes or polygons.
 
-    Attributes
+    Parameters
     ----------
-    value : (n,) private counts
-    sd : (n,) standard deviation of their noise part, given the partition. The rest of the error
-        comes from uneven spread inside leaves, which no release can know.
-    sd_exact : whether `sd` is a closed form (linear inference) or an estimate
-    rows : the frame or series that was asked, whose index and shapes `to_frame` keeps, or None
+    value : (n,) float64
+        Private counts, in records; noise may make one negative.
+    sd : (n,) float64, 0 or more
+        Standard deviation of their noise part, in records, given the partition. The rest of the
+        error comes from uneven spread inside leaves, which no release can know.
+    sd_exact : bool
+        Whether `sd` is a closed form (linear inference) or an estimate.
+    rows : GeoDataFrame, GeoSeries or None
+        What was asked, whose index and shapes `to_frame` keeps.
+
+    Examples
+    --------
+    >>> from explorer import UG, Answers
+    >>> answers = UG(epsilon=1, grid_size=2).release([[9, 0], [8, 1]], rng=7).answer([[0, 0, 1, 2]])
+    >>> isinstance(answers, Answers), len(answers), bool(answers.sd[0] > 0)
+    (True, 1, True)
     """
 
     value: Floats
@@ -64,12 +75,14 @@ class Answers:
 
         Parameters
         ----------
-        level : chance that noise stays inside, above 0 and below 1
-        z : standard deviations on either side, 0 or more, in place of a level
+        level : float, above 0 and below 1
+            Chance that noise stays inside.
+        z : float, 0 or more, optional
+            Standard deviations on either side, in place of a level.
 
         Returns
         -------
-        (n,) lower and (n,) upper ends
+        (n,) lower and (n,) upper ends, in records
 
         Raises
         ------
@@ -98,7 +111,8 @@ class Answers:
 
         Parameters
         ----------
-        level : of the interval of the noise
+        level : float, above 0 and below 1
+            Of the interval of the noise.
 
         Returns
         -------

@@ -43,18 +43,59 @@ OUTLINE = 200.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountryRelease:
-    """Private counts of every area of a country, and a private map inside.
+    """`Country` makes it and `load` reads it; nobody needs to call this class.
 
-    Attributes
+    Parameters
     ----------
-    windows : the public areas, their people and their lattice
-    tree : Tree over the lowest areas in a row (`people.Row`): the areas that were counted; its
-        leaves are those in which a map lies
-    unbiased : (nodes,) counts after least squares, before negative ones were moved
-    node : (nodes,) the node of `windows.people` that each node of the tree is
-    maps : (leaves,) private map in each leaf of the tree; None where there is none
-    mechanism, parameters, units, preview, unit, contribution_bound, ledger, facts, version : as of
-        a `Release`
+    windows : Windows
+        The public areas, their people and their lattice.
+    tree : Tree
+        Over the lowest areas in a row (`people.Row`): the areas that were counted; its leaves are
+        those in which a map lies.
+    unbiased : (nodes,) array
+        Counts after least squares, before negative ones were moved.
+    node : (nodes,) array
+        The node of `windows.people` that each node of the tree is.
+    maps : tuple of AreaMap or None, one for each leaf of the tree
+        Private map in each leaf; None where there is none.
+    mechanism : str
+    parameters : mapping
+    units : int, in 10^-12 epsilon
+    preview : bool
+    unit : {"point", "user"}
+    contribution_bound : int, 1 or more
+    ledger : tuple of LedgerRow
+    facts : mapping
+    version : str
+        These nine as of a `Release`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import geopandas
+    >>> from shapely import box
+    >>> from explorer import Areas, Country, CountryRelease
+    >>> frame = geopandas.GeoDataFrame(
+    ...     {"district": ["West", "East"]},
+    ...     geometry=[box(0, 0, 1000, 2000), box(1000, 0, 2000, 2000)],
+    ...     crs="EPSG:32633",
+    ... )
+    >>> areas = Areas.read(frame, levels=("district",))
+    >>> where = {"x": 40 * [500] + 20 * [1500], "y": 60 * [900]}
+    >>> counts = areas.count(where, cell=250, crs="EPSG:32633")
+    >>> release = Country(epsilon=1, inside="identity").release(counts, rng=7)
+    >>> release.areas().name.tolist(), release.figures()[0].shape
+    (['', 'West', 'East'], (3,))
+    >>> west = release.answer([("West",)])
+    >>> len(west), release.inside("West").kind, bool(release.density().sum() > 0)
+    (1, 'grid', True)
+    >>> release.summary()[:7]
+    'Preview'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release.save(f"{folder}/country.gpkg")
+    ...     again = CountryRelease.load(f"{folder}/country.gpkg")
+    >>> bool(abs(again.total - release.total) < 1e-9)
+    True
     """
 
     windows: Windows
@@ -141,7 +182,13 @@ class CountryRelease:
         )
 
     def figures(self) -> tuple[Floats, Floats, Floats]:
-        """Count, unbiased count and sd of every area, (n,) each: `areas` without geometry."""
+        """Count, unbiased count and sd of every area: `areas` without geometry.
+
+        Returns
+        -------
+        (n,), (n,) and (n,) float64
+            In records.
+        """
         return self._of_nodes
 
     def answer(self, where: Any, *, crs: Any = None, by: str = COVERAGE) -> Answers:
@@ -149,10 +196,11 @@ class CountryRelease:
 
         Parameters
         ----------
-        where : (n, 4) x0, y0, x1, y1 in metres of the lattice; GeoDataFrame or GeoSeries in any
-            CRS, or a file of polygons; shapely geometries in the CRS of the lattice; other
-            `Areas`; or names of own areas, each a path such as ("England", "London"): their union
-            for a list of paths
+        where : (n, 4) array, frame, path, polygons, Areas or names
+            Numbers are x0, y0, x1, y1 in metres of the lattice; a GeoDataFrame, a GeoSeries or a
+            file of polygons has a CRS of its own, shapely geometries have that of the lattice;
+            other `Areas`; or names of own areas, each a path such as ("England", "London"): their
+            union for a list of paths.
         crs, by : as of `Release.answer`
 
         Returns
@@ -203,7 +251,12 @@ class CountryRelease:
 
         Parameters
         ----------
-        path : names from the highest level down, or one name that is an area's only once
+        path : str or sequence of str
+            Names from the highest level down, or one name that is an area's only once.
+
+        Returns
+        -------
+        Release
 
         Raises
         ------
@@ -221,7 +274,12 @@ class CountryRelease:
         return _as_release(self, each, count)
 
     def density(self) -> Floats:
-        """Private count of every cell of the lattice, (rows, cols)."""
+        """Private count of every cell of the lattice, (rows, cols).
+
+        Returns
+        -------
+        (rows, cols) float64
+        """
         whole = np.zeros(self.windows.grid.shape)
         for place in range(len(self.maps)):
             window, cells = self._cells[place]
@@ -233,7 +291,12 @@ class CountryRelease:
         return whole
 
     def summary(self) -> str:
-        """One sentence that says what this is and how good."""
+        """One sentence that says what this is and how good.
+
+        Returns
+        -------
+        str
+        """
         kind = "Preview (reproducible noise, not private)" if self.preview else "Private release"
         protects = "each record"
         if self.unit == "user":
@@ -249,6 +312,10 @@ class CountryRelease:
     def save(self, path: str | Path) -> None:
         """Write one file: a GeoPackage (.gpkg) with a layer per level, or GeoParquet (.parquet).
 
+        Parameters
+        ----------
+        path : path ending in .gpkg or .parquet
+
         Raises
         ------
         InputError
@@ -259,6 +326,15 @@ class CountryRelease:
     @classmethod
     def load(cls, path: str | Path) -> CountryRelease:
         """Read what `save` wrote; needs no points.
+
+        Parameters
+        ----------
+        path : path
+            Of a file that `save` wrote.
+
+        Returns
+        -------
+        CountryRelease
 
         Raises
         ------

@@ -15,19 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.pieces import COVERAGE, Shapes, check_by
 from explorer.grid.sums import summed
 from explorer.releases import exports, kinds
 from explorer.releases import file as release_file
-from explorer.releases.answers import Answers
-from explorer.releases.asking import asked
 from explorer.releases.checks import check_made
 from explorer.releases.facts import by_stage, checked, described
 from explorer.releases.in_words import sentence
 from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
-from explorer.releases.marginal import chosen_axes, marginal_density
 from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
+from explorer.releases.questions import Questions
 from explorer.releases.shown import Shown
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
@@ -39,32 +36,72 @@ Boxes = ArrayLike | Mapping[str, Any] | Any
 
 
 @dataclass(frozen=True, eq=False)
-class Release(Shown):
+class Release(Questions, Shown):
     """A private map: a partition of a domain with a private count for every leaf.
 
-    Attributes
+    Mechanisms make it and `load` reads it; nobody needs to call this class.
+
+    Parameters
     ----------
     tree : Tree
         All nodes with their noisy counts; leaves tile the domain.
     domain : Domain
         The public space of d axes: a `Grid`, or several places of trips.
-    mechanism, parameters : how it was made
+    mechanism : str
+        How it was made.
+    parameters : mapping
+        The settings of the mechanism.
     units : int
         The budget, in units of 10^-12 epsilon.
     preview : bool
         True for reproducible noise: such a map is not private and must not be published.
-    unit, contribution_bound : the unit of privacy and how many records it may have given
-    ledger : one row a stage; what a leaf's path spent on each, averaged, adds up to epsilon
-    facts : choices made from noisy figures, such as the height
-    elsewhere : what passes over the domain before this tree cost, as (stage, epsilon)
-    inside : how a leaf's count lies inside it, "uniform", "interpolated" from released neighbours,
-        or by the "maps" of the places
-    linear : whether counts are linear in the draws, so that the noise has a closed form
-    haar_variance : variance of every Haar coefficient, for Privlet
-    candidates : cuts that HTF's search looked at, with their noisy costs; no file keeps them
-    maps : private maps of all places, drawn beside the tree; None for most mechanisms
-    weighted : whether counts are sums of weights of a user's records, see `share`
-    version : of the software that drew it
+    unit : {"point", "user", "client"}
+        The unit of privacy: adding or removing one makes two data sets neighbours.
+    contribution_bound : int, 1 or more
+        How many records one unit may have given.
+    ledger : tuple of LedgerRow
+        One row a stage; what a leaf's path spent on each, averaged, adds up to epsilon.
+    facts : mapping
+        Choices made from noisy figures, such as the height.
+    elsewhere : tuple of (str, float)
+        What passes over the domain before this tree cost, as stage and epsilon.
+    inside : {"uniform", "interpolated", "maps"}
+        How a leaf's count lies inside it: evenly, after released neighbours, or by the maps of
+        the places.
+    linear : bool
+        Whether counts are linear in the draws, so that the noise has a closed form.
+    haar_variance : float, 0 or more, or None
+        Variance of every Haar coefficient, for Privlet.
+    candidates : tuple
+        Cuts that HTF's search looked at, with their noisy costs; no file keeps them.
+    maps : PlaceMaps or None
+        Private maps of all places, drawn beside the tree.
+    weighted : bool
+        Whether counts are sums of weights of a user's records, see `share`.
+    version : str
+        Of the software that drew it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from explorer import UG, FrequencyMatrix, Release
+    >>> matrix = FrequencyMatrix.from_array([[9, 0], [8, 1]])
+    >>> release = UG(epsilon=1, grid_size=2).release(matrix)
+    >>> release.preview, release.n_leaves, release.density().shape, release.boxes()[0].tolist()
+    (False, 4, (2, 2), [0.0, 0.0, 1.0, 1.0])
+    >>> [(stage, round(part, 9)) for stage, part in release.stages()]
+    [('cells', 1.0)]
+    >>> release.spread("interpolated").inside
+    'interpolated'
+    >>> release.summary()[:34]
+    'Private release by ug with epsilon'
+    >>> list(release.to_geodataframe().columns)
+    ['count', 'noise_sd', 'density', 'low', 'high', 'geometry']
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     release.save(f"{folder}/map.parquet")
+    ...     again = Release.load(f"{folder}/map.parquet")
+    >>> bool((again.counts == release.counts).all())
+    True
     """
 
     tree: Tree
@@ -126,16 +163,46 @@ class Release(Shown):
         tree : Tree
             Everything in it has been released: the caller's word, nothing here can check it.
         domain : Domain
-        ledger : rows of what was measured, one or more for each of the tree's stages
-        mechanism, parameters : how it was made
-        units : what any path of the tree spent at most, in 10^-12 epsilon
-        preview, unit, contribution_bound, facts, linear : as in the attributes
+        ledger : sequence of LedgerRow
+            Rows of what was measured, one or more for each of the tree's stages.
+        mechanism : str
+            How it was made.
+        parameters : mapping
+            With these settings.
+        units : int, 1 or more
+            What any path of the tree spent at most, in 10^-12 epsilon.
+        preview : bool
+        unit : {"point", "user"}
+        contribution_bound : int, 1 or more
+        facts : mapping, optional
+        linear : bool
+            All as in the parameters of the class.
+
+        Returns
+        -------
+        Release
 
         Raises
         ------
         InputError
             For a tree that does not tile the domain or was not measured, stages without a row in
             the ledger, a path that spent more than ``units``, or another unit of privacy.
+
+        Examples
+        --------
+        >>> from explorer import UG
+        >>> tried = UG(epsilon=1, grid_size=2).release([[9, 0], [8, 1]], rng=7)
+        >>> same = Release.from_tree(
+        ...     tried.tree,
+        ...     domain=tried.domain,
+        ...     ledger=tried.ledger,
+        ...     mechanism="mine",
+        ...     parameters={},
+        ...     units=tried.units,
+        ...     preview=True,
+        ... )
+        >>> same.mechanism, same.n_leaves
+        ('mine', 4)
         """
         check_made(tree, domain.shape, ledger, units, unit)
         release = cls(
@@ -233,87 +300,14 @@ class Release(Shown):
         return max(self.total, 0.0) / self.contribution_bound
 
     def boxes(self) -> Floats:
-        """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4)."""
+        """Leaves as people write boxes of the domain: of a grid x0, y0, x1, y1, (leaves, 4).
+
+        Returns
+        -------
+        (leaves, 4) float64
+            In metres of the grid, or cells; of k places (leaves, 4k).
+        """
         return self.domain.from_cells(np.stack([self.lower, self.upper], axis=1))
-
-    def answer(self, where: Boxes, *, crs: Any = None, by: str = COVERAGE) -> Answers:
-        """Private counts of rectangles, of polygons, or of the boxes of another domain.
-
-        Parameters
-        ----------
-        where : (n, 4) x0, y0, x1, y1, or polygons
-            Numbers are metres of the grid's CRS, or cells (x along columns, y along rows) when the
-            grid has none. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them are
-            asked as they are, of one map. Cells that are cut through count by area; what lies
-            outside the grid is 0. Of several places (n, k, 4), NaN for anywhere, or a mapping from
-            places to frames.
-        crs : optional
-            Of numbers and geometries that have none of their own, such as 4326 for west, south,
-            east, north in degrees.
-        by : "coverage"
-            Cells on a border count by the area inside.
-
-        Returns
-        -------
-        Answers
-            With the index and the shapes of a frame or file that was asked.
-
-        Raises
-        ------
-        InputError
-            For rectangles that are not (n, 4), not finite, or inside out; for degrees without a
-            CRS; for shapes that are no polygons, and for polygons asked of several places.
-        """
-        check_by(by)
-        shapes = Shapes.of(where, crs)
-        value, variance, _ = asked(self, where if shapes is None else shapes)
-        rows = None if shapes is None else shapes.rows
-        return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact, rows)
-
-    def share(self, rectangles: ArrayLike) -> Answers:
-        """Shares of all records that lie in boxes, 0 to 1 but for noise.
-
-        What answers say where users are protected: a user's records are bounded, so that counts
-        are none of trips or visits, and how many there are has no bounded sensitivity. `people`
-        says how many users stand behind it.
-
-        Parameters
-        ----------
-        rectangles : as in `answer`
-
-        Raises
-        ------
-        InputError
-            See `answer`, or for a release in which nobody is found.
-        """
-        if self.total <= 0:
-            raise InputError("This release finds no records at all, so there are no shares of it.")
-        found = self.answer(rectangles)
-        return Answers(found.value / self.total, found.sd / self.total, False)
-
-    def map_answer(self, place: int, rectangles: ArrayLike) -> Floats:
-        """What the map of one place says itself, beside the tree's own `answer`.
-
-        Parameters
-        ----------
-        place : 0 to k - 1
-        rectangles : (n, 4) x0, y0, x1, y1, as people write boxes of this place
-
-        Returns
-        -------
-        (n,) private counts of records that are there with this place, wherever their others lie
-
-        Raises
-        ------
-        InputError
-            For a release without maps, a place that it has not, or bad rectangles.
-        """
-        grids: Sequence[Grid] = getattr(self.domain, "grids", ())
-        if self.maps is None or not grids:
-            raise InputError("This release has no maps of its places: ask with answer.")
-        if place not in range(len(grids)):
-            raise InputError(f"The place is {place!r}: give a number, 0 to {len(grids) - 1}.")
-        return self.maps.answer(int(place), grids[int(place)].to_cells(rectangles))
 
     def spread(self, inside: str) -> Release:
         """The same release with counts spread otherwise inside leaves; costs nothing.
@@ -322,6 +316,10 @@ class Release(Shown):
         ----------
         inside : {"uniform", "interpolated", "maps"}
             "interpolated" of a grid alone, "maps" where the release has some.
+
+        Returns
+        -------
+        Release
 
         Raises
         ------
@@ -337,12 +335,13 @@ class Release(Shown):
             )
         return replace(self, inside=inside)
 
-    def touched(self, where: Boxes) -> NDArray[np.int64]:
-        """Number of leaves that each rectangle or polygon touches, (n,)."""
-        return asked(self, where)[2]
-
     def density(self) -> Floats:
         """Private count per cell of a map, (rows, cols).
+
+        Returns
+        -------
+        (rows, cols) float64
+            Row 0 is the southern edge.
 
         Raises
         ------
@@ -350,38 +349,6 @@ class Release(Shown):
             For a release of other than two axes: see `marginal`.
         """
         return self._density
-
-    def marginal(self, axes: Sequence[int]) -> Floats:
-        """Private count per cell of some axes, all others summed.
-
-        Parameters
-        ----------
-        axes : k different axes, 0 to d - 1
-            The order is that of the result; (0, 1) of trips is where they begin.
-
-        Returns
-        -------
-        (shape[axes[0]], shape[axes[1]], ...)
-            Sums over it equal the answers to boxes that hold the other axes whole. Cells share
-            noise, so that of a sum is asked of `answer`.
-
-        Raises
-        ------
-        InputError
-            For axes that are not there or named twice, and for more cells than a grid may have.
-        """
-        shape, chosen = self.domain.shape, chosen_axes(self.domain, axes)
-        if self.inside != "interpolated":
-            return marginal_density(self.tree, shape, chosen, self.maps_inside)
-        others = tuple(axis for axis in range(len(shape)) if axis not in chosen)
-        return np.transpose(self.density().sum(axis=others), np.argsort(np.argsort(chosen)))
-
-    @property
-    def maps_inside(self) -> PlaceMaps | None:
-        """The maps by which counts lie inside leaves; None where they do otherwise."""
-        if self.inside == "maps" and self.maps is None:
-            raise InputError("This release has no maps of its places: spread it uniform.")
-        return self.maps if self.inside == "maps" else None
 
     @cached_property
     def chances(self) -> Chances:
@@ -407,13 +374,25 @@ class Release(Shown):
         return summed(self._density)
 
     def stages(self) -> list[tuple[str, float]]:
-        """What a leaf's path spent on each stage, averaged over leaves; adds up to epsilon."""
+        """What a leaf's path spent on each stage, averaged over leaves; adds up to epsilon.
+
+        Returns
+        -------
+        list of (str, float)
+            Name and epsilon of each.
+        """
         mean = self.tree.mean_path_spent / UNITS_PER_EPSILON
         here = [(stage, float(part)) for stage, part in zip(self.tree.stages, mean, strict=True)]
         return [*self.elsewhere, *here]
 
     def summary(self) -> str:
-        """One sentence that says what this is and how good."""
+        """One sentence that says what this is and how good.
+
+        Returns
+        -------
+        str
+            It holds released numbers alone.
+        """
         return sentence(
             preview=self.preview,
             mechanism=self.mechanism,
@@ -433,8 +412,10 @@ class Release(Shown):
 
         Parameters
         ----------
-        crs : to project to; by default the grid's own
-        details : whether cells, height and depth of every leaf are columns too
+        crs : int, str or CRS, optional
+            To project to; by default the grid's own.
+        details : bool
+            Whether cells, height and depth of every leaf are columns too.
 
         Returns
         -------
@@ -454,7 +435,7 @@ class Release(Shown):
 
         Parameters
         ----------
-        path : .parquet, .gpkg or .geojson
+        path : path ending in .parquet, .gpkg or .geojson
             GeoParquet is the release itself, leaves as rows, all else as metadata: what `load`
             reads. The others are copies of the leaves for other tools.
 
@@ -473,14 +454,20 @@ class Release(Shown):
     def load(cls, path: str | Path) -> Release:
         """Read a release file; needs no points.
 
+        Parameters
+        ----------
+        path : path
+            Of a .parquet that `save` wrote.
+
+        Returns
+        -------
+        Release
+            A `DistributedRelease` where the file holds rounds.
+
         Raises
         ------
         InputError
             For a file that is missing, damaged, not a release, or from another version.
-
-        Returns
-        -------
-        A `DistributedRelease` where the file holds rounds.
         """
         tree, domain, about, maps = release_file.read(path)
         try:

@@ -71,7 +71,8 @@ class Shown:
             As of `to_geodataframe`; density is per km2, or per cell without a CRS.
         scale : "log" or "linear"
             Logarithmic colours show nothing where a number is 0 or below.
-        partition : whether the edges of the leaves are drawn
+        partition : bool
+            Whether the edges of the leaves are drawn.
 
         Returns
         -------
@@ -81,6 +82,14 @@ class Shown:
         ------
         InputError
             For a release that is no map, another column or scale, or without Matplotlib.
+
+        Examples
+        --------
+        >>> from explorer import UG
+        >>> release = UG(epsilon=1, grid_size=2).release([[9, 0], [8, 1]], rng=7)
+        >>> axes = release.plot(column="count", scale="linear")
+        >>> type(axes).__name__
+        'Axes'
         """
         return painter().plot(self, ax, column, scale, partition)
 
@@ -91,7 +100,8 @@ class Shown:
 
         Parameters
         ----------
-        tiles : of folium, such as "CartoDB positron"; None for no ground
+        tiles : str or None
+            Of folium, such as "CartoDB positron"; None for no ground.
         **options : of `geopandas.GeoDataFrame.explore`, such as ``column="count"``
 
         Returns
@@ -102,6 +112,15 @@ class Shown:
         ------
         InputError
             For a release that is no map on the Earth, or without folium.
+
+        Examples
+        --------
+        >>> from explorer import UG, FrequencyMatrix, Grid
+        >>> grid = Grid.around(-122.42, 37.77, "4km", shape=2)
+        >>> matrix = FrequencyMatrix([[9, 0], [8, 1]], grid)
+        >>> drawn = UG(epsilon=1, grid_size=2).release(matrix, rng=7).explore(column="count")
+        >>> type(drawn).__name__
+        'Map'
         """
         return painter().explore(self, tiles, **options)
 
@@ -118,6 +137,13 @@ class Shown:
         ------
         InputError
             For a release that is no map.
+
+        Examples
+        --------
+        >>> from explorer import UG
+        >>> release = UG(epsilon=1, grid_size=2).release([[9, 0], [8, 1]], rng=7)
+        >>> release.to_xarray().sel(x=0.5, y=1.5).attrs["mechanism"]
+        'ug'
         """
         import xarray
 

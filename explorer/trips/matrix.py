@@ -75,6 +75,8 @@ class TripMatrix:
     >>> trips = TripMatrix.from_coordinates([[0, 0, 3, 3], [0, 0, 3, 3], [1, 2, 0, 1]], [4, 4])
     >>> trips.count([[0, 0, 0, 0]], [[1, 1, 4, 4]]).tolist()
     [2]
+    >>> trips.prepare().marginal(0).total  # where they begin
+    3
     """
 
     def __init__(
@@ -145,10 +147,14 @@ class TripMatrix:
         ----------
         coordinates : (m, 2 k) whole numbers
             Row and column of every place of a record in turn.
-        shapes : k shapes, each (rows, cols) or one number for both
+        shapes : sequence of k shapes, each an int of 1 or more or a tuple (rows, cols)
             One shape makes a map, two or more make `TripDomain`; both are measured in cells.
         contribution_bound : int, 1 or more
             Above 1 the unit of privacy is a user.
+
+        Returns
+        -------
+        TripMatrix
 
         Raises
         ------
@@ -198,7 +204,13 @@ class TripMatrix:
         return Index.of(self.cells, self.multiplicities, self.shape)
 
     def prepare(self) -> TripMatrix:
-        """Build index and tables and compile what they run, so that questions wait for nothing."""
+        """Build index and tables and compile what they run, so that questions wait for nothing.
+
+        Returns
+        -------
+        TripMatrix
+            Itself.
+        """
         for place in range(len(self._grids)):
             self._table(place)
         # As many boxes as a look for the parts of a grid takes, read-only as a curator's are.
@@ -263,6 +275,10 @@ class TripMatrix:
         ----------
         place : int
             From 0, in the order of the domain.
+
+        Returns
+        -------
+        FrequencyMatrix
 
         Raises
         ------

@@ -31,10 +31,10 @@ class Trips:
 
     Parameters
     ----------
-    x, y : k arrays (n,) of float64
+    x, y : tuple of k arrays (n,) of float64
         Coordinates of every place in ``crs``: degrees of longitude and latitude, or metres, or,
         without a CRS, cells.
-    places : k texts
+    places : tuple of k str
         What the places are called: "o", "s1", .., "d" or other names.
     crs : pyproj.CRS or None
         ``None`` means that the coordinates are plain numbers without a place on the Earth.
@@ -50,6 +50,15 @@ class Trips:
     ------
     InputError
         For arrays that do not belong together.
+
+    Examples
+    --------
+    >>> from explorer import Trips
+    >>> trips = Trips(
+    ...     x=(np.array([2.30]), np.array([2.40])), y=(np.array([48.8]), np.array([49.0]))
+    ... )
+    >>> len(trips), trips.places, trips.has_users
+    (1, ('o', 'd'), False)
     """
 
     x: tuple[Floats, ...]
@@ -160,13 +169,13 @@ def read_trips(
         dest, dropoff, end, to ("d"); s1, stop 1, via 1 ("s1") and so on. Other names are taken
         as they are, and two columns may be named in place of a name. ``"o,s2,d"`` is the same as
         three names. None takes all that are recognised: origin, stops by number, destination.
-    crs : optional
+    crs : int, str or CRS, optional
         CRS of all coordinates; degrees (WGS 84) are assumed otherwise.
     user : str or (n,) array, optional
         Whose trip it is; any values, turned into codes. Rows without one are left out.
     name : str, optional
         What to call the trips; for bytes the name of the file, with its ending.
-    max_rows : int
+    max_rows : int, 1 or more
         A longer source is refused before it is read.
 
     Returns

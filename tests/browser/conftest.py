@@ -40,31 +40,33 @@ _SHARED: dict[str, BrowserContext] = {}
 expect.set_options(timeout=1000 * PATIENCE)
 
 
-class Server:
-    """``explorer.app.serve`` on a free port; ``log`` holds all it printed."""
+class Started:
+    """A process of our own that serves pages on loopback; ``log`` holds all it printed.
 
-    def __init__(self, call: str) -> None:
-        code = f"from explorer.app import serve; serve({call}, port=0, open=False)"
+    Parameters
+    ----------
+    command : what is started, and ends with `stop`
+    said : pattern of what it prints once it is ready; the first group is its address
+    **options : folder and environment, of `subprocess.Popen`
+    """
+
+    def __init__(self, command: list[str], said: str, **options: Any) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-u", "-c", code],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
         )
         self.log: list[str] = []
-        self._ready = threading.Event()
+        self._ready, self._said = threading.Event(), re.compile(said)
         self.url = ""
         threading.Thread(target=self._read, daemon=True).start()
         if not self._ready.wait(3 * PATIENCE) or not self.url:
-            pytest.fail("the server did not start:\n" + "".join(self.log), pytrace=False)
+            pytest.fail("it did not start:\n" + "".join(self.log), pytrace=False)
 
     def _read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.log.append(line)
-            found = re.search(r"explorer is at (http://\S+)", line)
-            if found:
+            found = self._said.search(line)
+            if found and not self.url:
                 self.url = found[1]
                 self._ready.set()
         self._ready.set()
@@ -72,6 +74,15 @@ class Server:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(PATIENCE)
+
+
+class Server(Started):
+    """``explorer.app.serve`` on a free port."""
+
+    def __init__(self, call: str) -> None:
+        code = f"from explorer.app import serve; serve({call}, port=0, open=False)"
+        command = [sys.executable, "-u", "-c", code]
+        super().__init__(command, r"explorer is at (http://\S+)", cwd=ROOT)
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     lines = err.splitlines()
     assert len(lines) == 1, err
     assert lines[0].startswith("dp-explorer: ")
-    assert lines[0].endswith((".", "help"))
+    assert lines[0].endswith((".", "?"))
     return lines[0]
 
 
@@ -97,10 +97,11 @@ def test_without_a_command_help_is_shown(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["relase"], "invalid choice: 'relase'"),
+        (["relase"], "Unknown command 'relase'; did you mean 'release'?"),
         (["--fast"], "--fast"),
         (["cities", "--fast"], "Unrecognized arguments: --fast"),
         (["cities", "--downl", "x"], "Unrecognized arguments"),  # nothing is abbreviated
+        (["cities", "--downlod", "x"], "did you mean --download?"),
         (["answer"], "required: MAP"),
         (["answer", "x", "--rectangle", "1", "2"], "expected 4 arguments"),
         (["answer", "x", "--rectangle", "a", "2", "3", "4"], "invalid float value: 'a'"),

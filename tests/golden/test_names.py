@@ -1,4 +1,4 @@
-"""Names that others write down: those of the package, of README and of the notebooks."""
+"""Names that others write down: those of the package, of README, its pages and the notebooks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ NAMES = (kept.TEXTS / "names.txt").read_text().split()
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """Python that readers copy: code in README, also inside a line, and cells of notebooks."""
-    readme = (ROOT / "README.md").read_text("utf8")
-    for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL):
-        yield "README.md", block
-    for line in re.findall(r"`((?:from|import) explorer[^`]*)`", readme):
-        yield "README.md", line
+    """Python that readers copy: in README and its pages, also in a line; cells of notebooks."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.md"))]:
+        text = page.read_text("utf8")
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+            yield page.name, block
+        for line in re.findall(r"`((?:from|import) explorer[^`]*)`", text):
+            yield page.name, line
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for cell in json.loads(path.read_text("utf8"))["cells"]:
             if cell["cell_type"] == "code":
@@ -60,8 +61,8 @@ def test_what_readers_import_is_there(module: str, name: str) -> None:
 
 def test_readme_and_every_notebook_are_looked_at() -> None:
     found = imported()
-    assert {"README.md", *(p.name for p in (ROOT / "notebooks").glob("*.ipynb"))} == {
-        where for where, _, _ in found
-    }
+    looked_at = {where for where, _, _ in found}
+    notebooks = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {"README.md", "trips.md", *notebooks} <= looked_at
     assert ("README.md", "Ledger") in {(where, name) for where, _, name in found}
     assert len(found) > 50

@@ -351,9 +351,9 @@ def test_people_may_write_it_as_they_are_used_to() -> None:
     assert one.look == Looks(right="difference", partition=False)
 
 
-def test_the_example_of_the_readme_is_a_scenario() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf8")
-    example = re.search(r"```yaml\n(.*?)```", readme, re.DOTALL)
+def test_the_example_on_the_page_about_scenarios_is_one() -> None:
+    page = (Path(__file__).parents[2] / "notebooks" / "scenarios.md").read_text("utf8")
+    example = re.search(r"```yaml\n(.*?)```", page, re.DOTALL)
     assert example is not None
     one = Scenario.from_yaml(example[1])
     assert one.page == "compare"

@@ -132,8 +132,8 @@ def test_lessons_are_short_enough_to_be_read() -> None:
         assert len(one.answer.split()) <= 180, path.name
 
 
-def test_the_lesson_in_the_readme_is_one() -> None:
-    text = (FOLDER.parents[2] / "README.md").read_text()
+def test_the_lesson_on_the_page_about_lessons_is_one() -> None:
+    text = (FOLDER.parents[2] / "notebooks" / "lessons.md").read_text("utf8")
     (example,) = re.findall(r"```markdown\n(---\n.*?)```", text, re.DOTALL)
     one = parse(example, "noise.md")
     assert one.experiment == "averaging"

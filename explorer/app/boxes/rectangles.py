@@ -89,6 +89,16 @@ class Rectangles:
                 self.add_row(self._row(box), name)
         return len(self)
 
+    def put(self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> None:
+        """Put (n, 4) or (n, k, 4) ``boxes`` in place of all others, or leave all as they were."""
+        before = self._rows, self.names, self.selected
+        self._rows, self.names, self.selected = self._rows[:0], [], []
+        try:
+            self.add_many(boxes, names)
+        except InputError:
+            self._rows, self.names, self.selected = before
+            raise
+
     def add(self, box: Sequence[float], name: str = "", place: int = 0) -> int:
         """Add a rectangle (x0, y0, x1, y1), elsewhere anywhere; returns its row."""
         row: list[Sequence[float] | None] = [None] * len(self.grids)

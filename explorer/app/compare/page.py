@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import panel as pn
 from numpy.typing import NDArray
 
@@ -25,7 +26,9 @@ from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.compare import CompareState, Side
-from explorer.points.matrix import FrequencyMatrix
+from explorer.errors import InputError
+from explorer.mechanisms import Mechanism
+from explorer.releases.release import Release
 from explorer.scenario import Scenario
 from explorer.views.markup import ledger_bar
 
@@ -37,14 +40,17 @@ class Compare(MapPage):
 
     Parameters
     ----------
-    city : str, FrequencyMatrix or None
-        A key of `explorer.cities.catalogue.cities()`, or counts of your own.
+    city : optional
+        A key of `explorer.cities.catalogue.cities()`; counts of your own, a `FrequencyMatrix` or an
+        array; or points (file, frame, `read_points`) with an ``extent``.
     a, b : str or Mechanism, optional
         The two mechanisms, by name or with settings; HTF and Mosaic without them.
     scenario : Scenario, optional
         What to begin with, in place of the rest; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
+    extent, user, boxes, keep, height, controls
+        Of points and of a notebook's cell, see `CuratorPage`.
     **choices
         First settings: ``epsilon``, ``side``, ``chosen``, ``seeds``, ... (see `CompareState`).
 
@@ -62,7 +68,7 @@ class Compare(MapPage):
 
     def __init__(
         self,
-        city: str | FrequencyMatrix | None = None,
+        city: Any = None,
         a: Side | None = None,
         b: Side | None = None,
         scenario: Scenario | None = None,
@@ -80,6 +86,38 @@ class Compare(MapPage):
     def pair(self) -> Pair | None:
         """What is on the two maps."""
         return self.stage.pair
+
+    @property
+    def mechanisms(self) -> tuple[Mechanism, Mechanism]:
+        """A and B, with epsilon and settings."""
+        a, b = (side.instance() for side in self.state.sides)
+        return a, b
+
+    @property
+    def releases(self) -> tuple[Release, Release] | None:
+        """The previews of A and B on the maps; None before there are some."""
+        return None if self.pair is None else (self.pair.a.release, self.pair.b.release)
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """True and private answers of A and B to the boxes: exact, so for the curator alone.
+
+        Returns
+        -------
+        DataFrame indexed by "mechanism" ("A" or "B") and the names of the boxes
+            Columns as of ``Explore.answers``.
+        """
+        if self.pair is None:
+            raise InputError("The page has no maps yet: wait until it is shown.")
+        boxes, names = self.rectangles.boxes, self.rectangles.names
+        sides = {"A": self.pair.a, "B": self.pair.b}
+        return pd.concat(
+            {
+                letter: answer_boxes(screen.release, screen.data.matrix, boxes).to_frame(names)
+                for letter, screen in sides.items()
+            },
+            names=["mechanism"],
+        )
 
     def compose(self, parts: PageParts) -> None:
         """Make drawer, pictures, sweep and text."""

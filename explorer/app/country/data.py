@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from explorer.app.curator.upload import OwnPoints
+from explorer.app.curator.own import OwnPoints
 from explorer.app.work.cache import Shelf
 from explorer.cities.countries import find
 from explorer.country.benchmarks import benchmark

@@ -26,9 +26,9 @@ from explorer.app.country.upload import CountryUploadForm
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.drawn_page import DrawnPage
 from explorer.app.curator.explain import Panel
+from explorer.app.curator.own import OwnPoints, as_read
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.upload import OwnPoints
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
@@ -36,7 +36,9 @@ from explorer.app.kit.numbers import finite
 from explorer.app.state.country import CountryState
 from explorer.cities.countries import countries, find
 from explorer.errors import InputError
+from explorer.grid.areas.areas import Areas
 from explorer.points.area_counts import AreaCounts
+from explorer.points.points import Points, read_points
 from explorer.scenario import Scenario
 from explorer.scenario.choices import LOWEST
 
@@ -46,12 +48,15 @@ class Country(DrawnPage):
 
     Parameters
     ----------
-    city : str, AreaCounts or None
-        A key of `explorer.cities.countries.countries()`, or counts of your own areas.
+    city : optional
+        A key of `explorer.cities.countries.countries()`; counts of your own, an `AreaCounts`; or
+        points with `Areas` as their ``extent``.
     scenario : Scenario, optional
         What to begin with, in place of country and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
+    extent, user, boxes, keep, height, controls
+        Of data of your own and of a notebook's cell, see `CuratorPage`.
     **choices
         First settings: ``epsilon``, ``level``, ``shows``, ``own_share``, ... (see `CountryState`).
 
@@ -164,9 +169,19 @@ class Country(DrawnPage):
 
     # Countries.
 
-    def bring(self, given: Any) -> Any:
+    def counts_of(self, given: Any, extent: Any) -> Any:
         """Counts of areas that someone brought along."""
         return own_country(given) if isinstance(given, AreaCounts) else None
+
+    def points_of(self, given: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+        """Points that someone brought along, with the areas that they are counted in."""
+        if not isinstance(extent, Areas):
+            raise InputError(
+                "Points of a country are counted in areas: give "
+                'extent=Areas.read("districts.gpkg", ["country", "region", "district"]).'
+            )
+        points = as_read(given, Points, user, read_points)
+        return OwnCountry(points, "Your country", areas=extent)
 
     def known(self, key: str) -> None:
         """Refuse a key that no country has."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from explorer.app.country.data import OwnCountry
-from explorer.app.curator.upload import MOST_BYTES, OwnPoints, UploadForm, read_upload
+from explorer.app.curator.own import OwnPoints
+from explorer.app.curator.upload import MOST_BYTES, UploadForm, read_upload
 from explorer.app.kit import ui
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas

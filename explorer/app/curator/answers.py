@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ from explorer.releases.overlap import spread_exactly
 from explorer.views.error_bar import error_bar
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from explorer.points.matrix import FrequencyMatrix
     from explorer.releases.release import Release
 
@@ -48,6 +51,25 @@ class BoxAnswers(PrivateAnswers):
     def uniformity(self) -> Floats:
         """The part that uneven spread inside leaves made; NaN where `spread` is not known."""
         return self._spread - self.true
+
+    def to_frame(self, names: Sequence[str]) -> pd.DataFrame:
+        """A table of all of it, a row each, indexed by the names of the rectangles."""
+        import pandas as pd
+
+        low, high = self.interval
+        return pd.DataFrame(
+            {
+                "true": self.true,
+                "private": self.private,
+                "noise_sd": self.sd,
+                "low": low,
+                "high": high,
+                "error": self.difference,
+                "from_noise": self.noise,
+                "from_spread": self.uniformity,
+            },
+            index=pd.Index(list(names), name="box"),
+        )
 
     @property
     def _spread(self) -> Floats:

@@ -16,6 +16,7 @@ from explorer.views.truth import Truth, true_map
 from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
+    from explorer.app.curator.own import OwnPoints
     from explorer.grid.grid import Grid
     from explorer.points.points import Points
 
@@ -135,6 +136,19 @@ def own_city(matrix: FrequencyMatrix, title: str = "your own counts") -> CityDat
     """Counts that someone brought along, without points."""
     matrix.prepare()
     return CityData(safe_text(title), matrix)
+
+
+def counted(own: OwnPoints[Points], place: tuple[str, int, int]) -> CityData:
+    """Points of one's own on a grid of the extent that was declared for them."""
+    key, side, bound = place
+    bound = bound if own.points.user is not None else 0
+    grid = own.grid(side)
+    matrix, placed = own.points.place_on(grid, bound or None)
+    data = prepared(own.title, own.points, matrix, heat_of(placed, grid))
+    few = own.points.few_inside(matrix)
+    data.notes += () if few is None else (few,)
+    data.city = (key, side, bound)
+    return data
 
 
 def same_extent(a: Grid, b: Grid) -> bool:

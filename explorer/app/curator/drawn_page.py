@@ -5,23 +5,28 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import panel as pn
 
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.drawn_drawer import DrawnDrawer
 from explorer.app.curator.explain import Explain, Panel
 from explorer.app.curator.map_page import MapPage
-from explorer.app.curator.page import Place
+from explorer.app.curator.own import OwnPoints
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
 from explorer.app.curator.start import OWN
-from explorer.app.curator.upload import OwnPoints, UploadForm
+from explorer.app.curator.upload import UploadForm
 from explorer.app.kit.words import words
 from explorer.app.work.document import held, soon
 from explorer.errors import InputError
+from explorer.mechanisms import Mechanism
 from explorer.views.markup import safe_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class DrawnPage(MapPage):
@@ -40,7 +45,6 @@ class DrawnPage(MapPage):
     MORE: ClassVar[str] = "Explain this map"
     drawer: DrawnDrawer
     readout: Readout
-    _own: OwnPoints[Any] | None = None
     #: How own data were read, said once they are on the page: reading ends with an empty message.
     _untold: str = ""
 
@@ -70,16 +74,42 @@ class DrawnPage(MapPage):
     def recount(self, data: Any) -> None:
         """The maps stay, with other cells."""
 
-    @abstractmethod
-    def count_own(self, own: OwnPoints[Any], place: Place) -> Any:
-        """A visitor's own data on the cells of ``place``; called in a thread."""
-
     # What all of them do.
 
     @property
     def screen(self) -> Any:
         """What is on the maps; None before there is something."""
         return self.readout.screen
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The chosen mechanism with its epsilon and settings."""
+        made: Mechanism = self.state.instance()
+        return made
+
+    @property
+    def release(self) -> Any:
+        """The release on the maps, often a preview; None before there is one."""
+        return None if self.screen is None else self.screen.release
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        """True and private answers to the boxes, a row each: exact, so for the curator alone.
+
+        Returns
+        -------
+        DataFrame indexed by the names of the boxes
+            true, private, noise_sd, low, high (95 % interval of the noise), error (private less
+            true), from_noise and from_spread (nan where not known); in percent of all records on
+            a page that shows shares.
+        """
+        screen = self.screen
+        if screen is None:
+            raise InputError("The page has no map yet: wait until it is shown.")
+        boxes, names = self.rectangles.boxes, self.rectangles.names
+        same = np.array_equal(screen.boxes, boxes, equal_nan=True)
+        answers = screen.answers if same else self.readout.ask(screen, boxes)
+        return answers.to_frame(names)
 
     def compose(self, parts: PageParts) -> None:
         """Make drawer, maps, panels and text."""
@@ -203,23 +233,6 @@ class DrawnPage(MapPage):
         self.drawer.rebuild()
 
     # Data of one's own.
-
-    def at_hand(self, place: Place) -> Any:
-        """The data if they are there at once; uploaded ones are counted anew on each grid."""
-        uploaded = place[0] == OWN and self._own is not None
-        return None if uploaded else super().at_hand(place)
-
-    def read(self, place: Place) -> Any:
-        """Data of the catalogue, or the visitor's own on a grid."""
-        if place[0] != OWN:
-            return super().read(place)
-        if self._own is None:
-            what = self.Upload.WHAT
-            raise InputError(f"There are no {what} of your own yet: load a file first.")
-        return self.count_own(self._own, place)
-
-    def take_own(self, own: OwnPoints[Any]) -> None:
-        """Choose what own data need besides being chosen; nothing here."""
 
     def _use_own(self, own: OwnPoints[Any]) -> None:
         """Show data that were uploaded; they exist in this session only."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from explorer.app.boxes import frames
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
@@ -18,6 +19,9 @@ from explorer.app.kit.maps import MapTools
 from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+
+if TYPE_CHECKING:
+    import geopandas
 
 
 class MapPage(CuratorPage):
@@ -66,6 +70,33 @@ class MapPage(CuratorPage):
     def maps(self) -> Any:
         """The maps on screen; None before there is a city."""
         return self.parts.maps
+
+    # What a cell asks and says.
+
+    @property
+    def boxes(self) -> geopandas.GeoDataFrame:
+        """The boxes, a row each, in longitude and latitude; a new table replaces all of them.
+
+        Given are a GeoDataFrame or GeoSeries of rectangles in any CRS, a file of them, or numbers
+        (n, 4) x0, y0, x1, y1 in metres of the map; on a page of trips see `frames.read`.
+
+        Raises
+        ------
+        InputError
+            For what is not a rectangle on the map; the boxes then stay as they are.
+        """
+        return frames.to_frame(self.rectangles)
+
+    @boxes.setter
+    def boxes(self, given: Any) -> None:
+        self.parts.known()
+        self.rectangles.put(*frames.read(given, self.rectangles))
+        self.boxes_changed()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is chosen, so that ``Page(data, **settings)`` begins where this one stands."""
+        return self.state.as_choices()
 
     # What a page adds.
 
@@ -158,6 +189,9 @@ class MapPage(CuratorPage):
             self.rectangles.reset(*self.grids(data), examples=self.EXAMPLES)
             self.table.reset()
             self.exchange.reset()
+            given, self._first_boxes = self._first_boxes, None
+            if given is not None:
+                self.rectangles.put(*frames.read(given, self.rectangles))
         else:
             self.rectangles.grids = self.grids(data)
         self.scenarios.place(data)

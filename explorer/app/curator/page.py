@@ -10,7 +10,17 @@ from typing import Any, ClassVar, Self
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
-from explorer.app.curator.data import is_loaded, load_city, own_city
+from explorer.app.curator.data import counted, is_loaded, load_city, own_city
+from explorer.app.curator.own import (
+    OwnPoints,
+    as_read,
+    is_counts,
+    is_key,
+    matrix_of,
+    own_points,
+    refuse_release,
+    refuse_unused,
+)
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import OWN, Opening, take
 from explorer.app.kit.labels import BADGE
@@ -19,8 +29,10 @@ from explorer.app.kit.page import AppPage
 from explorer.app.state.choices import PlaceState
 from explorer.app.work.background import Background
 from explorer.cities import catalogue as cities
+from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.points import Points, read_points
 from explorer.scenario import Scenario, kind_of
 
 Place = tuple[Any, ...]
@@ -34,14 +46,22 @@ class CuratorPage(AppPage):
 
     Parameters
     ----------
-    city : str, FrequencyMatrix or None
-        A key of the catalogue, or counts of your own.
+    city : optional
+        A key of the catalogue; counts of your own as a `FrequencyMatrix` or an array (rows,
+        columns), row 0 in the south; or points as `read_points` takes them, with an extent.
     scenario : Scenario, optional
         What to begin with, in place of city and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
-    keep : bool
-        Whether a saved notebook holds exact numbers, see `AppPage`; False keeps a poster.
+    extent : optional
+        Where points of your own are counted: (west, south, east, north) in degrees, a public
+        boundary, its file, or a `Grid`. It is public, so it is never taken from points.
+    user : str, optional
+        The column of your own file that says whose record it is.
+    boxes : optional
+        The first boxes, as ``page.boxes`` takes them; two examples without them.
+    keep, height, controls
+        How the page stands in a cell, see `AppPage`.
     **choices
         First choices of the state.
 
@@ -58,26 +78,39 @@ class CuratorPage(AppPage):
 
     def __init__(
         self,
-        city: str | FrequencyMatrix | None = None,
+        city: Any = None,
         scenario: Scenario | None = None,
         links: Sequence[Link] = (),
         *,
+        extent: Any = None,
+        user: str | None = None,
+        boxes: Any = None,
         keep: bool = False,
+        height: Any = None,
+        controls: bool = True,
         **choices: Any,
     ) -> None:
-        super().__init__(links, keep=keep)
+        if isinstance(height, int | float):
+            # A tree has a height too, and had it first; pixels are said as such.
+            choices, height = {**choices, "height": height}, None
+        super().__init__(links, keep=keep, height=height, controls=controls)
+        self._first_boxes = boxes
         opening = Opening.of(scenario, self.KEY)
         city = opening.city(city)
         catalogue = self.catalogue()
-        self._brought = self.bring(city)
+        self._brought, self._own = self.bring(city, extent, user)
         if self._brought is not None:
             catalogue["Your own counts"] = city = OWN
+        elif self._own is not None:
+            catalogue[self._own.title] = city = OWN
         key = str(city or next(iter(catalogue.values())))
-        if self._brought is None:
+        if city != OWN:
             self.known(key)
         if self.phone and "drag" in self.State.param:
             choices = {"drag": "scroll", **choices}
         self.state = self.begin(opening, key, choices)
+        if self._own is not None:
+            self.take_own(self._own)
         # Until a city has been read there is nothing to draw boxes on.
         rectangles = Rectangles(*(Grid.cells((1, 1)) for _ in self.places), places=self.places)
         self.parts = PageParts(
@@ -129,9 +162,45 @@ class CuratorPage(AppPage):
     def show(self, data: Any) -> None:
         """Show the city that is now in ``parts.data``."""
 
-    def bring(self, given: Any) -> Any:
-        """Counts that someone brought along; None for a key of the catalogue."""
-        return own_city(given) if isinstance(given, FrequencyMatrix) else None
+    def bring(self, given: Any, extent: Any, user: str | None) -> tuple[Any, OwnPoints[Any] | None]:
+        """Counts, or points, that someone brought along; neither for a key of the catalogue.
+
+        Raises
+        ------
+        InputError
+            For points without an extent, an extent without points, and what cannot be read.
+        """
+        if given is None or is_key(given):
+            refuse_unused(extent, user, "data of the catalogue")
+            return None, None
+        refuse_release(given)
+        counts = self.counts_of(given, extent)
+        if counts is None:
+            return None, self.points_of(given, extent, user)
+        # An array has no place of its own; all other counts have theirs.
+        refuse_unused(None if is_counts(given) else extent, user, "counts")
+        return counts, None
+
+    def counts_of(self, given: Any, extent: Any) -> Any:
+        """The data of counts that someone brought along; None where they are points."""
+        if isinstance(given, FrequencyMatrix):
+            return own_city(given)
+        return own_city(matrix_of(given, extent)) if is_counts(given) else None
+
+    def points_of(self, given: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+        """Points that someone brought along, with their extent."""
+
+        def read(given: Any) -> Points:
+            return as_read(given, Points, user, read_points)
+
+        return own_points(given, extent, read, "points")
+
+    def take_own(self, own: OwnPoints[Any]) -> None:
+        """Choose what own data need besides being chosen; nothing here."""
+
+    def count_own(self, own: OwnPoints[Any], place: Any) -> Any:
+        """Own points on the cells of ``place``; called in a thread."""
+        return counted(own, place)
 
     def known(self, key: str) -> None:
         """Refuse a key that the catalogue does not have."""
@@ -144,12 +213,17 @@ class CuratorPage(AppPage):
     def at_hand(self, place: Place) -> Any:
         """The city if it is there at once."""
         if place[0] == OWN:
-            return self._brought
+            # Points of one's own are counted anew on each grid.
+            return self._brought if self._own is None else None
         return self.load(place) if self.is_loaded(place) else None
 
     def read(self, place: Place) -> Any:
         """The city, however long that takes; called in a thread."""
-        return self.load(place)
+        if place[0] != OWN:
+            return self.load(place)
+        if self._own is None:
+            raise InputError("There are no data of your own yet: load a file first.")
+        return self.count_own(self._own, place)
 
     def is_loaded(self, place: Place) -> bool:
         """Whether `load` would answer at once."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 import panel as pn
 
+from explorer.app.curator.own import OwnPoints, Read
 from explorer.app.kit import ui
 from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
@@ -22,32 +22,6 @@ MOST_BYTES = 200_000_000
 #: A compressed file of that size can hold billions of rows; these take about 1 GB.
 MOST_ROWS = 20_000_000
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json", ".gpkg")
-
-
-Read = TypeVar("Read")
-
-
-@dataclass(frozen=True, eq=False)
-class OwnPoints(Generic[Read]):
-    """Points (or trips) of a visitor with the extent that was declared for them.
-
-    ``lon``, ``lat`` in degrees, ``width`` in metres: typed by a person, never taken from points.
-    """
-
-    points: Read
-    title: str
-    lon: float = 0.0
-    lat: float = 0.0
-    width: float = 0.0
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences about how they were read; not safe to show."""
-        return tuple(self.points.notes)  # type: ignore[attr-defined]
-
-    def grid(self, side: int) -> Grid:
-        """The declared square with ``side`` x ``side`` cells."""
-        return Grid.around(self.lon, self.lat, self.width, shape=side, name=self.title)
 
 
 def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "", user: str = "") -> Points:
@@ -174,13 +148,13 @@ class UploadForm:
         def work() -> OwnPoints[Any]:
             lon, lat, width = map(finite, place, ("The longitude", "The latitude", "The width"))
             # The extent is checked before the file is opened.
-            Grid.around(lon, lat, width * 1000, shape=2)
+            extent = Grid.around(lon, lat, width * 1000, shape=2)
             try:
                 points = read(data, name)
             except InputError:
                 self.ask_for_columns()
                 raise
-            return OwnPoints(points, f"Your {self.WHAT}", lon, lat, width * 1000)
+            return OwnPoints(points, f"Your {self.WHAT}", extent)
 
         return work
 

@@ -29,12 +29,15 @@ class Explore(CityPage):
 
     Parameters
     ----------
-    city : str, FrequencyMatrix or None
-        A key of `explorer.cities.catalogue.cities()`, or counts of your own.
+    city : optional
+        A key of `explorer.cities.catalogue.cities()`; counts of your own, a `FrequencyMatrix` or an
+        array; or points (file, frame, `read_points`) with an ``extent``.
     scenario : Scenario, optional
         What to begin with, in place of city and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
+    extent, user, boxes, keep, height, controls
+        Of points and of a notebook's cell, see `CuratorPage`.
     **choices
         First settings: ``mechanism``, ``epsilon``, ``side``, ``scale``, ... (see `ExploreState`).
 

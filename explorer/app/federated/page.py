@@ -35,13 +35,16 @@ class Federated(CityPage):
 
     Parameters
     ----------
-    city : str, FrequencyMatrix or None
-        A key of `explorer.cities.catalogue.cities()`, or counts of your own, each record of which
-        is one person.
+    city : optional
+        A key of `explorer.cities.catalogue.cities()`; counts of your own, a `FrequencyMatrix` or an
+        array; or points (file, frame, `read_points`) with an ``extent``. Each record
+        of counts is one person.
     scenario : Scenario, optional
         What to begin with, in place of city and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
+    extent, user, boxes, keep, height, controls
+        Of points and of a notebook's cell, see `CuratorPage`.
     **choices
         First settings: ``epsilon``, ``people``, ``shard``, ``algorithm``, ... (see
         `FederatedState` and `explorer.Federated`).

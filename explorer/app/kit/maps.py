@@ -12,6 +12,7 @@ from bokeh.core.property.descriptors import UnsetValueError
 from numpy.typing import NDArray
 
 from explorer.app.kit import ui
+from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
@@ -213,7 +214,9 @@ class Maps:
         for card, aspect in zip(self.frame[0], aspects, strict=True):
             # Side by side all are of one height.
             part = aspect / max(aspects)
-            widest = f"min(760px, max({self._least}px, calc((100vh - {taken}px) * {aspect:.4f})))"
+            widest = (
+                f"min(760px, max({self._least}px, calc(({WINDOW} - {taken}px) * {aspect:.4f})))"
+            )
             card.styles = {"flex": f"{100 * part:.0f} 1 {300 * part:.0f}px", "max-width": widest}
             if card.visible:
                 widths.append(widest)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import panel as pn
 
-from explorer.app.kit import notebook_output, ui
+from explorer.app.kit import cell, notebook_output, ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.theme import THEME
@@ -27,6 +27,16 @@ class AppPage(pn.viewable.Viewer):
     keep : bool
         Whether a saved notebook holds the page as it was when the cell ran, exact numbers and all,
         in place of `poster`: for made-up data.
+    height : str or None
+        How high the page is in a cell, such as "700px": longer ones scroll inside it. Without it a
+        cell is as high as the page.
+    controls : bool
+        Whether a cell shows the drawer: False leaves the page alone.
+
+    Raises
+    ------
+    InputError
+        For a height that is none.
     """
 
     #: Its key in the registry of pages.
@@ -38,9 +48,17 @@ class AppPage(pn.viewable.Viewer):
     #: What its widgets need of Panel.
     EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, links: Sequence[Link] = (), *, keep: bool = False) -> None:
+    def __init__(
+        self,
+        links: Sequence[Link] = (),
+        *,
+        keep: bool = False,
+        height: str | None = None,
+        controls: bool = True,
+    ) -> None:
         super().__init__()
-        self.keep = keep
+        self.keep, self.controls = keep, controls
+        self.height = None if height is None else cell.pixels(height)
         pn.extension(*self.EXTENSIONS, notifications=False)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
@@ -102,8 +120,4 @@ class AppPage(pn.viewable.Viewer):
             return super()._repr_mimebundle_(include, exclude)
 
     def __panel__(self) -> Any:
-        if not self.sidebar:
-            return self.body
-        return pn.Row(
-            pn.Column(*self.sidebar, width=300, margin=0), self.body, sizing_mode="stretch_width"
-        )
+        return cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)

@@ -23,7 +23,6 @@ from explorer.app.learn.contents import Contents
 from explorer.app.learn.lottery_look import seen_in
 from explorer.app.state.choices import PlaceState
 from explorer.errors import InputError
-from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario import Scenario
 from explorer.teaching import EXPERIMENTS, lessons
 from explorer.views.markup import safe_text
@@ -42,8 +41,9 @@ class Learn(CuratorPage):
 
     Parameters
     ----------
-    city : str, FrequencyMatrix or None
-        A key of `explorer.cities.catalogue.cities()`, or counts of your own.
+    city : optional
+        A key of `explorer.cities.catalogue.cities()`; counts of your own, a `FrequencyMatrix` or an
+        array; or points (file, frame, `read_points`) with an ``extent``.
     lesson : str or None
         The lesson to begin with: the name of its file without the ending, or its experiment.
     side : 256, 512 or 1024
@@ -52,6 +52,8 @@ class Learn(CuratorPage):
         A folder with lessons of your own; without it EXPLORER_LESSONS may name one.
     links : sequence of Link
         The server's pages.
+    **cell
+        extent, user, keep, height and controls, see `CuratorPage`.
 
     Examples
     --------
@@ -65,15 +67,14 @@ class Learn(CuratorPage):
 
     def __init__(
         self,
-        city: str | FrequencyMatrix | None = None,
+        city: Any = None,
         lesson: str | None = None,
         side: int = 256,
         folder: str | None = None,
         links: Sequence[Link] = (),
-        *,
-        keep: bool = False,
+        **cell: Any,
     ) -> None:
-        super().__init__(city, links=links, keep=keep, lesson=lesson, side=side, folder=folder)
+        super().__init__(city, links=links, lesson=lesson, side=side, folder=folder, **cell)
 
     @classmethod
     def served(

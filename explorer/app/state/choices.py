@@ -10,6 +10,9 @@ from explorer.errors import InputError
 from explorer.grid.values import checked, shown
 from explorer.scenario.choices import PlaceChoices
 
+#: A state's own name is none, and data are given beside its choices.
+_NOT_CHOSEN = ("name", "city")
+
 
 class Choices(param.Parameterized):
     """Parameters that a visitor sets.
@@ -34,6 +37,12 @@ class Choices(param.Parameterized):
         for name, value in choices.items():
             self._check(name, value)
         self.param.update(**choices)
+
+    def as_choices(self) -> dict[str, Any]:
+        """All choices by name, the city apart, as the constructor takes them."""
+        return {
+            name: value for name, value in self.param.values().items() if name not in _NOT_CHOSEN
+        }
 
     def _check(self, name: str, value: Any) -> None:
         if name not in self.param or name == "name":

@@ -50,6 +50,10 @@ class CompareState(ExploreState, SweepChoices):
         """The states of A and B."""
         return self, self.b
 
+    def as_choices(self) -> dict[str, Any]:
+        """All choices, and B as a mechanism."""
+        return {**super().as_choices(), "b": self.b.instance()}
+
     def swap(self) -> None:
         """A becomes B and B becomes A, with their settings."""
         first, second = self.instance(), self.b.instance()

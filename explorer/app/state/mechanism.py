@@ -102,6 +102,10 @@ class MechanismState(Choices):
             self._made = made
         return self._made
 
+    def as_choices(self) -> dict[str, Any]:
+        """All choices, and the settings of the mechanism by their own names."""
+        return {**super().as_choices(), **self._settings[self.mechanism]}
+
     def roll(self) -> None:
         """Take other random noise."""
         self.seed = (self.seed + 1) % MAX_SEED

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.curator.upload import OwnPoints
+from explorer.app.curator.own import OwnPoints
 from explorer.app.state.trips import TripPlace
 from explorer.app.work.cache import Shelf
 from explorer.cities.trip_sets import find, known_bound, words_of

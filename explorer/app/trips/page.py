@@ -12,11 +12,11 @@ from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.drawn_page import DrawnPage
 from explorer.app.curator.explain import OFF, Panel
+from explorer.app.curator.own import OwnPoints, as_read, own_points
 from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
-from explorer.app.curator.upload import OwnPoints
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
@@ -46,6 +46,7 @@ from explorer.releases.places import place_counts
 from explorer.scenario import Scenario
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips as ReadTrips
+from explorer.trips.trips import read_trips
 
 
 class Trips(DrawnPage):
@@ -53,12 +54,15 @@ class Trips(DrawnPage):
 
     Parameters
     ----------
-    city : str, TripMatrix or None
-        A key of `explorer.cities.trip_sets.trip_sets()`, or counts of your own trips.
+    city : optional
+        A key of `explorer.cities.trip_sets.trip_sets()`; counts of your own, a `TripMatrix`; or
+        trips (file, frame, `read_trips`) with an ``extent`` for all of their places.
     scenario : Scenario, optional
         What to begin with, in place of trips and settings; a link in the address goes before it.
     links : sequence of Link
         The server's pages.
+    extent, user, boxes, keep, height, controls
+        Of data of your own and of a notebook's cell, see `CuratorPage`.
     **choices
         First settings: ``mechanism``, ``epsilon``, ``side``, ``places``, ... (see `TripsState`).
 
@@ -207,9 +211,17 @@ class Trips(DrawnPage):
                 return
         super().look_for_city()
 
-    def bring(self, given: Any) -> Any:
+    def counts_of(self, given: Any, extent: Any) -> Any:
         """Counts of trips that someone brought along."""
         return own_trips(given) if isinstance(given, TripMatrix) else None
+
+    def points_of(self, given: Any, extent: Any, user: str | None) -> OwnPoints[Any]:
+        """Trips that someone brought along, with the extent of all their places."""
+
+        def read(given: Any) -> ReadTrips:
+            return as_read(given, ReadTrips, user, partial(read_trips, places=None))
+
+        return own_points(given, extent, read, "trips")
 
     def known(self, key: str) -> None:
         """Refuse a key that no trips have."""

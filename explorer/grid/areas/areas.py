@@ -60,17 +60,47 @@ class Areas:
 
     All of it is public. Parents are the unions of their children; the root is the whole.
 
-    Attributes
+    Parameters
     ----------
-    levels : names of the columns, coarsest first; the root has none
-    parent : (n,) node that each node lies in, -1 for the root, which is node 0; level by level
-    level : (n,) 0 for the root to len(levels)
-    paths : (n,) names from below the root; () for the root
-    lowest : (m,) node of each area of the file, in file order
-    geometry : (m,) shapely polygons or multipolygons in `crs`, valid, in file order
-    crs : of the boundaries
-    nearest : metres within which a place outside all areas belongs to the nearest one, or None
-    notes : sentences on what reading changed
+    levels : tuple of str
+        Names of the columns, coarsest first; the root has none.
+    parent : (n,) int, -1 to n - 1
+        Node that each node lies in, -1 for the root, which is node 0; level by level.
+    level : (n,) int
+        0 for the root to len(levels).
+    paths : tuple of n tuples of str
+        Names from below the root; () for the root.
+    lowest : (m,) int, 1 to n - 1
+        Node of each area of the file, in file order.
+    geometry : (m,) array of shapely polygons or multipolygons
+        In `crs`, valid, in file order.
+    crs : CRS
+        Of the boundaries.
+    nearest : float, 0 or more, or None
+        Metres within which a place outside all areas belongs to the nearest one.
+    notes : tuple of str
+        Sentences on what reading changed.
+
+    Examples
+    --------
+    >>> import geopandas
+    >>> from shapely import box
+    >>> from explorer import Areas
+    >>> frame = geopandas.GeoDataFrame(
+    ...     {"region": ["A", "A", "B"], "district": ["West", "Middle", "East"]},
+    ...     geometry=[box(x, 0, x + 1000, 2000) for x in (0, 1000, 2000)],
+    ...     crs="EPSG:32633",
+    ... )
+    >>> areas = Areas.read(frame, levels=("region", "district"))
+    >>> len(areas), areas.children(0).tolist(), len(areas.outlines())
+    (3, [1, 2], 6)
+    >>> areas.assign([500, 2500, 9000], [1000, 1000, 1000], crs="EPSG:32633").tolist()
+    [0, 2, -1]
+    >>> areas.lattice(250).grid.cell_width
+    250.0
+    >>> counts = areas.count({"x": [500, 2500], "y": [1000, 1000]}, cell=250, crs="EPSG:32633")
+    >>> counts.unit
+    'point'
     """
 
     levels: tuple[str, ...]
@@ -96,11 +126,15 @@ class Areas:
         ----------
         source : path or GeoDataFrame
             GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons with a CRS.
-        levels : names of columns, coarsest first
-            Such as ("country", "region", "district").
-        nearest : metres, optional
-            A place in no area belongs to the nearest one within this distance, the first of
+        levels : sequence of str
+            Names of columns, coarsest first, such as ("country", "region", "district").
+        nearest : float, 0 or more, optional
+            Metres: a place in no area belongs to the nearest one within this distance, the first of
             several in the file: a public rule, which changes whom areas hold but no privacy.
+
+        Returns
+        -------
+        Areas
 
         Raises
         ------
@@ -180,7 +214,16 @@ class Areas:
         return {name: value for name, value in vars(self).items() if name not in _STAYS}
 
     def children(self, node: int) -> Ints:
-        """Nodes that lie directly in one, (k,), in the order of the file."""
+        """Nodes that lie directly in one, in the order of the file.
+
+        Parameters
+        ----------
+        node : int, 0 to n - 1
+
+        Returns
+        -------
+        (k,) int64
+        """
         return np.flatnonzero(self.parent == node)
 
     @cached_property
@@ -205,13 +248,20 @@ class Areas:
 
         Parameters
         ----------
-        x, y : (len,) coordinates in `crs`, longitude first
-        crs : that of the places, by default longitude and latitude
+        x, y : (len,) array
+            Coordinates in `crs`, longitude first.
+        crs : CRS, optional
+            That of the places, by default longitude and latitude.
 
         Returns
         -------
         (len,) int32
             Number of the area in file order; -1 for a place in none, and for NaN and inf.
+
+        Raises
+        ------
+        InputError
+            For rows of different lengths or a CRS that is none.
         """
         x, y = np.atleast_1d(np.asarray(x, float)), np.atleast_1d(np.asarray(y, float))
         if x.shape != y.shape or x.ndim != 1:
@@ -251,11 +301,16 @@ class Areas:
 
         Parameters
         ----------
-        cell : metres, 1 to 100,000
-            Side of the square cells, on the equal-area plane of these areas. Where an area is
-            more than 512 of them wide, its window has cells of twice the side, or four times.
+        cell : float, 1 to 100,000
+            Metres, the side of the square cells, on the equal-area plane of these areas. Where an
+            area is more than 512 of them wide, its window has cells of twice the side, or four
+            times.
         grid : Grid, optional
             Another grid to take as it is, such as one in the projected CRS of the country.
+
+        Returns
+        -------
+        Lattice
 
         Raises
         ------
@@ -277,9 +332,9 @@ class Areas:
 
         Parameters
         ----------
-        tolerance : metres, 0 to 100,000
-            About the length of what is left out; parts and holes below (2 tolerance)^2 go too,
-            but an area's largest part never.
+        tolerance : float, 0 to 100,000
+            Metres, about the length of what is left out; parts and holes below (2 tolerance)^2 go
+            too, but an area's largest part never.
 
         Returns
         -------
@@ -352,14 +407,15 @@ class Areas:
             In any CRS. Parquet (a file, a folder, a pattern, an address of fsspec, a list of
             them) is counted part by part and never held; whichever way the same points come,
             the counts are the same to the last bit.
-        cell : metres, the side of the lattice's cells
+        cell : float, 1 to 100,000
+            Metres, the side of the lattice's cells.
         contribution_bound : int, optional
             At most this many records of each user *in the whole country*, the first ones inside
             any area in the order of the file or files, over all of them. Needs users.
-        per : "record" or "user", optional
-            Whom to protect. Records with users need a bound, or "record" to insist on single ones.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
+        per : "record" or "user", optional
+            Whom to protect. Records with users need a bound, or "record" to insist on single ones.
         **columns
             lon, lat, crs, user, weight of what has to be read, as of `read_points`; guessed
             otherwise.
@@ -369,6 +425,12 @@ class Areas:
         AreaCounts
             What points make of themselves in these areas: areas know no point. Their `notes` say
             which columns were guessed and how many rows were left out.
+
+        Raises
+        ------
+        InputError
+            For what cannot be read, records with users without a bound or ``per="record"``, a bound
+            without users, and cells that no lattice has.
         """
         read: CountableByArea[Counted_co] = countable(points, "count_in", columns)
         check_unit(read, contribution_bound, per)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,43 @@ from explorer.points.partitions.counting import count_plan
 from explorer.points.partitions.files import FileSet, look_at
 
 
-@dataclass(frozen=True, eq=False)
 class PointFiles(FileSet):
-    """Points in Parquet files that are counted without being held; make it with `scan_points`.
+    """Points in Parquet files that are counted without being held; `scan_points` makes it.
 
     `Grid.count` and `Areas.count` take it as they take `Points`, with the same counts to the last
     bit.
+
+    Parameters
+    ----------
+    listing : Listing, class of the package
+        Where the files are.
+    wanted : Wanted, class of the package
+        Which columns are read.
+    crs : CRS
+        Of the coordinates.
+    parts : tuple of Part
+        In the order of the files.
+    key : str
+        SHA-256 of the footers and the columns: other rows, another key.
+    name : str
+        What to call the points on a screen.
+    notes : tuple of str
+        Which columns were guessed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from explorer import Grid, PointFiles, scan_points
+    >>> grid = Grid.around(-122.42, 37.77, "4km", shape=4)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in range(2):
+    ...         here = pd.DataFrame({"lon": [-122.42, -122.41], "lat": [37.77, 37.77 + part / 100]})
+    ...         here.to_parquet(f"{folder}/part-{part}.parquet")
+    ...     files = scan_points(folder)
+    ...     matrix, notes = files.count(grid)
+    >>> isinstance(files, PointFiles), files.rows, matrix.total
+    (True, 4, 4)
     """
 
     @property
@@ -108,7 +139,49 @@ class PointFiles(FileSet):
         workers: str | None = None,
         checkpoint: str | Path | None = None,
     ) -> AreaCounts:
-        """As `count`, by area and cell of a national lattice; see `Areas.count`."""
+        """As `count`, by area and cell of a national lattice; see `Areas.count`.
+
+        Parameters
+        ----------
+        areas : Areas
+            Public.
+        cell : float, 1 to 100,000
+            Metres, the side of the lattice's cells.
+        contribution_bound : int, 1 or more, optional
+        progress : callable, optional
+        workers : "auto", "threads" or "tcp://...", optional
+        checkpoint : path, optional
+            These four as for `count`.
+
+        Returns
+        -------
+        AreaCounts
+
+        Raises
+        ------
+        InputError
+            See `count`, and for cells that no lattice has.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import geopandas
+        >>> import pandas as pd
+        >>> from shapely import box
+        >>> from explorer import Areas, scan_points
+        >>> frame = geopandas.GeoDataFrame(
+        ...     {"district": ["West", "East"]},
+        ...     geometry=[box(0, 0, 1, 1), box(1, 0, 2, 1)],
+        ...     crs=4326,
+        ... )
+        >>> areas = Areas.read(frame, levels=("district",))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/points.parquet"
+        ...     pd.DataFrame({"lon": [0.5, 1.5], "lat": [0.5, 0.5]}).to_parquet(path)
+        ...     counts = scan_points(path).count_areas(areas, cell=5_000)
+        >>> counts.national().total
+        2
+        """
         bound = self._checked_bound(contribution_bound)
         windows = Windows(areas, areas.lattice(cell))
         plan = PairPlan(windows.grid, areas, self.crs, self.rows)
@@ -161,10 +234,22 @@ def scan_points(
         A file, a folder (all Parquet files below it, but for names that begin with "_" or "."), a
         pattern such as "points-*.parquet", or an address of fsspec such as "s3://bucket/points".
         Files stand in the order of their names, numbers as numbers.
-    lon, lat, crs, user, weight, name :
-        As for `read_points`, but users and weights are columns.
+    lon, lat : str, optional
+        Columns of longitude and latitude, as for `read_points`.
+    crs : CRS, optional
+        Of the coordinates, where the files do not say it.
+    user : str, optional
+        Column of whose record it is.
+    weight : str, optional
+        Column of how many records a row stands for.
+    name : str, optional
+        What to call the points on a screen.
     gaps : bool
         Whether numbered files may lack some numbers between the first and the last.
+
+    Returns
+    -------
+    PointFiles
 
     Raises
     ------
@@ -174,7 +259,15 @@ def scan_points(
 
     Examples
     --------
-    >>> grid.count(scan_points("points/"))  # doctest: +SKIP
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from explorer import scan_points
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     here = pd.DataFrame({"lon": [-122.42, -122.41], "lat": [37.77, 37.78]})
+    ...     here.to_parquet(f"{folder}/points.parquet")
+    ...     files = scan_points(f"{folder}/points.parquet")
+    >>> files.rows, files.has_users
+    (2, False)
     """
     found = look_at(source, lon, lat, crs, user, weight, name, gaps)
     return PointFiles(**{each.name: getattr(found, each.name) for each in fields(FileSet)})

@@ -12,9 +12,9 @@ from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import own_city
 from explorer.app.curator.drawing import Drawing, spent_sentence
+from explorer.app.curator.own import OwnPoints
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import Opening
-from explorer.app.curator.upload import OwnPoints
 from explorer.app.kit.message import MessageArea
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
@@ -246,7 +246,7 @@ def test_a_second_draw_asks_for_a_second_press(page) -> None:
 def test_another_unit_of_privacy_is_asked_about_anew(page) -> None:
     where = {"lon": [1.0, 1.001, 1.002], "lat": [1.0, 1.0, 1.0], "who": ["a", "a", "b"]}
     points = read_points(pd.DataFrame(where), user="who")
-    page.upload.loaded(OwnPoints(points, "Yours", 1.0, 1.0, 2000.0))
+    page.upload.loaded(OwnPoints(points, "Yours", Grid.around(1.0, 1.0, 2000.0, shape=2)))
     protected = press.find(page, "What is protected")
     protected.value = 1
     draw(page)

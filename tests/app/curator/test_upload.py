@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from explorer.app.curator.upload import OwnPoints, UploadForm, read_upload
+from explorer.app.curator.own import OwnPoints
+from explorer.app.curator.upload import UploadForm, read_upload
 from explorer.errors import InputError
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from explorer.app import Explore
 from explorer.app.curator.data import own_city
-from explorer.app.curator.upload import OwnPoints
+from explorer.app.curator.own import OwnPoints
 from explorer.errors import InputError
+from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import read_points
 from tests.app import press
@@ -135,7 +136,9 @@ def test_uploaded_points_have_a_menu_of_grids() -> None:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"lon": rng.normal(2.35, 0.01, 90), "lat": rng.normal(48.85, 0.01, 90)})
     page = Explore(FrequencyMatrix.from_array(np.full((8, 8), 9)), side=256, mechanism="uniform")
-    page.upload.loaded(OwnPoints(read_points(frame), "Your points", 2.35, 48.85, 8000.0))
+    page.upload.loaded(
+        OwnPoints(read_points(frame), "Your points", Grid.around(2.35, 48.85, 8000.0, shape=2))
+    )
     assert press.find(page, "Grid").visible
     assert page.screen.data.grid.shape == (256, 256)
     press.put(page, "Grid", 512)
@@ -149,7 +152,9 @@ def test_a_record_can_be_a_user_where_users_are_known() -> None:
     frame = pd.DataFrame(
         {"lon": [1.0, 1.001, 1.002], "lat": [1.0, 1.0, 1.0], "who": ["a", "a", "b"]}
     )
-    page.upload.loaded(OwnPoints(read_points(frame, user="who"), "Yours", 1.0, 1.0, 2000.0))
+    page.upload.loaded(
+        OwnPoints(read_points(frame, user="who"), "Yours", Grid.around(1.0, 1.0, 2000.0, shape=2))
+    )
     assert protected.visible
     assert page.screen.release.unit == "point"
     protected.value = 1

@@ -1,0 +1,136 @@
+"""Data of one's own: points with the extent that was declared for them, from a form or a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from glob import has_magic
+from os import PathLike
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPoints(Generic[Read]):
+    """Points (or trips) of a visitor with the extent that was declared for them.
+
+    Parameters
+    ----------
+    points : as read
+    title : what to call them; safe to show
+    extent : said by a person, never taken from points; None where other boundaries stand for it
+    """
+
+    points: Read
+    title: str
+    extent: Grid | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how they were read; not safe to show."""
+        return tuple(self.points.notes)  # type: ignore[attr-defined]
+
+    def grid(self, side: int) -> Grid:
+        """The declared extent with ``side`` x ``side`` cells."""
+        if self.extent is None:
+            raise InputError("Nobody has said which extent these points are to be counted on.")
+        return Grid(self.extent.bounds, (side, side), self.extent.crs, self.title)
+
+
+def is_key(given: Any) -> bool:
+    """Whether what a page was given names data of the catalogue, and is no file.
+
+    >>> is_key("madeup"), is_key("my.csv"), is_key("folder/points"), is_key([[1, 2]])
+    (True, False, False, False)
+    """
+    if not isinstance(given, str):
+        return False
+    return not (Path(given).suffix or "/" in given or "\\" in given or has_magic(given))
+
+
+def is_counts(given: Any) -> bool:
+    """Whether something is a plain matrix of counts: numbers in rows of equal length.
+
+    >>> is_counts(np.ones((4, 4))), is_counts([[1, 2], [3, 4]]), is_counts({"lon": [1.0]})
+    (True, True, False)
+
+    A pair of columns is points:
+
+    >>> is_counts((np.array([1, 2]), np.array([3, 4])))
+    False
+    """
+    rows = isinstance(given, list) and all(isinstance(row, list | tuple) for row in given)
+    if not (rows or isinstance(given, np.ndarray)):
+        return False
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        return False
+    return array.ndim == 2 and array.dtype.kind in "biuf"
+
+
+def matrix_of(counts: Any, extent: Any = None) -> FrequencyMatrix:
+    """A plain matrix of counts, row 0 in the south, on an extent of `Grid.of` or on cells."""
+    grid = None if extent is None else Grid.of(extent, shape=np.shape(counts))
+    return FrequencyMatrix.from_array(counts, grid)
+
+
+def as_read(given: Any, kind: type[Read], user: str | None, read: Callable[..., Read]) -> Read:
+    """Points or trips, read with a column of users unless they are read already.
+
+    Raises
+    ------
+    InputError
+        For a column of users of what is read already, and all that ``read`` refuses.
+    """
+    if not isinstance(given, kind):
+        return read(given, user=user)
+    if user is not None:
+        raise InputError("These are read already: name their users where they are read.")
+    return given
+
+
+def refuse_unused(extent: Any, user: str | None, whose: str) -> None:
+    """Nothing that somebody says is let go in silence."""
+    for what, given in (("An extent", extent), ("A column of users", user)):
+        if given is not None:
+            raise InputError(f"{what} is for points of your own, not for {whose}: leave it out.")
+
+
+def own_points(given: Any, extent: Any, read: Callable[[Any], Read], what: str) -> OwnPoints[Read]:
+    """Points or trips that a cell brought along, on an extent of `Grid.of`.
+
+    Raises
+    ------
+    InputError
+        Without an extent, for one that cannot be, and all that ``read`` refuses.
+    """
+    if extent is None:
+        raise InputError(
+            f"The {what} need an extent, which is public: extent=(west, south, east, north) in "
+            "degrees, or a boundary."
+        )
+    laid = extent if isinstance(extent, Grid) else Grid.of(extent, shape=2)
+    if isinstance(given, str | PathLike) and not Path(given).expanduser().exists():
+        raise InputError(
+            f"There is no file {str(given)[:200]!r}: check its name, or give a key of the "
+            "catalogue (dp-explorer cities lists them)."
+        )
+    return OwnPoints(read(given), f"Your {what}", laid)
+
+
+def refuse_release(given: Any) -> None:
+    """A release has nothing exact to stand beside it."""
+    if hasattr(given, "to_geodataframe") and hasattr(given, "answer"):
+        raise InputError(
+            "A release has no truth that this page could show beside it: see it with "
+            "release.explore() or release.plot()."
+        )

@@ -1,0 +1,120 @@
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+
+from explorer.app.boxes import frames
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+
+PLACE = Grid.around(13.4, 52.5, 5000, shape=64)
+BOXES = [(-900.125, -800, 100, 250.5), (0, 0, 2000, 2400.001)]
+
+
+def on(*grids: Grid, places: tuple[str, ...] = ("",)) -> Rectangles:
+    chosen = Rectangles(*grids, places=places)
+    chosen.reset(*grids, examples=False)
+    return chosen
+
+
+def two(grid: Grid = PLACE) -> Rectangles:
+    chosen = on(grid)
+    chosen.add_many(BOXES if grid is PLACE else [(0, 0, 2, 3), (1, 1, 4, 4)], ["Home", ""])
+    return chosen
+
+
+@pytest.mark.parametrize("crs", [None, 4326, 25833, "own"])
+def test_boxes_come_back_exactly_from_a_frame_in_any_crs(crs) -> None:
+    chosen = two()
+    frame = frames.to_frame(chosen)
+    assert list(frame.columns) == ["name", "x0", "y0", "x1", "y1", "geometry"]
+    assert frame.crs.to_epsg() == 4326
+    if crs is not None:
+        frame = frame.to_crs(PLACE.crs if crs == "own" else crs)
+    boxes, names = frames.read(frame, chosen)
+    np.testing.assert_array_equal(boxes, chosen.boxes)
+    assert names == ["Home", "Q1"]
+
+
+def test_shapes_alone_come_back_to_a_few_centimetres() -> None:
+    chosen = two()
+    boxes, names = frames.read(frames.to_frame(chosen).geometry, chosen)
+    # An edge of 2.4 km that is straight in degrees bulges by L^2 tan(lat) / (8 R) = 0.15 m at most.
+    np.testing.assert_allclose(boxes, chosen.boxes, atol=2400**2 * np.tan(0.917) / (8 * 6.37e6))
+    assert names == ["", ""]
+
+
+def test_a_shape_that_was_moved_is_asked_where_it_is() -> None:
+    chosen = two()
+    frame = frames.to_frame(chosen).to_crs(PLACE.crs)
+    frame["geometry"] = frame.translate(300, 0)
+    boxes, _ = frames.read(frame, chosen)
+    np.testing.assert_allclose(boxes, chosen.boxes + np.array([300, 0, 300, 0]), atol=0.2)
+
+
+def test_cells_have_no_degrees() -> None:
+    cells = Grid.cells((8, 8))
+    chosen = two(cells)
+    frame = frames.to_frame(chosen)
+    assert frame.crs is None
+    np.testing.assert_array_equal(frames.read(frame, chosen)[0], chosen.boxes)
+    with pytest.raises(InputError, match="boxes are rectangles"):
+        frames.read(shapely.Point(3, 3).buffer(2), chosen)
+
+
+def test_numbers_are_in_the_unit_of_the_map_and_never_degrees() -> None:
+    chosen = two()
+    np.testing.assert_array_equal(frames.read(BOXES, chosen)[0], BOXES)
+    with pytest.raises(InputError, match="look like degrees"):
+        frames.read([[13.39, 52.49, 13.4, 52.5]], chosen)
+
+
+def test_what_is_no_rectangle_is_refused() -> None:
+    chosen = two()
+    round_one = gpd.GeoSeries([shapely.Point(0, 0).buffer(500)], crs=PLACE.crs)
+    with pytest.raises(InputError, match=r"boxes are rectangles.*release\.answer"):
+        frames.read(round_one, chosen)
+    with pytest.raises(InputError, match="no shapes"):
+        frames.read(pd.DataFrame({"x0": [1]}), chosen)
+    with pytest.raises(InputError, match="no file of rectangles"):
+        frames.read("nothing.geojson", chosen)
+
+
+def test_a_refused_table_leaves_all_boxes() -> None:
+    chosen = two()
+    before = chosen.boxes
+    with pytest.raises(InputError, match="outside the map"):
+        chosen.put([BOXES[0], (1e6, 1e6, 2e6, 2e6)], ["", ""])
+    np.testing.assert_array_equal(chosen.boxes, before)
+    assert chosen.names == ["Home", "Q1"]
+    chosen.put([BOXES[1]], ["Only"])
+    assert chosen.names == ["Only"]
+
+
+def test_rows_of_several_places_have_a_shape_for_each() -> None:
+    chosen = on(PLACE, PLACE, places=("from", "to"))
+    chosen.add_row([BOXES[0], None], "Out")
+    chosen.add_row([None, BOXES[1]], "In")
+    frame = frames.to_frame(chosen)
+    assert list(frame.columns) == ["name", "from", "to"]
+    assert frame["to"].isna().tolist() == [True, False]
+    boxes, names = frames.read(frame, chosen)
+    np.testing.assert_array_equal(np.isnan(boxes), np.isnan(chosen.boxes))
+    np.testing.assert_allclose(boxes, chosen.boxes, atol=0.2)
+    assert names == ["Out", "In"]
+    with pytest.raises(InputError, match="for each place here: from, to"):
+        frames.read(frame[["name"]], chosen)
+
+
+def test_numbers_of_several_places_are_checked_as_those_of_one() -> None:
+    chosen = on(PLACE, PLACE, places=("from", "to"))
+    row = [BOXES[0], 4 * [np.nan]]
+    np.testing.assert_array_equal(frames.read([row], chosen)[0], [row])
+    with pytest.raises(InputError, match=r"shape \(1, 4\); give \(n, 2, 4\)"):
+        frames.read([BOXES[0]], chosen)
+    with pytest.raises(InputError, match="look like degrees"):
+        frames.read([[[13.39, 52.49, 13.4, 52.5], 4 * [np.nan]]], chosen)
+    with pytest.raises(InputError, match="Boxes are numbers"):
+        frames.read([["a"], ["b"]], chosen)

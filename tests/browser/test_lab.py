@@ -1,0 +1,170 @@
+"""A page in a cell of JupyterLab: it shows, reacts, is saved, and a saved one says what it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, Page
+
+from explorer.app.kit.notebook_output import SAVED
+from tests.browser.conftest import ROOT, Started, Watch
+from tests.browser.visit import PATIENCE, figure, steady, wait_until
+
+CELLS = [
+    """
+import numpy as np
+from explorer import FrequencyMatrix, Grid
+from explorer.app import Explore
+y, x = np.mgrid[:256, :256]
+mean = 30 * np.exp(-0.0005 * ((y - 120) ** 2 + (x - 90) ** 2))
+counts = np.random.default_rng(1).poisson(mean)
+matrix = FrequencyMatrix.from_array(counts, Grid.around(13.4, 52.5, 5000, shape=256))
+""",
+    "app = Explore(matrix, partition_over='both')\napp",
+    "print('boxes:', app.boxes.name.tolist(), 'epsilon:', app.mechanism.epsilon)",
+]
+#: The largest notebook with one page in it.
+MOST_OF_NOTEBOOK = 12_000_000
+
+
+class Lab(Started):
+    """JupyterLab in a folder of its own, with nothing of the user's settings."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, home = folder, folder / "home"
+        home.mkdir()
+        own = {f"JUPYTER_{each}_DIR": str(home / each) for each in ("CONFIG", "DATA", "RUNTIME")}
+        own["JUPYTERLAB_WORKSPACES_DIR"] = own["JUPYTERLAB_SETTINGS_DIR"] = str(home)
+        own["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        command = [
+            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+            *("--ip", "127.0.0.1", "--port", "0", "--IdentityProvider.token="),
+            *("--ServerApp.password=", f"--ServerApp.root_dir={folder}"),
+            # Neither news nor newer versions: no test asks the net.
+            "--LabApp.news_url=",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        ]
+        said = r"(http://127\.0\.0\.1:\d+)/"
+        super().__init__(command, said, cwd=folder, env={**os.environ, **own})
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    folder = tmp_path_factory.mktemp("lab")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    nbformat.write(notebook, folder / "x.ipynb")
+    running = Lab(folder)
+    yield running
+    running.stop()
+
+
+def menu(page: Page, name: str, item: str) -> None:
+    page.get_by_role("menuitem", name=name, exact=True).click()
+    page.get_by_role("menuitem", name=item, exact=True).click()
+
+
+def leaves(page: Page) -> str:
+    return figure(page, "Leaves")
+
+
+def fits(page: Page) -> None:
+    """In a narrow cell the maps come before the controls, and nothing is cut off."""
+    room = page.locator(".jp-OutputArea-output", has=page.locator("canvas")).bounding_box()
+    slider = page.locator("input[type=range]").first.bounding_box()
+    assert room is not None
+    assert slider is not None
+    for at in range(2):
+        each = page.locator("canvas").nth(at).bounding_box()
+        assert each is not None
+        assert each["width"] > 200
+        assert room["x"] - 1 <= each["x"]
+        assert each["x"] + each["width"] <= room["x"] + room["width"] + 1
+        assert slider["y"] > each["y"], "controls stand before the maps"
+
+
+@pytest.mark.browser
+def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, lab: Lab) -> None:
+    page = browser.new_page(viewport={"width": 1600, "height": 1000})
+    page.set_default_timeout(1000 * PATIENCE)
+    watch = Watch(page, lab.url)
+    page.goto(f"{lab.url}/lab/tree/x.ipynb?reset")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    menu(page, "Run", "Run All Cells")
+    page.locator("canvas").nth(1).wait_for()
+    page.get_by_text("boxes: ['Q1', 'Q2'] epsilon: 0.1").wait_for()
+    wait_until(page, lambda: page.locator("dl.figures").count())
+
+    before = leaves(page)
+    slider = page.locator("input[type=range]").first
+    slider.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    wait_until(page, lambda: leaves(page) != before)
+
+    canvas = page.locator("canvas").first.bounding_box()
+    assert canvas is not None
+    assert canvas["width"] > 250
+    x, y = canvas["x"] + canvas["width"] * 0.3, canvas["y"] + canvas["height"] * 0.3
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 50, steps=8)
+    page.mouse.up()
+    page.get_by_text("Q3", exact=True).first.wait_for()
+
+    for width in (1024, 640):
+        page.set_viewport_size({"width": width, "height": 1000})
+        steady(page, page.locator("canvas").first.bounding_box)
+        fits(page)
+    page.set_viewport_size({"width": 1600, "height": 1000})
+
+    # What Python reads is what is on the screen.
+    last = page.locator(".jp-CodeCell").nth(2)
+    last.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("boxes: ['Q1', 'Q2', 'Q3']").wait_for()
+
+    page.keyboard.press("Control+s")
+    path = lab.folder / "x.ipynb"
+    wait_until(page, lambda: "Q3" in path.read_text("utf8"))
+    saved = path.read_text("utf8")
+    assert len(saved) <= MOST_OF_NOTEBOOK
+    # The first page of a notebook brings Panel's scripts; its own output comes last.
+    outputs = json.loads(saved)["cells"][1]["outputs"]
+    assert "docs_json" not in json.dumps(outputs[-1]), "a document of Bokeh holds the truth"
+    assert "your own counts" not in saved, "the summary, which quotes true answers"
+    assert len(json.dumps(outputs[-1])) < 10_000, "the output of a page holds more than its poster"
+    # Lab's own resources ask for nothing else than Lab; a missing icon of its is its own affair.
+    troubles = [each for each in watch.found if not each.startswith("console")]
+    assert not troubles, "\n".join(troubles)
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_reopened_notebook_without_its_kernel_says_that_it_is_a_picture(
+    browser: Browser, lab: Lab
+) -> None:
+    page = browser.new_page(viewport={"width": 1024, "height": 800})
+    page.set_default_timeout(1000 * PATIENCE)
+    page.goto(f"{lab.url}/lab?reset")
+    page.get_by_text("Launcher").first.wait_for()
+    for session in page.request.get(f"{lab.url}/api/sessions").json():
+        token = {each["name"]: each["value"] for each in page.context.cookies()}.get("_xsrf", "")
+        page.request.delete(
+            f"{lab.url}/api/sessions/{session['id']}", headers={"X-XSRFToken": token}
+        )
+    page.goto(f"{lab.url}/lab/tree/x.ipynb?reset")
+    page.get_by_text(SAVED).wait_for()
+    assert page.locator("canvas").count() == 0
+    assert page.locator(".jp-OutputArea input").count() == 0, "it takes input and cannot answer"
+    page.close()

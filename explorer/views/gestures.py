@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bokeh.events import SelectionGeometry, Tap
-from bokeh.models import BoxAnnotation, BoxSelectTool
+from bokeh.events import MouseEnter, SelectionGeometry, Tap
+from bokeh.models import BoxAnnotation, BoxSelectTool, CustomJS
 from bokeh.plotting import figure
 
 from explorer.views import palette
+
+# Bokeh takes a pointer that rests for 300 ms before it moves for a press and ignores the drag that
+# follows: whoever aims first, or whose machine is busy, drew nothing. Nothing here needs a press.
+_AIM_AS_LONG_AS_YOU_LIKE = """
+const gestures = cb_context.index.find_one(map)?.canvas_view?.ui_event_bus?.ui_gestures
+if (gestures) gestures.constructor.press_threshold = 2 ** 31 - 1
+"""
 
 
 def box_tool() -> BoxSelectTool:
@@ -42,3 +49,4 @@ def on_box(fig: figure, drawn: Callable[[tuple[Any, Any, Any, Any]], None]) -> N
             drawn((shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")))
 
     fig.on_event(SelectionGeometry, selected)
+    fig.js_on_event(MouseEnter, CustomJS(args={"map": fig}, code=_AIM_AS_LONG_AS_YOU_LIKE))

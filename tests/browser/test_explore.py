@@ -111,6 +111,11 @@ def test_a_box_is_one_plain_drag_and_its_answers_are_those_of_python(page, matri
     wait_until(page, lambda: names(page) == ["Q1", "Q2", "Q3", "Q4"])
 
 
+def test_who_aims_before_dragging_draws_a_box_too(page) -> None:
+    drag(page, "Private map", (0.30, 0.35), (0.55, 0.60), aim=1.0)
+    wait_until(page, lambda: names(page) == ["Q1", "Q2", "Q3"])
+
+
 def test_a_cell_can_be_edited_and_an_impossible_edit_goes_back(page, matrix) -> None:
     def edit(value: str, key: str) -> None:
         entry = cell(page, 0, "east km").locator("input")

@@ -103,13 +103,23 @@ def pick(page: Page, menu: str, option: str) -> None:
     page.get_by_role("menuitem", name=option, exact=True).click()
 
 
-def drag(page: Page, name: str, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag on a map, from and to parts of its width and height (0, 0 is the upper left)."""
+def drag(
+    page: Page,
+    name: str,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    aim: float = 0,
+) -> None:
+    """Drag on a map, from and to parts of its width and height (0, 0 is the upper left).
+
+    ``aim`` is for how many seconds the pressed pointer rests before it moves.
+    """
     box = page.get_by_role("img", name=name).bounding_box()
     assert box is not None
     places = [(box["x"] + box["width"] * x, box["y"] + box["height"] * y) for x, y in (start, end)]
     page.mouse.move(*places[0])
     page.mouse.down()
+    page.wait_for_timeout(1000 * aim)
     page.mouse.move(*[(a + b) / 2 for a, b in zip(*places, strict=True)])
     page.mouse.move(*places[1])
     page.mouse.up()

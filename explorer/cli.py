@@ -13,12 +13,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from explorer.commands import COMMANDS, command
+from explorer.commands.standard_input import standard_input
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
+from explorer.grid.values import nearest
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.limits import check_settings
 from explorer.privacy.curator import BudgetExceeded
@@ -47,12 +48,23 @@ class _Parser(argparse.ArgumentParser):
     #: What was typed behind the command, for help that depends on it.
     typed: Sequence[str] = ()
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+    #: What makes the parser of all commands, for a command that is about them.
+    program: Callable[[bool], argparse.ArgumentParser] | None = None
+
+    #: Whether the parameters of every mechanism are declared for all to see.
+    whole = False
+
+    def declared(self) -> bool:
+        """Declare the arguments, once; returns whether that was now."""
         declare, self.declare = self.declare, None
-        if declare is None:
-            return super().parse_known_args(args, namespace)
+        if declare is not None:
+            declare(self)
+        return declare is not None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self.typed = tuple(args or ())
-        declare(self)
+        if not self.declared():
+            return super().parse_known_args(args, namespace)
         found, others = super().parse_known_args(args, namespace)
         if others:
             self._refuse_unknown(others)
@@ -61,20 +73,18 @@ class _Parser(argparse.ArgumentParser):
     def _refuse_unknown(self, others: Sequence[str]) -> None:
         """Raise `InputError` for words that belong to nothing, with the flag that was meant."""
         typed = next((each.partition("=")[0] for each in others if each.startswith("--")), "")
-        near = get_close_matches(typed, self._option_string_actions, 1)
+        near = nearest(typed, self._option_string_actions)
         sentence = f"Unrecognized arguments: {' '.join(others)}"
         raise InputError(
-            f"{sentence}; did you mean {near[0]}?"
-            if typed and near
-            else f"{sentence}; see {self.prog} --help."
+            f"{sentence}; did you mean {near}?" if near else f"{sentence}; see {self.prog} --help."
         )
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            near = get_close_matches(str(value), map(str, action.choices), 1)
+            near = nearest(str(value), map(str, action.choices))
             if near:
                 what = "command" if action.dest == "command" else "value"
-                raise InputError(f"Unknown {what} {value!r}; did you mean {near[0]!r}?")
+                raise InputError(f"Unknown {what} {value!r}; did you mean {near!r}?")
         super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
@@ -82,8 +92,11 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{sentence}; see {self.prog} --help.")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands; only the one that is used loads what its arguments need."""
+def build_parser(whole: bool = False) -> argparse.ArgumentParser:
+    """The parser of all commands; only the one that is used loads what its arguments need.
+
+    Where it shall be ``whole`` all are declared now, with the parameters of every mechanism.
+    """
     parser = _Parser(
         prog=PROGRAM,
         description="Differentially private maps: draw them, question them, see why they differ.",
@@ -94,6 +107,10 @@ def build_parser() -> argparse.ArgumentParser:
         module = command(name)
         own = chooser.add_parser(name, help=module.HELP)
         own.declare = module.add_arguments
+        own.program = build_parser
+        if whole:
+            own.whole = True
+            own.declared()
         own.set_defaults(run=module.run)
     return parser
 
@@ -118,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command is None:
                 parser.print_help()
                 return 0
-            with interrupts_between_steps():
+            with standard_input(arguments), interrupts_between_steps():
                 arguments.run(arguments)
             sys.stdout.flush()
         return 0

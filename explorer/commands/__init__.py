@@ -19,12 +19,14 @@ COMMANDS = (
     "country",
     "federated",
     "answer",
+    "info",
     "evaluate",
     "papers",
     "audit",
     "cities",
     "mechanisms",
     "scenario",
+    "completion",
 )
 
 

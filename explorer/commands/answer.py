@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.commands import country_answers, trip_answers
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.answered import FORMATS, Answered, asked_form
 from explorer.commands.questions import (
     add_questions,
     lines_of_boxes,
@@ -20,15 +21,15 @@ from explorer.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
+    from geopandas import GeoSeries
 
+    from explorer.grid.grid import Grid
     from explorer.grid.places import TripDomain
     from explorer.releases.answers import Answers
     from explorer.releases.country import CountryRelease
     from explorer.releases.release import Release
 
 HELP = "answer rectangles from a release file"
-
-_SUFFIXES = {".csv": "csv", ".geojson": "geojson", ".json": "geojson", ".txt": "table"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "dp-explorer answer MAP [--rectangles FILE] [--polygons FILE] [--bounding-boxes] "
         "[--rectangle X0 Y0 X1 Y1 ...] [--from X0 Y0 X1 Y1 --to X0 Y0 X1 Y1] "
         "[--place NAME FILE ...] [--area NAME ...] [--lonlat] "
-        "[--format table|csv|geojson] [-o FILE] [--overwrite]"
+        "[--format table|csv|json|geojson] [-o FILE] [--overwrite]"
     )
     parser.description = (
         "Answer rectangles from a release file: the private count, the standard deviation of its "
@@ -49,8 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "map", metavar="MAP", help="a file that `release`, `trips` or `country` wrote"
     )
     add_questions(parser)
-    parser.add_argument("--format", choices=("table", "csv", "geojson"), help="default table")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write here (.csv, .geojson, .txt)")
+    parser.add_argument("--format", choices=FORMATS, help="default table")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write here: .csv, .json (a list of records), .geojson, .txt, .parquet or .gpkg",
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     trip_answers.add_arguments(parser)
     country_answers.add_arguments(parser)
@@ -62,13 +68,12 @@ def run(arguments: argparse.Namespace) -> None:
     from explorer.releases.country_file import is_country
     from explorer.releases.release import Release
 
-    form, path = _form(arguments)
+    form, path = asked_form(arguments)
     if is_country(arguments.map):
         from explorer.releases.country import CountryRelease
 
         country = CountryRelease.load(arguments.map)
-        answers, names, text = _of_country(arguments, country, form)
-        _tell(country.summary(), answers, names, text, form, path)
+        _tell(country.summary(), _of_country(arguments, country), form, path)
         return
     if arguments.area:
         raise InputError("--area is for releases of areas; ask this one with --rectangle.")
@@ -76,23 +81,24 @@ def run(arguments: argparse.Namespace) -> None:
     if isinstance(release.domain, TripDomain):
         if arguments.polygons is not None:
             raise InputError("Polygons are questions to one map; ask trips with boxes of places.")
-        answers, names, text = _of_trips(arguments, release, release.domain, form)
+        if form == "geojson":
+            raise InputError("Answers of trips are about several places; write them as CSV.")
+        found = _of_trips(arguments, release, release.domain)
     elif arguments.polygons is not None:
-        answers, names, text = _of_polygons(arguments, release, form)
+        found = _of_polygons(arguments, release)
     else:
-        answers, names, text = _of_map(arguments, release, form)
-    _tell(release.summary(), answers, names, text, form, path)
+        found = _of_map(arguments, release)
+    _tell(release.summary(), found, form, path)
 
 
-def _tell(
-    summary: str, answers: Answers, names: list[str], text: str, form: str, path: Path | None
-) -> None:
-    """Print or write the text, and say what it is about."""
+def _tell(summary: str, found: Answered, form: str, path: Path | None) -> None:
+    """Print or write what was found, and say what it is about."""
     if path is None:
-        print(text, end="" if text.endswith("\n") else "\n")
+        print(found.written(form), end="")
     else:
-        write_whole(path, lambda part: part.write_text(text, encoding="utf-8", newline=""))
-        said = "1 answer was" if len(names) == 1 else f"{len(names):,} answers were"
+        found.write(path, form)
+        number = len(found.names)
+        said = "1 answer was" if number == 1 else f"{number:,} answers were"
         print(f"{said} written to {path}.")
     note(summary)
     if form == "table":
@@ -100,94 +106,109 @@ def _tell(
             "low and high: 95 % interval of the noise; uneven spread inside leaves comes on top of "
             "it."
         )
-    if not answers.sd_exact:
+    if not found.answers.sd_exact:
         note("The standard deviations are estimates: this mechanism's inference is not linear.")
 
 
-def _of_map(
-    arguments: argparse.Namespace, release: Release, form: str
-) -> tuple[Answers, list[str], str]:
-    from explorer.queries.files import write_rectangles
-
+def _of_map(arguments: argparse.Namespace, release: Release) -> Answered:
     if trip_answers.asked(arguments):
         raise InputError(
             "This release is a map of one place; ask it with --rectangle or --rectangles."
         )
     boxes, names = rectangles(arguments, release.grid)
     answers = release.answer(boxes)
-    columns = _figures(answers, release.touched(boxes))
-    note_outside(boxes, release.grid)
-    if form == "table":
-        return answers, names, lines_of_boxes(boxes, names, columns, release.grid.unit) + "\n"
-    return answers, names, write_rectangles(boxes, names, release.grid, form, columns)
+    return _of_boxes(boxes, names, release.grid, answers, release.touched(boxes))
 
 
-def _of_country(
-    arguments: argparse.Namespace, release: CountryRelease, form: str
-) -> tuple[Answers, list[str], str]:
+def _of_boxes(
+    boxes: np.ndarray,
+    names: list[str],
+    grid: Grid,
+    answers: Answers,
+    leaves: np.ndarray | None = None,
+) -> Answered:
     from explorer.queries.files import write_rectangles
+    from explorer.queries.geojson import EDGES
 
+    columns = _figures(answers, leaves)
+    note_outside(boxes, grid)
+    return Answered(
+        answers,
+        names,
+        columns,
+        table=lambda: lines_of_boxes(boxes, names, columns, grid.unit),
+        text=lambda form: write_rectangles(boxes, names, grid, form, columns),
+        shapes=lambda: _as_shapes(boxes, grid),
+        edges=dict(zip(EDGES, boxes.T, strict=True)),
+    )
+
+
+def _as_shapes(boxes: np.ndarray, grid: Grid) -> GeoSeries:
+    import geopandas
+    import shapely
+
+    return geopandas.GeoSeries(shapely.box(*boxes.T), crs=grid.crs)
+
+
+def _of_country(arguments: argparse.Namespace, release: CountryRelease) -> Answered:
     if arguments.area or arguments.polygons is not None:
-        return country_answers.questions_of_areas(arguments, release, form, _figures, rows)
+        answers, names, shapes = country_answers.questions_of_areas(arguments, release)
+        return _of_shapes(shapes, names, answers)
     if trip_answers.asked(arguments):
         raise InputError("This release is of areas; ask it with --area, --polygons, --rectangle.")
     grid = release.windows.grid
     boxes, names = rectangles(arguments, grid)
-    answers = release.answer(boxes)
-    columns = _figures(answers)
-    note_outside(boxes, grid)
-    if form == "table":
-        return answers, names, lines_of_boxes(boxes, names, columns, grid.unit) + "\n"
-    return answers, names, write_rectangles(boxes, names, grid, form, columns)
+    return _of_boxes(boxes, names, grid, release.answer(boxes))
 
 
-def _of_polygons(
-    arguments: argparse.Namespace, release: Release, form: str
-) -> tuple[Answers, list[str], str]:
-    from explorer.queries.polygons import read_polygons, write_polygons
+def _of_polygons(arguments: argparse.Namespace, release: Release) -> Answered:
+    from explorer.queries.polygons import read_polygons
 
     if arguments.rectangles is not None or arguments.rectangle or trip_answers.asked(arguments):
         raise InputError("Polygons are asked alone; leave the other questions out.")
     shapes, names = read_polygons(arguments.polygons)
-    answers = release.answer(shapes)
-    columns = _figures(answers, release.touched(shapes))
-    if form == "table":
-        return answers, names, table(["name", *columns], rows(names, columns)) + "\n"
-    return answers, names, write_polygons(shapes, names, form, columns)
+    return _of_shapes(lambda: shapes, names, release.answer(shapes), release.touched(shapes))
 
 
-def _of_trips(
-    arguments: argparse.Namespace, release: Release, domain: TripDomain, form: str
-) -> tuple[Answers, list[str], str]:
+def _of_shapes(
+    shapes: Callable[[], GeoSeries],
+    names: list[str],
+    answers: Answers,
+    leaves: np.ndarray | None = None,
+) -> Answered:
+    from explorer.queries.polygons import write_polygons
+
+    columns = _figures(answers, leaves)
+    return Answered(
+        answers,
+        names,
+        columns,
+        table=lambda: table(["name", *columns], rows(names, columns)),
+        text=lambda form: write_polygons(shapes(), names, form, columns),
+        shapes=shapes,
+    )
+
+
+def _of_trips(arguments: argparse.Namespace, release: Release, domain: TripDomain) -> Answered:
+    from explorer.queries.geojson import EDGES
     from explorer.queries.trip_files import write_trip_boxes
 
-    if form == "geojson":
-        raise InputError("Answers of trips are about several places; write them as CSV.")
     boxes, names = trip_answers.questions(arguments, domain)
     answers = release.answer(boxes)
     columns = _figures(answers, release.touched(boxes))
     trip_answers.note_outside(boxes, domain)
-    if form == "table":
-        return answers, names, trip_answers.lines(boxes, names, columns, domain) + "\n"
-    return answers, names, write_trip_boxes(boxes, names, domain, columns)
+    labels = [f"{place}_{edge}" for place in domain.names for edge in EDGES]
+    return Answered(
+        answers,
+        names,
+        columns,
+        table=lambda: trip_answers.lines(boxes, names, columns, domain),
+        text=lambda _: write_trip_boxes(boxes, names, domain, columns),
+        edges=dict(zip(labels, boxes.reshape(len(boxes), -1).T, strict=True)),
+    )
 
 
 def _figures(answers: Answers, leaves: np.ndarray | None = None) -> dict[str, np.ndarray]:
     low, high = answers.interval()
     found = {"value": answers.value, "noise_sd": answers.sd, "low": low, "high": high}
     return found if leaves is None else {**found, "leaves": leaves}
-
-
-def _form(arguments: argparse.Namespace) -> tuple[str, Path | None]:
-    if arguments.output is None:
-        return arguments.format or "table", None
-    known = _SUFFIXES.get(Path(arguments.output).suffix.lower())
-    form = arguments.format or known
-    if form is None:
-        raise InputError(
-            f"The format of {arguments.output} is not recognised by its ending; name it .csv, "
-            ".geojson or .txt, or give --format."
-        )
-    asked = (arguments.rectangles, arguments.polygons)
-    read = (arguments.map, *asked, *(file for _, file in arguments.place))
-    return form, output_path(arguments.output, arguments.overwrite, read)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from explorer.commands import flags
 from explorer.commands.drawing import whole_or_none
 from explorer.commands.files import output_path
+from explorer.commands.formats import add_format, as_text
 from explorer.commands.terminal import note, paragraph, progress
 from explorer.errors import InputError
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "data/), and files that can be downloaded."
     )
     parser.add_argument("--download", metavar="KEY", help="download this city's points")
+    add_format(parser)
     group = parser.add_argument_group("the made-up nation, to any number of points")
     group.add_argument("--make-nation", metavar="FOLDER", help="write its points as Parquet")
     group.add_argument("--rows", metavar="N", help="how many (default 1000000)")
@@ -43,6 +45,17 @@ def run(arguments: argparse.Namespace) -> None:
     flags.refuse(arguments, ("rows",), "the list of cities")
     if arguments.download is not None:
         download(find(arguments.download))
+        return
+    if arguments.format != "table":
+        known = cities()
+        listed: dict[str, list[object]] = {
+            "key": list(known),
+            "title": [each.title for each in known.values()],
+            "description": [each.description for each in known.values()],
+            "where": [where(each) for each in known.values()],
+            "present": [each.present for each in known.values()],
+        }
+        print(as_text(listed, arguments.format), end="")
         return
     for key, each in cities().items():
         print(f"{key}\n{paragraph(each.title, 4)}")

@@ -15,6 +15,7 @@ from explorer.commands.drawing import (
     without_counts,
 )
 from explorer.commands.files import output_path, write_whole
+from explorer.commands.formats import add_format, as_text
 from explorer.commands.questions import (
     add_questions,
     any_question,
@@ -61,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shape", help="cells along each side, or rows x columns (default 1024)"
     )
     add_columns(parser)
-    add_questions(parser.add_argument_group("true counts of boxes and polygons"))
+    group = parser.add_argument_group("true counts of boxes and polygons")
+    add_questions(group)
+    add_format(group)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -116,10 +119,14 @@ def run(arguments: argparse.Namespace) -> None:
 def _print_truth(arguments: argparse.Namespace, matrix: FrequencyMatrix) -> None:
     """The true count of every box or polygon that is asked."""
     from explorer.points.truth import exact
+    from explorer.queries.geojson import EDGES
 
     asked, names, boxes = asked_of_one_map(arguments, matrix.grid)
     columns = {"EXACT": exact(matrix, asked)}
-    if boxes:
+    if arguments.format != "table":
+        edges = dict(zip(EDGES, asked.T, strict=True)) if boxes else {}
+        print(as_text({"name": names, **edges, **columns}, arguments.format), end="")
+    elif boxes:
         print(lines_of_boxes(asked, names, columns, matrix.grid.unit))
     else:
         print(table(["name", *columns], rows(names, columns)))

@@ -7,17 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from explorer.commands import trip_answers
-from explorer.commands.terminal import table
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
+    from geopandas import GeoSeries
 
     from explorer.releases.answers import Answers
     from explorer.releases.country import CountryRelease
-
-Figures = Callable[["Answers"], "dict[str, np.ndarray]"]
-Rows = Callable[[list[str], "dict[str, np.ndarray]"], list[list[str]]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,18 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def questions_of_areas(
-    arguments: argparse.Namespace, release: CountryRelease, form: str, figures: Figures, rows: Rows
-) -> tuple[Answers, list[str], str]:
-    """Answers to areas and polygons, their names, and the text to print or write.
+    arguments: argparse.Namespace, release: CountryRelease
+) -> tuple[Answers, list[str], Callable[[], GeoSeries]]:
+    """Answers to areas and polygons, their names, and what makes their shapes.
 
     Raises
     ------
     InputError
         For several kinds of questions at once, or an area that is not there.
     """
-    import geopandas
-
-    from explorer.queries.polygons import read_polygons, write_polygons
+    from explorer.queries.polygons import read_polygons
 
     other = arguments.rectangles is not None or arguments.rectangle
     if other or trip_answers.asked(arguments):
@@ -53,17 +47,13 @@ def questions_of_areas(
         raise InputError("Give either --area or --polygons, not both.")
     if arguments.polygons is not None:
         shapes, names = read_polygons(arguments.polygons)
-        answers = release.answer(shapes)
-    else:
-        names = list(arguments.area)
-        by_text = {"/".join(path): path for path in release.windows.areas.paths if path}
-        paths = [by_text.get(name, name) for name in names]
-        answers = release.answer(paths)
-        shapes = geopandas.GeoSeries()
-        if form != "table":
-            at = [release.windows.find(path) for path in paths]
-            shapes = release.areas().geometry.iloc[at].reset_index(drop=True)
-    columns = figures(answers)
-    if form == "table":
-        return answers, names, table(["name", *columns], rows(names, columns)) + "\n"
-    return answers, names, write_polygons(shapes, names, form, columns)
+        return release.answer(shapes), names, lambda: shapes
+    by_text = {"/".join(path): path for path in release.windows.areas.paths if path}
+    paths = [by_text.get(name, name) for name in arguments.area]
+    answers = release.answer(paths)
+
+    def of_areas() -> GeoSeries:
+        at = [release.windows.find(path) for path in paths]
+        return release.areas().geometry.iloc[at].reset_index(drop=True)
+
+    return answers, list(arguments.area), of_areas

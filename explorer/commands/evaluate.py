@@ -16,6 +16,7 @@ from explorer.commands.drawing import (
     without_counts,
 )
 from explorer.commands.files import output_path, write_whole
+from explorer.commands.formats import add_format, as_text
 from explorer.commands.questions import add_questions, any_question
 from explorer.commands.reading import COLUMNS, add_columns, count_points, require_points
 from explorer.commands.terminal import note, paragraph, progress, table
@@ -88,6 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_extent(parser)
     add_columns(parser)
+    add_format(parser)
     group = parser.add_argument_group("questions of one's own, in place of a workload")
     add_questions(group)
     group.add_argument("--per-box", action="store_true", help="a row for every single answer")
@@ -128,18 +130,22 @@ def run(arguments: argparse.Namespace) -> None:
             note(f"{len(done):,} of {len(tasks):,} runs are kept; go on with --resume.")
         raise
     results = tidy(done)
-    for metric in arguments.metric:
-        if metric == "bias":
-            _print_biases(results)
-        else:
-            _print_ranking(ranking(results, metric), metric)
-    ranked = tuple(metric for metric in arguments.metric if metric != "bias")
-    if len(ranked) > 1:
-        print(paragraph(verdict(results, ranked)))
+    if arguments.format == "table":
+        for metric in arguments.metric:
+            if metric == "bias":
+                _print_biases(results)
+            else:
+                _print_ranking(ranking(results, metric), metric)
+        ranked = tuple(metric for metric in arguments.metric if metric != "bias")
+        if len(ranked) > 1:
+            print(paragraph(verdict(results, ranked)))
+    else:
+        print(as_text(dict(results.items()), arguments.format), end="")
     if path is not None and store is not None:
         _write(path, results, before)
         store.remove()
-        print(f"{len(done):,} runs are in {path}.")
+        # Beside figures for programs it would be in their way.
+        (print if arguments.format == "table" else note)(f"{len(done):,} runs are in {path}.")
 
 
 def counted(arguments: argparse.Namespace) -> tuple[FrequencyMatrix, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
 from explorer.commands.files import output_path, write_whole
+from explorer.commands.formats import as_text
 from explorer.commands.questions import asked_of_one_map
 from explorer.commands.terminal import note, table
 from explorer.errors import InputError
@@ -53,10 +54,13 @@ def run(
     asked, names, _ = asked_of_one_map(arguments, matrix.grid)
     found = compare(matrix, kinds, epsilons, asked, repeat=repeat, progress=sys.stderr.isatty())
     found["box"] = names * (len(found) // len(names))
-    print(_per_box(found) if arguments.per_box else _errors(found, title))
+    if arguments.format == "table":
+        print(_per_box(found) if arguments.per_box else _errors(found, title))
+    else:
+        print(as_text(dict(found.items()), arguments.format), end="")
     if path is not None:
         write_whole(path, lambda part: _write(found, part, path.suffix))
-        print(f"{len(found):,} answers are in {path}.")
+        (print if arguments.format == "table" else note)(f"{len(found):,} answers are in {path}.")
     note("Previews compared with exact counts: the curator's own, not to be published.")
 
 

@@ -86,9 +86,15 @@ def add_parameters(parser: argparse.ArgumentParser, kinds: Kinds | None = None) 
         )
     group = parser.add_argument_group("parameters of other mechanisms")
     # Known all the same, so that one sentence says whose they are.
-    for name in by_name:
+    for name, kinds_of_it in by_name.items():
         if of not in every or name not in every[of].tunables():
-            _add(group, name, argparse.SUPPRESS)
+            whole = getattr(parser, "whole", False)
+            _add(group, name, _whose(name, kinds_of_it) if whole else argparse.SUPPRESS)
+
+
+def _whose(name: str, kinds: Sequence[type[Mechanism]]) -> str:
+    """A parameter in a line, with the mechanisms that have it."""
+    return f"{kinds[0].param[name].label} ({', '.join(each.key for each in kinds)})"
 
 
 def _typed_mechanism(typed: Sequence[str]) -> str:

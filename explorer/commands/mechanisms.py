@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from explorer.commands.formats import add_format, as_text
 from explorer.commands.terminal import paragraph
 
 if TYPE_CHECKING:
@@ -19,20 +20,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "List the mechanisms, or show the parameters of one as flags of `release` and `trips`."
     )
     parser.add_argument("name", nargs="?", metavar="MECHANISM", help="such as htf")
+    add_format(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print one line each, or everything about one."""
-    from explorer.commands.flags import described, flag
+    from explorer.commands.flags import allowed, described, flag
     from explorer.mechanisms import all_mechanisms, mechanism, trip_mechanisms
 
     if arguments.name is None:
         every = {**all_mechanisms(), **trip_mechanisms()}
+        if arguments.format != "table":
+            about = ("key", "title", "summary", "paper", "for_maps")
+            listed = {name: [getattr(each, name) for each in every.values()] for name in about}
+            print(as_text(listed, arguments.format), end="")
+            return
         width = max(map(len, every))
         for key, each in every.items():
             print(f"{key:<{width}}  {each.summary} {each.paper}{_only(each)}")
         return
     chosen = mechanism(arguments.name)
+    if arguments.format != "table":
+        declared = [chosen.param[name] for name in ("epsilon", *chosen.tunables())]
+        settings = {
+            "parameter": [each.name for each in declared],
+            "default": [each.default for each in declared],
+            "allowed": [allowed(each) for each in declared],
+            "meaning": [each.doc for each in declared],
+        }
+        print(as_text(settings, arguments.format), end="")
+        return
     print(f"{chosen.title}: {chosen.summary}\n{chosen.paper}{_only(chosen)}")
     for name in ("epsilon", *chosen.tunables()):
         print(f"\n{flag(name)}")

@@ -7,6 +7,7 @@ once (`param`); whoever checks a value says it with a noun of their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,7 +31,7 @@ def of_key(known: Mapping[str, Kind], key: str, noun: str) -> Kind:
     Raises
     ------
     InputError
-        For a key that it has not; it lists those it has.
+        For a key that it has not; it says the one that was meant, or lists those it has.
 
     Examples
     --------
@@ -38,8 +39,19 @@ def of_key(known: Mapping[str, Kind], key: str, noun: str) -> Kind:
     1
     """
     if key not in known:
-        raise InputError(f"{noun} {shown(key)} here: choose one of {', '.join(known)}.")
+        near = nearest(key, known)
+        meant = f"did you mean {near!r}?" if near else f"choose one of {', '.join(known)}."
+        raise InputError(f"{noun} {shown(key)} here: {meant}")
     return known[key]
+
+
+def nearest(typed: Any, known: Iterable[str]) -> str:
+    """The one of known words that was probably meant, "" where none is near.
+
+    >>> nearest("madup", ["madeup", "nation"]), nearest("x", ["madeup"])
+    ('madeup', '')
+    """
+    return next(iter(get_close_matches(str(typed)[:LONGEST], known, 1)), "")
 
 
 def checked(declared: param.Parameter, value: Any, noun: str | None = None) -> Any:

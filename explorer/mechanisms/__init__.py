@@ -9,6 +9,7 @@ import re
 from typing import TypeVar
 
 from explorer.errors import InputError
+from explorer.grid.values import of_key
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.baselines import Identity, Uniform
 from explorer.mechanisms.daf import DAFEntropy, DAFHomogeneity
@@ -120,16 +121,14 @@ def mechanism(name: str) -> type[Mechanism]:
     Raises
     ------
     InputError
-        For a name that there is not; the sentence lists those that there are.
+        For a name that there is not; the sentence says which was meant, or lists all.
 
     Examples
     --------
     >>> mechanism("htf")(epsilon=0.5).epsilon
     0.5
     """
-    if name not in _REGISTERED:
-        raise InputError(f"There is no mechanism {name!r}: choose one of {', '.join(_REGISTERED)}.")
-    return _REGISTERED[name]
+    return of_key(_REGISTERED, name, "There is no mechanism")
 
 
 def first_compared() -> tuple[str, ...]:

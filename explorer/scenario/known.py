@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from explorer.country.mechanism import Country
-from explorer.errors import InputError
 from explorer.federated.mechanism import Federated
+from explorer.grid.values import of_key
 from explorer.mechanisms import Mechanism, all_mechanisms, trip_mechanisms
 
 
@@ -36,7 +36,4 @@ def mechanism(key: str) -> type[Mechanism]:
     >>> mechanism("country").title, mechanism("htf").title
     ('Country', 'HTF')
     """
-    known = known_mechanisms()
-    if key not in known:
-        raise InputError(f"There is no mechanism {key!r}: choose one of {', '.join(known)}.")
-    return known[key]
+    return of_key(known_mechanisms(), key, "There is no mechanism")

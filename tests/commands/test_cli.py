@@ -78,7 +78,7 @@ def test_a_command_declares_its_arguments_only_when_it_is_used() -> None:
     parser.parse_args(["cities"])
     arguments = vars(parser.parse_args(["mechanisms", "htf"]))
     assert arguments["run"] is command("mechanisms").run
-    assert set(arguments) == {"command", "name", "run"}
+    assert set(arguments) == {"command", "format", "name", "run"}
 
 
 def test_the_module_and_the_script_are_the_same_program() -> None:

@@ -1,0 +1,73 @@
+"""`-` in place of a file that is read: what comes in on standard input."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import InputError
+
+#: Arguments that name files to read; what is written never comes from standard input.
+READ = ("points", "map", "rectangles", "polygons", "place")
+# What a file begins with says what it is; text that is no JSON is CSV.
+_ENDINGS = ((b"PAR1", ".parquet"), (b"SQLite format 3\0", ".gpkg"), (b"PK\3\4", ".zip"))
+
+
+@contextmanager
+def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
+    """Keep standard input in a file while a command runs, where one of its files is "-".
+
+    Readers need a file that they can look at twice. It lies in a folder that only this user can
+    open, and is gone at the end.
+
+    Raises
+    ------
+    InputError
+        For "-" in place of several files, or nothing on standard input.
+    """
+    asked = sum(_count(getattr(arguments, name, None)) for name in READ)
+    if not asked:
+        yield
+        return
+    if asked > 1:
+        raise InputError("Standard input can be read once; give a name in place of the second -.")
+    with tempfile.TemporaryDirectory(prefix="dp-explorer-") as folder:
+        kept = str(_kept(Path(folder)))
+        for name in READ:
+            if _count(getattr(arguments, name, None)):
+                setattr(arguments, name, _replaced(getattr(arguments, name), kept))
+        yield
+
+
+def _kept(folder: Path) -> Path:
+    source = getattr(sys.stdin, "buffer", None)
+    if source is None:
+        raise InputError("There is no standard input to read - from; give the name of a file.")
+    path = folder / "standard-input"
+    with path.open("wb") as file:
+        shutil.copyfileobj(source, file)
+    with path.open("rb") as file:
+        first = file.read(4096)
+    if not first.strip():
+        raise InputError("Nothing came in on standard input; pipe a file into it, or name one.")
+    text = first.removeprefix(b"\xef\xbb\xbf").lstrip()
+    other = ".geojson" if text[:1] in (b"{", b"[") else ".csv"
+    ending = next((ending for begin, ending in _ENDINGS if first.startswith(begin)), other)
+    return path.rename(path.with_suffix(ending))
+
+
+def _count(value: Any) -> int:
+    """How often "-" stands in an argument: a text, or lists of them."""
+    return sum(map(_count, value)) if isinstance(value, list | tuple) else int(value == "-")
+
+
+def _replaced(value: Any, path: str) -> Any:
+    if not isinstance(value, list | tuple):
+        return path if value == "-" else value
+    return [_replaced(each, path) for each in value]

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.cards import card
+from explorer.grid.grid import Grid
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
 from explorer.mechanisms.figures import Figures
+from explorer.mechanisms.forecast import Forecast, forecast
 from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
 from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
@@ -217,6 +219,46 @@ class Mechanism(param.Parameterized, metaclass=Declared):
             ledger=tuple(curator.ledger),
         )
         return in_records(drawn, curator.lattice)
+
+    def summarize(
+        self, grid: Grid, expected: float = 1_000_000, *, contribution_bound: int = 1
+    ) -> Forecast:
+        """Leaves and noise to be expected on an extent, before any data is looked at.
+
+        Previews of made-up records: spread evenly, and around one town, since many partitions
+        follow the data. It costs no budget. What unevenness inside leaves adds to an answer's
+        error depends on the data and is not in it.
+
+        Parameters
+        ----------
+        grid : Grid
+            The public extent.
+        expected : float, 1 to 10^9
+            How many records there are, about.
+        contribution_bound : int, 1 or more
+            How many records a user may give; above 1 users are protected.
+
+        Returns
+        -------
+        Forecast
+            With ``to_frame()``: leaves and standard deviations, in records, for each layout.
+
+        Raises
+        ------
+        InputError
+            For an extent that is no grid, another number, or a mechanism that takes no maps.
+
+        Examples
+        --------
+        >>> from explorer import UG, Grid
+        >>> grid = Grid.around(13.4, 52.5, "20km", shape=256)
+        >>> for epsilon in (0.1, 1):
+        ...     found = UG(epsilon).summarize(grid, expected=1e6).to_frame()
+        ...     print(found.loc["one town"].round().tolist())
+        [10000.0, 14.0, 714.0, 1428.0]
+        [65536.0, 1.0, 176.0, 351.0]
+        """
+        return forecast(repr(self), self.release, grid, expected, contribution_bound)
 
     def warm_up(self, counts: Counts | None = None) -> None:
         """Compile and load whatever a release with these settings needs, on made-up counts.

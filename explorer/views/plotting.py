@@ -46,7 +46,7 @@ def plot(
         from matplotlib.collections import PolyCollection
         from matplotlib.colors import ListedColormap, LogNorm
     except ImportError as error:
-        raise _missing("Matplotlib") from error
+        raise _missing("Matplotlib", "matplotlib") from error
     grid, values = release.grid, _values(release, column)
     x0, y0, x1, y1 = grid.bounds
     if ax is None:
@@ -96,7 +96,7 @@ def explore(release: Release, tiles: Any = None, **options: Any) -> Any:
     try:
         drawn = frame.explore(**{"column": "density", "tiles": tiles, "cmap": "cividis", **options})
     except ImportError as error:
-        raise _missing("folium") from error
+        raise _missing("folium", "folium matplotlib mapclassify") from error
     return drawn
 
 
@@ -138,5 +138,5 @@ def _values(release: Release, column: str) -> NDArray[np.float64]:
     return painted
 
 
-def _missing(what: str) -> InputError:
-    return InputError(f"{what} is not installed: run pip install 'dp-explorer[plot]'.")
+def _missing(what: str, packages: str) -> InputError:
+    return InputError(f"{what} is not installed: run pip install {packages}.")

@@ -237,7 +237,7 @@ def _fsspec(protocol: str) -> Any:
         import fsspec
     except ImportError as error:
         raise InputError(
-            "Addresses need fsspec, which is not installed; run: pip install 'dp-explorer[scale]'"
+            "Addresses need fsspec, which is not installed; run pip install fsspec."
         ) from error
     try:
         return fsspec.filesystem(protocol)

@@ -186,7 +186,6 @@ def _distributed() -> Any:
         import distributed
     except ImportError as error:
         raise InputError(
-            "Counting on workers needs Dask, which is not installed; run: pip install "
-            "'dp-explorer[scale]'"
+            "Counting on workers needs Dask, which is not installed; run pip install distributed."
         ) from error
     return distributed

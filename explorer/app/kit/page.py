@@ -11,6 +11,7 @@ import panel as pn
 from explorer.app.kit import cell, notebook_output, ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
+from explorer.app.kit.notebook_scripts import SCRIPTS
 from explorer.app.kit.theme import THEME
 
 
@@ -59,7 +60,7 @@ class AppPage(pn.viewable.Viewer):
         super().__init__()
         self.keep, self.controls = keep, controls
         self.height = None if height is None else cell.pixels(height)
-        pn.extension(*self.EXTENSIONS, notifications=False)
+        SCRIPTS.load(*self.EXTENSIONS)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
         self.message = MessageArea()

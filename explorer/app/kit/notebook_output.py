@@ -23,6 +23,7 @@ from panel.io import notebook
 from panel.models.esm import ReactComponent
 
 from explorer.app.kit.notebook_scripts import SCRIPTS, answer
+from explorer.app.kit.words import words
 
 #: What a component loads in place of its own copy; Panel takes its default export.
 _LOADER = "const whole = await globalThis.__explorer_scripts[%s];\nexport default whole.default;"
@@ -35,7 +36,7 @@ _SCRIPT = """<script type="text/javascript">
 })()
 </script>
 """
-SAVED = "This is a saved picture. Run the cell to use it."
+SAVED = words("notebook")["Saved"]
 _POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b></p></div>
 <script type="text/javascript">
 (() => {

@@ -1,6 +1,8 @@
 """Panel leaves no message lying, and handles no event without the document's lock."""
 
 import asyncio
+import subprocess
+import sys
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import Mock, create_autospec
@@ -8,6 +10,7 @@ from unittest.mock import Mock, create_autospec
 import numpy as np
 import panel as pn
 import pytest
+import pyviz_comms
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
@@ -200,3 +203,36 @@ def test_defaults_of_bokeh_are_what_they_were() -> None:
     one, other = Button(), Button()
     one.tags.append("mine")
     assert other.tags == []
+
+
+def overlapping(kind) -> tuple[object, list[str], list[str]]:
+    """What stands as the output after two catches that overlap, and what each caught."""
+    before, one, two = sys.stdout, kind(), kind()
+    try:
+        one.__enter__()
+        print("first")
+        two.__enter__()
+        print("second")
+        one.__exit__(None, None, None)
+        two.__exit__(None, None, None)
+        return sys.stdout is before, list(one), list(two)
+    finally:
+        sys.stdout = before
+
+
+def test_output_comes_back_whichever_handler_ends_first() -> None:
+    assert pyviz_comms.StandardOutput is delivery.Printed
+    for _ in range(2):
+        assert overlapping(delivery.Printed) == (True, ["first"], ["second"])
+
+
+def test_the_comms_own_catch_loses_the_output_when_handlers_overlap() -> None:
+    # When it does not, remove `give_output_back` and these tests.
+    asked = "import sys, pyviz_comms; from tests.app.work.test_panel_patches import overlapping"
+    code = (
+        f"import pyviz_comms; own = pyviz_comms.StandardOutput; {asked}; print(overlapping(own)[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.splitlines()[-1] == "False"

@@ -94,6 +94,15 @@ def cell(page: Page, at: int) -> Locator:
     return place
 
 
+def all_shown(page: Page) -> None:
+    """Wait for every page of the notebook with its table, which comes last."""
+    for at in (ONE, OTHER, AGAIN):
+        place = cell(page, at)
+        place.locator("canvas").nth(1).wait_for()
+        wait_until(page, lambda place=place: place.locator(".tabulator-row").count() > 1)
+        wait_until(page, lambda at=at: leaves(page, at))
+
+
 def says(page: Page, at: int) -> str:
     """The text of a cell, also where it is outside the window."""
     return cell(page, at).text_content() or ""
@@ -137,9 +146,8 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
     menu(page, "Run", "Run All Cells")
     wait_until(page, lambda: "boxes: ['Q1', 'Q2'] epsilon: 0.1" in says(page, ASKED))
+    all_shown(page)
     one = cell(page, ONE)
-    one.locator("canvas").nth(1).wait_for()
-    wait_until(page, lambda: one.locator("dl.figures").count())
 
     before = leaves(page)
     slide(page)
@@ -188,13 +196,11 @@ def test_two_pages_are_two_and_a_page_that_is_shown_twice_is_one(
     page = browser.new_page(viewport={"width": 1600, "height": 1000})
     page.set_default_timeout(1000 * PATIENCE)
     page.goto(f"{lab.url}/lab/tree/x.ipynb?reset")
-    all_of_them = (ONE, OTHER, AGAIN)
+    all_shown(page)
 
     def read() -> list[str]:
-        return [leaves(page, at) for at in all_of_them]
+        return [leaves(page, at) for at in (ONE, OTHER, AGAIN)]
 
-    for at in all_of_them:
-        cell(page, at).locator("canvas").nth(1).wait_for()
     one, other, again = steady(page, read)
     assert one == again
     assert one != other

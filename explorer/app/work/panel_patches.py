@@ -26,22 +26,21 @@ Bokeh asks anew for each property of each model what its class makes of the defa
 and of the style sheets before it save a third of all calls when Explore is opened, measured
 together: 3.8 million are left of 6.0.
 
-While a message of a notebook's page is handled, what is printed is caught
-(``pyviz_comms.StandardOutput``). Where handlers overlap, as with two pages in one notebook, the one
-that ends last puts the other's catch back as ``sys.stdout``: no cell prints anything from then on.
+JupyterLab has each page's messages handled in a thread of its own, beside each other and beside the
+running cell, and Panel's state is one for all. While one is handled, what anybody prints is caught
+(``pyviz_comms.StandardOutput``): a cell's print vanishes, and where two handlers overlap, as with
+two pages in one notebook, the last puts the other's catch back, and no cell ever prints again.
 """
 
 from __future__ import annotations
 
-import io
-import sys
 import textwrap
 import threading
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
-import pyviz_comms
+import pyviz_comms  # type: ignore[import-untyped]
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.models import ImportedStyleSheet, InlineStyleSheet, UIElement
@@ -183,31 +182,27 @@ def remember_defaults() -> None:
         setattr(patched, name, cure)
 
 
-class Printed(list[str]):
-    """The lines printed within it; whichever of several ends last gives the output back."""
+class Uncaught(list[str]):
+    """Stands for a catch of what is printed, and catches nothing."""
 
-    _lock: ClassVar[threading.Lock] = threading.Lock()
-    _open: ClassVar[list[Printed]] = []
-    _outside: ClassVar[Any] = None
-
-    def __enter__(self) -> Printed:
-        self.caught = io.StringIO()
-        with self._lock:
-            if not self._open:
-                Printed._outside = sys.stdout
-            self._open.append(self)
-            sys.stdout = self.caught
+    def __enter__(self) -> Uncaught:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        with self._lock:
-            # Not by remove(): lists of lines are equal when they say the same.
-            self._open[:] = [each for each in self._open if each is not self]
-            sys.stdout = self._open[-1].caught if self._open else self._outside
-        self.extend(self.caught.getvalue().splitlines())
+        """What was printed is where it belongs."""
 
 
-def give_output_back() -> None:
-    """Let cells print whatever handlers of pages do at the same time."""
-    if hasattr(pyviz_comms, "StandardOutput"):
-        pyviz_comms.StandardOutput = Printed
+def handle_in_turn() -> None:
+    """Let messages of a notebook's pages be handled one after another, and cells print."""
+    plain = pyviz_comms.Comm._handle_msg
+    if hasattr(plain, "original"):
+        return
+    turn = threading.RLock()
+
+    def handle(self: Any, message: Any) -> None:
+        with turn:
+            plain(self, message)
+
+    handle.original = plain  # type: ignore[attr-defined]
+    pyviz_comms.Comm._handle_msg = handle
+    pyviz_comms.StandardOutput = Uncaught

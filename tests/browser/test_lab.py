@@ -128,6 +128,9 @@ def fits(place: Locator) -> None:
     slider = place.locator("input[type=range]").first.bounding_box()
     assert room is not None
     assert slider is not None
+    last = place.get_by_role("button", name="Whole map").bounding_box()
+    assert last is not None
+    assert last["x"] + last["width"] <= room["x"] + room["width"] + 1
     for at in range(2):
         each = place.locator("canvas").nth(at).bounding_box()
         assert each is not None
@@ -163,6 +166,9 @@ def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, la
     page.mouse.move(x + 60, y + 50, steps=8)
     page.mouse.up()
     one.get_by_text("Q3", exact=True).first.wait_for()
+
+    colours = "rows => rows.map(row => getComputedStyle(row).color)"
+    assert len({*one.locator(".tabulator-row").evaluate_all(colours)}) == 1
 
     for width in (1024, 640):
         page.set_viewport_size({"width": width, "height": 1000})

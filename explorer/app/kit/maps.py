@@ -267,8 +267,9 @@ class MapTools:
             self._button("Zoom out", 2.0),
             self._button("Whole map", 0.0),
         ]
-        # A phone has no room for all of them in one line.
-        row = ui.wrapping if phone else pn.Row
+        # A phone and a narrow cell have no room for all of them in one line.
+        narrow = {"flex-wrap": "wrap", "max-width": "100%"}
+        row = ui.wrapping if phone else partial(pn.Row, styles=narrow)
         self.view = row(self.mode, *buttons, margin=0)
 
     def _button(self, text: str, factor: float) -> Any:

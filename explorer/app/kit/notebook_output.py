@@ -13,7 +13,7 @@ which comes over a comm, is shown and never saved. Where no kernel answers, the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -21,6 +21,9 @@ from typing import Any
 from bokeh.model import Model
 from panel.io import notebook
 from panel.models.esm import ReactComponent
+
+from explorer.app.kit.notebook_scripts import SCRIPTS, answer
+from explorer.app.kit.words import words
 
 #: What a component loads in place of its own copy; Panel takes its default export.
 _LOADER = "const whole = await globalThis.__explorer_scripts[%s];\nexport default whole.default;"
@@ -33,26 +36,34 @@ _SCRIPT = """<script type="text/javascript">
 })()
 </script>
 """
-SAVED = "This is a saved picture. Run the cell to use it."
+SAVED = words("notebook")["Saved"]
 _POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b></p></div>
 <script type="text/javascript">
 (() => {
-  const [id, target, saved] = %(names)s
+  const [id, target, scripts, saved] = %(names)s
   const place = document.getElementById("poster-" + id)
   if (!place) return
   const sign = place.querySelector(".sign")
   sign.textContent = "Waiting for the kernel."
   const silent = setTimeout(() => { sign.innerHTML = "<b>" + saved + "</b>" }, 2000)
+  const run = (code, into) => {
+    const script = document.createElement("script")
+    script.textContent = code
+    into.replaceWith(script)
+  }
   const show = (message) => {
     clearTimeout(silent)
     place.innerHTML = message.content.data.html
     // Scripts that are put in as text do not run.
-    for (const each of place.querySelectorAll("script")) {
-      const script = document.createElement("script")
-      script.textContent = each.textContent
-      each.replaceWith(script)
-    }
+    for (const each of place.querySelectorAll("script")) run(each.textContent, each)
   }
+  const load = (message) => {
+    clearTimeout(silent)
+    loaded[scripts] = Infinity
+    run(message.content.data.script, document.head.appendChild(document.createElement("i")))
+  }
+  // Every page that is open asks for its scripts once, and again where nothing came.
+  const loaded = globalThis.__explorer_loaded ??= {}
   let tries = 0
   const ask = () => {
     const viz = window.PyViz
@@ -61,9 +72,16 @@ _POSTER = """<div id="poster-%(id)s">%(poster)s<p class="sign"><b>%(saved)s</b><
       || typeof google !== "undefined"
     )
     if (!known) return ++tries < 100 && setTimeout(ask, 100)
-    // Every view of the output asks for itself.
-    delete viz.comms[target]
-    viz.comm_manager.get_client_comm(id, target, show)
+    const fetch = (name, use) => {
+      // Every view of the output asks for itself.
+      delete viz.comms[name]
+      viz.comm_manager.get_client_comm(id, name, use)
+    }
+    if (scripts && !(Date.now() < loaded[scripts])) {
+      loaded[scripts] = Date.now() + 10000
+      fetch(scripts, load)
+    }
+    fetch(target, show)
   }
   ask()
 })()
@@ -99,27 +117,17 @@ def write_posters() -> None:
             return {**bundle, "text/html": scripts + bundle.get("text/html", "")}, about
 
         if shown is None:
+            SCRIPTS.write()
             return whole()
         name = model.ref["id"]
         target = f"explorer-page-{name}"
-        _answer(target, lambda: whole()[0]["text/html"])
-        names = _in_html([name, target, SAVED])
+        answer(target, lambda: {"html": whole()[0]["text/html"]})
+        names = _in_html([name, target, SCRIPTS.target, SAVED])
         html = _POSTER % {"id": name, "poster": shown, "saved": SAVED, "names": names}
         return {"text/html": html, notebook.EXEC_MIME: ""}, {notebook.EXEC_MIME: {"id": name}}
 
     render.original = plain  # type: ignore[attr-defined]
     notebook.render_model = render
-
-
-def _answer(target: str, html: Callable[[], str]) -> None:
-    """Let the kernel, if there is one, send the page to whoever opens a comm of this name."""
-    try:
-        from IPython import get_ipython
-
-        comms = get_ipython().kernel.comm_manager
-    except (ImportError, AttributeError):
-        return
-    comms.register_target(target, lambda comm, _: comm.send({"html": html()}))
 
 
 def take_scripts(model: Model) -> dict[str, str]:

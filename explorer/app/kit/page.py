@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import panel as pn
 
-from explorer.app.kit import cell, notebook_output, ui
+from explorer.app.kit import cell, notebook_output, notebook_places, ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
+from explorer.app.kit.notebook_scripts import SCRIPTS
 from explorer.app.kit.theme import THEME
 
 
@@ -59,7 +60,7 @@ class AppPage(pn.viewable.Viewer):
         super().__init__()
         self.keep, self.controls = keep, controls
         self.height = None if height is None else cell.pixels(height)
-        pn.extension(*self.EXTENSIONS, notifications=False)
+        SCRIPTS.load(*self.EXTENSIONS)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
         self.message = MessageArea()
@@ -116,8 +117,17 @@ class AppPage(pn.viewable.Viewer):
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        why_not = notebook_places.why_not()
+        if why_not:
+            return {"text/html": notebook_places.sentence(why_not)}, {}
+        view = self._create_view()
+        notebook_places.write_styles(view)
         with notebook_output.poster(None if self.keep else self.poster()):
-            return super()._repr_mimebundle_(include, exclude)
+            return view._repr_mimebundle_(include, exclude)
+
+    def _display_(self) -> Any:
+        # marimo asks for this first; its own way with Panel refuses outputs of this size.
+        return notebook_places.Said(notebook_places.sentence("marimo"))
 
     def __panel__(self) -> Any:
         return cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)

@@ -183,6 +183,9 @@ TABLE_CSS = """
 :host .tabulator .tabulator-header .tabulator-col-title { font-size: 12.5px; font-weight: 600; }
 :host .tabulator .tabulator-row .tabulator-cell { padding: 6px 4px; font-variant-numeric:
   tabular-nums; }
+/* In JupyterLab every second row had Material's fainter text. */
+:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-table
+  .tabulator-row.tabulator-row-even { color: inherit; }
 div.causes { display: flex; justify-content: space-between; gap: 6px; line-height: 15px; }
 div.causes i { display: inline-block; width: 8px; height: 8px; border-radius: 2px;
   margin-right: 4px; }

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import panel as pn
+import pytest
 from panel.models.esm import ReactComponent
 
 from explorer import FrequencyMatrix
-from explorer.app.explore.page import Explore
+from explorer.app import ClassResult, Compare, Explore, Learn
 from explorer.app.kit import ui
-from explorer.app.kit.notebook_output import _in_html, take_scripts
+from explorer.app.kit.notebook_output import _POSTER, SAVED, _in_html, take_scripts
+from explorer.app.kit.page import AppPage
+from explorer.app.pages import PAGES
 from tests.app import press
+from tests.app.country import land
+from tests.app.federated import people
+from tests.app.trips import town
 
 _SIZES = """
 import numpy as np
@@ -73,11 +80,47 @@ def test_a_script_cannot_end_the_element_that_holds_it() -> None:
     assert json.loads(held.replace("<\\!", "<!")) == {"a": "let x = '</script><!-- '"}
 
 
-def test_a_poster_shows_the_release_on_the_screen_and_nothing_of_a_preview() -> None:
-    page = Explore(FrequencyMatrix.from_array(np.arange(1024).reshape(32, 32)), mechanism="ug")
-    assert "<img" not in page.poster()
+def counts() -> FrequencyMatrix:
+    """Counts whose sum is no likely number of a release."""
+    return FrequencyMatrix.from_array(np.arange(1024).reshape(32, 32))
+
+
+#: Every page as a cell shows it, by its key.
+MADE: dict[str, Callable[[], AppPage]] = {
+    "explore": lambda: Explore(counts(), mechanism="ug"),
+    "trips": town.page,
+    "country": land.new_page,
+    "federated": people.new_page,
+    "compare": lambda: Compare(counts()),
+    "learn": lambda: Learn(counts()),
+    "classroom": lambda: ClassResult("madeup"),
+}
+
+
+@pytest.mark.parametrize("key", [each.key for each in PAGES])
+def test_what_a_saved_notebook_holds_of_a_page_hangs_on_its_title_alone(key) -> None:
+    page = MADE[key]()
+    bundle, about = page._repr_mimebundle_()
+    (root,) = about.values()
+    assert bundle.keys() - {"text/html"} == about.keys()
+    assert not any(bundle[kind] for kind in about)
+    sentence = (
+        f"<p>{page.TITLE}. The page was live here; what it showed is not kept in this file.</p>"
+    )
+    names = json.dumps([root["id"], f"explorer-page-{root['id']}", "", SAVED])
+    frame = {"id": root["id"], "poster": sentence, "saved": SAVED, "names": names}
+    assert bundle["text/html"] == _POSTER % frame
+
+
+@pytest.mark.parametrize("key", ["explore", "trips", "country", "federated"])
+def test_a_poster_shows_the_release_on_the_screen_and_nothing_of_a_preview(key) -> None:
+    page = MADE[key]()
+    assert "not kept in this file" in page.poster()
     press.press(page, "Draw a release")
     assert page.released()
     shown = page.poster()
-    assert "RELEASE" in shown
-    assert "<img" in shown
+    assert "RELEASE" in shown.upper()
+    # Where there is one map, it is there to be seen.
+    assert ("<img" in shown) is (key in ("explore", "federated"))
+    for true in page.answers["true"]:
+        assert true < 100 or f"{true:,.0f}" not in shown

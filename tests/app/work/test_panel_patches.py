@@ -1,6 +1,8 @@
 """Panel leaves no message lying, and handles no event without the document's lock."""
 
 import asyncio
+import subprocess
+import sys
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import Mock, create_autospec
@@ -200,3 +202,41 @@ def test_defaults_of_bokeh_are_what_they_were() -> None:
     one, other = Button(), Button()
     one.tags.append("mine")
     assert other.tags == []
+
+
+OVERLAPPING = """
+import sys, threading, time, pyviz_comms
+before = sys.stdout
+if {ours}:
+    import explorer.app
+went = []
+
+class Page(pyviz_comms.Comm):
+    decode = classmethod(lambda cls, message: dict(message))
+
+def handle(message):
+    went.append(message["page"])
+    time.sleep(message["page"] * 0.2)
+    went.append(message["page"])
+
+pages = [Page(on_msg=handle)._handle_msg for _ in "12"]
+pages = [threading.Thread(target=do, args=({{"page": n}},)) for n, do in enumerate(pages, 1)]
+for each in pages:
+    each.start()
+time.sleep(0.1)
+print("printed by a cell")
+for each in pages:
+    each.join()
+print(sys.stdout is before, went in ([1, 1, 2, 2], [2, 2, 1, 1]), file=sys.__stdout__)
+"""
+
+
+@pytest.mark.parametrize("ours", [True, False], ids=["ours", "alone"])
+def test_messages_of_pages_are_handled_in_turn_and_a_cell_prints_meanwhile(ours) -> None:
+    # When it does so alone, remove `handle_in_turn` and this test.
+    code = OVERLAPPING.format(ours=ours)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    said = done.stdout.splitlines()
+    assert said == (["printed by a cell", "True True"] if ours else ["False False"])

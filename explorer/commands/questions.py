@@ -10,8 +10,13 @@ from explorer.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
+    from geopandas import GeoSeries
 
     from explorer.grid.grid import Grid
+
+# What a rectangle may lack of the box around it, by rounding and by chords for arcs: a part of the
+# area, and metres along the edges.
+_LACKS, _ROUNDED = 0.001, 0.2
 
 
 def add_questions(parser: argparse._ActionsContainer) -> None:
@@ -82,16 +87,15 @@ def refuse_shapes(sentence: str) -> None:
     )
 
 
-def note_outside(boxes: np.ndarray, grid: Grid) -> None:
-    """Say how many rectangles lie where nothing was counted."""
+def note_outside(boxes: np.ndarray, grid: Grid, noun: str = "rectangle") -> None:
+    """Say how many rectangles, or polygons by their bounds, lie where nothing was counted."""
     x0, y0, x1, y1 = grid.bounds
     inside = (boxes[:, 0] < x1) & (boxes[:, 2] > x0) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
     outside = int((~inside).sum())
     if outside:
-        one = outside == 1
+        lie = f"{noun} lies" if outside == 1 else f"{noun}s lie"
         note(
-            f"{outside:,} {'rectangle lies' if one else 'rectangles lie'} outside the map, where "
-            f"nothing was counted: the answer there is 0."
+            f"{outside:,} {lie} outside the map, where nothing was counted: the answer there is 0."
         )
 
 
@@ -118,15 +122,55 @@ def rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
 
 def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, list[str], bool]:
     """What is asked, as `exact` and `Release.answer` take it, names, and whether of rectangles."""
+    import shapely
+
+    from explorer.grid.pieces import Shapes
     from explorer.queries.polygons import read_polygons
 
-    if arguments.polygons is None:
-        boxes, names = rectangles(arguments, grid)
-        note_outside(boxes, grid)
+    if arguments.polygons is not None:
+        if arguments.rectangles is not None or arguments.rectangle:
+            raise InputError("Polygons are asked alone; leave the other questions out.")
+        asked, names = read_polygons(arguments.polygons)
+        note_outside(shapely.bounds(Shapes(asked.array, asked.crs).on(grid)), grid, "polygon")
+        return asked, names, False
+    boxes, names = rectangles(arguments, grid)
+    note_outside(boxes, grid)
+    shapes = None if arguments.bounding_boxes else _turned(arguments, boxes, grid)
+    if shapes is None:
         return boxes, names, True
-    if arguments.rectangles is not None or arguments.rectangle:
-        raise InputError("Polygons are asked alone; leave the other questions out.")
-    return *read_polygons(arguments.polygons), False
+    note("Rectangles in degrees are no rectangles in metres here: each is asked as it is.")
+    return shapes, names, False
+
+
+def _turned(arguments: argparse.Namespace, boxes: np.ndarray, grid: Grid) -> GeoSeries | None:
+    """Rectangles in degrees as they lie on the map, where boxes around them hold more; else None.
+
+    Meridians meet, so that the box around a long one, far from the middle, can be a tenth larger.
+    """
+    import geopandas
+    import numpy as np
+    import shapely
+
+    from explorer.grid.pieces import Shapes
+    from explorer.grid.projection import LONLAT
+    from explorer.queries.files import content_of
+    from explorer.queries.geojson import is_geojson, shapes_of
+
+    of_file = len(boxes) - len(arguments.rectangle)
+    content = content_of(arguments.rectangles)[0] if of_file else b""
+    if not (is_geojson(content) or arguments.lonlat):
+        return None
+    shapes = shapely.box(*boxes.T)
+    if is_geojson(content):
+        shapes[:of_file] = Shapes(shapes_of(content), LONLAT).on(grid)
+    if arguments.lonlat:
+        shapes[of_file:] = Shapes(shapely.box(*np.transpose(arguments.rectangle)), LONLAT).on(grid)
+    width, height = (boxes[:, 2:] - boxes[:, :2]).T
+    # Of boxes that this program wrote, chords lack less.
+    lacking = width * height - shapely.area(shapes)
+    if (lacking <= _LACKS * width * height + _ROUNDED * (width + height)).all():
+        return None
+    return geopandas.GeoSeries(shapes, crs=grid.crs)
 
 
 def any_question(arguments: argparse.Namespace) -> bool:

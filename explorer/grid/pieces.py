@@ -131,6 +131,9 @@ class Shapes:
             if self.crs.is_geographic and not self.crs.equals(grid.crs):
                 shapes, _ = in_one_world(shapes)
             shapes = _valid(shapes)
+            if shapely.is_empty(shapes).any():
+                number = int(np.argmax(shapely.is_empty(shapes))) + 1
+                raise InputError(f"Polygon {number} has no area; leave it out.")
             return on_plane(shapes, self.crs, grid.crs)
         refuse_degrees(grid, shapely.bounds(shapes))
         return _valid(shapes)

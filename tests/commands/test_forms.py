@@ -13,8 +13,9 @@ import geopandas
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
-from explorer import Gravity, TripMatrix
+from explorer import Gravity, Grid, TripMatrix
 from explorer.cli import build_parser, main
 from explorer.commands import COMMANDS
 from explorer.commands.completion import SHELLS
@@ -132,6 +133,35 @@ def test_polygons_and_trips_have_every_form_that_can_hold_them(
     assert record["value"] == pytest.approx(row["value"])
     assert "no single shape" in said(capsys, *asked, "-o", "t.gpkg", code=2)
     assert not Path("t.gpkg").exists()
+
+
+@pytest.mark.parametrize("typed", [False, True], ids=["of a file", "typed"])
+def test_rectangles_in_degrees_are_asked_as_they_lie_on_the_map(
+    capsys: pytest.CaptureFixture[str], typed: bool
+) -> None:
+    # Far from the middle, at 60 degrees, the box around this one is larger by a thirtieth.
+    edges = (9.7, 60.12, 10.3, 60.13)
+    grid = Grid.around(10.0, 60.0, "40km", shape=100)
+    counts = np.random.default_rng(3).poisson(5, (100, 100))
+    release = UG(epsilon=1).release(FrequencyMatrix.from_array(counts, grid), rng=7)
+    release.save("north.parquet")
+    thin = geopandas.GeoDataFrame({"name": ["Q1"]}, geometry=[shapely.box(*edges)], crs=4326)
+    thin.to_file("thin.geojson")
+    asked = ["--rectangles", "thin.geojson"]
+    if typed:
+        asked = ["--rectangle", *map(str, edges), "--lonlat"]
+    (row,) = json.loads(said(capsys, "answer", "north.parquet", *asked, "--format", "json"))
+    assert row["value"] == pytest.approx(release.answer(thin).value[0], rel=1e-6)
+    around = [*asked, "--bounding-boxes", "--format", "json"]
+    (row,) = json.loads(said(capsys, "answer", "north.parquet", *around))
+    assert row["value"] > 1.02 * release.answer(thin).value[0]
+
+
+def test_polygons_off_the_map_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    far = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1)], crs=4326)
+    far.to_file("far.geojson")
+    assert main(["answer", "map.parquet", "--polygons", "far.geojson"]) == 0
+    assert "1 polygon lies outside the map" in capsys.readouterr().err
 
 
 def test_an_ending_and_a_format_that_contradict_each_other_are_refused(

@@ -56,6 +56,7 @@ def rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, l
     """The rectangles that are asked, (n, 4) in the grid's unit, and their names."""
     import numpy as np
 
+    from explorer.grid.degrees import refuse_degrees
     from explorer.queries.files import read_rectangles
     from explorer.queries.shapes import boxes_of_degrees
 
@@ -76,6 +77,13 @@ def rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, l
         told = note if arguments.bounding_boxes else refuse_shapes
         boxes, names = read_rectangles(arguments.rectangles, grid, note=told)
     boxes = np.concatenate([boxes, typed])
+    try:
+        refuse_degrees(grid, boxes)
+    except InputError as error:
+        raise InputError(
+            "These rectangles look like degrees, and are read as metres of the map: add --lonlat "
+            "to --rectangle, or give a file of GeoJSON."
+        ) from error
     return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
 
 

@@ -133,7 +133,9 @@ class Shapes:
             shapes = _valid(shapes)
             if shapely.is_empty(shapes).any():
                 number = int(np.argmax(shapely.is_empty(shapes))) + 1
-                raise InputError(f"Polygon {number} has no area; leave it out.")
+                raise InputError(
+                    f"Polygon {number} has no area, or lies where there is no place; leave it out."
+                )
             return on_plane(shapes, self.crs, grid.crs)
         refuse_degrees(grid, shapely.bounds(shapes))
         return _valid(shapes)

@@ -241,6 +241,8 @@ def test_standard_input_is_read_once_and_must_hold_something(
 ) -> None:
     piped(b"x")
     assert "read once" in said(capsys, "answer", "-", "--rectangles", "-", code=2)
+    piped(b"lon,lat\n13.4,52.5\n")
+    assert ": standard input is damaged or not a release" in said(capsys, "info", "-", code=2)
     piped(b" \n")
     assert "Nothing came in" in said(capsys, "answer", "map.parquet", "--rectangles", "-", code=2)
 
@@ -301,6 +303,15 @@ def test_info_of_counts_says_what_is_booked_and_no_count(
 def test_info_refuses_what_is_no_release(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not a release" in said(capsys, "info", "points.csv", code=2)
     assert "no file nix" in said(capsys, "info", "nix", code=2)
+    # What `save` writes for other tools is named as such, not as a file of another command.
+    Release.load("map.parquet").save("map.gpkg")
+    for command in (["info", "map.gpkg"], ["answer", "map.gpkg", *BOXES]):
+        assert "A map is asked as Parquet" in said(capsys, *command, code=2)
+
+
+def test_degrees_as_typed_are_refused_with_the_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    typed = ["--rectangle", "13.39", "52.49", "13.41", "52.51"]
+    assert "--lonlat" in said(capsys, "answer", "map.parquet", *typed, code=2)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

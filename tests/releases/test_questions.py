@@ -140,6 +140,7 @@ def test_answers_are_equal_short_and_safe_to_show() -> None:
         ({"o": METRES}, {"crs": 4326}, "leave it out"),
         ("no/such/file.gpkg", {}, "There is no file"),
         (np.ones((2, 3)), {"crs": 4326}, "shape"),
+        ([[4.9, 52.3, 4.9, 52.4]], {"crs": 4326}, "no area"),
     ],
 )
 def test_what_is_no_question_is_one_sentence(asked: object, how: dict, sentence: str) -> None:

@@ -95,13 +95,13 @@ def refuse_shapes(sentence: str) -> None:
     )
 
 
-def note_outside(boxes: np.ndarray, grid: Grid, noun: str = "rectangle") -> None:
-    """Say how many rectangles, or polygons by their bounds, lie where nothing was counted."""
+def note_outside(boxes: np.ndarray, grid: Grid) -> None:
+    """Say how many rectangles lie where nothing was counted."""
     x0, y0, x1, y1 = grid.bounds
     inside = (boxes[:, 0] < x1) & (boxes[:, 2] > x0) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
     outside = int((~inside).sum())
     if outside:
-        lie = f"{noun} lies" if outside == 1 else f"{noun}s lie"
+        lie = "rectangle lies" if outside == 1 else "rectangles lie"
         note(
             f"{outside:,} {lie} outside the map, where nothing was counted: the answer there is 0."
         )
@@ -130,21 +130,16 @@ def rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
 
 def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, list[str], bool]:
     """What is asked, as `exact` and `Release.answer` take it, names, and whether of rectangles."""
-    import shapely
-
-    from explorer.grid.pieces import Shapes
     from explorer.queries.polygons import read_polygons
 
     if arguments.polygons is not None:
         if arguments.rectangles is not None or arguments.rectangle:
             raise InputError("Polygons are asked alone; leave the other questions out.")
-        asked, names = read_polygons(arguments.polygons)
-        note_outside(shapely.bounds(Shapes(asked.array, asked.crs).on(grid)), grid, "polygon")
-        return asked, names, False
+        return *read_polygons(arguments.polygons), False
     boxes, names = rectangles(arguments, grid)
-    note_outside(boxes, grid)
     shapes = None if arguments.bounding_boxes else _turned(arguments, boxes, grid)
     if shapes is None:
+        note_outside(boxes, grid)
         return boxes, names, True
     note("Rectangles in degrees are no rectangles in metres here: each is asked as it is.")
     return shapes, names, False

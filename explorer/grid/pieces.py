@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -36,6 +37,24 @@ def check_by(by: str) -> None:
     if by != COVERAGE:
         raise InputError(
             f"Shapes are asked by={COVERAGE!r} alone, cells on their border by area; not {by!r}."
+        )
+
+
+class OutsideWarning(UserWarning):
+    """Polygons beyond the edge of a map; which are is public, as its extent is."""
+
+
+def warn_outside(outside: int, level: int) -> None:
+    """Say how many polygons lie where nothing was counted: latitudes first is a common slip.
+
+    ``level`` says how many calls above this one the line is that asked.
+    """
+    if outside:
+        lie = "1 polygon lies" if outside == 1 else f"{outside:,} polygons lie"
+        warnings.warn(
+            f"{lie} outside the map, where nothing was counted: the answer there is 0.",
+            OutsideWarning,
+            stacklevel=level + 1,
         )
 
 

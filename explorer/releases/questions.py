@@ -64,8 +64,8 @@ class Questions:
             Numbers are metres of the grid's CRS, or cells (x along columns, y along rows) when the
             grid has none. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them are
             asked as they are, of one map. Cells that are cut through count by area; what lies
-            outside the grid is 0, with an `OutsideWarning` for polygons that lie there whole. Of several places (n, k, 4), NaN for anywhere, or a mapping from
-            places to frames.
+            outside the grid is 0, with an `OutsideWarning` for polygons that lie there whole. Of
+            several places (n, k, 4), NaN for anywhere, or a mapping from places to frames.
         crs : int, str or CRS, optional
             Of numbers and geometries that have none of their own, such as 4326 for west, south,
             east, north in degrees.

@@ -16,7 +16,17 @@ import pytest
 import explorer
 import explorer.app
 
-HEAVY = ("bokeh", "datashader", "geopandas", "holoviews", "numba", "numpy", "pandas", "panel")
+HEAVY = (
+    "bokeh",
+    "datashader",
+    "geopandas",
+    "holoviews",
+    "numba",
+    "numpy",
+    "opendp",
+    "pandas",
+    "panel",
+)
 
 
 def loaded_by(statement: str) -> set[str]:

@@ -11,9 +11,8 @@ from explorer.commands import country_answers, trip_answers
 from explorer.commands.answered import FORMATS, Answered, asked_form
 from explorer.commands.questions import (
     add_questions,
+    asked_of_one_map,
     lines_of_boxes,
-    note_outside,
-    rectangles,
     rows,
 )
 from explorer.commands.terminal import note, table
@@ -84,8 +83,6 @@ def run(arguments: argparse.Namespace) -> None:
         if form == "geojson":
             raise InputError("Answers of trips are about several places; write them as CSV.")
         found = _of_trips(arguments, release, release.domain)
-    elif arguments.polygons is not None:
-        found = _of_polygons(arguments, release)
     else:
         found = _of_map(arguments, release)
     _tell(release.summary(), found, form, path)
@@ -115,9 +112,11 @@ def _of_map(arguments: argparse.Namespace, release: Release) -> Answered:
         raise InputError(
             "This release is a map of one place; ask it with --rectangle or --rectangles."
         )
-    boxes, names = rectangles(arguments, release.grid)
-    answers = release.answer(boxes)
-    return _of_boxes(boxes, names, release.grid, answers, release.touched(boxes))
+    asked, names, boxes = asked_of_one_map(arguments, release.grid)
+    answers, leaves = release.answer(asked), release.touched(asked)
+    if boxes:
+        return _of_boxes(asked, names, release.grid, answers, leaves)
+    return _of_shapes(lambda: asked, names, answers, leaves)
 
 
 def _of_boxes(
@@ -131,7 +130,6 @@ def _of_boxes(
     from explorer.queries.geojson import EDGES
 
     columns = _figures(answers, leaves)
-    note_outside(boxes, grid)
     return Answered(
         answers,
         names,
@@ -157,17 +155,13 @@ def _of_country(arguments: argparse.Namespace, release: CountryRelease) -> Answe
     if trip_answers.asked(arguments):
         raise InputError("This release is of areas; ask it with --area, --polygons, --rectangle.")
     grid = release.windows.grid
-    boxes, names = rectangles(arguments, grid)
-    return _of_boxes(boxes, names, grid, release.answer(boxes))
-
-
-def _of_polygons(arguments: argparse.Namespace, release: Release) -> Answered:
-    from explorer.queries.polygons import read_polygons
-
-    if arguments.rectangles is not None or arguments.rectangle or trip_answers.asked(arguments):
-        raise InputError("Polygons are asked alone; leave the other questions out.")
-    shapes, names = read_polygons(arguments.polygons)
-    return _of_shapes(lambda: shapes, names, release.answer(shapes), release.touched(shapes))
+    asked, names, boxes = asked_of_one_map(arguments, grid)
+    answers = release.answer(asked)
+    return (
+        _of_boxes(asked, names, grid, answers)
+        if boxes
+        else _of_shapes(lambda: asked, names, answers)
+    )
 
 
 def _of_shapes(

@@ -109,7 +109,7 @@ def _typed_mechanism(typed: Sequence[str]) -> str:
             named = each
         elif each.startswith("--mechanism="):
             named = each.partition("=")[2]
-    return named
+    return named.lower()
 
 
 def _add(group: argparse._ArgumentGroup, name: str, text: str) -> None:

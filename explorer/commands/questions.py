@@ -10,8 +10,13 @@ from explorer.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
+    from geopandas import GeoSeries
 
     from explorer.grid.grid import Grid
+
+# What a rectangle may lack of the box around it, by rounding and by chords for arcs: a part of the
+# area, and metres along the edges.
+_LACKS, _ROUNDED = 0.001, 0.2
 
 
 def add_questions(parser: argparse._ActionsContainer) -> None:
@@ -51,6 +56,7 @@ def rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, l
     """The rectangles that are asked, (n, 4) in the grid's unit, and their names."""
     import numpy as np
 
+    from explorer.grid.degrees import refuse_degrees
     from explorer.queries.files import read_rectangles
     from explorer.queries.shapes import boxes_of_degrees
 
@@ -71,6 +77,13 @@ def rectangles(arguments: argparse.Namespace, grid: Grid) -> tuple[np.ndarray, l
         told = note if arguments.bounding_boxes else refuse_shapes
         boxes, names = read_rectangles(arguments.rectangles, grid, note=told)
     boxes = np.concatenate([boxes, typed])
+    try:
+        refuse_degrees(grid, boxes)
+    except InputError as error:
+        raise InputError(
+            "These rectangles look like degrees, and are read as metres of the map: add --lonlat "
+            "to --rectangle, or give a file of GeoJSON."
+        ) from error
     return boxes, [*names, *(f"Q{number + 1}" for number in range(len(names), len(boxes)))]
 
 
@@ -88,10 +101,9 @@ def note_outside(boxes: np.ndarray, grid: Grid) -> None:
     inside = (boxes[:, 0] < x1) & (boxes[:, 2] > x0) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
     outside = int((~inside).sum())
     if outside:
-        one = outside == 1
+        lie = "rectangle lies" if outside == 1 else "rectangles lie"
         note(
-            f"{outside:,} {'rectangle lies' if one else 'rectangles lie'} outside the map, where "
-            f"nothing was counted: the answer there is 0."
+            f"{outside:,} {lie} outside the map, where nothing was counted: the answer there is 0."
         )
 
 
@@ -120,13 +132,48 @@ def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, li
     """What is asked, as `exact` and `Release.answer` take it, names, and whether of rectangles."""
     from explorer.queries.polygons import read_polygons
 
-    if arguments.polygons is None:
-        boxes, names = rectangles(arguments, grid)
+    if arguments.polygons is not None:
+        if arguments.rectangles is not None or arguments.rectangle:
+            raise InputError("Polygons are asked alone; leave the other questions out.")
+        return *read_polygons(arguments.polygons), False
+    boxes, names = rectangles(arguments, grid)
+    shapes = None if arguments.bounding_boxes else _turned(arguments, boxes, grid)
+    if shapes is None:
         note_outside(boxes, grid)
         return boxes, names, True
-    if arguments.rectangles is not None or arguments.rectangle:
-        raise InputError("Polygons are asked alone; leave the other questions out.")
-    return *read_polygons(arguments.polygons), False
+    note("Rectangles in degrees are no rectangles in metres here: each is asked as it is.")
+    return shapes, names, False
+
+
+def _turned(arguments: argparse.Namespace, boxes: np.ndarray, grid: Grid) -> GeoSeries | None:
+    """Rectangles in degrees as they lie on the map, where boxes around them hold more; else None.
+
+    Meridians meet, so that the box around a long one, far from the middle, can be a tenth larger.
+    """
+    import geopandas
+    import numpy as np
+    import shapely
+
+    from explorer.grid.pieces import Shapes
+    from explorer.grid.projection import LONLAT
+    from explorer.queries.files import content_of
+    from explorer.queries.geojson import is_geojson, shapes_of
+
+    of_file = len(boxes) - len(arguments.rectangle)
+    content = content_of(arguments.rectangles)[0] if of_file else b""
+    if not (is_geojson(content) or arguments.lonlat):
+        return None
+    shapes = shapely.box(*boxes.T)
+    if is_geojson(content):
+        shapes[:of_file] = Shapes(shapes_of(content), LONLAT).on(grid)
+    if arguments.lonlat:
+        shapes[of_file:] = Shapes(shapely.box(*np.transpose(arguments.rectangle)), LONLAT).on(grid)
+    width, height = (boxes[:, 2:] - boxes[:, :2]).T
+    # Of boxes that this program wrote, chords lack less.
+    lacking = width * height - shapely.area(shapes)
+    if (lacking <= _LACKS * width * height + _ROUNDED * (width + height)).all():
+        return None
+    return geopandas.GeoSeries(shapes, crs=grid.crs)
 
 
 def any_question(arguments: argparse.Namespace) -> bool:

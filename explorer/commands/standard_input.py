@@ -42,7 +42,10 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
         for name in READ:
             if _count(getattr(arguments, name, None)):
                 setattr(arguments, name, _replaced(getattr(arguments, name), kept))
-        yield
+        try:
+            yield
+        except InputError as error:
+            raise InputError(str(error).replace(kept, "standard input")) from error
 
 
 def _kept(folder: Path) -> Path:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from explorer.errors import InputError
-from explorer.grid.pieces import Shapes
+from explorer.grid.pieces import OutsideWarning, Shapes
 from explorer.inspection.errors import error_split
 from explorer.mechanisms import Mechanism, mechanism
 from explorer.points.truth import exact
@@ -23,8 +24,8 @@ _MOST_ROWS = 10_000_000
 
 def compare(
     matrix: Counts,
-    mechanisms: Iterable[type[Mechanism] | Mechanism | str],
-    epsilons: Iterable[float],
+    mechanisms: type[Mechanism] | Mechanism | str | Iterable[type[Mechanism] | Mechanism | str],
+    epsilons: float | Iterable[float],
     where: Any,
     *,
     crs: Any = None,
@@ -42,9 +43,9 @@ def compare(
     ----------
     matrix : FrequencyMatrix
         Exact counts, see `Grid.count`.
-    mechanisms : iterable of class, str or Mechanism
-        Classes, names, or mechanisms with settings of their own.
-    epsilons : iterable of float, 1e-6 to 10
+    mechanisms : class, str or Mechanism, or an iterable of them
+        Classes, names, or mechanisms with settings of their own; their epsilon is not looked at.
+    epsilons : float, 1e-6 to 10, or an iterable of float
     where : (n, 4) array in metres of the grid, polygons, frame or path
         As of `Release.answer`.
     crs : int, str or CRS, optional
@@ -64,6 +65,7 @@ def compare(
         One row for each mechanism, epsilon, repeat and box: true, private, noise_sd, low, high,
         error (private - true), and its parts from_noise and from_spread (uneven spread of records
         inside leaves). ``box`` is the name, else the index, of the row that was asked.
+        ``mechanism`` is the name; where several have it, with the settings that differ.
 
     Raises
     ------
@@ -80,7 +82,10 @@ def compare(
     """
     import pandas as pd
 
-    chosen, budgets = [_made(each) for each in mechanisms], [float(each) for each in epsilons]
+    one = isinstance(mechanisms, str | type | Mechanism)
+    several: Any = [mechanisms] if one else mechanisms
+    chosen = [_made(each) for each in several]
+    budgets = [*map(float, epsilons if isinstance(epsilons, Iterable) else [epsilons])]
     if not chosen or not budgets:
         raise InputError("Give at least one mechanism and one epsilon to compare.")
     previews = len(chosen) * len(budgets) * _whole("The number of repeats", repeat, 1)
@@ -89,19 +94,22 @@ def compare(
     true = exact(matrix, asked)
     if previews * len(true) > _MOST_ROWS:
         raise InputError(f"That are {previews * len(true):,} rows: ask for fewer boxes or repeats.")
+    labels = _labels([made.with_(epsilon=budgets[0]) for made in chosen])
     tasks = [(made.with_(epsilon=e), k) for made in chosen for e in budgets for k in range(repeat)]
     names = _names(shapes, len(true))
     parts = []
     for made, run in _with_bar(tasks, progress):
         seed = int(np.random.default_rng([_whole("rng", rng, 0), run]).integers(2**32, 2**62))
         release = made.release(matrix, rng=seed)
-        answers = release.answer(asked)
+        # The truth has told of polygons off the map.
+        with warnings.catch_warnings(action="ignore", category=OutsideWarning):
+            answers = release.answer(asked)
+            split = error_split(matrix, release, asked)
         low, high = answers.interval(level)
-        split = error_split(matrix, release, asked)
         parts.append(
             pd.DataFrame(
                 {
-                    "mechanism": made.key,
+                    "mechanism": labels[made.with_(epsilon=budgets[0])],
                     "epsilon": made.epsilon,
                     "repeat": run,
                     "box": names,
@@ -126,6 +134,25 @@ def _made(each: type[Mechanism] | Mechanism | str) -> Mechanism:
     if not isinstance(made, Mechanism):
         raise InputError(f"{each!r} is no mechanism: give a class, such as HTF, or its name.")
     return made
+
+
+def _labels(chosen: Sequence[Mechanism]) -> dict[Mechanism, str]:
+    """The name of each; where several share it, with their settings that are not as declared.
+
+    >>> [
+    ...     *_labels(
+    ...         [mechanism("htf")(), mechanism("htf")(T=5), mechanism("ug")(grid_size=3)]
+    ...     ).values()
+    ... ]
+    ['htf', 'htf(T=5)', 'ug']
+    """
+    keys = [made.key for made in dict.fromkeys(chosen)]
+    found = {}
+    for made in chosen:
+        own = [f"{n}={v!r}" for n, v in made.settings().items() if v != made.param[n].default]
+        several = keys.count(made.key) > 1 and own
+        found[made] = f"{made.key}({', '.join(own)})" if several else made.key
+    return found
 
 
 def _whole(what: str, value: Any, least: int) -> int:

@@ -49,6 +49,13 @@ class Runner:
     def __init__(
         self, matrix: FrequencyMatrix, workloads: Sequence[Workload], city: str = ""
     ) -> None:
+        given: Sequence[object] = workloads
+        odd = [each for each in given if not isinstance(each, Workload)]
+        if odd:
+            raise InputError(
+                f"A workload is a {type(odd[0]).__name__}: make it with Workload.of(name, boxes, "
+                "grid), or ask boxes and polygons with compare."
+            )
         names = [workload.name for workload in workloads]
         if not names or len(set(names)) < len(names):
             raise InputError(f"The workloads are {names}: give at least one, and no name twice.")

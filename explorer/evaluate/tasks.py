@@ -18,8 +18,8 @@ from explorer.mechanisms.base import Mechanism
 from explorer.points.matrix import FrequencyMatrix
 from explorer.version import __version__
 
-Choice = Mechanism | str | tuple[str, Mapping[str, Any]]
-"""A mechanism as people give it: an instance, a name, or a name with parameters."""
+Choice = Mechanism | type[Mechanism] | str | tuple[str, Mapping[str, Any]]
+"""A mechanism as people give it: an instance, a class, a name, or a name with parameters."""
 Sweep = tuple[str, Iterable[Any]] | Mapping[str, Iterable[Any]]
 """Values of one parameter, or of several, every combination."""
 
@@ -124,6 +124,10 @@ def _plain(declared: param.Parameter, value: Any) -> Any:
 def _instance(choice: Choice) -> Mechanism:
     if isinstance(choice, Mechanism):
         return choice
+    if isinstance(choice, type) and issubclass(choice, Mechanism):
+        return choice()
+    if not isinstance(choice, str | tuple):
+        raise InputError(f"{choice!r} is no mechanism: give a class, such as HTF, or its name.")
     name, settings = (choice, {}) if isinstance(choice, str) else choice
     return mechanism(name)(**settings)
 

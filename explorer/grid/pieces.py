@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -36,6 +37,24 @@ def check_by(by: str) -> None:
     if by != COVERAGE:
         raise InputError(
             f"Shapes are asked by={COVERAGE!r} alone, cells on their border by area; not {by!r}."
+        )
+
+
+class OutsideWarning(UserWarning):
+    """Polygons beyond the edge of a map; which are is public, as its extent is."""
+
+
+def warn_outside(outside: int, level: int) -> None:
+    """Say how many polygons lie where nothing was counted: latitudes first is a common slip.
+
+    ``level`` says how many calls above this one the line is that asked.
+    """
+    if outside:
+        lie = "1 polygon lies" if outside == 1 else f"{outside:,} polygons lie"
+        warnings.warn(
+            f"{lie} outside the map, where nothing was counted: the answer there is 0.",
+            OutsideWarning,
+            stacklevel=level + 1,
         )
 
 
@@ -131,6 +150,11 @@ class Shapes:
             if self.crs.is_geographic and not self.crs.equals(grid.crs):
                 shapes, _ = in_one_world(shapes)
             shapes = _valid(shapes)
+            if shapely.is_empty(shapes).any():
+                number = int(np.argmax(shapely.is_empty(shapes))) + 1
+                raise InputError(
+                    f"Polygon {number} has no area, or lies where there is no place; leave it out."
+                )
             return on_plane(shapes, self.crs, grid.crs)
         refuse_degrees(grid, shapely.bounds(shapes))
         return _valid(shapes)

@@ -111,7 +111,7 @@ def mechanism(name: str) -> type[Mechanism]:
     Parameters
     ----------
     name : str
-        As files and the command line write it, such as "htf" or "kd-standard".
+        As files and the command line write it, such as "htf" or "kd-standard"; in any case.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def mechanism(name: str) -> type[Mechanism]:
     >>> mechanism("htf")(epsilon=0.5).epsilon
     0.5
     """
-    return of_key(_REGISTERED, name, "There is no mechanism")
+    return of_key(_REGISTERED, str(name).lower(), "There is no mechanism")
 
 
 def first_compared() -> tuple[str, ...]:

@@ -90,7 +90,8 @@ def forecast(
             'Grid.around(13.4, 52.5, "20km").'
         )
     number: object = expected
-    if type(number) not in (int, float) or not 1 <= expected <= MOST_EXPECTED:
+    real = isinstance(number, int | float | np.integer | np.floating)
+    if isinstance(number, bool) or not real or not 1 <= expected <= MOST_EXPECTED:
         raise InputError(
             f"The records to expect are {shown(expected)}: give a number, 1 to {MOST_EXPECTED:,}."
         )

@@ -233,6 +233,11 @@ def _whole_counts(counts: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(counts)
     except ValueError as error:
         raise InputError("The counts are not a rectangular table: give rows x columns.") from error
+    if array.ndim == 0:
+        raise InputError(
+            f"A mechanism takes counts, and this is a {type(counts).__name__}: give a matrix of "
+            "counts, or count points first, grid.count(points)."
+        )
     if array.ndim != 2 or array.size == 0:
         raise InputError(
             f"The counts have {array.ndim} dimensions and {array.size} cells: "

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
-from explorer.grid.pieces import COVERAGE, Shapes, check_by, pieces
+from explorer.grid.pieces import COVERAGE, Shapes, check_by, pieces, warn_outside
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.weights import lattice_of
@@ -85,9 +85,12 @@ def _of_shapes(counts: Countable, shapes: Shapes) -> Floats:
     if not isinstance(counts, FrequencyMatrix):
         raise InputError("A polygon is a question to one map; give boxes of the places of trips.")
     found = np.zeros(len(shapes))
+    outside = 0
     for number, shape in enumerate(shapes.on(counts.domain)):
         cells, parts = pieces(counts.domain, shape)
+        outside += not len(cells)
         found[number] = parts @ counts.counts[cells[:, 0], cells[:, 1]]
+    warn_outside(outside, 3)
     return found
 
 

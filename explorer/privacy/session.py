@@ -106,6 +106,11 @@ class Session:
         InputError
             If less is left than the mechanism's epsilon; nothing is drawn or booked then.
         """
+        if isinstance(mechanism, type):
+            raise InputError(
+                f"{mechanism.__name__} is a class: say what the release may spend, "
+                f"{mechanism.__name__}(epsilon=0.25)."
+            )
         return mechanism.release(self.matrix, None, progress, self._purse)
 
     def _repr_html_(self) -> str:

@@ -66,7 +66,7 @@ def read_rectangles(
         else than rectangles; for GeoJSON when the grid has no CRS.
     """
     content, label = content_of(source, name)
-    if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+    if rectangle_geojson.is_geojson(content):
         boxes, names = rectangle_geojson.read(content, grid, label, MAX_RECTANGLES, note)
     else:
         boxes, names = _read_csv(content, grid, label)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
@@ -71,6 +72,20 @@ def read(
     if note is not None and not trusted.all():
         _tell_of_others(~trusted, rings, holes, boxes, grid, note)
     return np.where(trusted[:, None], own, boxes), names
+
+
+def is_geojson(content: bytes) -> bool:
+    """Whether the content of a file of rectangles is GeoJSON; else it is a table."""
+    return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+
+
+def shapes_of(content: bytes) -> NDArray[Any]:
+    """The shapes (n,) in degrees, of shapely, of a file that `read` has read."""
+    document = json.loads(content.decode("utf-8-sig"))
+    features = document.get("features", [document])
+    found = np.empty(len(features), dtype=object)
+    found[:] = [shapely.geometry.shape(each["geometry"]) for each in features]
+    return found
 
 
 def _tell_of_others(

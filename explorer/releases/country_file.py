@@ -89,7 +89,8 @@ def read(path: str | Path) -> dict[str, Any]:
         text = _read_facts(file)
     except (InputError, KeyError, IndexError, sqlite3.Error, *DAMAGE) as error:
         raise InputError(
-            f"{path} is not a release of areas: make one with `dp-explorer country`."
+            f"{path} is not a release of areas: make one with `dp-explorer country`. A map is "
+            "asked as Parquet, release.save('map.parquet'); other tools read its GeoPackage."
         ) from error
     try:
         facts = json.loads(text)

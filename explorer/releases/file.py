@@ -146,6 +146,11 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
             f"{path} is a Parquet file but not a release: make one with `dp-explorer release`."
         ) from None
     except (pa.ArrowInvalid, OSError, ValueError):
+        if Path(path).suffix.lower() in (".gpkg", ".geojson", ".json"):
+            raise InputError(
+                f"{path} is not a release that can be asked: other tools read what is saved so; "
+                "save it as Parquet too, release.save('map.parquet')."
+            ) from None
         raise InputError(
             f"{path} is damaged or not a release file: make it anew with `dp-explorer release`."
         ) from None

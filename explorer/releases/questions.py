@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.pieces import COVERAGE, Shapes, check_by
+from explorer.grid.pieces import COVERAGE, Shapes, check_by, warn_outside
 from explorer.releases.answers import Answers
 from explorer.releases.asking import asked
 from explorer.releases.marginal import chosen_axes, marginal_density
@@ -64,8 +64,8 @@ class Questions:
             Numbers are metres of the grid's CRS, or cells (x along columns, y along rows) when the
             grid has none. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them are
             asked as they are, of one map. Cells that are cut through count by area; what lies
-            outside the grid is 0. Of several places (n, k, 4), NaN for anywhere, or a mapping from
-            places to frames.
+            outside the grid is 0, with an `OutsideWarning` for polygons that lie there whole. Of
+            several places (n, k, 4), NaN for anywhere, or a mapping from places to frames.
         crs : int, str or CRS, optional
             Of numbers and geometries that have none of their own, such as 4326 for west, south,
             east, north in degrees.
@@ -97,8 +97,10 @@ class Questions:
         """
         check_by(by)
         shapes = Shapes.of(where, crs)
-        value, variance, _ = asked(self, where if shapes is None else shapes)
+        value, variance, touched = asked(self, where if shapes is None else shapes)
         rows = None if shapes is None else shapes.rows
+        if shapes is not None:
+            warn_outside(int((touched == 0).sum()), 2)
         return Answers(value, np.sqrt(np.maximum(variance, 0.0)), self.sd_exact, rows)
 
     def share(self, rectangles: ArrayLike) -> Answers:

@@ -13,8 +13,9 @@ import geopandas
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
-from explorer import Gravity, TripMatrix
+from explorer import Gravity, Grid, TripMatrix
 from explorer.cli import build_parser, main
 from explorer.commands import COMMANDS
 from explorer.commands.completion import SHELLS
@@ -134,6 +135,35 @@ def test_polygons_and_trips_have_every_form_that_can_hold_them(
     assert not Path("t.gpkg").exists()
 
 
+@pytest.mark.parametrize("typed", [False, True], ids=["of a file", "typed"])
+def test_rectangles_in_degrees_are_asked_as_they_lie_on_the_map(
+    capsys: pytest.CaptureFixture[str], typed: bool
+) -> None:
+    # Far from the middle, at 60 degrees, the box around this one is larger by a thirtieth.
+    edges = (9.7, 60.12, 10.3, 60.13)
+    grid = Grid.around(10.0, 60.0, "40km", shape=100)
+    counts = np.random.default_rng(3).poisson(5, (100, 100))
+    release = UG(epsilon=1).release(FrequencyMatrix.from_array(counts, grid), rng=7)
+    release.save("north.parquet")
+    thin = geopandas.GeoDataFrame({"name": ["Q1"]}, geometry=[shapely.box(*edges)], crs=4326)
+    thin.to_file("thin.geojson")
+    asked = ["--rectangles", "thin.geojson"]
+    if typed:
+        asked = ["--rectangle", *map(str, edges), "--lonlat"]
+    (row,) = json.loads(said(capsys, "answer", "north.parquet", *asked, "--format", "json"))
+    assert row["value"] == pytest.approx(release.answer(thin).value[0], rel=1e-6)
+    around = [*asked, "--bounding-boxes", "--format", "json"]
+    (row,) = json.loads(said(capsys, "answer", "north.parquet", *around))
+    assert row["value"] > 1.02 * release.answer(thin).value[0]
+
+
+def test_polygons_off_the_map_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    far = geopandas.GeoDataFrame(geometry=[shapely.box(0, 0, 1, 1)], crs=4326)
+    far.to_file("far.geojson")
+    assert main(["answer", "map.parquet", "--polygons", "far.geojson"]) == 0
+    assert "1 polygon lies outside the map" in capsys.readouterr().err
+
+
 def test_an_ending_and_a_format_that_contradict_each_other_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -211,6 +241,8 @@ def test_standard_input_is_read_once_and_must_hold_something(
 ) -> None:
     piped(b"x")
     assert "read once" in said(capsys, "answer", "-", "--rectangles", "-", code=2)
+    piped(b"lon,lat\n13.4,52.5\n")
+    assert ": standard input is damaged or not a release" in said(capsys, "info", "-", code=2)
     piped(b" \n")
     assert "Nothing came in" in said(capsys, "answer", "map.parquet", "--rectangles", "-", code=2)
 
@@ -271,6 +303,15 @@ def test_info_of_counts_says_what_is_booked_and_no_count(
 def test_info_refuses_what_is_no_release(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not a release" in said(capsys, "info", "points.csv", code=2)
     assert "no file nix" in said(capsys, "info", "nix", code=2)
+    # What `save` writes for other tools is named as such, not as a file of another command.
+    Release.load("map.parquet").save("map.gpkg")
+    for command in (["info", "map.gpkg"], ["answer", "map.gpkg", *BOXES]):
+        assert "A map is asked as Parquet" in said(capsys, *command, code=2)
+
+
+def test_degrees_as_typed_are_refused_with_the_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    typed = ["--rectangle", "13.39", "52.49", "13.41", "52.51"]
+    assert "--lonlat" in said(capsys, "answer", "map.parquet", *typed, code=2)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 from pathlib import Path
 
 import geopandas
@@ -18,6 +20,7 @@ from explorer.grid.extent import as_metres
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, all_mechanisms
 from explorer.points.points import read_points
+from explorer.privacy import bars
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
 from explorer.releases.units import to_units
@@ -372,3 +375,18 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "metres"), [("20km", 2e4), ("1.5 KM", 1500), ("5e2m", 500)])
 def test_lengths(text: str, metres: float) -> None:
     assert as_metres(text, "--size") == metres
+
+
+def test_a_long_release_has_a_bar_in_a_terminal(
+    points: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(bars, "DELAY", 0)
+    asked = ["release", points, *HERE, "--mechanism", "identity", "--epsilon", "1"]
+    assert main([*asked, "--preview", "3", "-o", str(tmp_path / "map.parquet")]) == 0
+    assert "Drawing Identity" in shown.getvalue()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import shapely
 
-from explorer import HTF, UG, FrequencyMatrix, Grid, InputError, Mosaic, compare, exact
+from explorer import AG, HTF, UG, FrequencyMatrix, Grid, InputError, Mosaic, compare, exact
 
 GRID = Grid.around(4.9, 52.37, 10_000, shape=32)
 MATRIX = FrequencyMatrix(np.random.default_rng(2).poisson(8.0, (32, 32)), GRID)
@@ -74,3 +74,15 @@ def test_what_cannot_be_compared(changed: dict, sentence: str) -> None:
     places = [how.pop(each) for each in ("mechanisms", "epsilons", "where")]
     with pytest.raises(InputError, match=sentence):
         compare(MATRIX, *places, **how)
+
+
+def test_one_mechanism_and_one_epsilon_need_no_list() -> None:
+    short = compare(MATRIX, HTF, 0.5, SHAPES, progress=False)
+    pd.testing.assert_frame_equal(short, compare(MATRIX, [HTF], [0.5], SHAPES, progress=False))
+    assert compare(MATRIX, "ug", [1], SHAPES, progress=False).mechanism.unique().tolist() == ["ug"]
+
+
+def test_settings_of_one_mechanism_are_told_apart() -> None:
+    table = compare(MATRIX, [UG, UG(grid_size=4), AG], [0.5, 1], SHAPES, progress=False)
+    assert table.mechanism.unique().tolist() == ["ug", "ug(grid_size=4)", "ag"]
+    assert (table.groupby(["mechanism", "epsilon", "box"]).size() == 1).all()

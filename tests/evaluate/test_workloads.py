@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from explorer import Grid, InputError
+from explorer import UG, FrequencyMatrix, Grid, InputError
+from explorer.evaluate import evaluate
 from explorer.evaluate.workloads import AG_SIZES, NAMES, SQUARES, Workload, workload, workloads
 
 SHAPE = (256, 320)
@@ -121,3 +122,12 @@ def test_what_is_no_workload_is_refused():
         Workload.of("mine", [[5, 0, 1, 1]], Grid.cells(SHAPE))
     with pytest.raises(InputError, match="Box 2 of the workload 'mine' lies outside the grid"):
         Workload.of("mine", [[0, 0, 1, 1], [5000, 0, 6000, 1]], Grid.cells(SHAPE))
+
+
+@pytest.mark.parametrize("wrong", [[[0, 0, 1, 1]], ["random"], [np.zeros((1, 4))]])
+def test_boxes_that_were_not_made_a_workload_are_refused(wrong: list) -> None:
+    matrix = FrequencyMatrix.from_array([[9, 0], [8, 1]])
+    with pytest.raises(InputError, match=r"make it with Workload\.of"):
+        evaluate(matrix, [UG], [1], wrong, jobs=1)
+    with pytest.raises(InputError, match="is no mechanism"):
+        evaluate(matrix, [3], [1], jobs=1)

@@ -7,7 +7,7 @@ import inspect
 import param
 import pytest
 
-from explorer import HTF, UG, Country, Federated, InputError
+from explorer import HTF, UG, Country, Federated, InputError, mechanism
 from explorer.mechanisms import all_mechanisms, trip_mechanisms
 from explorer.mechanisms.declared import documented, kind_of
 
@@ -69,3 +69,10 @@ def test_a_docstring_keeps_its_first_paragraph_and_its_rest() -> None:
     assert (
         kind_of(param.Integer(None, bounds=(0, 2000), allow_None=True)) == "int, 0 to 2,000 or None"
     )
+
+
+@pytest.mark.parametrize("typed", ["HTF", "Htf", "htf"])
+def test_names_are_found_in_any_case(typed: str) -> None:
+    assert mechanism(typed) is HTF
+    with pytest.raises(InputError, match="did you mean 'htf'"):
+        mechanism("HFT")

@@ -109,6 +109,7 @@ def test_frames_of_any_crs_are_asked() -> None:
     assert release.answer(frame.geometry).sd == pytest.approx(here.sd)
 
 
+@pytest.mark.filterwarnings("ignore::explorer.grid.pieces.OutsideWarning")
 def test_what_lies_outside_the_grid_counts_nothing() -> None:
     release = Identity().release(MATRIX, rng=3)
     far, wide = box(20_000, 0, 30_000, 10_000), box(-90_000, -80_000, 70_000, 60_000)

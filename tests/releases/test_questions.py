@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import geopandas as gpd
@@ -10,7 +11,8 @@ import pandas as pd
 import pytest
 import shapely
 
-from explorer import AG, HTF, FrequencyMatrix, Grid, InputError, Release, exact
+from explorer import AG, HTF, FrequencyMatrix, Grid, InputError, Release, compare, exact
+from explorer.grid.pieces import OutsideWarning
 from explorer.releases.answers import Answers
 
 GRID = Grid.around(4.9, 52.37, 10_000, shape=64)
@@ -140,6 +142,7 @@ def test_answers_are_equal_short_and_safe_to_show() -> None:
         ({"o": METRES}, {"crs": 4326}, "leave it out"),
         ("no/such/file.gpkg", {}, "There is no file"),
         (np.ones((2, 3)), {"crs": 4326}, "shape"),
+        ([[4.9, 52.3, 4.9, 52.4]], {"crs": 4326}, "no area"),
     ],
 )
 def test_what_is_no_question_is_one_sentence(asked: object, how: dict, sentence: str) -> None:
@@ -185,3 +188,19 @@ def test_the_table_of_leaves() -> None:
     cells = HTF(epsilon=1).release(MATRIX.counts, rng=7)
     with pytest.raises(InputError, match="leave crs= out"):
         cells.to_geodataframe(crs=4326)
+
+
+def test_polygons_off_the_map_are_told_and_boxes_beside_them_are_not() -> None:
+    degrees = frame().to_crs(4326)
+    swapped = shapely.transform(np.asarray(degrees.geometry.array), lambda places: places[:, ::-1])
+    for ask in (RELEASE.answer, lambda where: exact(MATRIX, where)):
+        asked = gpd.GeoSeries([*swapped, *degrees.geometry], crs=4326)
+        with pytest.warns(OutsideWarning, match="2 polygons lie outside the map") as told:
+            ask(asked)
+        assert told[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ask(degrees)
+    with pytest.warns(OutsideWarning) as told:
+        compare(MATRIX, AG, [0.5, 1], asked, progress=False)
+    assert len(told) == 1

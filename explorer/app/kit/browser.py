@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,10 @@ if (said.act === "address") {
 """
 
 
+def _still(method: weakref.WeakMethod[Callable[[Any], None]]) -> Callable[[Any], None]:
+    return method() or (lambda _event: None)
+
+
 class Browser:
     """Sends a few orders to the browser of this session; ``view`` has to stand on the page.
 
@@ -62,7 +67,9 @@ class Browser:
         self._order = pn.widgets.TextInput(visible=False)
         self._reply = pn.widgets.TextInput(visible=False)
         self._order.jscallback(args={"reply": self._reply}, value=_DO)
-        self._reply.param.watch(self._replied, "value")
+        # Panel keeps what JavaScript is given for good; from there no way may lead to the page.
+        replied = weakref.WeakMethod(self._replied)
+        self._reply.param.watch(lambda event: _still(replied)(event), "value")
         self.view = pn.Column(self._order, self._reply, visible=False, margin=0)
 
     def copy(self, text: str = "", link: str = "", page: str = "") -> None:

@@ -90,8 +90,23 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(5_000, 10, 20)
 
 
+def longest_files_first(items: list[pytest.Item]) -> None:
+    """Or a process that gets a long file last works on while the others have nothing to do.
+
+    Files with tests marked slow, then those with the most tests that `slower` names or at all.
+    """
+    known, weight = slower(), dict[Path, tuple[bool, int, int]]()
+    for item in items:
+        marked, named = item.get_closest_marker("slow"), function_of(item.nodeid) in known
+        file = weight.setdefault(item.path, (False, 0, 0))
+        weight[item.path] = file[0] or bool(marked), file[1] + named, file[2] + 1
+    items.sort(key=lambda item: weight[item.path], reverse=True)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--slow"):
+        if hasattr(config, "workerinput"):
+            longest_files_first(items)
         return
     left_out = slower() if config.getoption("--quick") else frozenset()
     kept: list[pytest.Item] = []

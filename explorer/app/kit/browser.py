@@ -48,8 +48,15 @@ if (said.act === "address") {
 """
 
 
-def _still(method: weakref.WeakMethod[Callable[[Any], None]]) -> Callable[[Any], None]:
-    return method() or (lambda _event: None)
+def _while_alive(method: Callable[[Any], None]) -> Callable[[Any], None]:
+    held = weakref.WeakMethod(method)
+
+    def call(event: Any) -> None:
+        still = held()
+        if still is not None:
+            still(event)
+
+    return call
 
 
 class Browser:
@@ -68,8 +75,7 @@ class Browser:
         self._reply = pn.widgets.TextInput(visible=False)
         self._order.jscallback(args={"reply": self._reply}, value=_DO)
         # Panel keeps what JavaScript is given for good; from there no way may lead to the page.
-        replied = weakref.WeakMethod(self._replied)
-        self._reply.param.watch(lambda event: _still(replied)(event), "value")
+        self._reply.param.watch(_while_alive(self._replied), "value")
         self.view = pn.Column(self._order, self._reply, visible=False, margin=0)
 
     def copy(self, text: str = "", link: str = "", page: str = "") -> None:

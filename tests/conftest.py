@@ -42,8 +42,13 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep what an earlier state of the code built of areas out of the tests."""
-    os.environ["EXPLORER_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    """Keep what an earlier state of the code built of areas out of the tests.
+
+    The processes of one run share a folder: files come into it whole.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    os.environ["EXPLORER_CACHE"] = str(shared / "cache")
 
 
 @pytest.fixture(scope="session")

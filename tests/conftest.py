@@ -109,10 +109,13 @@ def longest_files_first(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--slow"):
-        if hasattr(config, "workerinput"):
-            longest_files_first(items)
-        return
+    if not config.getoption("--slow"):
+        leave_out_slow(config, items)
+    if hasattr(config, "workerinput"):
+        longest_files_first(items)
+
+
+def leave_out_slow(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = slower() if config.getoption("--quick") else frozenset()
     kept: list[pytest.Item] = []
     slow: list[pytest.Item] = []

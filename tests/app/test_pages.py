@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import weakref
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 import explorer.app
 from explorer import scenario
@@ -30,6 +35,23 @@ def test_a_page_is_a_class_of_its_own_folder_with_its_key(page) -> None:
     assert page.make == f"explorer.app.{page.key}.page:{kind.__name__}"
     assert getattr(explorer.app, page.name) is kind
     assert page.name in explorer.app.__all__
+
+
+@pytest.mark.parametrize("session", [False, True], ids=["notebook", "visit"])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.key)
+def test_a_page_that_nobody_looks_at_any_more_is_gone(page, session: bool) -> None:
+    """Or every visit would stay in memory, and every cell of a notebook that was run again."""
+    document = Document()
+    with set_curdoc(document) if session else nullcontext():
+        made = page.load()("nation" if page.key == "country" else "madeup")
+        whole = made.page()
+    for ended in list(document.session_destroyed_callbacks):
+        ended(None)
+    gone = weakref.ref(made)
+    ended = None
+    del made, whole, document
+    gc.collect()
+    assert gone() is None
 
 
 def test_keys_addresses_and_titles_are_different() -> None:

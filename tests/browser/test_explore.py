@@ -166,8 +166,8 @@ async () => {
 """
 
 
-def test_columns_and_rows_that_come_before_a_table_is_built_are_shown(page) -> None:
-    assert page.evaluate(_TOO_SOON) == [["new"], [{"new": 7}]]
+def test_columns_and_rows_that_come_before_a_table_is_built_are_shown(seen) -> None:
+    assert seen.evaluate(_TOO_SOON) == [["new"], [{"new": 7}]]
 
 
 @pytest.mark.parametrize("format", ["CSV", "GeoJSON"])
@@ -199,15 +199,19 @@ def test_another_mechanism_brings_its_own_controls_and_keeps_the_boxes(page, mat
     assert len(rows(page)) == 3
 
 
-def test_the_difference_has_its_own_title_bar_and_colours(page) -> None:
+def test_the_difference_has_its_own_title_bar_and_colours(seen) -> None:
+    page = seen
     page.get_by_role("button", name="difference", exact=True).click()
     expect(page.get_by_role("heading", name="Difference")).to_be_visible()
     expect(page.get_by_role("img", name="blue too few, orange too many")).to_be_visible()
     expect(page.get_by_role("img", name="Points per")).to_be_visible()
     assert colours(page, "Difference map") > 30
+    page.get_by_role("button", name="private", exact=True).first.click()
+    expect(page.get_by_role("heading", name="Private", level=2)).to_be_visible()
 
 
-def test_quick_changes_one_after_the_other_all_arrive(page) -> None:
+def test_quick_changes_one_after_the_other_all_arrive(seen) -> None:
+    page = seen
     # Two publishes in a row once left the second one in Panel's queue.
     for _ in range(6):
         for choice in ("difference", "private"):
@@ -237,7 +241,8 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     expect(page.get_by_text(PREVIEW)).to_be_visible()
 
 
-def test_zooming_shows_more_and_the_whole_map_comes_back(page) -> None:
+def test_zooming_shows_more_and_the_whole_map_comes_back(seen) -> None:
+    page = seen
     whole = picture(page, "True map")
     for _ in range(3):
         page.get_by_role("button", name="Zoom in").click()

@@ -130,7 +130,8 @@ def test_a_selected_row_marks_the_leaves_its_box_cuts(page, matrix, release) -> 
     assert rows(page)[0]["leaves"] == f"{inside + len(cut):,} of {release.n_leaves:,}"
 
 
-def test_the_table_tells_the_two_causes_apart(page, matrix, release) -> None:
+def test_the_table_tells_the_two_causes_apart(seen, matrix, release) -> None:
+    page = seen
     for row in rows(page):
         edges = [number(row[f"{edge} km"]) * 1000 for edge in ("west", "south", "east", "north")]
         split = error_split(matrix, release, [edges])

@@ -45,6 +45,12 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
     yield from visiting(server, lambda: visit(browser, server, "/learn"))
 
 
+@pytest.fixture(scope="module")
+def lessons(browser: Browser, server: Server) -> Iterator[Page]:
+    """A visit that takes the lessons one after the other; each is taken by one test."""
+    yield from visiting(server, lambda: visit(browser, server, "/learn"))
+
+
 def finding(page: Page) -> str:
     """The sentence that says what came out."""
     return page.locator("p.finding[role=status]").first.inner_text()
@@ -71,7 +77,8 @@ def open_lesson(page: Page, title: str) -> None:
     expect(page.locator("h2.lesson")).to_have_text(re.compile(title))
 
 
-def test_one_person_more_or_less(page, matrix) -> None:
+def test_one_person_more_or_less(lessons, matrix) -> None:
+    page = lessons
     expect(page.get_by_role("heading", level=1)).to_have_text("Learn with experiments")
     expect(page.get_by_text("Everything here is a preview")).to_be_visible()
     expect(page.locator(".kicker")).to_have_text("Lesson 1 of 10 · 10 minutes")
@@ -98,7 +105,8 @@ def test_one_person_more_or_less(page, matrix) -> None:
     answer_after_asking(page, "they become at most 3.3 to 1")
 
 
-def test_averaging(page, matrix) -> None:
+def test_averaging(lessons, matrix) -> None:
+    page = lessons
     open_lesson(page, "Ask often enough")
     expect(page.get_by_text("Truly 7 people are in the box")).to_be_visible()
     page.get_by_role("button", name="Redraw once").click()
@@ -119,7 +127,8 @@ def test_averaging(page, matrix) -> None:
     answer_after_asking(page, "100 × 0.5 = 50")
 
 
-def test_tolerable_error_and_cancel(page) -> None:
+def test_tolerable_error_and_cancel(lessons) -> None:
+    page = lessons
     open_lesson(page, "How much epsilon")
     start = page.get_by_role("button", name="Find the smallest epsilon")
     start.click()
@@ -135,7 +144,8 @@ def test_tolerable_error_and_cancel(page) -> None:
     answer_after_asking(page, "Uneven spread.")
 
 
-def test_threshold_by_keyboard_only(page, matrix) -> None:
+def test_threshold_by_keyboard_only(lessons, matrix) -> None:
+    page = lessons
     page.get_by_role("button", name="4. Hiding small counts").focus()
     page.keyboard.press("Enter")
     expect(page.locator("h2.lesson")).to_have_text("Hiding small counts is not privacy")
@@ -167,7 +177,8 @@ def test_two_days(page) -> None:
     expect(page.locator("table.numbers", has_text="yesterday")).to_be_visible()
 
 
-def test_ranking_by_two_metrics(page) -> None:
+def test_ranking_by_two_metrics(lessons) -> None:
+    page = lessons
     open_lesson(page, "Who is best")
     page.get_by_role("button", name="Run and judge twice").click()
     expect(page.get_by_text("the order turns round")).to_be_visible()
@@ -186,7 +197,8 @@ def test_ranking_by_two_metrics(page) -> None:
     answer_after_asking(page, "makes empty and nearly empty boxes decide")
 
 
-def test_after_the_noise(page) -> None:
+def test_after_the_noise(lessons) -> None:
+    page = lessons
     open_lesson(page, "What may be done")
     page.get_by_role("button", name="Draw the previews").click()
     expect(page.get_by_text("no bias has been found")).to_be_visible()
@@ -253,7 +265,8 @@ def slide(page: Page, name: str, keys: str, times: int = 1) -> None:
         slider.press(keys)
 
 
-def test_cells_that_nobody_is_in(page) -> None:
+def test_cells_that_nobody_is_in(lessons) -> None:
+    page = lessons
     page.get_by_role("button", name=re.compile("^7. Cells that")).click()
     expect(page.get_by_text("16,777,216 cells, and trips lie in")).to_be_visible()
     trips = journeys("madeup")
@@ -280,7 +293,8 @@ def test_cells_that_nobody_is_in(page) -> None:
     answer_after_asking(page, "Only sums mean anything.")
 
 
-def test_a_choice_that_cannot_see(page) -> None:
+def test_a_choice_that_cannot_see(lessons) -> None:
+    page = lessons
     page.get_by_role("button", name=re.compile("^8. A choice that")).click()
     expect(page.get_by_text("a lottery gives it 10.")).to_be_visible()
     level = seen(journeys("madeup").on(2, 64), 0.1, 0.3, 10).levels[2]
@@ -300,7 +314,8 @@ def test_a_choice_that_cannot_see(page) -> None:
     answer_after_asking(page, "less to choose, while noise does not")
 
 
-def test_who_must_be_trusted_with_what(page) -> None:
+def test_who_must_be_trusted_with_what(lessons) -> None:
+    page = lessons
     page.get_by_role("button", name=re.compile("^9. Who must")).click()
     expect(page.get_by_text("of her nothing, while her masks hold")).to_be_visible()
     expect(page.get_by_role("img", name=re.compile("^What she sends"))).to_be_visible()
@@ -318,7 +333,8 @@ def test_who_must_be_trusted_with_what(page) -> None:
     answer_after_asking(page, "More noise from the rest does not help.")
 
 
-def test_why_streets_are_refined_and_parks_are_not(page, matrix) -> None:
+def test_why_streets_are_refined_and_parks_are_not(lessons, matrix) -> None:
+    page = lessons
     page.get_by_role("button", name=re.compile("^10. Why streets")).click()
     level = ask(matrix, 1_000_000, 0.1).level(6)
     expect(page.get_by_text(f"{level.by_h(0.75).sum():,} of 64 × 64 cells are")).to_be_visible()

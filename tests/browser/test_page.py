@@ -198,9 +198,11 @@ def test_a_file_of_boxes_cannot_bring_markup(page, tmp_path) -> None:
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_a_wrong_file_of_boxes_is_one_sentence(page, tmp_path) -> None:
+def test_a_wrong_file_of_boxes_is_one_sentence(seen, tmp_path) -> None:
+    page = seen
     path = tmp_path / "boxes.csv"
     path.write_bytes(b"\x00\xff not a table")
     page.locator("input[type=file]").last.set_input_files(path)
     expect(page.get_by_role("alert")).to_be_visible()
     assert len(rows(page)) == 2
+    page.get_by_role("button", name="Close", exact=True).click()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,17 @@ if (said.act === "address") {
 """
 
 
+def _while_alive(method: Callable[[Any], None]) -> Callable[[Any], None]:
+    held = weakref.WeakMethod(method)
+
+    def call(event: Any) -> None:
+        still = held()
+        if still is not None:
+            still(event)
+
+    return call
+
+
 class Browser:
     """Sends a few orders to the browser of this session; ``view`` has to stand on the page.
 
@@ -62,7 +74,8 @@ class Browser:
         self._order = pn.widgets.TextInput(visible=False)
         self._reply = pn.widgets.TextInput(visible=False)
         self._order.jscallback(args={"reply": self._reply}, value=_DO)
-        self._reply.param.watch(self._replied, "value")
+        # Panel keeps what JavaScript is given for good; from there no way may lead to the page.
+        self._reply.param.watch(_while_alive(self._replied), "value")
         self.view = pn.Column(self._order, self._reply, visible=False, margin=0)
 
     def copy(self, text: str = "", link: str = "", page: str = "") -> None:

@@ -77,8 +77,10 @@ class AppPage(pn.viewable.Viewer):
         """Do once, before the first visitor, what takes long; nothing here."""
 
     def live(self) -> None:
-        """From now on the end of the session closes the page."""
-        pn.state.on_session_destroyed(lambda _context: self.close())
+        """From now on the end of the session closes the page; without one nothing does."""
+        # Panel would keep a page of no session for good, and close it with anybody's session.
+        if pn.state.curdoc is not None:
+            pn.state.on_session_destroyed(lambda _context: self.close())
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""

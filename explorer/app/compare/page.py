@@ -18,6 +18,7 @@ from explorer.app.compare.stage import Stage
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.compare.table import COLUMNS
 from explorer.app.curator.answers import answer_boxes
+from explorer.app.curator.chips import chips
 from explorer.app.curator.data import CityData
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
@@ -223,6 +224,9 @@ class Compare(MapPage):
                 for s in (pair.a, pair.b)
             )
             self.stage.pair = pair = Pair(a, b)
+        names = self.rectangles.names
+        if len(names) == len(pair.a.boxes):
+            self.maps.say([chips(s.look.right, names, s.answers) for s in (pair.a, pair.b)])
         self.maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
         put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')

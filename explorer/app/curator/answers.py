@@ -77,9 +77,13 @@ class BoxAnswers(PrivateAnswers):
 
     @property
     def relative(self) -> Floats:
-        """Difference in percent of the truth; NaN where the truth is 0."""
+        """Difference in percent of the truth; NaN where that is less than half a record.
+
+        A box of parts of cells may hold 1e-13 of one, and no percentage of that says anything.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            share: Floats = np.where(self.true != 0, 100 * self.difference / self.true, np.nan)
+            some = np.abs(self.true) >= 0.5 * self.scale
+            share: Floats = np.where(some, 100 * self.difference / self.true, np.nan)
         return share
 
 

@@ -32,6 +32,8 @@ _GAP = 20
 #: Pixels of the window's height beside the maps, and those of a panel below them.
 TAKEN, PANEL = 262, 230
 Box = tuple[float, float, float, float]
+#: What stands at a box on a map, and in which colour.
+Tag = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -87,19 +89,26 @@ class Maps:
         self._ranges = [
             extents.setdefault((g.bounds, g.crs), LinkedRanges(g.bounds)) for g in self.grids
         ]
-        edges: dict[int, tuple[float, float]] = {}
+        edges: dict[int, Box] = {}
+        #: The number of each map among those of its place.
+        self._among = [
+            sum(other.place == spec.place for other in specs[:at]) for at, spec in enumerate(specs)
+        ]
+        self._places = [spec.place for spec in specs]
         for spec in specs:
             # Of several maps of one place the first is the whole.
-            edges.setdefault(spec.place, (spec.grid.bounds[1], spec.grid.bounds[3]))
-        self.boxes = [QueryBoxes(*edges[place]) for place in sorted(edges)]
+            edges.setdefault(spec.place, spec.grid.bounds)
+        self.boxes = [
+            QueryBoxes(edges[place], self._places.count(place)) for place in sorted(edges)
+        ]
         self.marks = [Marks() for _ in edges]
         self._partitions = [
             partition_sources() for _ in range(1 + max(spec.partition for spec in specs))
         ]
         self.views: list[MapView] = []
-        for spec, ranges in zip(specs, self._ranges, strict=True):
+        for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
             shared = self.boxes[spec.place], *self._partitions[spec.partition]
-            view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label)
+            view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
             view.on_view(viewed)
             on_box(view.figure, partial(drawn, spec.place))
             self.marks[spec.place].draw_on(view.figure)
@@ -157,6 +166,17 @@ class Maps:
         rows = boxes.reshape(len(names), len(self.boxes), 4)
         for place, source in enumerate(self.boxes):
             source.show(rows[:, place], names, selected)
+        self.push()
+
+    def say(self, tags: Sequence[Sequence[Tag]]) -> None:
+        """Write the answers to the boxes on their tags: of each map in turn, a tag for each box.
+
+        Tags of boxes that are not on the maps any more are not said: newer ones are on their way.
+        """
+        for place, boxes in enumerate(self.boxes):
+            of = [each for each, at in zip(tags, self._places, strict=True) if at == place]
+            if all(len(each) == len(boxes.source.data["x0"]) for each in of):
+                boxes.say(of)
         self.push()
 
     def mark(self, leaves: NDArray[Any], place: int = 0) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bokeh.events import MouseEnter, SelectionGeometry, Tap
+from bokeh.events import MouseEnter, PanEnd, SelectionGeometry, Tap
 from bokeh.models import BoxAnnotation, BoxSelectTool, CustomJS
 from bokeh.plotting import figure
 
@@ -32,7 +32,42 @@ def box_tool() -> BoxSelectTool:
         line_alpha=1.0,
         line_dash=[],
     )
-    return BoxSelectTool(overlay=overlay, renderers=[])
+    # It tells of a box while it is dragged, too.
+    return BoxSelectTool(overlay=overlay, renderers=[], continuous=True)
+
+
+def box_editor() -> BoxAnnotation:
+    """A rectangle whose sides and corners can be dragged, and all of it by its inside."""
+    return BoxAnnotation(
+        level="overlay",
+        visible=False,
+        editable=True,
+        resizable="all",
+        movable="both",
+        fill_alpha=0,
+        hover_fill_color=None,
+        line_alpha=0,
+        # Sides are taken within half of it.
+        line_width=16,
+    )
+
+
+#: Of a rectangle, x0, y0, x1, y1, as a browser sent them.
+Edges = tuple[Any, Any, Any, Any]
+
+
+def on_edit(fig: figure, editor: BoxAnnotation, edited: Callable[[Edges, bool], None]) -> None:
+    """Call ``edited((x0, y0, x1, y1), final)`` while a browser drags an editor and at its end."""
+
+    def edges() -> Edges:
+        return editor.left, editor.bottom, editor.right, editor.top
+
+    def moved(_attr: str, _old: Any, _new: Any) -> None:
+        edited(edges(), False)
+
+    for side in ("left", "bottom", "right", "top"):
+        editor.on_change(side, moved)
+    fig.on_event(PanEnd, lambda _event: edited(edges(), True))
 
 
 def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:
@@ -40,13 +75,17 @@ def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:
     fig.on_event(Tap, lambda event: tapped(event.x, event.y))
 
 
-def on_box(fig: figure, drawn: Callable[[tuple[Any, Any, Any, Any]], None]) -> None:
-    """Call ``drawn((x0, y0, x1, y1))`` with each dragged rectangle; they may be anything."""
+def on_box(fig: figure, drawn: Callable[[Edges, bool], None]) -> None:
+    """Call ``drawn((x0, y0, x1, y1), final)`` with a rectangle while it is dragged and at its end.
+
+    Edges may be anything: they come from a browser.
+    """
 
     def selected(event: SelectionGeometry) -> None:
         shape = event.geometry
-        if event.final and shape.get("type") == "rect":
-            drawn((shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")))
+        if shape.get("type") == "rect":
+            edges = shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")
+            drawn(edges, event.final is True)
 
     fig.on_event(SelectionGeometry, selected)
     fig.js_on_event(MouseEnter, CustomJS(args={"map": fig}, code=_AIM_AS_LONG_AS_YOU_LIKE))

@@ -21,7 +21,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
-from explorer.views.gestures import box_tool
+from explorer.views.gestures import box_editor, box_tool
 from explorer.views.ground import ground
 from explorer.views.partition import EMPTY, Partition
 from explorer.views.viewport import Viewport
@@ -84,7 +84,10 @@ class QueryBoxes:
             self._turns = x0 + TAG_TURNS * (x1 - x0)
         # What was last said of a box of that name on each map, and in which colour.
         self._said: list[dict[str, tuple[str, str]]] = [{} for _ in range(maps)]
-        self.source = ColumnDataSource(self._columns(np.zeros((0, 4)), [], ()))
+        nothing = self._columns(np.zeros((0, 4)), [], ())
+        self.source = ColumnDataSource(nothing)
+        #: The box that is being dragged, which a browser outlines itself: its tags alone.
+        self.draft = ColumnDataSource(nothing)
 
     def show(
         self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int] = ()
@@ -101,9 +104,21 @@ class QueryBoxes:
         self._said = [dict(zip(names, each, strict=True)) for each in tags]
         self.source.data = {**self.source.data, **self._tags(names)}
 
+    def show_draft(
+        self, box: tuple[float, float, float, float] | None, tags: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Show a tag on each map for the box that is being dragged, or take it away."""
+        if box is None and not len(self.draft.data["x0"]):
+            return
+        data = self._columns(np.zeros((0, 4)) if box is None else np.array([box]), [""], ())
+        for number, (text, colour) in enumerate(tags):
+            data |= {f"text{number}": [text], f"colour{number}": [colour]}
+        self.draft.data = data
+
     def _columns(
         self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int]
     ) -> dict[str, Any]:
+        rectangles, names = np.asarray(rectangles, float), list(names)[: len(rectangles)]
         chosen = np.isin(np.arange(len(rectangles)), list(selected))
         # Copies: a source that holds views of the caller's array never notices a change in it.
         x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
@@ -120,6 +135,8 @@ class QueryBoxes:
             "name": called,
             "width": np.where(chosen, 4, 2),
             "rim": np.where(chosen, 8, 5),
+            # One box at a time can be changed: handles on several would promise more.
+            "handle": np.where(chosen & (chosen.sum() == 1), 10, 0),
             **self._tags(called),
         }
 
@@ -200,6 +217,10 @@ class MapView:
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
         _draw_boxes(fig, boxes.source, number)
+        _draw_tags(fig, boxes.draft, number)
+        #: Over the one selected box.
+        self.editor = box_editor()
+        fig.add_layout(self.editor)
         if unit == "m":
             fig.add_layout(_scale_bar(ranges.x))
 
@@ -282,6 +303,23 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
             line_color=colour,
             line_width=width,
         )
+    # Handles of the box that is selected.
+    for x in ("x0", "x1"):
+        for y in ("y0", "y1"):
+            fig.scatter(
+                x,
+                y,
+                source=source,
+                marker="square",
+                size="handle",
+                fill_color="white",
+                line_color=palette.RIM,
+                line_width=1.5,
+            )
+    _draw_tags(fig, source, number)
+
+
+def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> None:
     fig.text(
         x="tag_x",
         y="tag_y",

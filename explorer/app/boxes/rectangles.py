@@ -163,6 +163,14 @@ class Rectangles:
         self._known(row)
         self._put(row, place, self._checked(box, place))
 
+    def at(self, x: float, y: float, place: int = 0) -> int | None:
+        """The row whose box holds a place, the smallest if several do; None where none does."""
+        x0, y0, x1, y1 = self._rows[:, place].T
+        with np.errstate(invalid="ignore"):
+            inside = (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)
+        area = np.where(inside, (x1 - x0) * (y1 - y0), np.inf)
+        return int(np.argmin(area)) if inside.any() else None
+
     def clear(self, row: int, place: int) -> None:
         """Ask about anywhere on one of several maps; one of them must keep its box."""
         self._known(row)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from explorer.app.boxes import frames
 from explorer.app.boxes.exchange import BoxExchange
@@ -15,7 +19,8 @@ from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
-from explorer.app.kit.maps import MapTools
+from explorer.app.kit.maps import Editing, MapTools, Tag
+from explorer.app.kit.numbers import finite
 from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -40,6 +45,9 @@ class MapPage(CuratorPage):
     #: Whether there are two example boxes on a map that is shown first.
     EXAMPLES: ClassVar[bool] = True
     drawer: Drawer
+    # The box that is being dragged and not answered yet; whether a move is to be shown.
+    _draft: tuple[int, Sequence[Any]] | None = None
+    _moving = False
 
     def build(self, parts: PageParts) -> None:
         """Make what all pages with maps have, and what the page adds."""
@@ -139,6 +147,7 @@ class MapPage(CuratorPage):
 
     def drawn(self, box: Sequence[Any], place: int = 0) -> None:
         """A rectangle (x0, y0, x1, y1) was dragged on a map; a click without a drag is none."""
+        self._end_draft()
         if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
             return
         try:
@@ -146,6 +155,81 @@ class MapPage(CuratorPage):
         except InputError as error:
             self.parts.refuse(str(error))
         self.boxes_changed()
+
+    def let_edit(self) -> None:
+        """Boxes on new maps can be moved, resized and selected, and say what they hold."""
+        if self.maps is not None:
+            self.maps.let_edit(Editing(self._drawing, self._edited, self._clicked))
+
+    @abstractmethod
+    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of boxes of one's own on each map in turn; none before there is a picture."""
+
+    def _drawing(self, place: int, box: Sequence[Any]) -> None:
+        """A new box is being dragged; of many messages the last is answered."""
+        waits, self._draft = self._draft is not None, (place, box)
+        if not waits:
+            soon(self._answer_draft)
+
+    def _answer_draft(self) -> None:
+        draft, self._draft = self._draft, None
+        if draft is None or self.maps is None:
+            return
+        place, box = draft
+        if not was_dragged(box, self.maps.viewport(place)):
+            return
+        rows = np.full((1, len(self.rectangles.grids), 4), np.nan)
+        rows[0, place] = box
+        try:
+            tags = self.tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
+        except InputError:
+            return
+        x0, y0, x1, y1 = rows[0, place].tolist()
+        self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
+
+    def _end_draft(self) -> None:
+        self._draft = None
+        if self.maps is not None:
+            for place in range(len(self.rectangles.grids)):
+                self.maps.draft(place, None)
+
+    def _edited(self, place: int, box: Sequence[Any], final: bool) -> None:
+        """The selected box is being dragged by its inside, a side or a corner."""
+        rows = self.rectangles.selected
+        if len(rows) != 1:
+            return
+        try:
+            self.rectangles.move(rows[0], [finite(edge, "An edge") for edge in box], place)
+        except InputError as error:
+            if final:
+                self.parts.refuse(str(error))
+        if final:
+            self.boxes_changed()
+        elif not self._moving:
+            self._moving = True
+            soon(self._moved)
+
+    def _moved(self) -> None:
+        """Of many messages of a drag the last is shown: boxes and tags, the table at its end."""
+        self._moving = False
+        if self.maps is None:
+            return
+        chosen = self.rectangles
+        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+        with suppress(InputError):
+            self.maps.say(self.tags(chosen.boxes, chosen.names))
+
+    def _clicked(self, place: int, x: Any, y: Any) -> None:
+        """A click into a box selects it, one elsewhere none."""
+        try:
+            row = self.rectangles.at(finite(x, "A place"), finite(y, "A place"), place)
+        except InputError:
+            return
+        chosen = [] if row is None else [row]
+        if chosen != self.rectangles.selected:
+            self.rectangles.select(chosen)
+            self.highlight()
+            soon(self.numbers)
 
     def highlight(self) -> None:
         """Show boxes and selected rows on the maps."""

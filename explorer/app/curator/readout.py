@@ -16,6 +16,7 @@ from explorer.app.curator.chips import chips
 from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.maps import Tag
 from explorer.views.markup import figures_strip, ledger_bar
 
 
@@ -94,7 +95,16 @@ class Readout(ABC):
         """Write the answers at the boxes on the maps."""
         maps, names = self._parts.maps, self._parts.rectangles.names
         if maps is not None and len(names) == len(screen.answers):
-            maps.say([chips(each, names, screen.answers) for each in self.shows(screen)])
+            maps.say(self.chips(screen, screen.answers, names))
+
+    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of other boxes than those of the screen, on each map in turn."""
+        screen = self.screen
+        return [] if not self.fits(screen) else self.chips(screen, self.ask(screen, boxes), names)
+
+    def chips(self, screen: Any, answers: BoxAnswers, names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of answers, on each map in turn."""
+        return [chips(each, names, answers) for each in self.shows(screen)]
 
     def close(self) -> None:
         """The session has ended."""

@@ -14,7 +14,7 @@ GROUND = "#0c1117"
 MIDDLE = "#12171e"
 LINE = "#e8eef5"
 HOVER = "#ffd166"
-BOX = "#ff5f8f"
+BOX = "#ff95b5"
 #: One's own mark among those of others, in charts.
 TAG = "#d81b60"
 #: What is exact and what is private have one colour each: white text is read on both.

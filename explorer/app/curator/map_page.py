@@ -15,10 +15,12 @@ from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.drawer import Drawer
+from explorer.app.curator.history import History
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
+from explorer.app.kit.keys import Keys
 from explorer.app.kit.maps import Editing, MapTools, Tag
 from explorer.app.kit.numbers import finite
 from explorer.app.work.document import soon
@@ -27,6 +29,15 @@ from explorer.grid.grid import Grid
 
 if TYPE_CHECKING:
     import geopandas
+
+
+#: To the right and up, by the keys.
+_ARROWS = {
+    "ArrowLeft": (-1, 0),
+    "ArrowRight": (1, 0),
+    "ArrowUp": (0, 1),
+    "ArrowDown": (0, -1),
+}
 
 
 class MapPage(CuratorPage):
@@ -61,13 +72,16 @@ class MapPage(CuratorPage):
             parts.rectangles, self._add_box, self.boxes_changed, parts.refuse
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
+        self.history = History(parts.state, parts.rectangles)
+        self.keys = Keys(self._pressed)
         self.compose(parts)
-        self.sidebar = [self.scenarios.view, self.drawer.view]
+        self.sidebar = [self.scenarios.view, self.drawer.view, self.keys.view]
         watch = self.state.param.watch
         watch(lambda *_: self.settings_changed(), ["mechanism", "epsilon"])
         watch(lambda *_: self.outdated(), ["seed"])
         watch(lambda *_: self.request(), list(self.LOOKS))
         watch(lambda *_: self.restyle(), list(self.STYLES))
+        watch(lambda *_: self.history.note(), list(self.state.param))
 
     def page(self) -> ui.Page:
         """The page, whose address follows what is on it."""
@@ -140,6 +154,7 @@ class MapPage(CuratorPage):
 
     def settings_changed(self) -> None:
         """Something a release depends on; noise that is not kept the same is drawn anew."""
+        self.history.note()
         if self.state.frozen:
             self.outdated()
         else:
@@ -231,6 +246,48 @@ class MapPage(CuratorPage):
             self.highlight()
             soon(self.numbers)
 
+    def _pressed(self, key: str, far: bool) -> None:
+        """A key was pressed, with Shift or without."""
+        if key in ("mod+z", "mod+y", "mod+shift+z"):
+            self._step(back=key == "mod+z")
+        elif key == "Escape":
+            self.rectangles.select([])
+            self.boxes_changed()
+        elif key in _ARROWS:
+            self._nudge(*_ARROWS[key], far)
+        else:
+            self.delete_selected()
+
+    def _step(self, back: bool) -> None:
+        """Undo or redo one step of what was done to boxes and settings."""
+        what = self.history.undo() if back else self.history.redo()
+        if what:
+            self.drawer.rebuild()
+            if {"mechanisms", "seed"} & {*what}:
+                self.outdated()
+            self.boxes_changed()
+
+    def _nudge(self, right: float, up: float, far: bool) -> None:
+        """Move the selected boxes by a two-hundredth of what the map shows, or a twentieth."""
+        if self.maps is None:
+            return
+        part = 0.05 if far else 0.005
+        for row in self.rectangles.selected:
+            for place in range(len(self.rectangles.grids)):
+                box = self.rectangles.boxes.reshape(len(self.rectangles), -1, 4)[row, place]
+                view = self.maps.viewport(place)
+                dx, dy = right * part * (view.x1 - view.x0), up * part * (view.y1 - view.y0)
+                if np.isfinite(box).all():
+                    with suppress(InputError):
+                        self.rectangles.move(row, box + np.array([dx, dy, dx, dy]), place)
+        self.boxes_changed()
+
+    def delete_selected(self) -> None:
+        """Delete the boxes that are selected; Ctrl+Z brings them back."""
+        for row in sorted(self.rectangles.selected, reverse=True):
+            self.rectangles.remove(row)
+        self.boxes_changed()
+
     def highlight(self) -> None:
         """Show boxes and selected rows on the maps."""
         if self.maps is not None:
@@ -249,6 +306,7 @@ class MapPage(CuratorPage):
 
     def boxes_changed(self) -> None:
         """Maps first; the table, which takes a browser longer, in the next message."""
+        self.history.note()
         self.highlight()
         soon(self.numbers)
         self.scenarios.follow()
@@ -279,3 +337,4 @@ class MapPage(CuratorPage):
         else:
             self.rectangles.grids = self.grids(data)
         self.scenarios.place(data)
+        self.history.reset()

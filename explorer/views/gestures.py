@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bokeh.events import MouseEnter, PanEnd, SelectionGeometry, Tap
+from bokeh.events import MouseEnter, SelectionGeometry, Tap
 from bokeh.models import BoxAnnotation, BoxSelectTool, CustomJS
 from bokeh.plotting import figure
 
@@ -16,6 +16,15 @@ from explorer.views import palette
 _AIM_AS_LONG_AS_YOU_LIKE = """
 const gestures = cb_context.index.find_one(map)?.canvas_view?.ui_event_bus?.ui_gestures
 if (gestures) gestures.constructor.press_threshold = 2 ** 31 - 1
+"""
+_TELL_THE_END = """
+if (!editor.tells_the_end) {
+  editor.tells_the_end = true
+  let times = 0
+  editor.pan.connect(([phase]) => {
+    if (phase === "pan:end") editor.name = `dragged ${++times}`
+  })
+}
 """
 
 
@@ -67,7 +76,10 @@ def on_edit(fig: figure, editor: BoxAnnotation, edited: Callable[[Edges, bool], 
 
     for side in ("left", "bottom", "right", "top"):
         editor.on_change(side, moved)
-    fig.on_event(PanEnd, lambda _event: edited(edges(), True))
+    # Bokeh tells Python nothing of the end of such a drag: the browser renames the editor.
+    editor.on_change("name", lambda _attr, _old, _new: edited(edges(), True))
+    script = CustomJS(args={"editor": editor}, code=_TELL_THE_END)
+    fig.js_on_event(MouseEnter, script)
 
 
 def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:

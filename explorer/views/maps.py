@@ -10,6 +10,7 @@ from bokeh.core.properties import value
 from bokeh.events import RangesUpdate
 from bokeh.models import (
     ColumnDataSource,
+    GlyphRenderer,
     HoverTool,
     LinearColorMapper,
     PanTool,
@@ -62,7 +63,7 @@ TAG_HEIGHT = 0.045
 
 
 #: A box that begins right of this part of the map's width has its tag at its right edge.
-TAG_TURNS = 0.72
+TAG_TURNS = 0.5
 
 
 class QueryBoxes:
@@ -104,13 +105,11 @@ class QueryBoxes:
         self._said = [dict(zip(names, each, strict=True)) for each in tags]
         self.source.data = {**self.source.data, **self._tags(names)}
 
-    def show_draft(
-        self, box: tuple[float, float, float, float] | None, tags: Sequence[tuple[str, str]] = ()
+    def say_draft(
+        self, box: tuple[float, float, float, float], tags: Sequence[tuple[str, str]]
     ) -> None:
-        """Show a tag on each map for the box that is being dragged, or take it away."""
-        if box is None and not len(self.draft.data["x0"]):
-            return
-        data = self._columns(np.zeros((0, 4)) if box is None else np.array([box]), [""], ())
+        """Write a tag for each map at the box that is being dragged."""
+        data = self._columns(np.array([box]), [""], ())
         for number, (text, colour) in enumerate(tags):
             data |= {f"text{number}": [text], f"colour{number}": [colour]}
         self.draft.data = data
@@ -217,7 +216,10 @@ class MapView:
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
         _draw_boxes(fig, boxes.source, number)
-        _draw_tags(fig, boxes.draft, number)
+        #: The tag of the box that is being dragged. It is hidden and never emptied: Bokeh may draw
+        #: texts that were sent before after those that take them away.
+        self.draft = _draw_tags(fig, boxes.draft, number)
+        self.draft.visible = False
         #: Over the one selected box.
         self.editor = box_editor()
         fig.add_layout(self.editor)
@@ -319,8 +321,8 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
     _draw_tags(fig, source, number)
 
 
-def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> None:
-    fig.text(
+def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> GlyphRenderer:
+    return fig.text(
         x="tag_x",
         y="tag_y",
         text=f"text{number}",

@@ -132,12 +132,11 @@ def test_handles_are_on_the_one_selected_box_alone() -> None:
         assert list(boxes.source.data["handle"]) == handles
 
 
-def test_the_tag_of_a_box_that_is_being_dragged_comes_and_goes() -> None:
+def test_a_box_that_is_being_dragged_has_a_tag_for_each_map() -> None:
     boxes = QueryBoxes((0, 0, 10, 10), maps=2)
-    boxes.show_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
+    boxes.say_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
     assert boxes.draft.data["text1"] == ["6"]
-    boxes.show_draft(None)
-    assert len(boxes.draft.data["x0"]) == 0
+    assert boxes.draft.data["colour0"] == ["red"]
 
 
 def contrast(one: str, other: str) -> float:

@@ -123,11 +123,16 @@ class Rectangles:
 
     def draw(self, box: Sequence[float], place: int = 0) -> int:
         """Take a dragged box: for the selected row where it has none here, else for a new row."""
-        if len(self.selected) == 1 and np.isnan(self._rows[self.selected[0], place]).all():
+        if self.fills(place):
             row = self.selected[0]
             self._put(row, place, self._checked(box, place))
             return row
         return self.add(box, place=place)
+
+    def fills(self, place: int) -> bool:
+        """Whether a box that is drawn now goes into the selected row, which has none there."""
+        chosen = self.selected
+        return len(chosen) == 1 and bool(np.isnan(self._rows[chosen[0], place]).all())
 
     def add_many(self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> int:
         """Add all of (n, 4) or (n, k, 4) ``boxes`` or none; returns how many."""

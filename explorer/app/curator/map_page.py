@@ -162,7 +162,6 @@ class MapPage(CuratorPage):
 
     def drawn(self, box: Sequence[Any], place: int = 0) -> None:
         """A rectangle (x0, y0, x1, y1) was dragged on a map; a click without a drag is none."""
-        self._end_draft()
         if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
             return
         try:
@@ -180,10 +179,12 @@ class MapPage(CuratorPage):
     def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on each map in turn; none before there is a picture."""
 
-    def _drawing(self, place: int, box: Sequence[Any]) -> None:
+    def _drawing(self, place: int, box: Sequence[Any] | None) -> None:
         """A new box is being dragged; of many messages the last is answered."""
-        waits, self._draft = self._draft is not None, (place, box)
-        if not waits:
+        waits, self._draft = self._draft is not None, None if box is None else (place, box)
+        if box is None and self.maps is not None:
+            self.maps.draft(place, None)
+        elif not waits:
             soon(self._answer_draft)
 
     def _answer_draft(self) -> None:
@@ -191,22 +192,20 @@ class MapPage(CuratorPage):
         if draft is None or self.maps is None:
             return
         place, box = draft
-        if not was_dragged(box, self.maps.viewport(place)):
-            return
-        rows = np.full((1, len(self.rectangles.grids), 4), np.nan)
-        rows[0, place] = box
+        chosen = self.rectangles
+        rows = np.full((1, len(chosen.grids), 4), np.nan)
+        if chosen.fills(place):
+            # The box that is missing in the one selected row.
+            rows = chosen.boxes[chosen.selected].reshape(rows.shape)
         try:
-            tags = self.tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
+            rows[0, place] = [finite(edge, "An edge") for edge in box]
+            x0, y0, x1, y1 = rows[0, place].tolist()
+            if x0 < x1 and y0 < y1:
+                tags = self.tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
+                self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
         except InputError:
+            # No such box can be drawn; its end says so.
             return
-        x0, y0, x1, y1 = rows[0, place].tolist()
-        self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
-
-    def _end_draft(self) -> None:
-        self._draft = None
-        if self.maps is not None:
-            for place in range(len(self.rectangles.grids)):
-                self.maps.draft(place, None)
 
     def _edited(self, place: int, box: Sequence[Any], final: bool) -> None:
         """The selected box is being dragged by its inside, a side or a corner."""
@@ -222,6 +221,9 @@ class MapPage(CuratorPage):
             self.boxes_changed()
         elif not self._moving:
             self._moving = True
+            if self.maps is not None:
+                # The leaves that it cut where it was.
+                self.maps.mark(np.zeros((0, 4)), place)
             soon(self._moved)
 
     def _moved(self) -> None:

@@ -69,12 +69,12 @@ class Editing:
 
     Parameters
     ----------
-    drawing : with place and box (x0, y0, x1, y1) of a new one, again and again until it is drawn
+    drawing : with place and box (x0, y0, x1, y1) of a new one, again and again; None at its end
     edited : with place, box and whether that was the end, of the selected one
     clicked : with place, x, y of each click; all of it as the browser sent it
     """
 
-    drawing: Callable[[int, Box], None] = _nothing
+    drawing: Callable[[int, Box | None], None] = _nothing
     edited: Callable[[int, Box, bool], None] = _nothing
     clicked: Callable[[int, Any, Any], None] = _nothing
 
@@ -204,12 +204,17 @@ class Maps:
 
     def draft(self, place: int, box: Box | None, tags: Sequence[Tag] = ()) -> None:
         """Show the tags of the box that is being dragged on maps of a place, or none."""
-        of = [tag for tag, at in zip(tags, self._places, strict=False) if at == place]
-        self.boxes[place].show_draft(box, of)
+        if box is not None:
+            of = [tag for tag, at in zip(tags, self._places, strict=True) if at == place]
+            self.boxes[place].say_draft(box, of)
+        for view, at in zip(self.views, self._places, strict=True):
+            view.draft.visible = box is not None and at == place
         self.push()
 
     def _dragged(self, place: int, box: Box, final: bool) -> None:
-        (self._drawn if final else self._editing.drawing)(place, box)
+        self._editing.drawing(place, None if final else box)
+        if final:
+            self._drawn(place, box)
 
     def _edited(self, number: int, box: Box, final: bool) -> None:
         view = self.views[number]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bokeh.events import PanEnd, SelectionGeometry, Tap
+from bokeh.events import SelectionGeometry, Tap
 
 from explorer.app.kit.maps import PANEL, TAKEN, Editing, Maps, MapSpec
 from explorer.grid.grid import Grid
@@ -148,9 +148,9 @@ def test_a_dragged_editor_tells_its_place_and_is_left_alone_until_the_end() -> N
     edits.row[0, 1, 2] = 10.0
     edits.maps.highlight(edits.row, ["Q1"], [0])
     assert edits.editors[1].right == 12
-    happen(PanEnd(edits.maps.views[0].figure))
+    edits.editors[0].name = "dragged 1"
     assert len(edits.edited) == 1, "another map's drag has ended"
-    happen(PanEnd(edits.maps.views[1].figure))
+    edits.editors[1].name = "dragged 1"
     assert edits.edited[-1] == (1, (0.0, 0.0, 12.0, 9.0), True)
     edits.maps.highlight(edits.row, ["Q1"], [0])
     assert edits.editors[1].right == 10
@@ -162,6 +162,8 @@ def test_a_new_box_is_told_while_it_is_dragged_and_clicks_are() -> None:
     happen(SelectionGeometry(edits.maps.views[1].figure, geometry=shape, final=False))
     happen(Tap(edits.maps.views[0].figure, x=5.0, y=6.0))
     assert edits.drawing == [(1, (1.0, 2.0, 3.0, 5.0))]
+    happen(SelectionGeometry(edits.maps.views[1].figure, geometry=shape, final=True))
+    assert edits.drawing[1:] == [(1, None)]
     assert edits.clicked == [(0, 5.0, 6.0)]
 
 

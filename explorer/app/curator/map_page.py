@@ -14,6 +14,7 @@ from explorer.app.boxes import frames
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
+from explorer.app.curator.answers import answers_csv
 from explorer.app.curator.drawer import Drawer
 from explorer.app.curator.history import History
 from explorer.app.curator.page import CuratorPage
@@ -29,6 +30,7 @@ from explorer.grid.grid import Grid
 
 if TYPE_CHECKING:
     import geopandas
+    import pandas as pd
 
 
 #: To the right and up, by the keys.
@@ -69,13 +71,15 @@ class MapPage(CuratorPage):
             phone=parts.phone,
         )
         self.exchange = BoxExchange(
-            parts.rectangles, self._add_box, self.boxes_changed, parts.refuse
+            *(parts.rectangles, self._add_box, self.boxes_changed, parts.refuse),
+            step=self._step,
+            answers=lambda: answers_csv(self.answers),
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.history = History(parts.state, parts.rectangles)
         self.keys = Keys(self._pressed)
         self.compose(parts)
-        self.sidebar = [self.scenarios.view, self.drawer.view, self.keys.view]
+        self.sidebar = [self.scenarios.view, self.drawer.view]
         watch = self.state.param.watch
         watch(lambda *_: self.settings_changed(), ["mechanism", "epsilon"])
         watch(lambda *_: self.outdated(), ["seed"])
@@ -86,6 +90,7 @@ class MapPage(CuratorPage):
     def page(self) -> ui.Page:
         """The page, whose address follows what is on it."""
         self.scenarios.serve()
+        self.sidebar = [*self.sidebar, self.keys.view]
         return super().page()
 
     @property
@@ -114,6 +119,11 @@ class MapPage(CuratorPage):
         self.parts.known()
         self.rectangles.put(*frames.read(given, self.rectangles))
         self.boxes_changed()
+
+    @property
+    @abstractmethod
+    def answers(self) -> pd.DataFrame:
+        """True and private answers to the boxes, a row each: exact, so for the curator alone."""
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Boxes by hand: clicked, dragged, nudged, deleted; undone and done again, settings too."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from bokeh.events import SelectionGeometry, Tap
 
@@ -189,3 +190,26 @@ def test_a_slider_on_its_way_is_one_step_and_random_noise_stays_as_it_was(page) 
     assert page.state.seed != seed
     page._pressed("mod+z", False)
     assert (page.state.epsilon, page.state.seed) == (1, seed)
+
+
+@pytest.mark.parametrize("kind", [Explore, Compare])
+def test_answers_are_saved_with_their_intervals_and_say_that_they_are_exact(matrix, kind) -> None:
+    page = kind(matrix)
+    page.rectangles.rename(0, "=1+1")
+    page.boxes_changed()
+    saved = page.exchange.answers
+    assert saved.filename == "answers.exact.csv"
+    frame = pd.read_csv(saved.callback())
+    wanted = page.answers.reset_index()
+    assert frame.box.tolist() == ["'=1+1", "Q2"] * (len(frame) // 2)
+    for name, column in (("EXACT", "true"), ("private", "private"), ("low", "low")):
+        np.testing.assert_allclose(frame[name], wanted[column], rtol=1e-12)
+
+
+def test_undo_and_redo_are_buttons_too(page) -> None:
+    undo, redo = page.exchange.steps
+    page.state.put(epsilon=0.5)
+    undo.param.trigger("clicks")
+    assert page.state.epsilon == 1
+    redo.param.trigger("clicks")
+    assert page.state.epsilon == 0.5

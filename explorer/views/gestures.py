@@ -17,6 +17,15 @@ _AIM_AS_LONG_AS_YOU_LIKE = """
 const gestures = cb_context.index.find_one(map)?.canvas_view?.ui_event_bus?.ui_gestures
 if (gestures) gestures.constructor.press_threshold = 2 ** 31 - 1
 """
+_TELL_THE_END = """
+if (!editor.tells_the_end) {
+  editor.tells_the_end = true
+  let times = 0
+  editor.pan.connect(([phase]) => {
+    if (phase === "pan:end") editor.name = `dragged ${++times}`
+  })
+}
+"""
 
 
 def box_tool() -> BoxSelectTool:
@@ -32,7 +41,45 @@ def box_tool() -> BoxSelectTool:
         line_alpha=1.0,
         line_dash=[],
     )
-    return BoxSelectTool(overlay=overlay, renderers=[])
+    # It tells of a box while it is dragged, too.
+    return BoxSelectTool(overlay=overlay, renderers=[], continuous=True)
+
+
+def box_editor() -> BoxAnnotation:
+    """A rectangle whose sides and corners can be dragged, and all of it by its inside."""
+    return BoxAnnotation(
+        level="overlay",
+        visible=False,
+        editable=True,
+        resizable="all",
+        movable="both",
+        fill_alpha=0,
+        hover_fill_color=None,
+        line_alpha=0,
+        # Sides are taken within half of it.
+        line_width=16,
+    )
+
+
+#: Of a rectangle, x0, y0, x1, y1, as a browser sent them.
+Edges = tuple[Any, Any, Any, Any]
+
+
+def on_edit(fig: figure, editor: BoxAnnotation, edited: Callable[[Edges, bool], None]) -> None:
+    """Call ``edited((x0, y0, x1, y1), final)`` while a browser drags an editor and at its end."""
+
+    def edges() -> Edges:
+        return editor.left, editor.bottom, editor.right, editor.top
+
+    def moved(_attr: str, _old: Any, _new: Any) -> None:
+        edited(edges(), False)
+
+    for side in ("left", "bottom", "right", "top"):
+        editor.on_change(side, moved)
+    # Bokeh tells Python nothing of the end of such a drag: the browser renames the editor.
+    editor.on_change("name", lambda _attr, _old, _new: edited(edges(), True))
+    script = CustomJS(args={"editor": editor}, code=_TELL_THE_END)
+    fig.js_on_event(MouseEnter, script)
 
 
 def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:
@@ -40,13 +87,17 @@ def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:
     fig.on_event(Tap, lambda event: tapped(event.x, event.y))
 
 
-def on_box(fig: figure, drawn: Callable[[tuple[Any, Any, Any, Any]], None]) -> None:
-    """Call ``drawn((x0, y0, x1, y1))`` with each dragged rectangle; they may be anything."""
+def on_box(fig: figure, drawn: Callable[[Edges, bool], None]) -> None:
+    """Call ``drawn((x0, y0, x1, y1), final)`` with a rectangle while it is dragged and at its end.
+
+    Edges may be anything: they come from a browser.
+    """
 
     def selected(event: SelectionGeometry) -> None:
         shape = event.geometry
-        if event.final and shape.get("type") == "rect":
-            drawn((shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")))
+        if shape.get("type") == "rect":
+            edges = shape.get("x0"), shape.get("y0"), shape.get("x1"), shape.get("y1")
+            drawn(edges, event.final is True)
 
     fig.on_event(SelectionGeometry, selected)
     fig.js_on_event(MouseEnter, CustomJS(args={"map": fig}, code=_AIM_AS_LONG_AS_YOU_LIKE))

@@ -10,6 +10,7 @@ from bokeh.core.properties import value
 from bokeh.events import RangesUpdate
 from bokeh.models import (
     ColumnDataSource,
+    GlyphRenderer,
     HoverTool,
     LinearColorMapper,
     PanTool,
@@ -21,7 +22,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
-from explorer.views.gestures import box_tool
+from explorer.views.gestures import box_editor, box_tool
 from explorer.views.ground import ground
 from explorer.views.partition import EMPTY, Partition
 from explorer.views.viewport import Viewport
@@ -61,40 +62,90 @@ class LinkedRanges:
 TAG_HEIGHT = 0.045
 
 
+#: A box that begins right of this part of the map's width has its tag at its right edge.
+TAG_TURNS = 0.5
+
+
 class QueryBoxes:
     """Rectangles of queries with their tags, one source for all maps.
 
     Parameters
     ----------
-    y0, y1 : lower and upper edge of the maps, in grid units
+    bounds : edges of the maps x0, y0, x1, y1, in grid units
+    maps : how many maps show them, each with tags of its own
     """
 
-    def __init__(self, y0: float = -np.inf, y1: float = np.inf) -> None:
-        self._highest = y1 - TAG_HEIGHT * (y1 - y0) if np.isfinite(y1 - y0) else np.inf
-        self.source = ColumnDataSource(self._columns(np.zeros((0, 4)), [], ()))
+    def __init__(
+        self, bounds: tuple[float, float, float, float] | None = None, maps: int = 1
+    ) -> None:
+        self._highest = self._turns = np.inf
+        if bounds is not None:
+            x0, y0, x1, y1 = bounds
+            self._highest = y1 - TAG_HEIGHT * (y1 - y0)
+            self._turns = x0 + TAG_TURNS * (x1 - x0)
+        # What was last said of a box of that name on each map, and in which colour.
+        self._said: list[dict[str, tuple[str, str]]] = [{} for _ in range(maps)]
+        nothing = self._columns(np.zeros((0, 4)), [], ())
+        self.source = ColumnDataSource(nothing)
+        #: The box that is being dragged, which a browser outlines itself: its tags alone.
+        self.draft = ColumnDataSource(nothing)
 
     def show(
         self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int] = ()
     ) -> None:
-        """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out."""
+        """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
+
+        Tags keep what was said of boxes of these names until it is said anew.
+        """
         self.source.data = self._columns(rectangles, names, selected)
+
+    def say(self, tags: Sequence[Sequence[tuple[str, str]]]) -> None:
+        """Write text and colour of every box's tag, for each map in turn."""
+        names = self.source.data["name"]
+        self._said = [dict(zip(names, each, strict=True)) for each in tags]
+        self.source.data = {**self.source.data, **self._tags(names)}
+
+    def say_draft(
+        self, box: tuple[float, float, float, float], tags: Sequence[tuple[str, str]]
+    ) -> None:
+        """Write a tag for each map at the box that is being dragged."""
+        data = self._columns(np.array([box]), [""], ())
+        for number, (text, colour) in enumerate(tags):
+            data |= {f"text{number}": [text], f"colour{number}": [colour]}
+        self.draft.data = data
 
     def _columns(
         self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int]
     ) -> dict[str, Any]:
+        rectangles, names = np.asarray(rectangles, float), list(names)[: len(rectangles)]
         chosen = np.isin(np.arange(len(rectangles)), list(selected))
         # Copies: a source that holds views of the caller's array never notices a change in it.
         x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
+        turned, called = x0 > self._turns, [str(name) for name in names]
         return {
             "x0": x0,
             "y0": y0,
             "x1": x1,
             "y1": y1,
-            "tag": np.minimum(y1, self._highest),
-            "name": [str(name) for name in names],
+            "tag_x": np.where(turned, x1, x0),
+            "tag_y": np.minimum(y1, self._highest),
+            "shift": np.where(turned, -4, 4),
+            "align": np.where(turned, "right", "left").tolist(),
+            "name": called,
             "width": np.where(chosen, 4, 2),
-            "fill": np.where(chosen, 0.38, 0.10),
+            "rim": np.where(chosen, 8, 5),
+            # One box at a time can be changed: handles on several would promise more.
+            "handle": np.where(chosen & (chosen.sum() == 1), 10, 0),
+            **self._tags(called),
         }
+
+    def _tags(self, names: Sequence[str]) -> dict[str, list[str]]:
+        tags: dict[str, list[str]] = {}
+        for number, said in enumerate(self._said):
+            each = [said.get(name, (name, palette.PRIVATE)) for name in names]
+            tags[f"text{number}"] = [text for text, _ in each]
+            tags[f"colour{number}"] = [colour for _, colour in each]
+        return tags
 
 
 class MapView:
@@ -112,6 +163,8 @@ class MapView:
         With metres the map has a scale bar.
     label : str
         What the picture is, for a screen reader.
+    number : int
+        Which of the maps that show the boxes it is: whose tags it has.
     """
 
     def __init__(
@@ -123,6 +176,7 @@ class MapView:
         *,
         unit: str = "m",
         label: str = "Map",
+        number: int = 0,
     ) -> None:
         self.image = ColumnDataSource(_image_columns(None, None))
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
@@ -161,7 +215,14 @@ class MapView:
         fig.add_tools(self.hover, self.wheel)
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
-        _draw_boxes(fig, boxes.source)
+        _draw_boxes(fig, boxes.source, number)
+        #: The tag of the box that is being dragged. It is hidden and never emptied: Bokeh may draw
+        #: texts that were sent before after those that take them away.
+        self.draft = _draw_tags(fig, boxes.draft, number)
+        self.draft.visible = False
+        #: Over the one selected box.
+        self.editor = box_editor()
+        fig.add_layout(self.editor)
         if unit == "m":
             fig.add_layout(_scale_bar(ranges.x))
 
@@ -230,32 +291,52 @@ def _image_columns(picture: NDArray[np.uint8] | None, view: Viewport | None) -> 
     }
 
 
-def _draw_boxes(fig: figure, source: ColumnDataSource) -> None:
-    fig.quad(
-        left="x0",
-        right="x1",
-        bottom="y0",
-        top="y1",
+def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
+    # No fill: it would change the colours that are compared. A dark rim below the line makes it
+    # stand out on light ground too.
+    for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
+        fig.quad(
+            left="x0",
+            right="x1",
+            bottom="y0",
+            top="y1",
+            source=source,
+            fill_color=None,
+            line_color=colour,
+            line_width=width,
+        )
+    # Handles of the box that is selected.
+    for x in ("x0", "x1"):
+        for y in ("y0", "y1"):
+            fig.scatter(
+                x,
+                y,
+                source=source,
+                marker="square",
+                size="handle",
+                fill_color="white",
+                line_color=palette.RIM,
+                line_width=1.5,
+            )
+    _draw_tags(fig, source, number)
+
+
+def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> GlyphRenderer:
+    return fig.text(
+        x="tag_x",
+        y="tag_y",
+        text=f"text{number}",
         source=source,
-        fill_color=palette.BOX,
-        fill_alpha="fill",
-        line_color=palette.BOX,
-        line_width="width",
-    )
-    fig.text(
-        x="x0",
-        y="tag",
-        text="name",
-        source=source,
+        text_align="align",
         text_color="white",
         text_font=value("Inter, system-ui, sans-serif"),
         text_font_size="12px",
         text_font_style="bold",
         text_baseline="bottom",
-        x_offset=4,
+        x_offset="shift",
         y_offset=-4,
-        background_fill_color=palette.TAG,
-        background_fill_alpha=0.9,
+        background_fill_color=f"colour{number}",
+        background_fill_alpha=0.92,
         padding=[2, 4],
         border_radius=3,
         border_line_color=None,

@@ -14,8 +14,13 @@ GROUND = "#0c1117"
 MIDDLE = "#12171e"
 LINE = "#e8eef5"
 HOVER = "#ffd166"
-BOX = "#ff5f8f"
+BOX = "#ff95b5"
+#: One's own mark among those of others, in charts.
 TAG = "#d81b60"
+#: What is exact and what is private have one colour each: white text is read on both.
+TRUTH, PRIVATE = "#0f766e", "#7c3aed"
+#: The box whose answer is furthest off.
+WORST = "#b45309"
 #: Leaves that a selected box cuts through: a green that no palette of the maps has.
 CUT = "#4df0a0"
 #: The node that is looked at: white inside a dark rim, readable on every colour.

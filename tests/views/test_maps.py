@@ -36,13 +36,13 @@ def test_one_plain_drag_draws_a_box(pair) -> None:
     figure = pair[0].figure
     assert figure.toolbar.active_drag is pair[0].draw_tool
     seen = []
-    on_box(pair[0].figure, seen.append)
+    on_box(pair[0].figure, lambda box, final: seen.append((box, final)))
     shape = {"type": "rect", "x0": 1.0, "x1": 3.0, "y0": 2.0, "y1": 5.0}
     for final in (False, True):
         happen(SelectionGeometry(figure, geometry=shape, final=final))
     circle = {"type": "point", "x": 1.0, "y": 1.0}
     happen(SelectionGeometry(figure, geometry=circle, final=True))
-    assert seen == [(1.0, 2.0, 3.0, 5.0)]
+    assert seen == [((1.0, 2.0, 3.0, 5.0), False), ((1.0, 2.0, 3.0, 5.0), True)]
 
 
 def test_what_a_drag_does_can_be_chosen(pair) -> None:
@@ -57,7 +57,7 @@ def test_selected_boxes_stand_out_and_the_source_holds_copies() -> None:
     boxes.show(rectangles, ["Q1", "Q2"], selected=[1])
     data = boxes.source.data
     assert list(data["width"]) == [2, 4]
-    assert data["fill"][1] > data["fill"][0]
+    assert list(data["handle"]) == [0, 10]
     rectangles[0, 0] = 99
     assert boxes.source.data["x0"][0] == 0
 
@@ -107,3 +107,54 @@ def test_a_view_ends_a_little_beyond_the_map() -> None:
     ranges = LinkedRanges((0, 0, 8, 4))
     assert ranges.x.bounds == (-2, 10)
     assert ranges.y.bounds == (-1, 5)
+
+
+def test_tags_say_on_each_map_what_they_were_told_until_they_are_told_anew() -> None:
+    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
+    rectangles = np.array([[0.0, 0, 1, 1], [9, 9.9, 10, 10]])
+    boxes.show(rectangles, ["Q1", "Q2"])
+    assert boxes.source.data["text1"] == ["Q1", "Q2"]
+    boxes.say([[("Q1  5", "red"), ("Q2  7", "red")], [("Q1  6", "blue"), ("Q2  8", "blue")]])
+    boxes.show(rectangles[::-1] + 0.0, ["Q2", "Q1"])
+    data = boxes.source.data
+    assert data["text0"] == ["Q2  7", "Q1  5"]
+    assert data["colour1"] == ["blue", "blue"]
+    # At the right and upper edge a tag stands inside.
+    assert list(data["tag_x"]) == [10, 0]
+    assert data["align"] == ["right", "left"]
+    assert data["tag_y"][0] < 10
+
+
+def test_handles_are_on_the_one_selected_box_alone() -> None:
+    boxes = QueryBoxes()
+    for selected, handles in (([], [0, 0]), ([0], [10, 0]), ([0, 1], [0, 0])):
+        boxes.show(np.array([[0.0, 0, 1, 1], [2, 2, 3, 3]]), ["Q1", "Q2"], selected)
+        assert list(boxes.source.data["handle"]) == handles
+
+
+def test_a_box_that_is_being_dragged_has_a_tag_for_each_map() -> None:
+    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
+    boxes.say_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
+    assert boxes.draft.data["text1"] == ["6"]
+    assert boxes.draft.data["colour0"] == ["red"]
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two hex colours after WCAG 2.2."""
+
+    def light(colour: str) -> float:
+        parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_tags_can_be_read_and_boxes_be_seen_on_every_colour_of_every_palette() -> None:
+    for colour in (palette.TRUTH, palette.PRIVATE, palette.WORST):
+        assert contrast(colour, "#ffffff") >= 4.5
+    for colours in (*palette.PALETTES.values(), palette.DIFFERENCE):
+        for each in colours:
+            # Line and rim: where the one drowns the other stands out.
+            assert max(contrast(palette.BOX, each), contrast(palette.RIM, each)) >= 3

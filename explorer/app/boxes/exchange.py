@@ -28,6 +28,8 @@ class BoxExchange:
     add : called by "Add box"
     changed : called after boxes were read
     refused : shows a sentence
+    step : undoes what was done last, or with False does it again; no buttons without it
+    answers : a table of the answers as CSV, with exact counts in it; no button without it
     """
 
     def __init__(
@@ -36,6 +38,9 @@ class BoxExchange:
         add: Callable[[], None],
         changed: Callable[[], None],
         refused: Callable[[str], None],
+        *,
+        step: Callable[[bool], None] | None = None,
+        answers: Callable[[], str] | None = None,
     ) -> None:
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
@@ -61,7 +66,22 @@ class BoxExchange:
         )
         self.file.refused = refused
         self.file.param.watch(self._read, "value")
-        self.view = ui.wrapping(self.add, self.delete, *self.saves, self.file)
+        self.steps = []
+        if step is not None:
+            self.steps = [
+                ui.Button(label=label, on_click=partial(self._step, step, back), **look)
+                for label, back in (("Undo", True), ("Redo", False))
+            ]
+        if answers is not None:
+            # Whoever finds the file must see what is in it.
+            self.answers = ui.FileDownload(
+                filename="answers.exact.csv",
+                label="Save answers",
+                callback=partial(self._told, answers),
+                **look,
+            )
+            self.saves.append(self.answers)
+        self.view = ui.wrapping(self.add, self.delete, *self.steps, *self.saves, self.file)
 
     def reset(self) -> None:
         """Another grid: GeoJSON is for places on the Earth, and has one shape for a row."""
@@ -73,6 +93,16 @@ class BoxExchange:
             add()
         except InputError as error:
             self._refused(str(error))
+
+    def _step(self, step: Callable[[bool], None], back: bool, _event: Any) -> None:
+        step(back)
+
+    def _told(self, answers: Callable[[], str]) -> io.BytesIO:
+        try:
+            return io.BytesIO(answers().encode())
+        except InputError as error:
+            self._refused(str(error))
+            return io.BytesIO(b"")
 
     def _delete(self, _event: Any) -> None:
         """Delete the highlighted boxes, or the last one: the way without a mouse."""

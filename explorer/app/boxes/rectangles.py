@@ -123,11 +123,16 @@ class Rectangles:
 
     def draw(self, box: Sequence[float], place: int = 0) -> int:
         """Take a dragged box: for the selected row where it has none here, else for a new row."""
-        if len(self.selected) == 1 and np.isnan(self._rows[self.selected[0], place]).all():
+        if self.fills(place):
             row = self.selected[0]
             self._put(row, place, self._checked(box, place))
             return row
         return self.add(box, place=place)
+
+    def fills(self, place: int) -> bool:
+        """Whether a box that is drawn now goes into the selected row, which has none there."""
+        chosen = self.selected
+        return len(chosen) == 1 and bool(np.isnan(self._rows[chosen[0], place]).all())
 
     def add_many(self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> int:
         """Add all of (n, 4) or (n, k, 4) ``boxes`` or none; returns how many."""
@@ -162,6 +167,14 @@ class Rectangles:
         """Put another rectangle (x0, y0, x1, y1) in place of that of a row on one map."""
         self._known(row)
         self._put(row, place, self._checked(box, place))
+
+    def at(self, x: float, y: float, place: int = 0) -> int | None:
+        """The row whose box holds a place, the smallest if several do; None where none does."""
+        x0, y0, x1, y1 = self._rows[:, place].T
+        with np.errstate(invalid="ignore"):
+            inside = (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)
+        area = np.where(inside, (x1 - x0) * (y1 - y0), np.inf)
+        return int(np.argmin(area)) if inside.any() else None
 
     def clear(self, row: int, place: int) -> None:
         """Ask about anywhere on one of several maps; one of them must keep its box."""

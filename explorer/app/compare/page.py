@@ -18,11 +18,13 @@ from explorer.app.compare.stage import Stage
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.compare.table import COLUMNS
 from explorer.app.curator.answers import answer_boxes
+from explorer.app.curator.chips import chips
 from explorer.app.curator.data import CityData
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
+from explorer.app.kit.maps import Tag
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.compare import CompareState, Side
@@ -223,15 +225,26 @@ class Compare(MapPage):
                 for s in (pair.a, pair.b)
             )
             self.stage.pair = pair = Pair(a, b)
+        names = self.rectangles.names
+        if len(names) == len(pair.a.boxes):
+            self.maps.say([chips(s.look.right, names, s.answers) for s in (pair.a, pair.b)])
         self.maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
         put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
         self.table.show(pair.answers)
 
+    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of boxes of one's own on both maps."""
+        screens = () if self.pair is None else (self.pair.a, self.pair.b)
+        answers = [answer_boxes(s.release, s.data.matrix, boxes) for s in screens]
+        return [chips(s.look.right, names, a) for s, a in zip(screens, answers, strict=True)]
+
     def show(self, data: CityData) -> None:
         """Show a city; another extent gets new maps."""
         elsewhere = self.stage.use(data)
         self.parts.maps = self.stage.maps
+        if elsewhere:
+            self.let_edit()
         self.place_boxes(data, elsewhere)
         self.highlight()
         self.stage.begin()

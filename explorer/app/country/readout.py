@@ -63,6 +63,10 @@ class CountryReadout(Readout):
         """Boxes of another country, whose screen is on its way, lie elsewhere."""
         return screen is not None and screen.data is self._parts.data
 
+    def shows(self, screen: CountryScreen) -> Sequence[str]:
+        """The same on the country and inside the area."""
+        return [screen.look.shows] * 2
+
     def figures(self, screen: CountryScreen) -> Sequence[tuple[str, str]]:
         """Label and value of the strip above the maps."""
         return key_figures(screen)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, WHOLE, Column
 from explorer.points.truth import exact
+from explorer.queries.files import no_formula
 from explorer.releases.overlap import spread_exactly
 from explorer.views.error_bar import error_bar
 
@@ -77,9 +78,13 @@ class BoxAnswers(PrivateAnswers):
 
     @property
     def relative(self) -> Floats:
-        """Difference in percent of the truth; NaN where the truth is 0."""
+        """Difference in percent of the truth; NaN where that is less than half a record.
+
+        A box of parts of cells may hold 1e-13 of one, and no percentage of that says anything.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            share: Floats = np.where(self.true != 0, 100 * self.difference / self.true, np.nan)
+            some = np.abs(self.true) >= 0.5 * self.scale
+            share: Floats = np.where(some, 100 * self.difference / self.true, np.nan)
         return share
 
 
@@ -98,6 +103,16 @@ def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> Bo
         spread=spread if release.is_uniform else None,
         exact=answers.sd_exact,
     )
+
+
+def answers_csv(answers: pd.DataFrame) -> str:
+    """A table of answers, indexed by the names of boxes, as CSV; the truth says EXACT.
+
+    Names that a spreadsheet would run as a formula get an apostrophe.
+    """
+    frame = answers.reset_index().rename(columns={"true": "EXACT"})
+    frame["box"] = [no_formula(each) for each in frame["box"]]
+    return frame.to_csv(index=False)
 
 
 def median_error(answers: BoxAnswers) -> float:

@@ -102,6 +102,7 @@ class CausesFinder:
         self._hint = words("leaf")["Cut leaves"]
         self.view = html_pane(margin=(2, 0, 4, 0))
         self._say("")
+        self._wanted: Question | None = None
         self.job = Job(find_causes, self._publish, failed, take=self._take)
 
     def complete(self, screen: Screen) -> Screen:
@@ -121,10 +122,12 @@ class CausesFinder:
         if asked is None:
             return
         if asked.selected or self._marked or asked.screen.answers.spread is None:
+            self._wanted = asked
             self.job.ask()
 
     def _take(self) -> Question:
-        asked = self._ask()
+        # Boxes that are being dragged have no screen: what was wanted before is found and dropped.
+        asked = self._ask() or self._wanted
         if asked is None:
             raise InputError("The city is still being read: wait a moment.")
         return asked

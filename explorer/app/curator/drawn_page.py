@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import panel as pn
+from numpy.typing import NDArray
 
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.drawn_drawer import DrawnDrawer
@@ -19,6 +20,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
 from explorer.app.curator.start import OWN
 from explorer.app.curator.upload import UploadForm
+from explorer.app.kit.maps import Tag
 from explorer.app.kit.words import words
 from explorer.app.work.document import held, soon
 from explorer.errors import InputError
@@ -174,6 +176,10 @@ class DrawnPage(MapPage):
         """Show the answers of the boxes."""
         self.readout.numbers()
 
+    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of boxes of one's own on each map in turn."""
+        return self.readout.tags(boxes, names)
+
     def released(self) -> bool:
         """Whether a drawn release is on the screen."""
         return self.screen is not None and not self.screen.release.preview
@@ -255,6 +261,7 @@ class DrawnPage(MapPage):
         if elsewhere:
             self.explain.close()
             self.parts.maps = self.new_maps(data)
+            self.let_edit()
             self._map_holder.objects = [self.maps.view]
         else:
             self.recount(data)

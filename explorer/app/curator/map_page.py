@@ -4,24 +4,42 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from explorer.app.boxes import frames
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
+from explorer.app.curator.answers import answers_csv
 from explorer.app.curator.drawer import Drawer
+from explorer.app.curator.history import History
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
-from explorer.app.kit.maps import MapTools
+from explorer.app.kit.keys import Keys
+from explorer.app.kit.maps import Editing, MapTools, Tag
+from explorer.app.kit.numbers import finite
 from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 
 if TYPE_CHECKING:
     import geopandas
+    import pandas as pd
+
+
+#: To the right and up, by the keys.
+_ARROWS = {
+    "ArrowLeft": (-1, 0),
+    "ArrowRight": (1, 0),
+    "ArrowUp": (0, 1),
+    "ArrowDown": (0, -1),
+}
 
 
 class MapPage(CuratorPage):
@@ -40,6 +58,9 @@ class MapPage(CuratorPage):
     #: Whether there are two example boxes on a map that is shown first.
     EXAMPLES: ClassVar[bool] = True
     drawer: Drawer
+    # The box that is being dragged and not answered yet; whether a move is to be shown.
+    _draft: tuple[int, Sequence[Any]] | None = None
+    _moving = False
 
     def build(self, parts: PageParts) -> None:
         """Make what all pages with maps have, and what the page adds."""
@@ -50,9 +71,13 @@ class MapPage(CuratorPage):
             phone=parts.phone,
         )
         self.exchange = BoxExchange(
-            parts.rectangles, self._add_box, self.boxes_changed, parts.refuse
+            *(parts.rectangles, self._add_box, self.boxes_changed, parts.refuse),
+            step=self._step,
+            answers=lambda: answers_csv(self.answers),
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
+        self.history = History(parts.state, parts.rectangles)
+        self.keys = Keys(self._pressed)
         self.compose(parts)
         self.sidebar = [self.scenarios.view, self.drawer.view]
         watch = self.state.param.watch
@@ -60,10 +85,12 @@ class MapPage(CuratorPage):
         watch(lambda *_: self.outdated(), ["seed"])
         watch(lambda *_: self.request(), list(self.LOOKS))
         watch(lambda *_: self.restyle(), list(self.STYLES))
+        watch(lambda *_: self.history.note(), list(self.state.param))
 
     def page(self) -> ui.Page:
         """The page, whose address follows what is on it."""
         self.scenarios.serve()
+        self.sidebar = [*self.sidebar, self.keys.view]
         return super().page()
 
     @property
@@ -92,6 +119,11 @@ class MapPage(CuratorPage):
         self.parts.known()
         self.rectangles.put(*frames.read(given, self.rectangles))
         self.boxes_changed()
+
+    @property
+    @abstractmethod
+    def answers(self) -> pd.DataFrame:
+        """True and private answers to the boxes, a row each: exact, so for the curator alone."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -132,6 +164,7 @@ class MapPage(CuratorPage):
 
     def settings_changed(self) -> None:
         """Something a release depends on; noise that is not kept the same is drawn anew."""
+        self.history.note()
         if self.state.frozen:
             self.outdated()
         else:
@@ -145,6 +178,126 @@ class MapPage(CuratorPage):
             self.rectangles.draw(box, place)
         except InputError as error:
             self.parts.refuse(str(error))
+        self.boxes_changed()
+
+    def let_edit(self) -> None:
+        """Boxes on new maps can be moved, resized and selected, and say what they hold."""
+        if self.maps is not None:
+            self.maps.let_edit(Editing(self._drawing, self._edited, self._clicked))
+
+    @abstractmethod
+    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of boxes of one's own on each map in turn; none before there is a picture."""
+
+    def _drawing(self, place: int, box: Sequence[Any] | None) -> None:
+        """A new box is being dragged; of many messages the last is answered."""
+        waits, self._draft = self._draft is not None, None if box is None else (place, box)
+        if box is None and self.maps is not None:
+            self.maps.draft(place, None)
+        elif not waits:
+            soon(self._answer_draft)
+
+    def _answer_draft(self) -> None:
+        draft, self._draft = self._draft, None
+        if draft is None or self.maps is None:
+            return
+        place, box = draft
+        chosen = self.rectangles
+        rows = np.full((1, len(chosen.grids), 4), np.nan)
+        if chosen.fills(place):
+            # The box that is missing in the one selected row.
+            rows = chosen.boxes[chosen.selected].reshape(rows.shape)
+        try:
+            rows[0, place] = [finite(edge, "An edge") for edge in box]
+            x0, y0, x1, y1 = rows[0, place].tolist()
+            if x0 < x1 and y0 < y1:
+                tags = self.tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
+                self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
+        except InputError:
+            # No such box can be drawn; its end says so.
+            return
+
+    def _edited(self, place: int, box: Sequence[Any], final: bool) -> None:
+        """The selected box is being dragged by its inside, a side or a corner."""
+        rows = self.rectangles.selected
+        if len(rows) != 1:
+            return
+        try:
+            self.rectangles.move(rows[0], [finite(edge, "An edge") for edge in box], place)
+        except InputError as error:
+            if final:
+                self.parts.refuse(str(error))
+        if final:
+            self.boxes_changed()
+        elif not self._moving:
+            self._moving = True
+            if self.maps is not None:
+                # The leaves that it cut where it was.
+                self.maps.mark(np.zeros((0, 4)), place)
+            soon(self._moved)
+
+    def _moved(self) -> None:
+        """Of many messages of a drag the last is shown: boxes and tags, the table at its end."""
+        self._moving = False
+        if self.maps is None:
+            return
+        chosen = self.rectangles
+        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+        with suppress(InputError):
+            self.maps.say(self.tags(chosen.boxes, chosen.names))
+
+    def _clicked(self, place: int, x: Any, y: Any) -> None:
+        """A click into a box selects it, one elsewhere none."""
+        try:
+            row = self.rectangles.at(finite(x, "A place"), finite(y, "A place"), place)
+        except InputError:
+            return
+        chosen = [] if row is None else [row]
+        if chosen != self.rectangles.selected:
+            self.rectangles.select(chosen)
+            self.highlight()
+            soon(self.numbers)
+
+    def _pressed(self, key: str, far: bool) -> None:
+        """A key was pressed, with Shift or without."""
+        if key in ("mod+z", "mod+y", "mod+shift+z"):
+            self._step(back=key == "mod+z")
+        elif key == "Escape":
+            self.rectangles.select([])
+            self.boxes_changed()
+        elif key in _ARROWS:
+            self._nudge(*_ARROWS[key], far)
+        else:
+            self.delete_selected()
+
+    def _step(self, back: bool) -> None:
+        """Undo or redo one step of what was done to boxes and settings."""
+        what = self.history.undo() if back else self.history.redo()
+        if what:
+            self.drawer.rebuild()
+            if {"mechanisms", "seed"} & {*what}:
+                self.outdated()
+            self.boxes_changed()
+
+    def _nudge(self, right: float, up: float, far: bool) -> None:
+        """Move the selected boxes by a two-hundredth of what the map shows, or a twentieth."""
+        if self.maps is None:
+            return
+        part = 0.05 if far else 0.005
+        for row in self.rectangles.selected:
+            for place in range(len(self.rectangles.grids)):
+                box = self.rectangles.boxes.reshape(len(self.rectangles), -1, 4)[row, place]
+                view = self.maps.viewport(place)
+                dx, dy = right * part * (view.x1 - view.x0), up * part * (view.y1 - view.y0)
+                if np.isfinite(box).all():
+                    with suppress(InputError):
+                        self.rectangles.move(row, box + np.array([dx, dy, dx, dy]), place)
+        self.boxes_changed()
+
+    def delete_selected(self) -> None:
+        """Delete the boxes that are selected; Ctrl+Z brings them back."""
+        for row in sorted(self.rectangles.selected, reverse=True):
+            self.rectangles.remove(row)
         self.boxes_changed()
 
     def highlight(self) -> None:
@@ -165,6 +318,7 @@ class MapPage(CuratorPage):
 
     def boxes_changed(self) -> None:
         """Maps first; the table, which takes a browser longer, in the next message."""
+        self.history.note()
         self.highlight()
         soon(self.numbers)
         self.scenarios.follow()
@@ -195,3 +349,4 @@ class MapPage(CuratorPage):
         else:
             self.rectangles.grids = self.grids(data)
         self.scenarios.place(data)
+        self.history.reset()

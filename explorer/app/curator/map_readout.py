@@ -43,6 +43,10 @@ class MapReadout(Readout):
         """Ask for the causes where they are not."""
         self.causes.follow()
 
+    def shows(self, screen: Screen) -> Sequence[str]:
+        """Truth at the left; at the right what was chosen."""
+        return "true", screen.look.right
+
     def figures(self, screen: Screen) -> Sequence[tuple[str, str]]:
         """Label and value of the strip above the maps."""
         return key_figures(screen.release, screen.answers, screen.error, screen.seconds)

@@ -78,7 +78,7 @@ class Where:
         self.map = PlaceMap(grid.bounds, f"True map of {data.title}", drag=drag)
         on_tap(self.map.figure, self.tapped)
         if drag:
-            on_box(self.map.figure, self.drawn)
+            on_box(self.map.figure, lambda box, final: self.drawn(box) if final else None)
         aspect = grid.width / grid.height
         self.map.figure.aspect_ratio = aspect
         self._place_of_map.objects = [

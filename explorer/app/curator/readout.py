@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import BoxAnswers
+from explorer.app.curator.chips import chips
 from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.maps import Tag
 from explorer.views.markup import figures_strip, ledger_bar
 
 
@@ -56,6 +58,10 @@ class Readout(ABC):
     def tell(self, screen: Any) -> None:
         """Write the sentences."""
 
+    @abstractmethod
+    def shows(self, screen: Any) -> Sequence[str]:
+        """What each map shows: "true", "private" or "difference"."""
+
     def fits(self, screen: Any) -> bool:
         """Whether the rows of the table are about this screen."""
         return screen is not None
@@ -78,11 +84,27 @@ class Readout(ABC):
         if not np.array_equal(screen.boxes, boxes, equal_nan=True):
             screen = replace(screen, answers=self.ask(screen, boxes), boxes=boxes)
         self.screen = screen = self.error_bars.complete(self.complete(screen))
+        self.tag(screen)
         put(self.strip, self._title + figures_strip(self.figures(screen)))
         self.tell(screen)
         self._table.show(screen.answers)
         self.want(screen)
         self.error_bars.want(screen)
+
+    def tag(self, screen: Any) -> None:
+        """Write the answers at the boxes on the maps."""
+        maps, names = self._parts.maps, self._parts.rectangles.names
+        if maps is not None and len(names) == len(screen.answers):
+            maps.say(self.chips(screen, screen.answers, names))
+
+    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of other boxes than those of the screen, on each map in turn."""
+        screen = self.screen
+        return [] if not self.fits(screen) else self.chips(screen, self.ask(screen, boxes), names)
+
+    def chips(self, screen: Any, answers: BoxAnswers, names: Sequence[str]) -> list[list[Tag]]:
+        """Tags of answers, on each map in turn."""
+        return [chips(each, names, answers) for each in self.shows(screen)]
 
     def close(self) -> None:
         """The session has ended."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
 import panel as pn
 from bokeh.core.property.descriptors import UnsetValueError
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
-from explorer.views.gestures import on_box, on_tap
+from explorer.views.gestures import on_box, on_edit, on_tap
 from explorer.views.maps import (
     LinkedRanges,
     MapView,
@@ -32,6 +33,8 @@ _GAP = 20
 #: Pixels of the window's height beside the maps, and those of a panel below them.
 TAKEN, PANEL = 262, 230
 Box = tuple[float, float, float, float]
+#: What stands at a box on a map, and in which colour.
+Tag = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,26 @@ class MapSpec:
     label: str
     place: int = 0
     partition: int = 0
+
+
+def _nothing(*_: Any) -> None:
+    """Nobody asked."""
+
+
+@dataclass(frozen=True)
+class Editing:
+    """What is called while boxes are dragged and clicked; places are those of maps.
+
+    Parameters
+    ----------
+    drawing : with place and box (x0, y0, x1, y1) of a new one, again and again; None at its end
+    edited : with place, box and whether that was the end, of the selected one
+    clicked : with place, x, y of each click; all of it as the browser sent it
+    """
+
+    drawing: Callable[[int, Box | None], None] = _nothing
+    edited: Callable[[int, Box, bool], None] = _nothing
+    clicked: Callable[[int, Any, Any], None] = _nothing
 
 
 class Maps:
@@ -82,26 +105,39 @@ class Maps:
         least: int = 340,
     ) -> None:
         self.grids = [spec.grid for spec in specs]
+        self._drawn = drawn
+        self._editing = Editing()
+        #: The map whose selected box is being dragged, and whether we move an editor ourselves.
+        self._held: int | None = None
+        self._placing = False
         self._taken, self._least = taken, least
         extents: dict[Any, LinkedRanges] = {}
         self._ranges = [
             extents.setdefault((g.bounds, g.crs), LinkedRanges(g.bounds)) for g in self.grids
         ]
-        edges: dict[int, tuple[float, float]] = {}
+        edges: dict[int, Box] = {}
+        #: The number of each map among those of its place.
+        self._among = [
+            sum(other.place == spec.place for other in specs[:at]) for at, spec in enumerate(specs)
+        ]
+        self._places = [spec.place for spec in specs]
         for spec in specs:
             # Of several maps of one place the first is the whole.
-            edges.setdefault(spec.place, (spec.grid.bounds[1], spec.grid.bounds[3]))
-        self.boxes = [QueryBoxes(*edges[place]) for place in sorted(edges)]
+            edges.setdefault(spec.place, spec.grid.bounds)
+        self.boxes = [
+            QueryBoxes(edges[place], self._places.count(place)) for place in sorted(edges)
+        ]
         self.marks = [Marks() for _ in edges]
         self._partitions = [
             partition_sources() for _ in range(1 + max(spec.partition for spec in specs))
         ]
         self.views: list[MapView] = []
-        for spec, ranges in zip(specs, self._ranges, strict=True):
+        for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
             shared = self.boxes[spec.place], *self._partitions[spec.partition]
-            view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label)
+            view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
             view.on_view(viewed)
-            on_box(view.figure, partial(drawn, spec.place))
+            on_box(view.figure, partial(self._dragged, spec.place))
+            on_edit(view.figure, view.editor, partial(self._edited, len(self.views)))
             self.marks[spec.place].draw_on(view.figure)
             if tapped is not None:
                 on_tap(view.figure, partial(tapped, spec.place))
@@ -157,6 +193,57 @@ class Maps:
         rows = boxes.reshape(len(names), len(self.boxes), 4)
         for place, source in enumerate(self.boxes):
             source.show(rows[:, place], names, selected)
+        self._place_editors(rows, selected)
+        self.push()
+
+    def let_edit(self, editing: Editing) -> None:
+        """Tell of boxes while they are dragged, of changes to the selected one, and of clicks."""
+        self._editing = editing
+        for view, place in zip(self.views, self._places, strict=True):
+            on_tap(view.figure, partial(editing.clicked, place))
+
+    def draft(self, place: int, box: Box | None, tags: Sequence[Tag] = ()) -> None:
+        """Show the tags of the box that is being dragged on maps of a place, or none."""
+        if box is not None:
+            of = [tag for tag, at in zip(tags, self._places, strict=True) if at == place]
+            self.boxes[place].say_draft(box, of)
+        for view, at in zip(self.views, self._places, strict=True):
+            view.draft.visible = box is not None and at == place
+        self.push()
+
+    def _dragged(self, place: int, box: Box, final: bool) -> None:
+        self._editing.drawing(place, None if final else box)
+        if final:
+            self._drawn(place, box)
+
+    def _edited(self, number: int, box: Box, final: bool) -> None:
+        view = self.views[number]
+        if self._placing or not view.editor.visible or (final and self._held != number):
+            return
+        self._held = None if final else number
+        self._editing.edited(self._places[number], box, final)
+
+    def _place_editors(self, rows: NDArray[Any], selected: Sequence[int]) -> None:
+        """Put an editor over the one selected box of every map, but not where it is dragged."""
+        self._placing = True
+        for number, (view, place) in enumerate(zip(self.views, self._places, strict=True)):
+            box = rows[selected[0], place] if len(selected) == 1 else None
+            if box is None or np.isnan(box).any():
+                view.editor.visible = False
+            elif number != self._held:
+                x0, y0, x1, y1 = map(float, box)
+                view.editor.update(left=x0, bottom=y0, right=x1, top=y1, visible=True)
+        self._placing = False
+
+    def say(self, tags: Sequence[Sequence[Tag]]) -> None:
+        """Write the answers to the boxes on their tags: of each map in turn, a tag for each box.
+
+        Tags of boxes that are not on the maps any more are not said: newer ones are on their way.
+        """
+        for place, boxes in enumerate(self.boxes):
+            of = [each for each, at in zip(tags, self._places, strict=True) if at == place]
+            if all(len(each) == len(boxes.source.data["x0"]) for each in of):
+                boxes.say(of)
         self.push()
 
     def mark(self, leaves: NDArray[Any], place: int = 0) -> None:

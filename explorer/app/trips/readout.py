@@ -44,6 +44,10 @@ class TripReadout(Readout):
         """Ask for the causes where they are not."""
         self.causes.want(screen)
 
+    def shows(self, screen: TripScreen) -> Sequence[str]:
+        """The same on the map of every place."""
+        return [screen.look.shows] * len(screen.data.names)
+
     def figures(self, screen: TripScreen) -> Sequence[tuple[str, str]]:
         """Label and value of the strip above the maps."""
         return key_figures(screen, screen.answers)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from bokeh.events import Tap
+from bokeh.events import SelectionGeometry, Tap
 
-from explorer.app.kit.maps import PANEL, TAKEN, Maps, MapSpec
+from explorer.app.kit.maps import PANEL, TAKEN, Editing, Maps, MapSpec
 from explorer.grid.grid import Grid
 from tests.app.acts import drag
 from tests.helpers import happen
@@ -108,3 +108,68 @@ def test_a_title_is_sent_once() -> None:
     maps.title(0, "Truth", "<p>below</p>")
     maps.title(0, "Truth", "<p>below</p>")
     assert [event.new for event in sent] == ["<h2>Truth</h2><p>below</p>"]
+
+
+class Edits:
+    """Maps whose one box on each place is selected, with notes of what is done to boxes."""
+
+    def __init__(self, k: int = 2) -> None:
+        self.drawing: list[tuple] = []
+        self.edited: list[tuple] = []
+        self.clicked: list[tuple] = []
+        self.maps = Visit(k).maps
+        notes = (self.drawing, self.edited, self.clicked)
+        self.maps.let_edit(Editing(*(lambda *said, to=each: to.append(said) for each in notes)))
+        self.row = np.array([[[0.0, 0, 9, 9]] * k])
+        self.maps.highlight(self.row, ["Q1"], [0])
+
+    @property
+    def editors(self):
+        return [view.editor for view in self.maps.views]
+
+
+def test_the_selected_box_has_an_editor_on_every_map_and_no_other() -> None:
+    edits = Edits()
+    assert [each.visible for each in edits.editors] == [True, True]
+    assert [each.right for each in edits.editors] == [9, 9]
+    assert edits.edited == []
+    edits.row[0, 1] = np.nan
+    edits.maps.highlight(edits.row, ["Q1"], [0])
+    assert [each.visible for each in edits.editors] == [True, False]
+    edits.maps.highlight(edits.row, ["Q1"], [])
+    assert not any(each.visible for each in edits.editors)
+
+
+def test_a_dragged_editor_tells_its_place_and_is_left_alone_until_the_end() -> None:
+    edits = Edits()
+    edits.editors[1].right = 12.0
+    assert edits.edited == [(1, (0.0, 0.0, 12.0, 9.0), False)]
+    # The page answers with a box that it has clipped: the pointer still holds the side.
+    edits.row[0, 1, 2] = 10.0
+    edits.maps.highlight(edits.row, ["Q1"], [0])
+    assert edits.editors[1].right == 12
+    edits.editors[0].name = "dragged 1"
+    assert len(edits.edited) == 1, "another map's drag has ended"
+    edits.editors[1].name = "dragged 1"
+    assert edits.edited[-1] == (1, (0.0, 0.0, 12.0, 9.0), True)
+    edits.maps.highlight(edits.row, ["Q1"], [0])
+    assert edits.editors[1].right == 10
+
+
+def test_a_new_box_is_told_while_it_is_dragged_and_clicks_are() -> None:
+    edits = Edits()
+    shape = {"type": "rect", "x0": 1.0, "x1": 3.0, "y0": 2.0, "y1": 5.0}
+    happen(SelectionGeometry(edits.maps.views[1].figure, geometry=shape, final=False))
+    happen(Tap(edits.maps.views[0].figure, x=5.0, y=6.0))
+    assert edits.drawing == [(1, (1.0, 2.0, 3.0, 5.0))]
+    happen(SelectionGeometry(edits.maps.views[1].figure, geometry=shape, final=True))
+    assert edits.drawing[1:] == [(1, None)]
+    assert edits.clicked == [(0, 5.0, 6.0)]
+
+
+def test_tags_of_boxes_that_are_gone_are_not_said() -> None:
+    maps = Edits(1).maps
+    maps.say([[("Q1  5", "red"), ("Q2  5", "red")]])
+    assert maps.boxes[0].source.data["text0"] == ["Q1"]
+    maps.say([[("Q1  5", "red")]])
+    assert maps.boxes[0].source.data["text0"] == ["Q1  5"]

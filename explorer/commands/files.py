@@ -26,6 +26,8 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
         For a folder that is missing or cannot be written to, for a file that is read, and for one
         that exists unless `overwrite`.
     """
+    if text == "-":
+        raise InputError("A file that is written needs a name, and - is none; give one.")
     path = Path(text).expanduser()
     if path.is_dir():
         raise InputError(f"{text} is a folder; give the name of a file in it.")

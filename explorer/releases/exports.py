@@ -106,7 +106,11 @@ def save(release: Leaves, path: str | Path, about: dict[str, Any]) -> None:
     path = Path(path)
     ending = path.suffix.lower()
     if ending in WHOLE:
-        release_file.write(path, release.tree, release.domain, about, release.maps)
+        also = {}
+        if isinstance(release.domain, Grid):
+            # What `to_geodataframe` says of a leaf, a file says to whoever has only GeoPandas.
+            also = frame_of(release)[["density", "low", "high"]].to_dict("series")
+        release_file.write(path, release.tree, release.domain, about, release.maps, also)
         return
     if ending not in COPIES:
         raise InputError(

@@ -13,6 +13,7 @@ import binascii
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def write(
     domain: Domain,
     about: dict[str, Any],
     maps: PlaceMaps | None = None,
+    also: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a tree and what is to be known about it.
 
@@ -68,10 +70,12 @@ def write(
     domain : what it divides
     about : facts that JSON can hold
     maps : of the places, if it has some
+    also : further columns of the leaves for other tools; nothing here reads them again
     """
     leaves = tree.leaves
     inner = np.flatnonzero(tree.fan_out > 0)
     columns: dict[str, Any] = {"count": tree.value[leaves], "noise_sd": tree.sd[leaves]}
+    columns |= {name: np.asarray(each) for name, each in (also or {}).items()}
     for axis in range(len(domain.shape)):
         columns[f"lower_{axis}"] = tree.lower[leaves, axis]
         columns[f"upper_{axis}"] = tree.upper[leaves, axis]

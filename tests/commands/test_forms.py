@@ -171,6 +171,7 @@ def test_an_ending_and_a_format_that_contradict_each_other_are_refused(
     assert ".gpkg or" not in said(capsys, *asked, "-o", "x.xlsx", code=2).split("name it")[0]
     assert "not written as csv" in said(capsys, *asked, "-o", "x.gpkg", "--format", "csv", code=2)
     assert not list(Path().glob("x.*"))
+    assert "needs a name" in said(capsys, *asked, "-o", "-", "--format", "csv", code=2)
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])

@@ -65,7 +65,8 @@ def test_other_tools_read_the_file(release, tmp_path):
     assert frame.geometry.area.sum() == pytest.approx(20_000**2)
     mine = release.to_geodataframe()
     assert mine.geometry.geom_equals(frame.geometry.set_axis(mine.index)).all()
-    assert mine["count"].tolist() == frame["count"].tolist()
+    for name in ("count", "noise_sd", "density", "low", "high"):
+        assert mine[name].tolist() == frame[name].tolist()
 
 
 @pytest.mark.parametrize("kind", all_mechanisms().values())

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+#: By what part of it a box may be larger than the shape that it stands for.
+_MOST_TURNED = 0.01
+
 
 def to_frame(rectangles: Rectangles) -> geopandas.GeoDataFrame:
     """Names and shapes of the boxes, in longitude and latitude where the map has a CRS.
@@ -141,7 +144,18 @@ def _boxes(shapes: Any, frame: Any, grid: Grid) -> Floats:
         for shape, each in zip(shapes.to_crs(LONLAT), edges, strict=True)
     ]
     document = {"type": "FeatureCollection", "features": features}
-    return read_place(json.dumps(document).encode(), grid, "the frame", _refuse)[0]
+    boxes = read_place(json.dumps(document).encode(), grid, "the frame", _refuse)[0]
+    _refuse_turned(shapes.to_crs(grid.crs), boxes)
+    return boxes
+
+
+def _refuse_turned(shapes: Any, boxes: Floats) -> None:
+    """Refuse rectangles of another CRS that lie askew here: the box around them holds more."""
+    there = ~shapes.isna().to_numpy()
+    x0, y0, x1, y1 = boxes[there].T
+    area = shapes.area.to_numpy()[there]
+    if (area < (1 - _MOST_TURNED) * (x1 - x0) * (y1 - y0)).any():
+        _refuse("A rectangle of another CRS lies askew on this map.")
 
 
 def _rows(given: Any, places: int) -> Floats:

@@ -13,6 +13,8 @@ from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.notebook_scripts import SCRIPTS
 from explorer.app.kit.theme import THEME
+from explorer.errors import InputError
+from explorer.grid.values import shown
 
 
 class AppPage(pn.viewable.Viewer):
@@ -58,6 +60,9 @@ class AppPage(pn.viewable.Viewer):
         controls: bool = True,
     ) -> None:
         super().__init__()
+        if not isinstance(keep, bool):
+            # Whatever else is taken for True would keep exact numbers in a saved file.
+            raise InputError(f"keep is {shown(keep)}; give True for made-up data, or False.")
         self.keep, self.controls = keep, controls
         self.height = None if height is None else cell.pixels(height)
         SCRIPTS.load(*self.EXTENSIONS)

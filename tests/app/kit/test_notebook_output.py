@@ -18,6 +18,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.notebook_output import _POSTER, SAVED, _in_html, take_scripts
 from explorer.app.kit.page import AppPage
 from explorer.app.pages import PAGES
+from explorer.errors import InputError
 from tests.app import press
 from tests.app.country import land
 from tests.app.federated import people
@@ -124,3 +125,9 @@ def test_a_poster_shows_the_release_on_the_screen_and_nothing_of_a_preview(key) 
     assert ("<img" in shown) is (key in ("explore", "federated"))
     for true in page.answers["true"]:
         assert true < 100 or f"{true:,.0f}" not in shown
+
+
+@pytest.mark.parametrize("wrong", ["x", 1, None])
+def test_keep_is_yes_or_no_and_nothing_that_counts_as_yes(wrong) -> None:
+    with pytest.raises(InputError, match="keep is"):
+        Learn(keep=wrong)

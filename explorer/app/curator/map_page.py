@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.boxes import frames
+from explorer.app.boxes.editing import BoxEditing
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
@@ -22,8 +22,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
-from explorer.app.kit.maps import Editing, MapTools, Tag
-from explorer.app.kit.numbers import finite
+from explorer.app.kit.maps import MapTools, Tag
 from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -31,15 +30,6 @@ from explorer.grid.grid import Grid
 if TYPE_CHECKING:
     import geopandas
     import pandas as pd
-
-
-#: To the right and up, by the keys.
-_ARROWS = {
-    "ArrowLeft": (-1, 0),
-    "ArrowRight": (1, 0),
-    "ArrowUp": (0, 1),
-    "ArrowDown": (0, -1),
-}
 
 
 class MapPage(CuratorPage):
@@ -58,9 +48,6 @@ class MapPage(CuratorPage):
     #: Whether there are two example boxes on a map that is shown first.
     EXAMPLES: ClassVar[bool] = True
     drawer: Drawer
-    # The box that is being dragged and not answered yet; whether a move is to be shown.
-    _draft: tuple[int, Sequence[Any]] | None = None
-    _moving = False
 
     def build(self, parts: PageParts) -> None:
         """Make what all pages with maps have, and what the page adds."""
@@ -78,6 +65,13 @@ class MapPage(CuratorPage):
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.history = History(parts.state, parts.rectangles)
         self.keys = Keys(self._pressed)
+        self.editing = BoxEditing(
+            parts.rectangles,
+            self.tags,
+            self.boxes_changed,
+            self._selected,
+            parts.refuse,
+        )
         self.compose(parts)
         self.sidebar = [self.scenarios.view, self.drawer.view]
         watch = self.state.param.watch
@@ -183,92 +177,23 @@ class MapPage(CuratorPage):
     def let_edit(self) -> None:
         """Boxes on new maps can be moved, resized and selected, and say what they hold."""
         if self.maps is not None:
-            self.maps.let_edit(Editing(self._drawing, self._edited, self._clicked))
+            self.editing.take(self.maps)
 
     @abstractmethod
     def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on each map in turn; none before there is a picture."""
 
-    def _drawing(self, place: int, box: Sequence[Any] | None) -> None:
-        """A new box is being dragged; of many messages the last is answered."""
-        waits, self._draft = self._draft is not None, None if box is None else (place, box)
-        if box is None and self.maps is not None:
-            self.maps.draft(place, None)
-        elif not waits:
-            soon(self._answer_draft)
-
-    def _answer_draft(self) -> None:
-        draft, self._draft = self._draft, None
-        if draft is None or self.maps is None:
-            return
-        place, box = draft
-        chosen = self.rectangles
-        rows = np.full((1, len(chosen.grids), 4), np.nan)
-        if chosen.fills(place):
-            # The box that is missing in the one selected row.
-            rows = chosen.boxes[chosen.selected].reshape(rows.shape)
-        try:
-            rows[0, place] = [finite(edge, "An edge") for edge in box]
-            x0, y0, x1, y1 = rows[0, place].tolist()
-            if x0 < x1 and y0 < y1:
-                tags = self.tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
-                self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
-        except InputError:
-            # No such box can be drawn; its end says so.
-            return
-
-    def _edited(self, place: int, box: Sequence[Any], final: bool) -> None:
-        """The selected box is being dragged by its inside, a side or a corner."""
-        rows = self.rectangles.selected
-        if len(rows) != 1:
-            return
-        try:
-            self.rectangles.move(rows[0], [finite(edge, "An edge") for edge in box], place)
-        except InputError as error:
-            if final:
-                self.parts.refuse(str(error))
-        if final:
-            self.boxes_changed()
-        elif not self._moving:
-            self._moving = True
-            if self.maps is not None:
-                # The leaves that it cut where it was.
-                self.maps.mark(np.zeros((0, 4)), place)
-            soon(self._moved)
-
-    def _moved(self) -> None:
-        """Of many messages of a drag the last is shown: boxes and tags, the table at its end."""
-        self._moving = False
-        if self.maps is None:
-            return
-        chosen = self.rectangles
-        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
-        with suppress(InputError):
-            self.maps.say(self.tags(chosen.boxes, chosen.names))
-
-    def _clicked(self, place: int, x: Any, y: Any) -> None:
-        """A click into a box selects it, one elsewhere none."""
-        try:
-            row = self.rectangles.at(finite(x, "A place"), finite(y, "A place"), place)
-        except InputError:
-            return
-        chosen = [] if row is None else [row]
-        if chosen != self.rectangles.selected:
-            self.rectangles.select(chosen)
-            self.highlight()
-            soon(self.numbers)
+    def _selected(self) -> None:
+        """A click on a map has selected a box, or none."""
+        self.highlight()
+        soon(self.numbers)
 
     def _pressed(self, key: str, far: bool) -> None:
         """A key was pressed, with Shift or without."""
         if key in ("mod+z", "mod+y", "mod+shift+z"):
             self._step(back=key == "mod+z")
-        elif key == "Escape":
-            self.rectangles.select([])
-            self.boxes_changed()
-        elif key in _ARROWS:
-            self._nudge(*_ARROWS[key], far)
         else:
-            self.delete_selected()
+            self.editing.pressed(key, far)
 
     def _step(self, back: bool) -> None:
         """Undo or redo one step of what was done to boxes and settings."""
@@ -278,27 +203,6 @@ class MapPage(CuratorPage):
             if {"mechanisms", "seed"} & {*what}:
                 self.outdated()
             self.boxes_changed()
-
-    def _nudge(self, right: float, up: float, far: bool) -> None:
-        """Move the selected boxes by a two-hundredth of what the map shows, or a twentieth."""
-        if self.maps is None:
-            return
-        part = 0.05 if far else 0.005
-        for row in self.rectangles.selected:
-            for place in range(len(self.rectangles.grids)):
-                box = self.rectangles.boxes.reshape(len(self.rectangles), -1, 4)[row, place]
-                view = self.maps.viewport(place)
-                dx, dy = right * part * (view.x1 - view.x0), up * part * (view.y1 - view.y0)
-                if np.isfinite(box).all():
-                    with suppress(InputError):
-                        self.rectangles.move(row, box + np.array([dx, dy, dx, dy]), place)
-        self.boxes_changed()
-
-    def delete_selected(self) -> None:
-        """Delete the boxes that are selected; Ctrl+Z brings them back."""
-        for row in sorted(self.rectangles.selected, reverse=True):
-            self.rectangles.remove(row)
-        self.boxes_changed()
 
     def highlight(self) -> None:
         """Show boxes and selected rows on the maps."""

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from explorer.app.boxes.released import is_release
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
@@ -129,8 +130,8 @@ def own_points(given: Any, extent: Any, read: Callable[[Any], Read], what: str) 
 
 def refuse_release(given: Any) -> None:
     """A release has nothing exact to stand beside it."""
-    if hasattr(given, "to_geodataframe") and hasattr(given, "answer"):
+    if is_release(given):
         raise InputError(
             "A release has no truth that this page could show beside it: see it with "
-            "release.explore() or release.plot()."
+            "Explore(release)."
         )

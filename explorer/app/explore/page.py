@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from explorer.app.boxes.released import ReleasePage, is_release
 from explorer.app.curator.answers import COLUMNS
 from explorer.app.curator.city_page import CityPage
 from explorer.app.curator.data import CityData
@@ -22,6 +23,7 @@ from explorer.app.explore.replay import Replay
 from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.state.explore import ExploreState
+from explorer.errors import InputError
 
 
 class Explore(CityPage):
@@ -31,7 +33,8 @@ class Explore(CityPage):
     ----------
     city : optional
         A key of `explorer.cities.catalogue.cities()`; counts of your own, a `FrequencyMatrix` or an
-        array; or points (file, frame, `read_points`) with an ``extent``.
+        array; or points (file, frame, `read_points`) with an ``extent``. A `Release` has a page
+        of its own: its map and what it answers, without any truth.
     scenario : Scenario, optional
         What to begin with, in place of city and settings; a link in the address goes before it.
     links : sequence of Link
@@ -46,6 +49,17 @@ class Explore(CityPage):
     As the last line of a notebook cell it shows itself; in a script for ``panel serve``,
     ``Explore("madeup").servable()`` makes it a page.
     """
+
+    def __new__(cls, city: Any = None, *others: Any, **settings: Any) -> Any:
+        """The page, or that of a release, which has no truth to stand at the left."""
+        if not is_release(city):
+            return super().__new__(cls)
+        wrong = [name for name in settings if name not in ("boxes", "keep", "height", "controls")]
+        if wrong or others:
+            raise InputError(
+                f"A release is as it was drawn: leave {wrong[0] if wrong else 'the rest'} out."
+            )
+        return ReleasePage(city, **settings)
 
     KEY = "explore"
     TITLE = "Private map explorer"

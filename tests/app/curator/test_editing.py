@@ -80,7 +80,7 @@ def test_a_drag_beyond_the_map_is_clipped_and_nonsense_changes_nothing(page) -> 
     view.editor.name = "dragged 1"
     assert page.rectangles.boxes[1, 0] == -4000
     assert view.editor.left == -4000
-    page._edited(0, ("x", None, float("inf"), {}), True)
+    page.editing.edited(0, ("x", None, float("inf"), {}), True)
     assert (page.rectangles.boxes[0] == before[0]).all()
 
 

@@ -99,8 +99,8 @@ def test_a_pair_of_columns_is_points_and_no_matrix(frame) -> None:
 
 
 def test_a_release_has_no_truth(matrix) -> None:
-    with pytest.raises(InputError, match=r"no truth.*release\.explore"):
-        Explore(HTF(1.0).release(matrix, rng=1))
+    with pytest.raises(InputError, match=r"no truth.*Explore\(release\)"):
+        Compare(HTF(1.0).release(matrix, rng=1))
 
 
 def test_boxes_go_in_and_out(matrix) -> None:

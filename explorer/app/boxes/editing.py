@@ -1,0 +1,156 @@
+"""Boxes by hand: drawn, selected, moved and resized on maps, nudged and deleted by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.kit.maps import Editing, Maps, Tag
+from explorer.app.kit.numbers import finite
+from explorer.app.work.document import soon
+from explorer.errors import InputError
+
+#: To the right and up, by the keys.
+_ARROWS = {
+    "ArrowLeft": (-1, 0),
+    "ArrowRight": (1, 0),
+    "ArrowUp": (0, 1),
+    "ArrowDown": (0, -1),
+}
+
+
+class BoxEditing:
+    """What a person does to the boxes on a page's maps.
+
+    Parameters
+    ----------
+    rectangles : the boxes
+    tags : from boxes and names to their tags on each map in turn; none before there is a picture
+    changed : called after every act
+    selected : called after another box was selected
+    refuse : shows a sentence
+    """
+
+    def __init__(
+        self,
+        rectangles: Rectangles,
+        tags: Callable[[NDArray[np.float64], Sequence[str]], list[list[Tag]]],
+        changed: Callable[[], None],
+        selected: Callable[[], None],
+        refuse: Callable[[str], None],
+    ) -> None:
+        self._rectangles, self._tags = rectangles, tags
+        self._changed, self._selected, self._refuse = changed, selected, refuse
+        self.maps: Maps | None = None
+        # The box that is being dragged and not answered yet; whether a move is to be shown.
+        self._draft: tuple[int, Sequence[Any]] | None = None
+        self._moving = False
+
+    def take(self, maps: Maps) -> None:
+        """Listen to other maps."""
+        self.maps = maps
+        maps.let_edit(Editing(self._drawing, self.edited, self._clicked))
+
+    def pressed(self, key: str, far: bool) -> None:
+        """A key: Escape lets go of the selected boxes, arrows move them, any other deletes."""
+        if key == "Escape":
+            self._rectangles.select([])
+            self._changed()
+        elif key in _ARROWS:
+            self._nudge(*_ARROWS[key], far)
+        else:
+            self._delete()
+
+    def _drawing(self, place: int, box: Sequence[Any] | None) -> None:
+        """A new box is being dragged; of many messages the last is answered."""
+        waits, self._draft = self._draft is not None, None if box is None else (place, box)
+        if box is None and self.maps is not None:
+            self.maps.draft(place, None)
+        elif not waits:
+            soon(self._answer_draft)
+
+    def _answer_draft(self) -> None:
+        draft, self._draft = self._draft, None
+        if draft is None or self.maps is None:
+            return
+        place, box = draft
+        chosen = self._rectangles
+        rows = np.full((1, len(chosen.grids), 4), np.nan)
+        if chosen.fills(place):
+            # The box that is missing in the one selected row.
+            rows = chosen.boxes[chosen.selected].reshape(rows.shape)
+        try:
+            rows[0, place] = [finite(edge, "An edge") for edge in box]
+            x0, y0, x1, y1 = rows[0, place].tolist()
+            if x0 < x1 and y0 < y1:
+                tags = self._tags(rows[:, 0] if rows.shape[1] == 1 else rows, [""])
+                self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
+        except InputError:
+            # No such box can be drawn; its end says so.
+            return
+
+    def edited(self, place: int, box: Sequence[Any], final: bool) -> None:
+        """The selected box is being dragged by its inside, a side or a corner."""
+        rows = self._rectangles.selected
+        if len(rows) != 1:
+            return
+        try:
+            self._rectangles.move(rows[0], [finite(edge, "An edge") for edge in box], place)
+        except InputError as error:
+            if final:
+                self._refuse(str(error))
+        if final:
+            self._changed()
+        elif not self._moving:
+            self._moving = True
+            if self.maps is not None:
+                # The leaves that it cut where it was.
+                self.maps.mark(np.zeros((0, 4)), place)
+            soon(self._moved)
+
+    def _moved(self) -> None:
+        """Of many messages of a drag the last is shown: boxes and tags, the table at its end."""
+        self._moving = False
+        if self.maps is None:
+            return
+        chosen = self._rectangles
+        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+        with suppress(InputError):
+            self.maps.say(self._tags(chosen.boxes, chosen.names))
+
+    def _clicked(self, place: int, x: Any, y: Any) -> None:
+        """A click into a box selects it, one elsewhere none."""
+        try:
+            row = self._rectangles.at(finite(x, "A place"), finite(y, "A place"), place)
+        except InputError:
+            return
+        chosen = [] if row is None else [row]
+        if chosen != self._rectangles.selected:
+            self._rectangles.select(chosen)
+            self._selected()
+
+    def _nudge(self, right: float, up: float, far: bool) -> None:
+        """Move the selected boxes by a two-hundredth of what the map shows, or a twentieth."""
+        if self.maps is None:
+            return
+        part = 0.05 if far else 0.005
+        for row in self._rectangles.selected:
+            for place in range(len(self._rectangles.grids)):
+                box = self._rectangles.boxes.reshape(len(self._rectangles), -1, 4)[row, place]
+                view = self.maps.viewport(place)
+                dx, dy = right * part * (view.x1 - view.x0), up * part * (view.y1 - view.y0)
+                if np.isfinite(box).all():
+                    with suppress(InputError):
+                        self._rectangles.move(row, box + np.array([dx, dy, dx, dy]), place)
+        self._changed()
+
+    def _delete(self) -> None:
+        """Delete the boxes that are selected; Ctrl+Z brings them back."""
+        for row in sorted(self._rectangles.selected, reverse=True):
+            self._rectangles.remove(row)
+        self._changed()

@@ -16,7 +16,6 @@ from explorer.app.boxes.editing import BoxEditing
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import Rectangles, was_dragged
 from explorer.app.boxes.table import COLUMNS, BoxTable
-from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.labels import DRAWN, PREVIEW
 from explorer.app.kit.maps import Box, Maps, MapSpec, MapTools, Tag

@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
         if store is not None:
             note(f"{len(done):,} of {len(tasks):,} runs are kept; go on with --resume.")
         raise
-    results = tidy(done)
+    results = tidy(done, tasks)
     if arguments.format == "table":
         for metric in arguments.metric:
             if metric == "bias":

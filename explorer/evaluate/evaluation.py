@@ -71,9 +71,10 @@ def evaluate(
     """
     chosen = [workload("random", matrix.shape)] if workloads is None else workloads
     store = None if folder is None else Store(folder)
+    tasks = plan(mechanisms, epsilons, seeds, sweep)
     done = runs(
         matrix,
-        plan(mechanisms, epsilons, seeds, sweep),
+        tasks,
         chosen,
         city=city,
         jobs=jobs,
@@ -81,4 +82,4 @@ def evaluate(
         cancel=cancel,
         progress=progress,
     )
-    return tidy(done)
+    return tidy(done, tasks)

@@ -81,8 +81,14 @@ class Run:
         ]
 
 
-def tidy(runs: Iterable[Run]) -> pd.DataFrame:
-    """The table of finished runs; without any it is empty and has its columns."""
+def tidy(runs: Iterable[Run], tasks: Iterable[Task] = ()) -> pd.DataFrame:
+    """The table of finished runs; without any it is empty and has its columns.
+
+    Processes finish in any order: with ``tasks`` rows are in theirs, else in that of the runs.
+    """
+    place = {task: number for number, task in enumerate(tasks)}
+    if place:
+        runs = sorted(runs, key=lambda run: place[run.task])
     rows = [row for run in runs for row in run.rows()]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 

@@ -247,6 +247,14 @@ def test_a_table_comes_back_from_its_file(tmp_path, ending):
     pd.testing.assert_frame_equal(back, table)
 
 
+def test_rows_stand_in_the_order_of_the_tasks_whichever_was_finished_first():
+    tasks = plan(["ug", "uniform"], [1.0, 0.1], 2)
+    done = list(runs(MATRIX, tasks, [workload("total", MATRIX.shape)], jobs=1))
+    wanted = tidy(done)
+    pd.testing.assert_frame_equal(tidy(done[::-1], tasks), wanted)
+    assert list(tidy(done[::-1]).seed) != list(wanted.seed)
+
+
 def test_files_that_are_no_tables_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     (tmp_path / "b.parquet").write_bytes(b"no")

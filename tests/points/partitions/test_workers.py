@@ -166,7 +166,7 @@ def test_no_scheduler_and_no_dask_are_one_sentence(
         with pytest.raises(InputError, match="There is no Dask scheduler at"):
             files.count(GRID, workers=address)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'dp-explorer\[scale\]'"):
+    with pytest.raises(InputError, match=r"pip install distributed"):
         files.count(GRID, workers="auto")
 
 

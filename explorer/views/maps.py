@@ -91,13 +91,19 @@ class QueryBoxes:
         self.draft = ColumnDataSource(nothing)
 
     def show(
-        self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int] = ()
+        self,
+        rectangles: NDArray[np.float64],
+        names: Sequence[str],
+        selected: Sequence[int] = (),
+        held: bool = True,
     ) -> None:
         """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
 
-        Tags keep what was said of boxes of these names until it is said anew.
+        Tags keep what was said of boxes of these names until it is said anew. One selected row has
+        handles, if it is ``held``.
         """
-        self.source.data = self._columns(rectangles, names, selected)
+        columns = self._columns(rectangles, names, selected)
+        self.source.data = columns if held else {**columns, "handle": 0 * columns["handle"]}
 
     def say(self, tags: Sequence[Sequence[tuple[str, str]]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""

@@ -30,7 +30,7 @@ def figure(page: Page, label: str) -> str:
 
 
 #: Seconds. Machines that run tests are busy; a passing test never waits this long.
-PATIENCE = 30
+PATIENCE = 120
 
 
 def wait_until(page: Page, true: Callable[[], Any]) -> None:

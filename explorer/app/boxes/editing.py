@@ -97,7 +97,7 @@ class BoxEditing:
     def edited(self, place: int, box: Sequence[Any], final: bool) -> None:
         """The selected box is being dragged by its inside, a side or a corner."""
         rows = self._rectangles.selected
-        if len(rows) != 1:
+        if len(rows) != 1 or not self._rectangles.held:
             return
         try:
             self._rectangles.move(rows[0], [finite(edge, "An edge") for edge in box], place)
@@ -119,7 +119,7 @@ class BoxEditing:
         if self.maps is None:
             return
         chosen = self._rectangles
-        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
         with suppress(InputError):
             self.maps.say(self._tags(chosen.boxes, chosen.names))
 
@@ -130,7 +130,7 @@ class BoxEditing:
         except InputError:
             return
         chosen = [] if row is None else [row]
-        if chosen != self._rectangles.selected:
+        if chosen != self._rectangles.selected or not self._rectangles.held:
             self._rectangles.select(chosen)
             self._selected()
 

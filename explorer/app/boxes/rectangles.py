@@ -57,6 +57,7 @@ class Rectangles:
         self._rows = np.zeros((0, len(grids), 4))
         self.names: list[str] = []
         self.selected: list[int] = []
+        self.held = True
 
     def __len__(self) -> int:
         return len(self.names)
@@ -195,8 +196,13 @@ class Rectangles:
         del self.names[row]
         self.selected = []
 
-    def select(self, rows: Sequence[Any]) -> None:
-        """Highlight rows; rows that do not exist are ignored."""
+    def select(self, rows: Sequence[Any], *, held: bool = True) -> None:
+        """Highlight rows; rows that do not exist are ignored.
+
+        ``held`` says that a person chose them, so that they can be dragged; what a page is about
+        by itself lies still, and a drag there draws.
+        """
+        self.held = held
         self.selected = [row for row in rows if isinstance(row, int) and 0 <= row < len(self)]
 
     def _known(self, row: int) -> None:

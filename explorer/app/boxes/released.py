@@ -197,7 +197,7 @@ class ReleasePage(AppPage):
 
     def _highlight(self) -> None:
         chosen = self.rectangles
-        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
 
     def _numbers(self) -> None:
         self.maps.say(self._tags(self.rectangles.boxes, self.rectangles.names))

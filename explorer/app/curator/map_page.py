@@ -208,7 +208,7 @@ class MapPage(CuratorPage):
         """Show boxes and selected rows on the maps."""
         if self.maps is not None:
             chosen = self.rectangles
-            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected)
+            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
 
     def make_room(self, room: bool) -> None:
         """Let a panel below the maps stand in the window too."""

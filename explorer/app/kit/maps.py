@@ -188,12 +188,21 @@ class Maps:
         """Put a prepared partition on the maps of that number."""
         show_partition(*self._partitions[number], drawn, view)
 
-    def highlight(self, boxes: NDArray[Any], names: Sequence[str], selected: Sequence[int]) -> None:
-        """Draw the rectangles: (n, 4), or (n, places, 4) with NaN where a row has none."""
+    def highlight(
+        self,
+        boxes: NDArray[Any],
+        names: Sequence[str],
+        selected: Sequence[int],
+        held: bool = True,
+    ) -> None:
+        """Draw the rectangles: (n, 4), or (n, places, 4) with NaN where a row has none.
+
+        One selected row has handles and can be dragged, if it is ``held``.
+        """
         rows = boxes.reshape(len(names), len(self.boxes), 4)
         for place, source in enumerate(self.boxes):
-            source.show(rows[:, place], names, selected)
-        self._place_editors(rows, selected)
+            source.show(rows[:, place], names, selected, held)
+        self._place_editors(rows, selected if held else ())
         self.push()
 
     def let_edit(self, editing: Editing) -> None:

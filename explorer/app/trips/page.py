@@ -146,7 +146,7 @@ class Trips(DrawnPage):
         if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
             return
         try:
-            self.rectangles.select([self.rectangles.draw(box, place)])
+            self.rectangles.select([self.rectangles.draw(box, place)], held=False)
         except InputError as error:
             self.parts.refuse(str(error))
         self.boxes_changed()
@@ -155,7 +155,7 @@ class Trips(DrawnPage):
     def _add_box(self) -> None:
         """A row with a box in the middle of the first map: the maps are about it at once."""
         super()._add_box()
-        self.rectangles.select([len(self.rectangles) - 1])
+        self.rectangles.select([len(self.rectangles) - 1], held=False)
         self.boxes_changed()
 
     def highlight(self) -> None:
@@ -171,7 +171,7 @@ class Trips(DrawnPage):
         screen, boxes = self.screen, self.rectangles.boxes
         if len(boxes) and not self.rectangles.selected:
             # The chosen row was deleted: the one that the sentence is about stands out.
-            self.rectangles.select([0])
+            self.rectangles.select([0], held=False)
         super().boxes_changed()
         if screen is not None and not np.array_equal(screen.boxes, boxes, equal_nan=True):
             self.request()
@@ -264,7 +264,7 @@ class Trips(DrawnPage):
         super().place_boxes(data, elsewhere)
         self.table.reset(COUNTS if data.matrix.unit == "point" else SHARES)
         if elsewhere:
-            self.rectangles.select([0])
+            self.rectangles.select([0], held=False)
 
     def is_elsewhere(self, data: TripData) -> bool:
         """Other places or another extent, or the same ground in another order."""

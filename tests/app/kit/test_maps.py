@@ -138,6 +138,10 @@ def test_the_selected_box_has_an_editor_on_every_map_and_no_other() -> None:
     assert [each.visible for each in edits.editors] == [True, False]
     edits.maps.highlight(edits.row, ["Q1"], [])
     assert not any(each.visible for each in edits.editors)
+    # What a page is about by itself can be drawn over.
+    edits.maps.highlight(edits.row, ["Q1"], [0], held=False)
+    assert not any(each.visible for each in edits.editors)
+    assert edits.maps.boxes[0].source.data["handle"][0] == 0
 
 
 def test_a_dragged_editor_tells_its_place_and_is_left_alone_until_the_end() -> None:

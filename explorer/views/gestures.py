@@ -14,8 +14,11 @@ from explorer.views import palette
 # Bokeh takes a pointer that rests for 300 ms before it moves for a press and ignores the drag that
 # follows: whoever aims first, or whose machine is busy, drew nothing. Nothing here needs a press.
 _AIM_AS_LONG_AS_YOU_LIKE = """
-const gestures = cb_context.index.find_one(map)?.canvas_view?.ui_event_bus?.ui_gestures
+const view = cb_context.index.find_one(map)
+const gestures = view?.canvas_view?.ui_event_bus?.ui_gestures
 if (gestures) gestures.constructor.press_threshold = 2 ** 31 - 1
+// Bokeh covers the map by a white box of white words whenever the wheel scrolls the page over it.
+if (view) view.notify_about = () => {}
 """
 _TELL_THE_END = """
 if (!editor.tells_the_end) {

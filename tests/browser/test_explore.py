@@ -116,6 +116,14 @@ def test_who_aims_before_dragging_draws_a_box_too(page) -> None:
     wait_until(page, lambda: names(page) == ["Q1", "Q2", "Q3"])
 
 
+def test_a_wheel_that_scrolls_the_page_leaves_the_map_uncovered(page) -> None:
+    page.get_by_role("img", name="True map").hover()
+    before = page.evaluate("window.scrollY")
+    page.mouse.wheel(0, 300)
+    wait_until(page, lambda: page.evaluate("window.scrollY") > before)
+    assert page.get_by_text("scroll to zoom").count() == 0
+
+
 def test_a_cell_can_be_edited_and_an_impossible_edit_goes_back(page, matrix) -> None:
     def edit(value: str, key: str) -> None:
         entry = cell(page, 0, "east km").locator("input")

@@ -117,10 +117,11 @@ def test_who_aims_before_dragging_draws_a_box_too(page) -> None:
 
 
 def test_a_wheel_that_scrolls_the_page_leaves_the_map_uncovered(page) -> None:
-    page.get_by_role("img", name="True map").hover()
-    before = page.evaluate("window.scrollY")
-    page.mouse.wheel(0, 300)
-    wait_until(page, lambda: page.evaluate("window.scrollY") > before)
+    truth = page.get_by_role("img", name="True map")
+    truth.hover()
+    before = truth.bounding_box()
+    page.mouse.wheel(0, 200)
+    wait_until(page, lambda: truth.bounding_box()["y"] < before["y"] - 50)
     assert page.get_by_text("scroll to zoom").count() == 0
 
 

@@ -132,6 +132,16 @@ def _geo(grid: Grid, boxes: np.ndarray) -> dict[str, Any]:
     }
 
 
+def is_release(path: str | Path) -> bool:
+    """Whether a file holds a release: by what is in it, not by its name."""
+    if not Path(path).is_file():
+        return False
+    try:
+        return KEY in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+
+
 def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | None]:
     """The tree, the domain, the facts and the maps, if there are some, of a release file.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from explorer.app.kit.page import AppPage
 from explorer.app.kit.words import words
 from explorer.app.work.document import soon
 from explorer.errors import InputError
+from explorer.releases import file as release_file
 from explorer.releases.release import Release
 from explorer.views import palette
 from explorer.views.markup import count_bar, ledger_bar, safe_text
@@ -36,7 +39,9 @@ if TYPE_CHECKING:
 
 
 def is_release(given: Any) -> bool:
-    """Whether someone brought a release of any kind."""
+    """Whether someone brought a release of any kind, or the name of its file."""
+    if isinstance(given, str | PathLike):
+        return release_file.is_release(Path(given).expanduser())
     return hasattr(given, "to_geodataframe") and hasattr(given, "answer")
 
 
@@ -61,8 +66,8 @@ class ReleasePage(AppPage):
 
     Parameters
     ----------
-    release : Release
-        Of a map; drawn, or loaded from a file.
+    release : Release, or the path of its file
+        Of a map.
     boxes : optional
         The first boxes, as ``page.boxes`` takes them; two examples without them.
     keep, height, controls
@@ -78,8 +83,12 @@ class ReleasePage(AppPage):
     TITLE = "Private map"
     EXTENSIONS = ("tabulator",)
 
-    def __init__(self, release: Release, *, boxes: Any = None, **cell: Any) -> None:
+    def __init__(
+        self, release: Release | str | PathLike[str], *, boxes: Any = None, **cell: Any
+    ) -> None:
         super().__init__(**cell)
+        if isinstance(release, str | PathLike):
+            release = Release.load(Path(release).expanduser())
         self.release, grid = release, release.grid
         self._leaves = Leaves.of(release)
         top = top_value_of_leaves(self._leaves.density, self._leaves.cells, "log")

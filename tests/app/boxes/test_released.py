@@ -72,6 +72,8 @@ def test_a_release_in_cells_and_one_from_a_file_are_shown_too(tmp_path) -> None:
     page = Explore(Release.load(tmp_path / "map.parquet"))
     assert page.rectangles.grid.unit == "cells"
     assert len(tags(page)) == 2
+    for path in (tmp_path / "map.parquet", str(tmp_path / "map.parquet")):
+        assert tags(Explore(path)) == tags(page)
 
 
 def test_what_does_not_go_with_a_release_is_refused_in_a_sentence(release) -> None:

@@ -27,6 +27,8 @@ from explorer.views.ground import ground
 from explorer.views.partition import EMPTY, Partition
 from explorer.views.viewport import Viewport
 
+#: Boxes and their tags lie over whatever else is drawn: lines across a number hide it.
+_ABOVE = "annotation"
 _HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
 <b>@count{0,0}</b> private count<br>leaf height @height</div>"""
 
@@ -60,10 +62,12 @@ class LinkedRanges:
 
 #: A tag above a box needs this part of the map's height; at its upper edge tags stand inside.
 TAG_HEIGHT = 0.045
-
-
 #: A box that begins right of this part of the map's width has its tag at its right edge.
 TAG_TURNS = 0.5
+# A long tag's part of the map's width, and pixels from one tag to that above it.
+_TAG_WIDTH, _TAG_PIXELS = 0.27, 24
+# Where a tag goes whose place is taken: so many tags higher, or lower.
+_LIFTS = (0, 1, 2, 3, -1, -2)
 
 
 class QueryBoxes:
@@ -79,9 +83,12 @@ class QueryBoxes:
         self, bounds: tuple[float, float, float, float] | None = None, maps: int = 1
     ) -> None:
         self._highest = self._turns = np.inf
+        # Of a tag, in grid units; nothing is known of maps without edges.
+        self._width = self._height = 0.0
         if bounds is not None:
             x0, y0, x1, y1 = bounds
-            self._highest = y1 - TAG_HEIGHT * (y1 - y0)
+            self._width, self._height = _TAG_WIDTH * (x1 - x0), TAG_HEIGHT * (y1 - y0)
+            self._highest = y1 - self._height
             self._turns = x0 + TAG_TURNS * (x1 - x0)
         # What was last said of a box of that name on each map, and in which colour.
         self._said: list[dict[str, tuple[str, str]]] = [{} for _ in range(maps)]
@@ -128,13 +135,16 @@ class QueryBoxes:
         # Copies: a source that holds views of the caller's array never notices a change in it.
         x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
         turned, called = x0 > self._turns, [str(name) for name in names]
+        tag_x, tag_y = np.where(turned, x1, x0), np.minimum(y1, self._highest)
+        lift = self._lifts(np.where(turned, x1 - self._width, x0), tag_y, chosen)
         return {
             "x0": x0,
             "y0": y0,
             "x1": x1,
             "y1": y1,
-            "tag_x": np.where(turned, x1, x0),
-            "tag_y": np.minimum(y1, self._highest),
+            "tag_x": tag_x,
+            "tag_y": tag_y,
+            "lift": -4 - _TAG_PIXELS * lift,
             "shift": np.where(turned, -4, 4),
             "align": np.where(turned, "right", "left").tolist(),
             "name": called,
@@ -144,6 +154,31 @@ class QueryBoxes:
             "handle": np.where(chosen & (chosen.sum() == 1), 10, 0),
             **self._tags(called),
         }
+
+    def _lifts(
+        self, left: NDArray[np.float64], low: NDArray[np.float64], chosen: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """How many tags higher each tag stands so that none covers another; chosen ones first.
+
+        Parameters
+        ----------
+        left, low : (n,) left and lower edge of the tags where they belong, in grid units
+        chosen : (n,) whose tags stay there
+        """
+        lift = np.zeros(len(left), dtype=np.int64)
+        if not self._height:
+            return lift
+        taken = np.zeros((0, 2))
+        order = np.argsort(~chosen, kind="stable")
+        for i in order[np.isfinite(low[order])]:
+            for steps in _LIFTS:
+                place = np.array([left[i], low[i] + steps * self._height])
+                apart = np.abs(taken - place) >= (self._width, self._height * 0.99)
+                if place[1] <= self._highest and apart.any(axis=1).all():
+                    lift[i] = steps
+                    break
+            taken = np.vstack([taken, [left[i], low[i] + lift[i] * self._height]])
+        return lift
 
     def _tags(self, names: Sequence[str]) -> dict[str, list[str]]:
         tags: dict[str, list[str]] = {}
@@ -310,6 +345,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
             fill_color=None,
             line_color=colour,
             line_width=width,
+            level=_ABOVE,
         )
     # Handles of the box that is selected.
     for x in ("x0", "x1"):
@@ -323,6 +359,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
                 fill_color="white",
                 line_color=palette.RIM,
                 line_width=1.5,
+                level=_ABOVE,
             )
     _draw_tags(fig, source, number)
 
@@ -340,7 +377,8 @@ def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> GlyphRende
         text_font_style="bold",
         text_baseline="bottom",
         x_offset="shift",
-        y_offset=-4,
+        y_offset="lift",
+        level=_ABOVE,
         background_fill_color=f"colour{number}",
         background_fill_alpha=0.92,
         padding=[2, 4],

@@ -158,3 +158,19 @@ def test_tags_can_be_read_and_boxes_be_seen_on_every_colour_of_every_palette() -
         for each in colours:
             # Line and rim: where the one drowns the other stands out.
             assert max(contrast(palette.BOX, each), contrast(palette.RIM, each)) >= 3
+
+
+def test_no_tag_covers_another_and_that_of_the_chosen_box_stays() -> None:
+    boxes = QueryBoxes((0, 0, 100, 100))
+    same = np.array([[10.0, 10, 30, 40]] * 3 + [[60, 60, 80, 80]])
+    boxes.show(same, ["Q1", "Q2", "Q3", "Q4"], selected=[1])
+    lift = np.array(boxes.source.data["lift"])
+    assert lift[1] == lift[3] == -4
+    assert len({*lift[:3]}) == 3
+    # At the upper edge the others go down: none leaves the map.
+    boxes.show(np.array([[10.0, 10, 30, 100]] * 2), ["Q1", "Q2"])
+    assert list(boxes.source.data["lift"]) == [-4, 20]
+    # Where a row has no box on this map there is no tag either.
+    gap = np.array([[np.nan] * 4, [10, 10, 30, 40], [10, 10, 30, 40]])
+    boxes.show(gap, ["Q1", "Q2", "Q3"])
+    assert list(boxes.source.data["lift"][1:]) == [-4, -28]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from explorer.commands import country_answers, trip_answers
 from explorer.commands.answered import FORMATS, Answered, asked_form
@@ -112,10 +112,20 @@ def _of_map(arguments: argparse.Namespace, release: Release) -> Answered:
         raise InputError(
             "This release is a map of one place; ask it with --rectangle or --rectangles."
         )
-    asked, names, boxes = asked_of_one_map(arguments, release.grid)
-    answers, leaves = release.answer(asked), release.touched(asked)
+    return _of_asked(arguments, release.grid, release.answer, release.touched)
+
+
+def _of_asked(
+    arguments: argparse.Namespace,
+    grid: Grid,
+    answer: Callable[[Any], Answers],
+    touched: Callable[[Any], np.ndarray] | None = None,
+) -> Answered:
+    """Answers to the rectangles or polygons that are asked on a grid."""
+    asked, names, boxes = asked_of_one_map(arguments, grid)
+    answers, leaves = answer(asked), None if touched is None else touched(asked)
     if boxes:
-        return _of_boxes(asked, names, release.grid, answers, leaves)
+        return _of_boxes(asked, names, grid, answers, leaves)
     return _of_shapes(lambda: asked, names, answers, leaves)
 
 
@@ -154,14 +164,7 @@ def _of_country(arguments: argparse.Namespace, release: CountryRelease) -> Answe
         return _of_shapes(shapes, names, answers)
     if trip_answers.asked(arguments):
         raise InputError("This release is of areas; ask it with --area, --polygons, --rectangle.")
-    grid = release.windows.grid
-    asked, names, boxes = asked_of_one_map(arguments, grid)
-    answers = release.answer(asked)
-    return (
-        _of_boxes(asked, names, grid, answers)
-        if boxes
-        else _of_shapes(lambda: asked, names, answers)
-    )
+    return _of_asked(arguments, release.windows.grid, release.answer)
 
 
 def _of_shapes(

@@ -13,6 +13,8 @@ from explorer.grid.projection import LONLAT, transform
 
 #: No longitude is larger: what is, needs no second look.
 _MOST_DEGREES = 360.0
+#: Metres, and of a cell's sides: nobody asks about less of a map, and as degrees it is a place.
+_SPECK, _SPECK_OF_CELL = 1.0, 0.05
 
 
 class Metric(Protocol):
@@ -45,7 +47,8 @@ def refuse_degrees(grid: Metric, boxes: NDArray[np.float64]) -> None:
     ------
     InputError
         If every box is smaller than a cell, and one of them lies on the grid once its numbers are
-        read as longitude and latitude, in either order.
+        read as longitude and latitude, in either order; or if the sides of all are below a metre
+        and a twentieth of a cell's, and they could be degrees of another place.
     """
     if grid.crs is None or not len(boxes) or np.abs(boxes).max() > _MOST_DEGREES:
         return
@@ -59,6 +62,16 @@ def refuse_degrees(grid: Metric, boxes: NDArray[np.float64]) -> None:
             "These places look like degrees, and without a CRS they are read as metres of the "
             "map: give crs=4326 with them, or a frame that has a CRS."
         )
+    if (sides < np.minimum(_SPECK, _SPECK_OF_CELL * steps)).all() and _on_earth(middle):
+        raise InputError(
+            "These places look like degrees of another place than the map's, since as metres they "
+            "are specks: give crs=4326 with them, or larger boxes."
+        )
+
+
+def _on_earth(places: NDArray[Any]) -> bool:
+    """Whether numbers can be longitude and latitude, in either order."""
+    return bool((np.abs(places).min(axis=1) <= 90.0).all())
 
 
 def _on(grid: Metric, crs: pyproj.CRS, places: NDArray[Any]) -> bool:

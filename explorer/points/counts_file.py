@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from explorer.errors import InputError
 from explorer.grid import kinds
 from explorer.grid.grid import Grid
+from explorer.grid.parquet import has_metadata
 from explorer.points.matrix import FrequencyMatrix
 from explorer.version import __version__
 
@@ -65,12 +66,7 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
 
 def is_counts(path: str | Path) -> bool:
     """Whether a file holds exact counts: by what is in it, not by its name."""
-    if not Path(path).is_file():
-        return False
-    try:
-        return _KEY in (pq.read_schema(path).metadata or {})
-    except (pa.ArrowException, OSError, ValueError):
-        return False
+    return has_metadata(path, _KEY)
 
 
 def load_counts(path: str | Path) -> FrequencyMatrix:

@@ -26,6 +26,7 @@ from explorer.errors import InputError
 from explorer.grid import kinds
 from explorer.grid.domain import Domain
 from explorer.grid.grid import MAX_CELLS, Grid
+from explorer.grid.parquet import has_metadata
 from explorer.releases.checks import check_tree
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.tree import Tree
@@ -134,12 +135,7 @@ def _geo(grid: Grid, boxes: np.ndarray) -> dict[str, Any]:
 
 def is_release(path: str | Path) -> bool:
     """Whether a file holds a release: by what is in it, not by its name."""
-    if not Path(path).is_file():
-        return False
-    try:
-        return KEY in (pq.read_schema(path).metadata or {})
-    except (pa.ArrowException, OSError, ValueError):
-        return False
+    return has_metadata(path, KEY)
 
 
 def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | None]:

@@ -9,27 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import COVERAGE, Shapes, check_by, warn_outside
 from explorer.releases.answers import Answers
-from explorer.releases.asking import asked
+from explorer.releases.asking import Asked, asked
 from explorer.releases.marginal import chosen_axes, marginal_density
-from explorer.releases.place_maps import Chances, PlaceMaps
-from explorer.releases.tree import Tree
+from explorer.releases.place_maps import PlaceMaps
 
 Floats = NDArray[np.float64]
 Boxes = ArrayLike | Mapping[str, Any] | Any
 
 
-class Questions:
+if TYPE_CHECKING:
+    _Asked = Asked
+else:
+    _Asked = object
+
+
+class Questions(_Asked):
     """What a release answers; see `Release`."""
 
     if TYPE_CHECKING:
-        tree: Tree
-        domain: Domain
-        inside: str
-        haar_variance: float | None
         maps: PlaceMaps | None
 
         @property
@@ -39,21 +39,6 @@ class Questions:
         @property
         def sd_exact(self) -> bool:
             """Whether the noise has a closed form."""
-
-        @property
-        def chances(self) -> Chances:
-            """Of the maps inside."""
-
-        @property
-        def owners(self) -> NDArray[np.int32]:
-            """Which leaf every cell belongs to."""
-
-        @property
-        def sums(self) -> Floats:
-            """Summed-area table of the density."""
-
-        def density(self) -> Floats:
-            """Count per cell."""
 
     def answer(self, where: Boxes, *, crs: Any = None, by: str = COVERAGE) -> Answers:
         """Private counts of rectangles, of polygons, or of the boxes of another domain.

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from explorer.views import palette
 from explorer.views.gestures import box_editor, box_tool
 from explorer.views.ground import ground
+from explorer.views.marks import EDGES
 from explorer.views.partition import EMPTY, Partition
 from explorer.views.viewport import Viewport
 
@@ -238,10 +239,7 @@ class MapView:
             color_mapper=LinearColorMapper(palette=palette.edge_palette(), low=0, high=4),
         )
         self.leaves = fig.quad(
-            left="x0",
-            right="x1",
-            bottom="y0",
-            top="y1",
+            **EDGES,
             source=leaves,
             fill_color=None,
             line_color=palette.LINE,
@@ -337,10 +335,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
     # stand out on light ground too.
     for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
         fig.quad(
-            left="x0",
-            right="x1",
-            bottom="y0",
-            top="y1",
+            **EDGES,
             source=source,
             fill_color=None,
             line_color=colour,

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from explorer.views import palette
 
-_EDGES: dict[str, Any] = {"left": "x0", "bottom": "y0", "right": "x1", "top": "y1"}
+#: Sides of a quad by the columns of its source.
+EDGES: dict[str, Any] = {"left": "x0", "bottom": "y0", "right": "x1", "top": "y1"}
 
 
 class Marks:
@@ -24,7 +25,7 @@ class Marks:
     def draw_on(self, fig: figure) -> None:
         """Draw the marks over what ``fig`` shows already."""
         fig.quad(
-            **_EDGES,
+            **EDGES,
             source=self.cut,
             fill_color=palette.CUT,
             fill_alpha=0.3,
@@ -34,7 +35,7 @@ class Marks:
         # A dark line below a light one is seen on light and on dark ground.
         for colour, width in ((palette.RIM, 6), (palette.NODE, 2.5)):
             fig.quad(
-                **_EDGES, source=self.node, fill_color=None, line_color=colour, line_width=width
+                **EDGES, source=self.node, fill_color=None, line_color=colour, line_width=width
             )
 
     def show_cut(self, boxes: NDArray[np.float64]) -> None:

@@ -74,6 +74,12 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     running.stop()
 
 
+def window(browser: Browser, width: int, height: int) -> Page:
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_default_timeout(1000 * PATIENCE)
+    return page
+
+
 def menu(page: Page, name: str, item: str) -> None:
     page.get_by_role("menuitem", name=name, exact=True).click()
     page.get_by_role("menuitem", name=item, exact=True).click()
@@ -142,8 +148,7 @@ def fits(place: Locator) -> None:
 
 @pytest.mark.browser
 def test_a_cell_shows_reacts_and_is_saved_without_the_truth(browser: Browser, lab: Lab) -> None:
-    page = browser.new_page(viewport={"width": 1600, "height": 1000})
-    page.set_default_timeout(1000 * PATIENCE)
+    page = window(browser, 1600, 1000)
     watch = Watch(page, lab.url)
     page.goto(f"{lab.url}/lab/tree/x.ipynb?reset")
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
@@ -199,8 +204,7 @@ def test_two_pages_are_two_and_a_page_that_is_shown_twice_is_one(
     browser: Browser, lab: Lab
 ) -> None:
     """In a notebook that is opened again while its kernel lives."""
-    page = browser.new_page(viewport={"width": 1600, "height": 1000})
-    page.set_default_timeout(1000 * PATIENCE)
+    page = window(browser, 1600, 1000)
     page.goto(f"{lab.url}/lab/tree/x.ipynb?reset")
     all_shown(page)
 
@@ -227,8 +231,7 @@ def test_two_pages_are_two_and_a_page_that_is_shown_twice_is_one(
 def test_a_reopened_notebook_without_its_kernel_says_that_it_is_a_picture(
     browser: Browser, lab: Lab
 ) -> None:
-    page = browser.new_page(viewport={"width": 1024, "height": 800})
-    page.set_default_timeout(1000 * PATIENCE)
+    page = window(browser, 1024, 800)
     page.goto(f"{lab.url}/lab?reset")
     page.get_by_text("Launcher").first.wait_for()
     for session in page.request.get(f"{lab.url}/api/sessions").json():

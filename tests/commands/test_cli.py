@@ -255,6 +255,23 @@ def test_an_interrupt_waits_until_a_compilation_has_ended() -> None:
     assert signal.getsignal(signal.SIGINT) is usual
 
 
+def test_no_command_is_interrupted_in_the_midst_of_a_compilation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = []
+
+    def compiles(_arguments: object) -> None:
+        with global_compiler_lock:
+            signal.raise_signal(signal.SIGINT)
+            steps.append("compiled")
+        steps.append("went on")
+
+    monkeypatch.setattr(command("cities"), "run", compiles)
+    assert main(["cities"]) == 130
+    assert steps == ["compiled"]
+    assert capsys.readouterr().err == "dp-explorer: interrupted.\n"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     # The reader is gone before the first line is written.

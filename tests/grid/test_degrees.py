@@ -32,12 +32,33 @@ def test_degrees_are_refused(boxes: np.ndarray) -> None:
         # A place, and nothing at all.
         [[4.9, 52.37, 4.9, 52.37]],
         np.zeros((0, 4)),
-        # A speck that is not on this map as degrees either.
-        [[10.0, 10.0, 10.5, 10.5]],
+        # Small, but not a speck: a metre each way, or some metres on a map of large cells.
+        [[0.0, 0.0, 1.0, 1.0]],
+        [[10.0, 10.0, 13.0, 13.5]],
     ],
 )
 def test_metres_are_left_alone(boxes: list[list[float]]) -> None:
     refuse_degrees(AMSTERDAM, np.array(boxes, dtype=float).reshape(-1, 4))
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        [2.3, 48.8, 2.4, 48.9],
+        [48.8, 2.3, 48.9, 2.4],
+        [-122.5, 37.7, -122.4, 37.8],
+        [10, 10, 10.5, 10.5],
+    ],
+)
+def test_degrees_of_another_place_are_refused_too(box: list[float]) -> None:
+    """As metres they are specks, whose answer was 8e-6 without a word."""
+    with pytest.raises(InputError, match=r"another place.*crs=4326"):
+        AMSTERDAM.to_cells([box])
+
+
+def test_on_a_map_of_tiny_cells_half_a_metre_is_no_speck() -> None:
+    room = Grid.around(4.9, 52.37, 20, shape=64)
+    refuse_degrees(room, np.array([[2.3, 4.8, 2.4, 4.9]]))
 
 
 def test_cells_have_no_degrees() -> None:

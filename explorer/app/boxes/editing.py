@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.boxes.rectangles import Rectangles, was_dragged
 from explorer.app.kit.maps import Editing, Maps, Tag
 from explorer.app.kit.numbers import finite
 from explorer.app.work.document import soon
@@ -55,6 +55,16 @@ class BoxEditing:
         """Listen to other maps."""
         self.maps = maps
         maps.let_edit(Editing(self._drawing, self.edited, self._clicked))
+
+    def drawn(self, place: int, box: Sequence[Any]) -> None:
+        """A rectangle (x0, y0, x1, y1) was dragged on a map; a click without a drag is none."""
+        if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
+            return
+        try:
+            self._rectangles.draw(box, place)
+        except InputError as error:
+            self._refuse(str(error))
+        self._changed()
 
     def pressed(self, key: str, far: bool) -> None:
         """A key: Escape lets go of the selected boxes, arrows move them, any other deletes."""

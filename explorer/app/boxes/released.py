@@ -16,7 +16,7 @@ from explorer.app.boxes.answers import private_answers
 from explorer.app.boxes.chips import said
 from explorer.app.boxes.editing import BoxEditing
 from explorer.app.boxes.exchange import BoxExchange
-from explorer.app.boxes.rectangles import Rectangles, was_dragged
+from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.boxes.table import COLUMNS, BoxTable
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.labels import DRAWN, PREVIEW
@@ -181,13 +181,7 @@ class ReleasePage(AppPage):
         self._viewed()
 
     def _drawn(self, place: int, box: Box) -> None:
-        if not was_dragged(box, self.maps.viewport(place)):
-            return
-        try:
-            self.rectangles.draw(box)
-        except InputError as error:
-            self.message.refuse(str(error))
-        self._changed()
+        self.editing.drawn(place, box)
 
     def _add_box(self) -> None:
         self.rectangles.add_middle(self.maps.ranges.bounds)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from explorer.app.boxes import frames
 from explorer.app.boxes.editing import BoxEditing
 from explorer.app.boxes.exchange import BoxExchange
-from explorer.app.boxes.rectangles import was_dragged
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import answers_csv
 from explorer.app.curator.drawer import Drawer
@@ -24,7 +23,6 @@ from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
 from explorer.app.kit.maps import MapTools, Tag
 from explorer.app.work.document import soon
-from explorer.errors import InputError
 from explorer.grid.grid import Grid
 
 if TYPE_CHECKING:
@@ -64,7 +62,7 @@ class MapPage(CuratorPage):
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.history = History(parts.state, parts.rectangles)
-        self.keys = Keys(self._pressed)
+        self.keys = Keys(self.pressed)
         self.editing = BoxEditing(
             parts.rectangles,
             self.tags,
@@ -166,13 +164,7 @@ class MapPage(CuratorPage):
 
     def drawn(self, box: Sequence[Any], place: int = 0) -> None:
         """A rectangle (x0, y0, x1, y1) was dragged on a map; a click without a drag is none."""
-        if self.maps is None or not was_dragged(box, self.maps.viewport(place)):
-            return
-        try:
-            self.rectangles.draw(box, place)
-        except InputError as error:
-            self.parts.refuse(str(error))
-        self.boxes_changed()
+        self.editing.drawn(place, box)
 
     def let_edit(self) -> None:
         """Boxes on new maps can be moved, resized and selected, and say what they hold."""
@@ -188,7 +180,7 @@ class MapPage(CuratorPage):
         self.highlight()
         soon(self.numbers)
 
-    def _pressed(self, key: str, far: bool) -> None:
+    def pressed(self, key: str, far: bool) -> None:
         """A key was pressed, with Shift or without."""
         if key in ("mod+z", "mod+y", "mod+shift+z"):
             self._step(back=key == "mod+z")

@@ -50,11 +50,12 @@ class Keys:
 
     def __init__(self, pressed: Callable[[str, bool], None]) -> None:
         self._pressed = pressed
-        self._said = TextInput(visible=False)
-        self._said.on_change("value", lambda _attr, _old, new: self._heard(new))
-        self.view = pn.pane.Bokeh(self._said, visible=False, margin=0)
+        #: What the browser writes each key into.
+        self.said = TextInput(visible=False)
+        self.said.on_change("value", lambda _attr, _old, new: self._heard(new))
+        self.view = pn.pane.Bokeh(self.said, visible=False, margin=0)
         if pn.state.curdoc is not None:
-            script = CustomJS(args={"said": self._said, "keys": list(KEYS)}, code=_LISTEN)
+            script = CustomJS(args={"said": self.said, "keys": list(KEYS)}, code=_LISTEN)
             pn.state.curdoc.js_on_event("document_ready", script)
 
     def _heard(self, text: Any) -> None:

@@ -20,10 +20,10 @@ class MessageArea:
     """
 
     def __init__(self) -> None:
-        self._text = pn.pane.HTML("", stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
-        close = ui.Button(label="Close", variant="text", size="small", on_click=self._close)
+        self.text = pn.pane.HTML("", stylesheets=[CSS], sizing_mode="stretch_width", margin=0)
+        close = ui.Button(label="Close", variant="text", size="small", on_click=self.close)
         self.view = pn.Row(
-            self._text, close, visible=False, sizing_mode="stretch_width", margin=(0, 0, 8, 0)
+            self.text, close, visible=False, sizing_mode="stretch_width", margin=(0, 0, 8, 0)
         )
         self._kind = self.sentence = ""
 
@@ -38,20 +38,21 @@ class MessageArea:
     def done(self) -> None:
         """Take away what `inform` said; a refusal stays."""
         if self._kind == "status":
-            self._close()
+            self.close()
 
     def withdraw(self, sentence: str) -> None:
         """Take a sentence away that is not true any more, if it is still shown."""
         if sentence and self.sentence == sentence:
-            self._close()
+            self.close()
 
     def _show(self, kind: str, sentence: str) -> None:
         self._kind, self.sentence = kind, sentence
         look = "notice" if kind == "alert" else "notice info"
-        self._text.object = f'<div class="{look}" role="{kind}">{html.escape(sentence)}</div>'
+        self.text.object = f'<div class="{look}" role="{kind}">{html.escape(sentence)}</div>'
         self.view.visible = True
 
-    def _close(self, _event: Any = None) -> None:
+    def close(self, _event: Any = None) -> None:
+        """Take the sentence away."""
         self._kind = self.sentence = ""
         self.view.visible = False
-        self._text.object = ""
+        self.text.object = ""

@@ -70,7 +70,7 @@ class FlowPanel(ExplainPanel[FlowScreen]):
             _simulated, self._bars_known, lambda _sentence: None, delay=1.5, pool=_POOL,
             changed=self._progressed,
         )  # fmt: skip
-        self.map, self.matrix = FlowMap(self._tapped), ZoneMatrix()
+        self.map, self.matrix = FlowMap(self.tapped), ZoneMatrix()
         self.zones = choice("Zones of a place", {f"{z} × {z} zones": z for z in ZONES})
         self.zones.value = self._choice.zones
         ui.bind(self.zones, lambda z: self._choose(zones=z, zone=None), self._refused)
@@ -196,7 +196,7 @@ class FlowPanel(ExplainPanel[FlowScreen]):
             raise InputError(f"The number of arcs goes from {FEWEST} to {MOST}.")
         self._choose(most=most)
 
-    def _tapped(self, x: Any, y: Any) -> None:
+    def tapped(self, x: Any, y: Any) -> None:
         """A click on a zone asks for its flows: out of it, unless those into one are shown."""
         found = self.found
         try:

@@ -38,7 +38,7 @@ def test_a_release_given_to_explore_shows_its_map_and_its_answers(release) -> No
     assert "Test ‹town›" in said
     assert "<town>" not in said
     assert page.maps.views[0].image.data["image"][0].any()
-    assert len(page.maps._partitions[0][0].data["x0"]) == release.n_leaves
+    assert len(page.maps.views[0].leaves.data_source.data["x0"]) == release.n_leaves
 
 
 def test_boxes_are_drawn_moved_and_set_as_on_other_pages(release) -> None:

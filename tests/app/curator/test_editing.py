@@ -103,19 +103,19 @@ def test_a_new_box_says_what_it_holds_while_it_is_dragged(page, matrix) -> None:
 def test_keys_move_delete_and_let_go_of_the_selected_box(page) -> None:
     happen(Tap(page.maps.views[0].figure, x=-1000, y=-1000))
     before = page.rectangles.boxes[1]
-    page._pressed("ArrowRight", False)
+    page.pressed("ArrowRight", False)
     step = page.rectangles.boxes[1, 0] - before[0]
     assert 0 < step < 100
-    page._pressed("ArrowLeft", False)
-    page._pressed("ArrowUp", True)
+    page.pressed("ArrowLeft", False)
+    page.pressed("ArrowUp", True)
     moved = page.rectangles.boxes[1] - before
     assert moved == pytest.approx([0, 10 * step, 0, 10 * step], rel=1e-3, abs=0.01)
-    page._pressed("Escape", False)
+    page.pressed("Escape", False)
     assert page.rectangles.selected == []
-    page._pressed("Delete", False)
+    page.pressed("Delete", False)
     assert page.rectangles.names == ["big", "small"]
     happen(Tap(page.maps.views[0].figure, x=-1600, y=-1600))
-    page._pressed("Delete", False)
+    page.pressed("Delete", False)
     assert page.rectangles.names == ["small"]
 
 
@@ -145,29 +145,29 @@ def test_everything_done_to_boxes_and_settings_is_undone_and_done_again(page) ->
     page.state.put(epsilon=0.3)
     did()
     happen(Tap(page.maps.views[0].figure, x=-1000, y=-1000))
-    page._pressed("Delete", False)
+    page.pressed("Delete", False)
     did()
     for wanted in steps[-2::-1]:
-        page._pressed("mod+z", False)
+        page.pressed("mod+z", False)
         assert look() == wanted
         assert page.screen.release.parameters == page.mechanism.settings()
         assert page.screen.release.epsilon == page.mechanism.epsilon
-    page._pressed("mod+z", False)
+    page.pressed("mod+z", False)
     assert look() == steps[0]
     for wanted in steps[1:]:
-        page._pressed("mod+shift+z", False)
+        page.pressed("mod+shift+z", False)
         assert look() == wanted
-    page._pressed("mod+y", False)
+    page.pressed("mod+y", False)
     assert look() == steps[-1]
 
 
 def test_a_new_act_forgets_what_was_undone_and_only_so_much_is_kept(page) -> None:
     page.history.reset()
     page.state.put(epsilon=0.5)
-    page._pressed("mod+z", False)
+    page.pressed("mod+z", False)
     assert page.state.epsilon == 1
     drag(page.maps.views[0].figure, (1000.0, 500.0, 3000.0, 2500.0))
-    page._pressed("mod+y", False)
+    page.pressed("mod+y", False)
     assert page.state.epsilon == 1
     for number in range(MOST + 20):
         page.rectangles.rename(0, f"box {number}")
@@ -182,13 +182,13 @@ def test_a_slider_on_its_way_is_one_step_and_random_noise_stays_as_it_was(page) 
     page.history.reset()
     for epsilon in (0.9, 0.8, 0.7):
         page.state.put(epsilon=epsilon)
-    page._pressed("mod+z", False)
+    page.pressed("mod+z", False)
     assert page.state.epsilon == 1
     page.state.put(frozen=False)
     seed = page.state.seed
     page.state.put(epsilon=0.4)
     assert page.state.seed != seed
-    page._pressed("mod+z", False)
+    page.pressed("mod+z", False)
     assert (page.state.epsilon, page.state.seed) == (1, seed)
 
 

@@ -15,7 +15,7 @@ def pressed():
 
 
 def say(keys: Keys, **said: object) -> None:
-    keys._said.value = json.dumps(said)
+    keys.said.value = json.dumps(said)
 
 
 def test_every_key_is_told(pressed) -> None:
@@ -30,5 +30,5 @@ def test_every_key_is_told(pressed) -> None:
 )
 def test_what_is_no_key_is_nothing(pressed, text: str) -> None:
     found, keys = pressed
-    keys._said.value = text
+    keys.said.value = text
     assert found == []

@@ -8,8 +8,8 @@ def test_a_refusal_is_an_alert_and_is_escaped() -> None:
     assert not area.view.visible
     area.refuse("<b>5</b> is no number & cannot be used.")
     assert area.view.visible
-    assert 'role="alert"' in area._text.object
-    assert "<b>" not in area._text.object
+    assert 'role="alert"' in area.text.object
+    assert "<b>" not in area.text.object
 
 
 def test_a_refusal_stays_when_work_ends_and_a_notice_goes() -> None:
@@ -20,6 +20,6 @@ def test_a_refusal_stays_when_work_ends_and_a_notice_goes() -> None:
     area.refuse("No.")
     area.done()
     assert area.view.visible
-    area._close()
+    area.close()
     assert not area.view.visible
-    assert area._text.object == ""
+    assert area.text.object == ""

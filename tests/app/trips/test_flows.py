@@ -69,11 +69,11 @@ def test_arcs_run_from_zone_to_zone_and_are_grey_where_there_may_be_nobody(page)
 def test_a_zone_that_is_clicked_shows_what_leaves_it(page) -> None:
     panel = page.explain.open
     x, y = panel.found.every.origins.centres[18]
-    panel._tapped(x, y)
+    panel.tapped(x, y)
     assert (panel.found.choice.direction, panel.found.choice.zone) == ("outgoing", 18)
     assert set(panel.found.drawn.origin) <= {18}
-    panel._tapped(float("nan"), "x")
-    panel._tapped(1e9, 1e9)
+    panel.tapped(float("nan"), "x")
+    panel.tapped(1e9, 1e9)
     assert panel.found.choice.zone == 18
     press.put(panel, "Flows", "incoming")
     assert panel.found.choice.direction == "incoming"

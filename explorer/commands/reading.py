@@ -114,12 +114,13 @@ def count_points(
 
     if isinstance(points, PointFiles):
         with as_typed(as_flags), progress("Counting the points") as tell:
-            return points.count(grid, bound, tell, **how)
+            counted, notes = points.count(grid, bound, tell, **how)
+        return counted, tuple(map(as_flags, notes))
     with progress("Counting them") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ExtentWarning)
         matrix: FrequencyMatrix = grid.count(points, bound, tell)
     few = [str(each.message) for each in caught if each.category is ExtentWarning]
-    return matrix, (*points.notes, *few)
+    return matrix, tuple(map(as_flags, (*points.notes, *few)))
 
 
 def look_at_points(

@@ -10,6 +10,8 @@ from explorer.errors import InputError
 # East, north; the first spelling that fits wins, so longer words stand before their beginnings.
 _DEGREES = (("longitude", "latitude"), ("long", "lat"), ("lng", "lat"), ("lon", "lat"))
 _LENGTHS = (("eastings", "northings"), ("easting", "northing"), ("x", "y"))
+# Whose record a row is, in the words of `in_words`; with "_id" behind or before it, too.
+_WHOSE = ("user", "person", "client", "customer", "member", "passenger", "device", "rider", "uid")
 _SHOWN = 6
 
 
@@ -103,6 +105,35 @@ def candidates(names: Sequence[str]) -> list[Place]:
         if found:
             return found
     return []
+
+
+def unused_users(names: Sequence[str], user: object) -> list[str]:
+    """Sentences about columns that seem to say whose records these are, and are not read.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns of the table.
+    user : what was given as users; None if nothing was
+
+    Returns
+    -------
+    list of str
+        Empty where there is none, or users were given.
+
+    Examples
+    --------
+    >>> unused_users(["lon", "lat", "User-ID"], None)
+    ["The column 'User-ID' was not read: name it with user='User-ID' to protect users."]
+    >>> unused_users(["lon", "lat", "end_user_type"], None), unused_users(["user"], "user")
+    ([], [])
+    """
+    words = {each for word in _WHOSE for each in (word, f"{word}_id", f"{word}id", f"id_{word}")}
+    found = [name for name in names if in_words(name) in words] if user is None else []
+    return [
+        f"The column {each!r} was not read: name it with user={each!r} to protect users."
+        for each in found
+    ]
 
 
 def in_words(name: str) -> str:

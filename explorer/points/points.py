@@ -19,7 +19,7 @@ from explorer.points.area_counting import count_areas
 from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import few_inside, warn_few
 from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
-from explorer.points.columns import find_place, listed
+from explorer.points.columns import find_place, listed, unused_users
 from explorer.points.counting import Placed, count_and_place, count_block
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.sources import MAX_ROWS, Columns, codes, numbers, open_source
@@ -255,6 +255,7 @@ def read_points(
     known = known_crs(table.crs if place is None else None, crs)
     if known is None and not (place is not None and place.degrees):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
+    notes += unused_users(table.names, user)
     labels = ("x", "y") if place is None else (place.lon, place.lat)
     return _clean(columns, known or LONLAT, labels, title, notes)
 

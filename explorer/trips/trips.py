@@ -15,7 +15,7 @@ from explorer.grid.grid import Progress
 from explorer.grid.places import TripDomain, refuse_places
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
-from explorer.points.columns import Place, listed
+from explorer.points.columns import Place, listed, unused_users
 from explorer.points.sources import MAX_ROWS, codes, open_source
 from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
@@ -211,6 +211,7 @@ def read_trips(
     notes = [_taken(found)]
     if known is None and not all(place.degrees for _, place in found):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
+    notes += unused_users(table.names, user)
     x, y, whose = [], [], None
     for number, (_, place) in enumerate(found):
         # Users are read once, with the first place.

@@ -139,6 +139,19 @@ def test_what_was_guessed_is_said() -> None:
     assert read_points(GEO).notes == ()
 
 
+@pytest.mark.parametrize("column", ["user_id", "User", "UserID", "device-id", "uid"])
+def test_a_column_of_users_that_is_not_read_is_said(column) -> None:
+    frame = FRAME.assign(**{column: range(len(FRAME))})
+    sentence = f"The column {column!r} was not read: name it with user={column!r} to protect users."
+    assert sentence in read_points(frame).notes
+    assert sentence not in read_points(frame, user=column).notes
+
+
+def test_a_column_that_is_about_something_else_is_not_taken_for_users() -> None:
+    frame = FRAME.assign(user_type=0, persons=1, customers_served=2)
+    assert len(read_points(frame).notes) == 1
+
+
 def test_a_crs_of_the_file_is_respected(tmp_path: Path) -> None:
     british = GEO.iloc[:1].set_geometry(geopandas.points_from_xy([530_000], [180_000]))
     british = british.set_crs(27700, allow_override=True)

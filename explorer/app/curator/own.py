@@ -14,6 +14,7 @@ import numpy as np
 from explorer.app.boxes.released import is_release
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.grid.values import shown
 from explorer.points.matrix import FrequencyMatrix
 
 Read = TypeVar("Read")
@@ -114,13 +115,20 @@ def own_points(given: Any, extent: Any, read: Callable[[Any], Read], what: str) 
     InputError
         Without an extent, for one that cannot be, and all that ``read`` refuses.
     """
+    named = isinstance(given, str | PathLike)
+    if extent is None and not named and not hasattr(given, "__len__"):
+        # Advice on an extent would be about something else.
+        raise InputError(
+            f"{shown(given)} is nothing that this page shows: give {what} (a file, a frame, or "
+            "read), counts, or a key of the catalogue."
+        )
     if extent is None:
         raise InputError(
             f"The {what} need an extent, which is public: extent=(west, south, east, north) in "
             "degrees, or a boundary."
         )
     laid = extent if isinstance(extent, Grid) else Grid.of(extent, shape=2)
-    if isinstance(given, str | PathLike) and not Path(given).expanduser().exists():
+    if named and not Path(given).expanduser().exists():
         raise InputError(
             f"There is no file {str(given)[:200]!r}: check its name, or give a key of the "
             "catalogue (dp-explorer cities lists them)."

@@ -84,6 +84,7 @@ def test_an_array_is_a_matrix_of_counts() -> None:
         (object(), {"extent": EXTENT}, "cannot be read"),
         (np.ones((4, 4)) * 0.5, {}, "whole"),
         ("madeup", {"height": "tall"}, "give pixels"),
+        (5, {}, "5 is nothing that this page shows"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_sentence(given, more, said) -> None:

@@ -36,7 +36,7 @@ def safe_text(text: object, limit: int = 80) -> str:
 def figures_strip(figures: Iterable[tuple[str, str]], look: str = "") -> str:
     """A strip of labelled figures: pairs of label and value, as a definition list.
 
-    ``look`` "four" keeps four of them in one row whatever the room.
+    ``look`` "four" keeps four of them in one row whatever the room; "line" is as low as a line.
     """
     pairs = "".join(
         f"<div><dt>{html.escape(label)}</dt><dd>{html.escape(value)}</dd></div>"
@@ -54,7 +54,7 @@ def gradient(colours: Sequence[str], steps: int = 32) -> str:
 
 def count_bar(caption: str, scale: ColourScale, colours: Sequence[str]) -> str:
     """The bar that explains colours of counts: caption, gradient, ticks at their exact places."""
-    return _bar(caption, gradient(colours), scale.ticks())
+    return _bar(caption, gradient(colours), scale.ticks(), "one bar")
 
 
 def difference_bar(caption: str, scale: ColourScale) -> str:
@@ -65,14 +65,16 @@ def difference_bar(caption: str, scale: ColourScale) -> str:
     return _bar(caption, gradient(DIFFERENCE), ticks)
 
 
-def _bar(caption: str, background: str, ticks: Sequence[tuple[float, str]]) -> str:
+def _bar(
+    caption: str, background: str, ticks: Sequence[tuple[float, str]], look: str = "bar"
+) -> str:
     marks = "".join(
         f'<span style="left:{place * 100:.2f}%">{html.escape(text)}</span>'
         for place, text in _spaced(ticks)
     )
     spoken = f"{caption}: colours for {', '.join(text for _, text in ticks)}"
     return (
-        f'<div class="bar" role="img" aria-label="{html.escape(spoken, quote=True)}">'
+        f'<div class="{look}" role="img" aria-label="{html.escape(spoken, quote=True)}">'
         f'<div class="caption">{html.escape(caption)}</div>'
         f'<div class="gradient" style="background:{background}"></div>'
         f'<div class="ticks" aria-hidden="true">{marks}</div></div>'

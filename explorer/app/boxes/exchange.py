@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,7 @@ class BoxExchange:
     refused : shows a sentence
     step : undoes what was done last, or with False does it again; no buttons without it
     answers : a table of the answers as CSV, with exact counts in it; no button without it
+    beside : what else stands among the buttons
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class BoxExchange:
         *,
         step: Callable[[bool], None] | None = None,
         answers: Callable[[], str] | None = None,
+        beside: Sequence[Any] = (),
     ) -> None:
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
@@ -81,7 +83,9 @@ class BoxExchange:
                 **look,
             )
             self.saves.append(self.answers)
-        self.view = ui.wrapping(self.add, self.delete, *self.steps, *self.saves, self.file)
+        self.view = ui.wrapping(
+            *(self.add, self.delete, *self.steps, *beside, *self.saves, self.file)
+        )
 
     def reset(self) -> None:
         """Another grid: GeoJSON is for places on the Earth, and has one shape for a row."""

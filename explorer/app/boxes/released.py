@@ -101,10 +101,11 @@ class ReleasePage(AppPage):
             self.rectangles, self._tags, self._changed, self._selected, refuse
         )
         self.editing.take(self.maps)
-        self.table = BoxTable(
-            *(self.rectangles, self._changed, self._highlight, refuse, COLUMNS), phone=self.phone
+        self.table = BoxTable(*(self.rectangles, self._changed, self._highlight, refuse, COLUMNS))
+        self.exchange = BoxExchange(
+            *(self.rectangles, self._add_box, self._changed, refuse),
+            beside=[self.table.edit_places],
         )
-        self.exchange = BoxExchange(self.rectangles, self._add_box, self._changed, refuse)
         self.exchange.reset()
         tools = MapTools(_Drag(self), self._zoom, refuse, phone=self.phone)
         text = words("release")

@@ -89,7 +89,8 @@ class _Growing(ui.Table):
     """
 
     least = param.Dict(default={}, doc="Least pixels of a column, by its name.")
-    _rename: ClassVar[Mapping[str, str | None]] = {"least": None}
+    ranks = param.Dict(default={}, doc="Columns that leave first where there is no room: the last.")
+    _rename: ClassVar[Mapping[str, str | None]] = {"least": None, "ranks": None}
 
     def _config_columns(self, column_objs: Any) -> Any:
         specs = super()._config_columns(column_objs)
@@ -98,6 +99,7 @@ class _Growing(ui.Table):
             if least:
                 # Widths grow by whole pixels a part; the remainder widens the button's column.
                 spec.update(minWidth=least, widthGrow=round(least / 20))
+            spec["responsive"] = self.ranks.get(spec.get("field"), 0)
         return specs
 
 
@@ -120,35 +122,37 @@ class BoxTable:
         highlighted: Callable[[], None],
         refused: Callable[[str], None],
         columns: Sequence[Column] = COLUMNS,
-        *,
-        phone: bool = False,
     ) -> None:
         self._rectangles, self._moved = rectangles, moved
         self._highlighted, self._refused = highlighted, refused
-        self._columns, self._phone = columns, phone
+        self._columns = columns
         self._edges = EdgeColumns(rectangles)
         self._quiet = False
         # Row and moment of the last deletion, see `_selected`.
         self._deleted = (-1, 0.0)
+        #: Shows the columns that say where a box is: most people move boxes on the map.
+        self.edit_places = ui.Switch(label="Edit places", value=False, size="small", margin=(0, 8))
+        self.edit_places.refused = refused
+        self.edit_places.param.watch(lambda *_: self._show_places(), "value")
         none = Rectangles(*rectangles.grids, places=rectangles.places)
         self.widget = _Growing(
             table_frame(none, None, columns),
             show_index=False,
-            # On a phone twelve columns would shrink to two letters each: scroll sideways instead.
-            layout="fit_data_table" if phone else "fit_columns",
-            frozen_columns=["box"] if phone else [],
+            layout="fit_columns",
             selectable=True,
             buttons={DELETE: _CROSS},
             titles={DELETE: "delete"},
             header_tooltips={each.name: each.about for each in columns if each.about},
             configuration={
                 "columnDefaults": {"headerSort": False, "headerWordWrap": True, "minWidth": 36},
+                # Beside wide maps and on a phone there is no room for all: the first ones stay.
+                "responsiveLayout": "hide",
                 "placeholder": "No boxes yet.",
             },
             sizing_mode="stretch_width",
             min_height=120,
             max_height=460,
-            margin=(4, 0),
+            margin=(2, 0, 4, 0),
             stylesheets=[TABLE_CSS],
             **self._looks(),
         )
@@ -162,6 +166,9 @@ class BoxTable:
         self._columns = self._columns if columns is None else columns
         self._edges = EdgeColumns(self._rectangles)
         self.widget.param.update(**self._looks())
+
+    def _show_places(self) -> None:
+        self.widget.hidden_columns = [] if self.edit_places.value else self._edges.names
 
     def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
@@ -211,9 +218,9 @@ class BoxTable:
             },
             "text_align": sides,
             "header_align": sides,
-            # On a phone columns are as wide as they need; elsewhere they share the window.
-            "widths": widths if self._phone else {},
-            "least": {} if self._phone else widths,
+            "least": widths,
+            "ranks": {name: rank for rank, name in enumerate(answers)},
+            "hidden_columns": [] if self.edit_places.value else edges,
         }
 
     def _edited(self, event: Any) -> None:

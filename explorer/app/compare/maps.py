@@ -15,7 +15,7 @@ from explorer.grid.grid import Grid
 from explorer.views.markup import figures_strip
 
 #: The figures above each map take room as well.
-_TAKEN = 300
+_TAKEN = 232
 
 
 class PrivatePair(Maps):

@@ -23,6 +23,7 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
+from explorer.app.kit.dock import docked
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.maps import Tag
 from explorer.app.kit.navigation import Link
@@ -66,6 +67,7 @@ class Compare(MapPage):
     TITLE = "Compare mechanisms"
     State = CompareState
     columns = COLUMNS
+    MAPS = ("A", "B")
     drawer: CompareDrawer
 
     def __init__(
@@ -127,29 +129,25 @@ class Compare(MapPage):
         self.stage = Stage(parts.state, self._boxes, self.drawn, self._rest, parts.refuse)
         self.drawer = CompareDrawer(parts, self.settings_changed)
         self.sweep = SweepView(parts.state, self._source, parts.refuse)
-        about = f"The same city, epsilon, random noise and boxes. {self.BADGE}."
+        about = "Two mechanisms with the same epsilon and boxes: see at each box who is nearer."
         head = html_pane(
-            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="summary">{about}</p>',
-            styles={"flex": "1 1 380px"},
+            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="lead">{about}</p>',
+            styles={"flex": "1 1 300px", "align-self": "center"},
         )
         self._why, self._score = html_pane(margin=(8, 0, 6, 0)), html_pane(margin=(4, 0))
         self._ledgers = html_pane(margin=(4, 0, 0, 0))
+        dock = [self._score, self.table.widget, self.exchange.view, self._why]
         self.body = pn.Column(
             self.message.view,
-            ui.wrapping(head, self.tools.view, gap="6px 16px", margin=(0, 0, 6, 0)),
-            self.stage.view,
-            self._why,
-            section("Boxes", text["Boxes"]),
-            self._score,
-            self.exchange.view,
-            self.table.widget,
+            ui.wrapping(head, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0)),
+            docked(self.stage.view, *dock),
             section("Budget", text["Budget"]),
             self._ledgers,
             section("Four epsilons", text["Four epsilons"]),
             self.stage.small_view,
             self.sweep.view,
             sizing_mode="stretch_width",
-            margin=(10, 16, 24, 16),
+            margin=(6, 16, 24, 16),
         )
         parts.state.b.param.watch(lambda *_: self.settings_changed(), ["mechanism"])
 

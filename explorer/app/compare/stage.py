@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import panel as pn
 from numpy.typing import NDArray
 
 from explorer.app.compare.maps import PrivatePair
@@ -14,6 +13,7 @@ from explorer.app.compare.pair import Pair, compute_pair
 from explorer.app.compare.small import SmallJob, SmallMaps, SmallScreen, compute_small
 from explorer.app.curator import screen
 from explorer.app.curator.data import CityData, same_extent
+from explorer.app.kit.dock import holder
 from explorer.app.state.compare import FOUR, CompareState
 from explorer.app.work.document import soon, when_loaded
 from explorer.app.work.job import Job, Superseded
@@ -57,9 +57,7 @@ class Stage:
         self.small_worker = Job(
             self._compute_small, self._publish_small, refused, take=self._small_job
         )
-        self.view, self.small_view = (
-            pn.Column(sizing_mode="stretch_width", margin=0) for _ in range(2)
-        )
+        self.view, self.small_view = holder(), holder()
 
     def known(self) -> CityData:
         """The city on screen; an InputError before there is one."""
@@ -76,7 +74,8 @@ class Stage:
             return False
         self.maps = PrivatePair(self._state, data.grid, self._viewed, self._drawn)
         self.small = SmallMaps(self._state, data.grid, len(FOUR))
-        self.view.objects, self.small_view.objects = [self.maps.view], [self.small.view]
+        self.maps.stand_in(self.view)
+        self.small_view.objects = [self.small.view]
         return True
 
     def begin(self) -> None:

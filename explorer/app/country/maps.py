@@ -22,7 +22,7 @@ from explorer.views.scale import ColourScale
 from explorer.views.viewport import Viewport
 
 #: Pixels of the window's height beside the maps.
-_TAKEN = 330
+_TAKEN = 258
 #: Pixels of width that both maps should have before the text beside them goes below.
 _WIDE = 340
 _NEIGHBOURS = "A box drawn here counts its neighbours in it, too"
@@ -66,8 +66,6 @@ class CountryMaps(CoveredMaps):
             viewed,
             lambda _place, box: drawn(box),
             taken=_TAKEN,
-            # On a phone a map is as wide as the page; elsewhere as high as the window.
-            least=340 if phone else round(340 * min(1.0, whole.width / whole.height)),
         )
         self._state = state
         self.country, self.inside = self.views
@@ -136,9 +134,13 @@ class CountryMaps(CoveredMaps):
             self.border.show(inside.border, 0)
         self.push()
 
-    def _leave(self, taken: int) -> None:
+    def around(self, whole: str) -> dict[str, str]:
+        """Not limited: beside the maps stand texts."""
+        return {"flex": "1 1 100%"}
+
+    def _leave(self, below: str) -> None:
         """The maps take what they can use of the width, and the text beside them the rest."""
-        super()._leave(taken)
+        super()._leave(below)
         shown = sum(card.visible for card in self.frame[0])
         self.frame.styles = {**self.frame.styles, "flex": f"1000 1 {_WIDE * shown}px"}
 

@@ -103,20 +103,22 @@ class Country(DrawnPage):
         """Where the budget went, and what other architectures would do."""
         return {"Budget": partial(BudgetPanel, parts), "Ways": partial(WaysPanel, parts)}
 
-    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
-        """The chosen area, maps beside its family, panels, boxes, all areas, ledger."""
+    def above(self) -> list[Any]:
+        """The chosen area, what is shown of all of them."""
         read = self.readout
         read.closer = self.closer
         return [
             read.answer,
-            ui.wrapping(read.picker.view, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
-            ui.wrapping(read.strip, self.drawer.shows, gap="6px 16px", margin=(0, 0, 8, 0)),
-            maps,
+            self.head(),
+            ui.wrapping(read.picker.view, self.drawer.shows, gap="6px 16px", margin=(0, 0, 6, 0)),
+        ]
+
+    def below(self, text: Mapping[str, str]) -> list[Any]:
+        """What the maps say, all areas, the ledger."""
+        read = self.readout
+        return [
             read.about,
-            self.explain.view,
             section("Boxes", text["Boxes"]),
-            self.exchange.view,
-            self.table.widget,
             section("Areas", text["Areas"]),
             read.areas.widget,
             section("Ledger", text["Ledger"]),

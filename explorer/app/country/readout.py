@@ -26,8 +26,8 @@ class CountryReadout(Readout):
 
     screen: CountryScreen | None
 
-    def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
-        super().__init__(parts, table, title)
+    def __init__(self, parts: PageParts, table: BoxTable) -> None:
+        super().__init__(parts, table)
         # Its intervals follow from one linear form over all draws.
         self.error_bars = GivenBars(self.numbers)
         self.answer = html_pane(margin=(2, 0, 6, 0))

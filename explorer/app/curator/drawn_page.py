@@ -20,6 +20,9 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
 from explorer.app.curator.start import OWN
 from explorer.app.curator.upload import UploadForm
+from explorer.app.kit import ui
+from explorer.app.kit.dock import docked, holder
+from explorer.app.kit.html import html_pane
 from explorer.app.kit.maps import Tag
 from explorer.app.kit.words import words
 from explorer.app.work.document import held, soon
@@ -43,8 +46,10 @@ class DrawnPage(MapPage):
     Upload: ClassVar[type[UploadForm]]
     Controls: ClassVar[type[DrawnDrawer]]
     Text: ClassVar[type[Readout]]
-    #: Heading of the strip of panels.
+    #: What the strip of panels is called, for a screen reader.
     MORE: ClassVar[str] = "Explain this map"
+    #: The first sentence of a page whose maps do not begin with one of their own.
+    LEAD: ClassVar[str] = ""
     drawer: DrawnDrawer
     readout: Readout
     #: How own data were read, said once they are on the page: reading ends with an empty message.
@@ -61,8 +66,12 @@ class DrawnPage(MapPage):
         """The panels below the maps, by their keys."""
 
     @abstractmethod
-    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
-        """Everything on the page from top to bottom; ``text`` are its words."""
+    def above(self) -> list[Any]:
+        """What stands above the maps; the first of it says what to do, or what was found."""
+
+    @abstractmethod
+    def below(self, text: Mapping[str, str]) -> list[Any]:
+        """What is read below the table of boxes; ``text`` are the words of the page."""
 
     @abstractmethod
     def is_elsewhere(self, data: Any) -> bool:
@@ -120,7 +129,7 @@ class DrawnPage(MapPage):
         self.drawer = self.Controls(
             parts, self.drawing, self.settings_changed, self._again, self.upload.view
         )
-        self.readout = self.Text(parts, self.table, self.TITLE)
+        self.readout = self.Text(parts, self.table)
         text = words(self.KEY)
         self.explain = Explain(
             self.panels(parts),
@@ -129,13 +138,24 @@ class DrawnPage(MapPage):
             self.make_room,
             title=self.MORE,
         )
-        self._map_holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        tabs = ui.wrapping(self.explain.choice, self.readout.strip, gap="4px 16px")
+        self._map_holder = holder()
+        dock = [tabs, self.explain.holder, self.table.widget, self.exchange.view]
         self.body = pn.Column(
             self.message.view,
-            *self.lay_out(text, self._map_holder),
+            *self.above(),
+            docked(self._map_holder, *dock, *self.below(text)),
             sizing_mode="stretch_width",
-            margin=(10, 16, 24, 16),
+            margin=(6, 16, 24, 16),
         )
+
+    def head(self) -> Any:
+        """The first sentence, and beside it the tools of the maps."""
+        lead = html_pane(
+            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="lead">{self.LEAD}</p>',
+            styles={"flex": "1 1 300px", "align-self": "center"},
+        )
+        return ui.wrapping(lead, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0))
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""
@@ -262,7 +282,7 @@ class DrawnPage(MapPage):
             self.explain.close()
             self.parts.maps = self.new_maps(data)
             self.let_edit()
-            self._map_holder.objects = [self.maps.view]
+            self.maps.stand_in(self._map_holder)
         else:
             self.recount(data)
         self.drawing.use(data, self.maps.seen)

@@ -10,12 +10,13 @@ import panel as pn
 from explorer.app.curator.panel import ExplainPanel, choice
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
-from explorer.app.kit.theme import CSS, SPOKEN_LABEL
+from explorer.app.kit.theme import SPOKEN_LABEL
 
 Panel = ExplainPanel[Any]
 OFF = "off"
 #: A phone has no room for six buttons side by side.
 _WRAPPING = """
+.MuiToggleButton-root { white-space: nowrap; padding: 3px 10px; }
 @media (max-width: 600px) { .MuiToggleButtonGroup-root { flex-wrap: wrap; }
   .MuiToggleButton-root { flex: 1 1 34% !important; } }
 """
@@ -37,7 +38,7 @@ TITLES = {
 
 
 class Explain:
-    """The strip "Explain this map" and the panel that is open.
+    """The strip of panels about the map, and the one that is open; with none there are the boxes.
 
     A panel that is not open costs nothing: no computation, and nothing sent.
 
@@ -64,25 +65,19 @@ class Explain:
         self._screen: Any = None
         self.open: Panel | None = None
         titles = {TITLES.get(key, key): key for key in panels}
-        self.choice = choice(title, {"Off": OFF, **titles})
-        # One line where there is room: five buttons would share the width of two.
+        self.choice = choice(title, {"Boxes": OFF, **titles}, sizing_mode=None)
+        # As wide as its words: what is left of the line is for figures.
         self.choice.stylesheets = [SPOKEN_LABEL, _WRAPPING]
-        self.choice.styles = {"min-width": f"min(100%, {150 * len(titles)}px)"}
+        self.choice.styles = {"flex": "0 1 auto", "max-width": "100%"}
         ui.bind(self.choice, self._choose, refused)
-        self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        #: The open panel below its line of words.
+        self.holder = pn.Column(sizing_mode="stretch_width", margin=0)
         #: What the open panel has beside the maps, for a page to put there.
         self.beside = pn.Column(
             sizing_mode="stretch_width",
             margin=0,
             visible=False,
             styles={"flex": "1 1 280px", "min-width": "0"},
-        )
-        head = pn.pane.HTML(f"<h2>{title}</h2>", stylesheets=[CSS], margin=(2, 12, 0, 0))
-        self.view = pn.Column(
-            ui.wrapping(head, self.choice, gap="4px 0"),
-            self._holder,
-            sizing_mode="stretch_width",
-            margin=(4, 0, 6, 0),
         )
 
     def show(self, screen: Any) -> None:
@@ -115,9 +110,9 @@ class Explain:
         self.beside.objects = [] if beside is None else [beside]
         self.beside.visible = beside is not None
         if self.open is None:
-            self._holder.objects = []
+            self.holder.objects = []
             return
-        self._holder.objects = [html_pane(f"<p>{self._words[key]}</p>"), self.open.view]
+        self.holder.objects = [html_pane(f"<p>{self._words[key]}</p>"), self.open.view]
         if self._screen is not None:
             self.open.show(self._screen)
 

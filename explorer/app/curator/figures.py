@@ -47,12 +47,12 @@ def _absolute_error(counts, lower, upper, density):  # type: ignore[no-untyped-d
 def key_figures(
     release: Release, answers: BoxAnswers, error: float, seconds: float
 ) -> list[tuple[str, str]]:
-    """Label and value of the strip above the maps."""
+    """Label and value of the strip below the maps."""
     return [
         ("Leaves", f"{release.n_leaves:,}"),
         ("Epsilon", f"{release.epsilon:.4g}"),
         ("Median box error", percent(median_error(answers))),
-        ("Cell errors per point (L1/N)", "–" if np.isnan(error) else f"{error:.2f}"),
+        ("Cell errors (L1/N)", "–" if np.isnan(error) else f"{error:.2f}"),
         ("Computed in", f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"),
     ]
 

@@ -43,6 +43,8 @@ class MapPage(CuratorPage):
     #: Choices that need another picture, and those that need none.
     LOOKS: ClassVar[tuple[str, ...]] = ("right", "scale")
     STYLES: ClassVar[tuple[str, ...]] = ("palette", "partition", "drag")
+    #: What two maps of one place are called where they can be shown one by one; else nothing.
+    MAPS: ClassVar[tuple[str, ...]] = ()
     #: Whether there are two example boxes on a map that is shown first.
     EXAMPLES: ClassVar[bool] = True
     drawer: Drawer
@@ -50,15 +52,20 @@ class MapPage(CuratorPage):
     def build(self, parts: PageParts) -> None:
         """Make what all pages with maps have, and what the page adds."""
         self.rectangles = parts.rectangles
-        self.tools = MapTools(parts.state, self.zoom, parts.refuse, phone=parts.phone)
+        self.tools = MapTools(
+            *(parts.state, self.zoom, parts.refuse),
+            phone=parts.phone,
+            names=self.MAPS,
+            arrange=self.arrange,
+        )
         self.table = BoxTable(
             *(parts.rectangles, self.boxes_changed, self.highlight, parts.refuse, self.columns),
-            phone=parts.phone,
         )
         self.exchange = BoxExchange(
             *(parts.rectangles, self._add_box, self.boxes_changed, parts.refuse),
             step=self._step,
             answers=lambda: answers_csv(self.answers),
+            beside=[self.table.edit_places],
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.history = History(parts.state, parts.rectangles)
@@ -170,6 +177,8 @@ class MapPage(CuratorPage):
         """Boxes on new maps can be moved, resized and selected, and say what they hold."""
         if self.maps is not None:
             self.editing.take(self.maps)
+            if self.MAPS:
+                self.maps.arrange(self.tools.shows.value)
 
     @abstractmethod
     def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
@@ -201,6 +210,11 @@ class MapPage(CuratorPage):
         if self.maps is not None:
             chosen = self.rectangles
             self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
+
+    def arrange(self, how: str) -> None:
+        """Show both maps, one of them, or one over the other; see `Maps.arrange`."""
+        if self.maps is not None:
+            self.maps.arrange(how)
 
     def make_room(self, room: bool) -> None:
         """Let a panel below the maps stand in the window too."""

@@ -25,8 +25,8 @@ class MapReadout(Readout):
 
     screen: Screen | None
 
-    def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
-        super().__init__(parts, table, title)
+    def __init__(self, parts: PageParts, table: BoxTable) -> None:
+        super().__init__(parts, table)
         self.summary = html_pane(margin=(6, 0, 10, 0))
         self.about_bars = html_pane(f'<p class="quiet">{SIMULATED}</p>')
         self.causes = CausesFinder(self._question, self._mark, self._told, parts.refuse)

@@ -186,7 +186,7 @@ def panel_button(label: str, do: Callable[[Any], None], variant: str = "outlined
     return ui.Button(label=label, variant=variant, size="small", margin=0, on_click=do)
 
 
-def choice(label: str, options: dict[str, Any]) -> Any:
+def choice(label: str, options: dict[str, Any], **params: Any) -> Any:
     """One of a few, side by side."""
     return ui.RadioButtonGroup(
         label=label,
@@ -195,4 +195,5 @@ def choice(label: str, options: dict[str, Any]) -> Any:
         size="small",
         margin=0,
         stylesheets=[SPOKEN_LABEL],
+        **params,
     )

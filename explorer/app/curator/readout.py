@@ -27,14 +27,12 @@ class Readout(ABC):
     ----------
     parts : of the page
     table : of the boxes
-    title : heading of the page, for screen readers
     """
 
-    def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
+    def __init__(self, parts: PageParts, table: BoxTable) -> None:
         self._parts, self._table = parts, table
-        self._title = f'<h1 class="visually-hidden">{title}</h1>'
         self.screen: Any = None
-        self.strip = html_pane(self._title, styles={"flex": "1 1 460px"})
+        self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"})
         self.ledger = html_pane(margin=(4, 0, 0, 0))
         self.error_bars = ErrorBars(self.numbers)
 
@@ -85,7 +83,7 @@ class Readout(ABC):
             screen = replace(screen, answers=self.ask(screen, boxes), boxes=boxes)
         self.screen = screen = self.error_bars.complete(self.complete(screen))
         self.tag(screen)
-        put(self.strip, self._title + figures_strip(self.figures(screen)))
+        put(self.strip, figures_strip(self.figures(screen), "line"))
         self.tell(screen)
         self._table.show(screen.answers)
         self.want(screen)

@@ -20,7 +20,6 @@ from explorer.app.curator.upload import UploadForm
 from explorer.app.explore.drawer import ExploreDrawer
 from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.replay import Replay
-from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
@@ -68,6 +67,8 @@ class Explore(CityPage):
     LOOKS = ("right", "scale", "scale_from", "truth")
     STYLES = ("palette", "partition", "partition_over", "drag")
     Upload, Controls, Text = UploadForm, ExploreDrawer, MapReadout
+    MAPS = ("Truth", "Private")
+    LEAD = "Drag a box on a map: its true and its private count stand at it. Then change epsilon."
     drawer: ExploreDrawer
     readout: MapReadout
 
@@ -92,17 +93,16 @@ class Explore(CityPage):
             "Runs": partial(Runs, parts),
         }
 
-    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
-        """Figures, maps, panels, boxes, ledger."""
+    def above(self) -> list[Any]:
+        """What to do."""
+        return [self.head()]
+
+    def below(self, text: Mapping[str, str]) -> list[Any]:
+        """The summary, what the table says, the ledger."""
         read = self.readout
         return [
-            ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
-            maps,
             read.summary,
-            self.explain.view,
             section("Boxes", text["Boxes"]),
-            self.exchange.view,
-            self.table.widget,
             read.causes.view,
             read.about_bars,
             section("Ledger", text["Ledger"]),

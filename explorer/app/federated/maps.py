@@ -22,10 +22,14 @@ class RoundMaps(MapPair):
         self.put_beside(beside)
         self.round_marks = RoundMarks(self.right.figure, self.right.leaves)
 
-    def _leave(self, taken: int) -> None:
+    def _leave(self, below: str) -> None:
         """The maps take what they can use of the width, and what stands beside them the rest."""
-        super()._leave(taken)
+        super()._leave(below)
         self.frame.styles = {**self.frame.styles, "flex": "1 1 100%"}
+
+    def around(self, whole: str) -> dict[str, str]:
+        """Not limited: beside the maps stand texts."""
+        return {"flex": "1 1 100%"}
 
     def mark_round(self, marked: Marked | None) -> None:
         """Show what a round divided, gave up and could not tell from noise; None for nothing."""

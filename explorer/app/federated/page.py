@@ -22,7 +22,6 @@ from explorer.app.federated.screen import compute
 from explorer.app.federated.server_saw import ServerSawPanel
 from explorer.app.federated.smooth_panel import SmoothPanel
 from explorer.app.federated.thresholds import ThresholdsPanel
-from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.state.federated import FederatedState
@@ -59,6 +58,7 @@ class Federated(CityPage):
     TITLE = "Federated map explorer"
     State = FederatedState
     columns = COLUMNS
+    MAPS = ("Truth", "Private")
     LOOKS = ("right", "scale", "truth")
     STYLES = ("palette", "partition", "drag")
     MORE = "How it was made"
@@ -101,18 +101,16 @@ class Federated(CityPage):
             "Smooth": partial(SmoothPanel, parts),
         }
 
-    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
-        """The first sentence, figures, maps, panels, boxes, ledger."""
+    def above(self) -> list[Any]:
+        """The first sentence."""
+        return [self.readout.summary, self.head()]
+
+    def below(self, text: Mapping[str, str]) -> list[Any]:
+        """What maps and table say, the ledger."""
         read = self.readout
         return [
-            read.summary,
-            ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
-            maps,
-            self.explain.view,
             read.about,
             section("Boxes", text["Boxes"]),
-            self.exchange.view,
-            self.table.widget,
             read.causes.view,
             section("Ledger", text["Ledger"]),
             read.ledger,

@@ -17,8 +17,8 @@ from explorer.app.kit.html import html_pane, put
 class FederatedReadout(MapReadout):
     """Numbers and sentences about two maps; parameters as of `Readout`."""
 
-    def __init__(self, parts: PageParts, table: BoxTable, title: str) -> None:
-        super().__init__(parts, table, title)
+    def __init__(self, parts: PageParts, table: BoxTable) -> None:
+        super().__init__(parts, table)
         # Noise and sampling are in the release's own estimate; nothing is simulated.
         self.error_bars = GivenBars(self.numbers)
         self.about = html_pane(margin=(0, 0, 8, 0))

@@ -29,9 +29,14 @@ from explorer.views.marks import Marks
 from explorer.views.partition import Partition
 from explorer.views.viewport import Viewport
 
-_GAP = 20
-#: Pixels of the window's height beside the maps, and those of a panel below them.
-TAKEN, PANEL = 262, 230
+GAP = 20
+#: Pixels of the window's height that what stands above and below the maps takes on most pages.
+TAKEN = 190
+#: What the table of boxes, or an open panel, has of the window's height below the maps.
+DOCK = f"max(160px, calc({WINDOW} * .2))"
+#: The least width of a dock that stands beside the maps.
+BESIDE = 380
+PANEL = f"max(300px, calc({WINDOW} * .36))"
 Box = tuple[float, float, float, float]
 #: What stands at a box on a map, and in which colour.
 Tag = tuple[str, str]
@@ -90,7 +95,7 @@ class Maps:
     viewed : called after a pan, zoom or resize
     drawn : called with the place of a map and each dragged rectangle (x0, y0, x1, y1) in its unit
     tapped : called with the place of a map and x, y of each click, as the browser sent them
-    taken : pixels of the window's height that the rest of the page needs
+    taken : pixels of the window's height that the rest of the page needs, but for the dock
     least : pixels of width that a map has in the lowest window, if the page is as wide
     """
 
@@ -102,7 +107,7 @@ class Maps:
         tapped: Callable[[int, Any, Any], None] | None = None,
         *,
         taken: int = TAKEN,
-        least: int = 340,
+        least: int = 260,
     ) -> None:
         self.grids = [spec.grid for spec in specs]
         self._drawn = drawn
@@ -142,12 +147,15 @@ class Maps:
             if tapped is not None:
                 on_tap(view.figure, partial(tapped, spec.place))
             self.views.append(view)
-        self.heads = [html_pane(margin=(0, 0, 4, 0)) for _ in specs]
+        self.heads = [html_pane(margin=(0, 0, 2, 0)) for _ in specs]
         self.bar = html_pane()
         self.frame = self._layout()
         #: The maps with their bar, and whatever a page puts beside them.
         self.view = self.frame
-        self._leave(taken)
+        self._around: Any = None
+        self._room = self._swiped = False
+        self._titles: dict[int, tuple[str, str]] = {}
+        self._leave(self._below())
 
     @property
     def grid(self) -> Grid:
@@ -166,6 +174,10 @@ class Maps:
 
     def viewport(self, number: int = -1) -> Viewport:
         """What the browser shows now; before it has answered, the whole grid at a usual size."""
+        if number < 0:
+            # Those that move together show the same; of one that is hidden nothing is known.
+            seen = [at for at, card in enumerate(self._row) if card.visible]
+            number = seen[-1]
         grid, view = self.grids[number], self.views[number]
         try:
             width, height = view.figure.inner_width, view.figure.inner_height
@@ -265,18 +277,48 @@ class Maps:
         self.marks[place].show_node(node)
         self.push()
 
+    def arrange(self, how: str) -> None:
+        """All maps side by side, one of two alone, or the second over the first as far as a slider.
+
+        Parameters
+        ----------
+        how : "all", "swipe", or the number of a map
+        """
+        swipe = how == "swipe" and len(self.views) == 2
+        for number, card in enumerate(self._row):
+            card.visible = how in ("all", "swipe", str(number))
+        look = {"display": "grid", "grid-template-columns": "1fr"} if swipe else {}
+        self._row.styles = {"flex-wrap": "wrap", "gap": f"8px {GAP}px", **look}
+        self.swipe.visible = self._swiped = swipe
+        for number, (title, below) in dict(self._titles).items():
+            self.title(number, title, below)
+        self._leave(self._left)
+        self.push()
+
     def title(self, number: int, title: str, below: str) -> None:
         """Title of a map, and HTML of our own below it."""
-        put(self.heads[number], f"<h2>{title}</h2>{below}")
+        self._titles[number] = title, below
+        look = "head"
+        if self._swiped:
+            # One line for both: what is left of it is for what must be said of the second.
+            look, below = ("head", "") if number == 0 else ("head right", below)
+        put(self.heads[number], f'<div class="{look}"><h2>{title}</h2>{below}</div>')
 
     def put_beside(self, beside: Any) -> None:
         """Put something beside the maps where there is room, and below them where there is none."""
         self.view = ui.wrapping(self.frame, beside, gap="8px 28px")
         self.view.styles = {**self.view.styles, "align-items": "flex-start"}
 
+    def stand_in(self, around: Any) -> None:
+        """Stand in a `holder` of a page, which becomes as wide as the maps can be."""
+        self._around = around
+        self._leave(self._left)
+        around.objects = [self.view]
+
     def make_room(self, room: bool) -> None:
         """Shrink the maps so that a panel below them stands in the window too, or grow again."""
-        self._leave(self._taken + (PANEL if room else 0))
+        self._room = room
+        self._leave(self._below())
 
     def push(self) -> None:
         """In a notebook, send what changed in the figures; a server does so by itself."""
@@ -295,30 +337,72 @@ class Maps:
                 view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0
             )
             cards.append(pn.Column(head, pane, margin=0, sizing_mode="stretch_width"))
+        self._row = ui.wrapping(*cards, gap=f"8px {GAP}px")
+        self.swipe = ui.IntSlider(
+            label="Swipe",
+            value=50,
+            start=0,
+            end=100,
+            visible=False,
+            show_value=False,
+            stylesheets=[SPOKEN_LABEL],
+            margin=0,
+            size="small",
+            sizing_mode="stretch_width",
+        )
+        self.swipe.jscallback(value=_SWIPE, args={"card": cards[-1]})
         return pn.Column(
-            ui.wrapping(*cards, gap=f"8px {_GAP}px"),
+            self._row,
+            self.swipe,
             self.bar,
             sizing_mode="stretch_width",
             margin=0,
         )
 
-    def _leave(self, taken: int) -> None:
-        """Leave ``taken`` pixels of the window's height to the rest; bar and maps end together."""
-        self._left = taken
-        widths = []
+    def _below(self) -> str:
+        """What the dock takes of the window's height where it stands below the maps."""
+        return PANEL if self._room else DOCK
+
+    def _leave(self, below: str) -> None:
+        """Leave the dock its part of the window's height; bar and maps end together.
+
+        Where maps that leave a dock room beside them are higher than those above it, they are.
+        """
+        self._left = below
+        widths: list[str] = []
         aspects = [grid.width / grid.height for grid in self.grids]
+        shown = [each for each, card in zip(aspects, self.frame[0], strict=True) if card.visible]
+        if self._swiped:
+            shown = shown[:1]
+        window = f"{WINDOW} - {self._taken}px"
+        beside = f"(100cqw - {BESIDE + GAP * len(shown)}px) / {sum(shown):.4f}"
+        height = f"max(({window} - {below}), min(({window}), ({beside})))"
         for card, aspect in zip(self.frame[0], aspects, strict=True):
             # Side by side all are of one height.
             part = aspect / max(aspects)
-            widest = (
-                f"min(760px, max({self._least}px, calc(({WINDOW} - {taken}px) * {aspect:.4f})))"
-            )
-            card.styles = {"flex": f"{100 * part:.0f} 1 {300 * part:.0f}px", "max-width": widest}
-            if card.visible:
+            least = round(self._least * min(1.0, aspect))
+            widest = f"min(1000px, max({least}px, calc({height} * {aspect:.4f})))"
+            card.styles = {"flex": f"{100 * part:.0f} 1 {280 * part:.0f}px", "max-width": widest}
+            if self._swiped:
+                over = card is self._row[-1]
+                clip = f"inset(0 0 0 {self.swipe.value}%)" if over else "none"
+                card.styles = {**card.styles, "grid-area": "1 / 1", "clip-path": clip}
+            if card.visible and not (self._swiped and widths):
                 widths.append(widest)
-        self.frame.styles = {
-            "max-width": f"calc({' + '.join(widths)} + {_GAP * (len(widths) - 1)}px)"
-        }
+        whole = f"calc({' + '.join(widths)} + {GAP * (len(widths) - 1)}px)"
+        self.frame.styles = {"max-width": whole}
+        if self._around is not None:
+            self._around.styles = self.around(whole)
+
+    def around(self, whole: str) -> dict[str, str]:
+        """Styles of what the maps stand in, where ``whole`` is their width side by side."""
+        return {"flex": f"1 1 {whole}", "max-width": whole, "min-width": "min(100%, 280px)"}
+
+
+#: In the browser, for each move of the slider.
+_SWIPE = """
+card.styles = {...card.styles, "clip-path": `inset(0 0 0 ${cb_obj.data?.value ?? cb_obj.value}%)`}
+"""
 
 
 class DragState(Protocol):
@@ -333,7 +417,14 @@ class DragState(Protocol):
 class MapTools:
     """Buttons above the maps: what a drag does, zoom in, zoom out, the whole map.
 
-    ``zoom`` is called with a factor: below 1 inwards, above 1 outwards, 0 for the whole map.
+    Parameters
+    ----------
+    state : DragState
+    zoom : called with a factor: below 1 inwards, above 1 outwards, 0 for the whole map
+    refused : shows a sentence
+    phone : whether the page is on a phone, where one of several maps is shown at a time
+    names : of two maps of one place, which can be shown one by one, or one over the other
+    arrange : called with "all", "swipe", "0" or "1"
     """
 
     def __init__(
@@ -343,8 +434,23 @@ class MapTools:
         refused: Callable[[str], None],
         *,
         phone: bool,
+        names: Sequence[str] = (),
+        arrange: Callable[[str], None] = _nothing,
     ) -> None:
         self._zoom = zoom
+        shows = {each: str(number) for number, each in enumerate(names)} | {"Swipe": "swipe"}
+        if not phone:
+            shows = {"Both": "all", **shows}
+        self.shows = ui.RadioButtonGroup(
+            label="Maps shown",
+            options=shows,
+            value="1" if phone else "all",
+            visible=bool(names),
+            size="small",
+            margin=(0, 12, 0, 0),
+            stylesheets=[SPOKEN_LABEL],
+        )
+        ui.bind(self.shows, arrange, refused)
         modes = {"Draw": "draw", "Move": "move"}
         if phone:
             # One finger scrolls the page until a person asks to draw.
@@ -366,7 +472,8 @@ class MapTools:
         # A phone and a narrow cell have no room for all of them in one line.
         narrow = {"flex-wrap": "wrap", "max-width": "100%"}
         row = ui.wrapping if phone else partial(pn.Row, styles=narrow)
-        self.view = row(self.mode, *buttons, margin=0)
+        self.view = row(self.shows, self.mode, *buttons, margin=0)
+        self.view.styles = {**self.view.styles, "flex": "0 1 auto", "max-width": "100%"}
 
     def _button(self, text: str, factor: float) -> Any:
         return ui.Button(

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+#: Of these Roboto is always there: it comes with the widgets, from the page's own server.
+FONT = "Inter, -apple-system, 'Segoe UI', Roboto, system-ui, 'DejaVu Sans', sans-serif"
+#: The four sizes of type. The two of running text grow with the window: a wide one is a projector.
+SMALL, BASE = "clamp(12px, 9.5px + .18vw, 15px)", "clamp(14px, 11.2px + .2vw, 17px)"
+LARGE, HUGE = "18px", "28px"
 
 
-def _mode(*, page: str, paper: str, primary: str, on_primary: str, bar: str, line: str) -> Any:
+#: A finger needs more than a pointer.
+_TOUCH = {"@media (pointer: coarse)": {"minHeight": "44px", "minWidth": "44px"}}
+
+
+def _mode(
+    *, page: str, paper: str, primary: str, on_primary: str, bar: str, line: str, chosen: str
+) -> Any:
     return {
         "palette": {
             "primary": {"main": primary, "contrastText": on_primary},
             "background": {"default": page, "paper": paper},
             "divider": line,
         },
-        "typography": {"fontFamily": FONT, "fontSize": 14},
+        "typography": {
+            "fontFamily": FONT,
+            "fontSize": 14,
+            # The name in the bar.
+            "h3": {"fontSize": LARGE, "fontWeight": 700},
+        },
         "shape": {"borderRadius": 4},
         "components": {
             # The title in the bar is white whatever the theme: the bar stays dark in both.
@@ -29,9 +44,9 @@ def _mode(*, page: str, paper: str, primary: str, on_primary: str, bar: str, lin
                     }
                 }
             },
-            "MuiFormLabel": {"styleOverrides": {"root": {"fontSize": "14px"}}},
-            "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": "14px"}}},
-            "MuiInputBase": {"styleOverrides": {"root": {"fontSize": "15px"}}},
+            "MuiFormLabel": {"styleOverrides": {"root": {"fontSize": BASE}}},
+            "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": BASE}}},
+            "MuiInputBase": {"styleOverrides": {"root": {"fontSize": BASE}}},
             "MuiAccordionSummary": {
                 "styleOverrides": {
                     "root": {"minHeight": "36px !important", "padding": "0 10px"},
@@ -39,15 +54,19 @@ def _mode(*, page: str, paper: str, primary: str, on_primary: str, bar: str, lin
                 }
             },
             "MuiToolbar": {"styleOverrides": {"root": {"minHeight": "48px !important"}}},
-            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none"}}},
+            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none", **_TOUCH}}},
             "MuiToggleButton": {
                 "styleOverrides": {
                     "root": {
                         "textTransform": "none",
                         "lineHeight": 1.3,
+                        **_TOUCH,
+                        # Quiet: the full accent is for the one thing to press.
                         "&.Mui-selected, &.Mui-selected:hover": {
-                            "backgroundColor": primary,
-                            "color": on_primary,
+                            "backgroundColor": f"{chosen} !important",
+                            "boxShadow": f"inset 0 -2px {primary}",
+                            "color": "inherit !important",
+                            "fontWeight": 600,
                         },
                     }
                 }
@@ -68,6 +87,7 @@ THEME: dict[str, Any] = {
         on_primary="#ffffff",
         bar="#16202b",
         line="#d9dfe6",
+        chosen="rgba(11, 83, 148, .10)",
     ),
     "dark": _mode(
         page="#10161d",
@@ -76,92 +96,106 @@ THEME: dict[str, Any] = {
         on_primary="#0c1117",
         bar="#10161d",
         line="#2a3541",
+        chosen="rgba(255, 255, 255, .12)",
     ),
 }
 
 #: Styles of the HTML pieces of `views.markup`; colours follow the theme through currentColor.
 CSS = f"""
 :host {{ font-family: {FONT}; color: inherit; min-width: 0; max-width: 100%; }}
-h2 {{ font-size: 16px; line-height: 22px; font-weight: 600; margin: 0; }}
-h2 small {{ font-size: 13px; font-weight: 400; opacity: .78; margin-left: 6px; }}
-h2.section {{ font-size: 13px; line-height: 18px; font-weight: 700; margin: 8px 0 0; }}
-p {{ font-size: 13px; line-height: 18px; margin: 0; }}
+h2 {{ font-size: {LARGE}; line-height: 1.35; font-weight: 600; margin: 0; }}
+h2 small {{ font-size: {BASE}; font-weight: 400; opacity: .78; margin-left: 6px; }}
+h2.section {{ font-size: {BASE}; line-height: 1.4; font-weight: 700; margin: 8px 0 0; }}
+p {{ font-size: {BASE}; line-height: 1.4; margin: 0; }}
 .quiet, h2 + p {{ opacity: .78; }}
-.help {{ font-size: 12.5px; line-height: 17px; opacity: .82; margin: 0 0 6px;
+.help {{ font-size: {SMALL}; line-height: 1.4; opacity: .82; margin: 0 0 6px;
   border-left: 2px solid currentColor; padding-left: 8px; }}
-.summary {{ font-size: 14px; line-height: 20px; max-width: 110ch; }}
+.summary {{ font-size: {BASE}; line-height: 1.4; max-width: 110ch; }}
 .figures {{ display: flex; flex-wrap: wrap; gap: 8px 28px; margin: 0; }}
 .figures div {{ min-width: 88px; }}
 @media (max-width: 600px) {{ .figures {{ gap: 8px 0; }} .figures div {{ width: 50%; }} }}
-.figures dt {{ font-size: 13px; line-height: 18px; opacity: .78; white-space: nowrap; }}
-.figures dd {{ font-size: 22px; line-height: 28px; font-weight: 600; margin: 0;
+.figures dt {{ font-size: {BASE}; line-height: 1.4; opacity: .78; white-space: nowrap; }}
+.figures dd {{ font-size: {LARGE}; line-height: 1.35; font-weight: 600; margin: 0;
   font-variant-numeric: tabular-nums; white-space: nowrap; }}
 .figures.four div {{ width: auto; min-width: 0; }}
 .figures.four {{ display: grid; grid-template-columns: repeat(4, 1fr); gap: 0 10px;
   margin-top: 4px; }}
-.figures.four dd {{ font-size: 19px; line-height: 25px; }}
-.bar .caption {{ font-size: 13px; line-height: 18px; opacity: .85; }}
+.figures.four dd {{ font-size: {LARGE}; line-height: 1.35; }}
+.bar .caption {{ font-size: {BASE}; line-height: 1.4; opacity: .85; }}
 .bar .gradient {{ height: 10px; border-radius: 2px; margin: 3px 0 2px; }}
-.bar .ticks {{ position: relative; height: 18px; }}
-.bar .ticks span {{ position: absolute; transform: translateX(-50%); font-size: 12px;
-  line-height: 18px; opacity: .85; font-variant-numeric: tabular-nums; white-space: nowrap; }}
+.bar .ticks {{ position: relative; height: 16px; }}
+.bar .ticks span {{ position: absolute; transform: translateX(-50%); font-size: {SMALL};
+  line-height: 16px; opacity: .85; font-variant-numeric: tabular-nums; white-space: nowrap; }}
 .bar .ticks span:first-child {{ transform: none; }}
 .bar .ticks span:last-child:not(:first-child) {{ transform: translateX(-100%); }}
 .bars {{ display: grid; grid-template-columns: 1fr 1fr; gap: 20px; }}
+.one.bar {{ display: grid; grid-template-columns: auto minmax(120px, 1fr); column-gap: 12px; }}
+.one.bar .caption {{ grid-row: 1 / 3; align-self: center; }}
+.one.bar .gradient {{ margin: 5px 0 1px; }}
+.bars .one.bar {{ display: block; }}
+@media (max-width: 700px) {{ .one.bar {{ display: block; }} }}
+.head {{ display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 10px; }}
+.head.right {{ flex-direction: row-reverse; }}
+.head p {{ font-size: {SMALL}; }}
+.lead {{ font-size: {BASE}; max-width: 110ch; }}
+.figures.line {{ gap: 0 16px; justify-content: flex-end; }}
+.figures.line div {{ display: flex; gap: 6px; align-items: baseline; min-width: 0; width: auto; }}
+.figures.line dt {{ font-size: {SMALL}; }}
+.figures.line dd {{ font-size: {BASE}; line-height: 1.4; }}
 .ledger .stack {{ display: flex; height: 12px; border-radius: 3px; overflow: hidden; gap: 1px; }}
 .ledger .stack i {{ min-width: 2px; flex-basis: 0; }}
 .ledger ul {{ display: flex; flex-wrap: wrap; gap: 2px 18px; list-style: none; padding: 0;
-  margin: 6px 0 0; font-size: 13px; line-height: 20px; }}
+  margin: 6px 0 0; font-size: {BASE}; line-height: 1.4; }}
 .ledger li i {{ display: inline-block; width: 10px; height: 10px; border-radius: 2px;
   margin-right: 6px; }}
 .ledger li span {{ opacity: .7; }}
-h3 {{ font-size: 14px; line-height: 20px; font-weight: 600; margin: 0; }}
+h3 {{ font-size: {BASE}; line-height: 1.4; font-weight: 600; margin: 0; }}
 h3 + p {{ opacity: .78; }}
 .beside {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr));
   gap: 8px 24px; }}
 .pages {{ display: flex; gap: 4px; }}
-.pages a {{ color: #ffffff; font-size: 14px; line-height: 20px; padding: 4px 10px;
+.pages a {{ color: #ffffff; font-size: {BASE}; line-height: 1.4; padding: 4px 10px;
   border-radius: 4px; text-decoration: none; opacity: .85; }}
 @media (max-width: 600px) {{ .pages {{ gap: 0; flex-wrap: wrap; max-width: 196px; }}
-  .pages a {{ padding: 2px 4px; font-size: 12.5px; line-height: 18px; }} }}
+  .pages a {{ padding: 2px 4px; font-size: {SMALL}; line-height: 1.4; }} }}
 .pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
 .pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
-.progress {{ display: flex; align-items: center; gap: 12px; font-size: 14px; line-height: 20px; }}
+.progress {{ display: flex; align-items: center; gap: 12px; font-size: {BASE}; line-height: 1.4; }}
 .progress .rail {{ flex: 1 1 120px; max-width: 420px; height: 10px; border-radius: 5px;
   overflow: hidden; background: rgba(128, 140, 152, .35); }}
 .progress .rail i {{ display: block; height: 100%; background: #3b8fd6; }}
 .scroll {{ overflow-x: auto; }}
-.numbers {{ border-collapse: collapse; font-size: 13px; line-height: 18px;
+.numbers {{ border-collapse: collapse; font-size: {BASE}; line-height: 1.4;
   font-variant-numeric: tabular-nums; }}
 .numbers caption {{ text-align: left; opacity: .78; padding: 2px 0 4px; }}
 .numbers th, .numbers td {{ padding: 4px 8px 4px 0; text-align: right; white-space: nowrap;
   border-bottom: 1px solid rgba(128, 140, 152, .35); font-weight: 400; }}
 .numbers thead th {{ font-weight: 600; }}
 .numbers th:first-child {{ text-align: left; font-weight: 600; }}
-.numbers small {{ opacity: .7; font-size: 12px; font-weight: 400; }}
+.numbers small {{ opacity: .7; font-size: {SMALL}; font-weight: 400; }}
 .numbers .best {{ font-weight: 700; }}
 .numbers .place {{ display: inline-block; min-width: 18px; padding: 0 4px; margin-right: 4px;
-  border-radius: 9px; text-align: center; font-size: 12px; line-height: 18px;
+  border-radius: 9px; text-align: center; font-size: {SMALL}; line-height: 1.4;
   box-sizing: border-box;
   background: rgba(128, 140, 152, .22); }}
 .numbers .best .place {{ background: #0b5394; color: #ffffff; }}
-.facts {{ border-collapse: collapse; font-size: 13px; line-height: 18px; width: 100%; }}
+.facts {{ border-collapse: collapse; font-size: {BASE}; line-height: 1.4; width: 100%; }}
 .facts th, .facts td {{ text-align: left; vertical-align: top; padding: 3px 16px 3px 0;
   border-bottom: 1px solid rgba(128, 140, 152, .35); font-variant-numeric: tabular-nums; }}
 .facts th {{ font-weight: 600; white-space: nowrap; width: 1%; }}
-.facts small {{ opacity: .78; font-size: 12.5px; margin-left: 8px; display: inline-block; }}
+.facts small {{ opacity: .78; font-size: {SMALL}; margin-left: 8px; display: inline-block; }}
 @media (max-width: 600px) {{ .facts small {{ margin-left: 0; }} }}
-.verdict {{ font-size: 19px; line-height: 26px; font-weight: 600; margin: 2px 0 !important;
+.verdict {{ font-size: {LARGE}; line-height: 1.35; font-weight: 600; margin: 2px 0 !important;
   opacity: 1 !important; font-variant-numeric: tabular-nums; }}
 .node .wide {{ grid-column: 1 / -1; }}
-.turns {{ margin: 2px 0 8px; padding-left: 18px; font-size: 14px; line-height: 20px; }}
+.turns {{ margin: 2px 0 8px; padding-left: 18px; font-size: {BASE}; line-height: 1.4; }}
 .numbers .swatch {{ vertical-align: -1px; margin-right: 8px; }}
-details summary {{ font-size: 13px; line-height: 24px; cursor: pointer; }}
+details summary {{ font-size: {BASE}; line-height: 1.4; cursor: pointer; }}
 @media (max-width: 600px) {{ .badge {{ display: none !important; }} }}
-.badge {{ display: inline-block; font-size: 12px; line-height: 18px; font-weight: 600;
+.badge {{ display: inline-block; font-size: {SMALL}; line-height: 1.4; font-weight: 600;
   padding: 1px 8px; border-radius: 9px; border: 1px solid currentColor; }}
 .notice {{ border-left: 4px solid #d96a00; background: rgba(217, 106, 0, .14);
-  padding: 8px 12px; border-radius: 3px; font-size: 14px; line-height: 20px; }}
+  padding: 8px 12px; border-radius: 3px; font-size: {BASE}; line-height: 1.4; }}
 .notice.info {{ border-color: #3b8fd6; background: rgba(59, 143, 214, .14); }}
 .visually-hidden {{ position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0;
   overflow: hidden; clip-path: inset(50%); white-space: nowrap; border: 0; }}
@@ -174,20 +208,30 @@ SPOKEN_LABEL = """
 """
 
 #: The upload button has no small size of its own.
-SMALL_BUTTON = ".MuiButton-root { font-size: 13px; padding: 3px 9px; }"
+SMALL_BUTTON = f".MuiButton-root {{ font-size: {BASE}; padding: 3px 9px; }}"
 
 #: The table of boxes: thirteen columns beside a drawer on a small laptop.
-TABLE_CSS = """
-:host .tabulator { font-size: 13px; }
-:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 6px 4px; }
-:host .tabulator .tabulator-header .tabulator-col-title { font-size: 12.5px; font-weight: 600; }
-:host .tabulator .tabulator-row .tabulator-cell { padding: 6px 4px; font-variant-numeric:
-  tabular-nums; }
+TABLE_CSS = f"""
+:host .tabulator {{ font-size: {BASE}; }}
+:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content {{ padding: 3px 4px; }}
+:host .tabulator .tabulator-header .tabulator-col-title {{ font-size: {SMALL}; font-weight: 600; }}
+:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row,
+:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row .tabulator-cell {{
+  min-height: 30px; font-variant-numeric: tabular-nums; }}
+:host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row .tabulator-cell {{
+  padding: 3px 4px; align-content: center; }}
+/* Quiet enough for the bars in it: blue on blue was 1.3 to 1. */
+:host .pnx-tabulator.tabulator .tabulator-row.tabulator-selected,
+:host .pnx-tabulator.tabulator .tabulator-row.tabulator-selected:hover {{
+  background-color: rgba(128, 140, 152, .22) !important; color: inherit !important;
+  box-shadow: inset 4px 0 #ec5b8f; }}
+:host .pnx-tabulator.tabulator .tabulator-row:hover {{
+  background-color: rgba(128, 140, 152, .12) !important; color: inherit !important; }}
 /* In JupyterLab every second row had Material's fainter text. */
 :host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-table
-  .tabulator-row.tabulator-row-even { color: inherit; }
-div.causes { display: flex; justify-content: space-between; gap: 6px; line-height: 15px; }
-div.causes i { display: inline-block; width: 8px; height: 8px; border-radius: 2px;
-  margin-right: 4px; }
-svg.causes { display: block; width: 100%; height: 7px; margin-top: 2px; }
+  .tabulator-row.tabulator-row-even {{ color: inherit; }}
+div.causes {{ display: flex; justify-content: space-between; gap: 6px; line-height: 15px; }}
+div.causes i {{ display: inline-block; width: 8px; height: 8px; border-radius: 2px;
+  margin-right: 4px; }}
+svg.causes {{ display: block; width: 100%; height: 7px; margin-top: 2px; }}
 """

@@ -20,7 +20,7 @@ from explorer.views.markup import count_bar, difference_bar
 from explorer.views.viewport import Viewport
 
 #: Pixels of the window's height beside the maps.
-_TAKEN = 292
+_TAKEN = 220
 #: What trips do at a place.
 _DO = {"from": "begin", "to": "end"}
 _TOLD = "the table of boxes gives its numbers"

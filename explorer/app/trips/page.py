@@ -17,7 +17,6 @@ from explorer.app.curator.page import Place
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
 from explorer.app.curator.start import OWN
-from explorer.app.kit import ui
 from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.state.trips import TripsState
@@ -122,18 +121,16 @@ class Trips(DrawnPage):
             "Compared": partial(ComparedPanel, parts),
         }
 
-    def lay_out(self, text: Mapping[str, str], maps: Any) -> list[Any]:
-        """Figures, the answer of the chosen row, maps, panels, rows, ledger."""
+    def above(self) -> list[Any]:
+        """The answer of the chosen row."""
+        return [self.readout.answer, self.head()]
+
+    def below(self, text: Mapping[str, str]) -> list[Any]:
+        """What the maps and the table say, the ledger."""
         read = self.readout
         return [
-            ui.wrapping(read.strip, self.tools.view, gap="6px 16px", margin=(0, 0, 8, 0)),
-            read.answer,
-            maps,
             read.about,
-            self.explain.view,
             section("Boxes", text["Boxes"]),
-            self.exchange.view,
-            self.table.widget,
             read.about_bars,
             section("Ledger", text["Ledger"]),
             read.ledger,

@@ -65,7 +65,7 @@ def test_no_box_is_said_too(matrix) -> None:
     got = answer_boxes(release, matrix, np.zeros((0, 4)))
     assert "no box" in summary("HTF", "a test", release, got)
     strip = dict(key_figures(release, got, float("nan"), 1.5))
-    assert strip["Median box error"] == strip["Cell errors per point (L1/N)"] == "–"
+    assert strip["Median box error"] == strip["Cell errors (L1/N)"] == "–"
     assert strip["Computed in"] == "1.5 s"
 
 

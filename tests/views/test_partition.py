@@ -1,5 +1,7 @@
 """The partition's drawing: which leaves become boxes, and when the crowd becomes an image."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,19 @@ def test_density_times_cells_is_the_private_count() -> None:
     assert leaves.cells.sum() == 32 * 32
 
 
+def test_lines_are_faint_where_nobody_is() -> None:
+    leaves, grid = leaves_of(Identity(epsilon=1.0), 4)
+    people = np.where(leaves.boxes[:, 0] >= 2, 60.0, -1.0)
+    drawn = partition(replace(leaves, counts=people), Viewport.whole(grid, 400), grid)
+    east = drawn.boxes["x0"] >= 2
+    np.testing.assert_allclose(drawn.boxes["alpha"][east], 0.5)
+    np.testing.assert_allclose(drawn.boxes["alpha"][~east], 0.5 * 0.3, rtol=1e-6)
+
+
 def test_lines_fade_in_with_zoom_and_illegible_leaves_are_not_sent() -> None:
     leaves, grid = leaves_of(Identity(epsilon=1.0), 16)
+    # All are as dense as each other, so that no line is fainter for being in a quiet place.
+    leaves = replace(leaves, counts=np.ones(len(leaves.counts)))
     for pixels, sent, alpha in [(32, 0, None), (16 * 16, 256, 0.5), (16 * 8, 256, 0.5 * 5 / 13)]:
         drawn = partition(leaves, Viewport.whole(grid, pixels), grid)
         assert drawn.edges is None

@@ -131,12 +131,14 @@ class Compare(MapPage):
         self.sweep = SweepView(parts.state, self._source, parts.refuse)
         about = "Two mechanisms with the same epsilon and boxes: see at each box who is nearer."
         head = html_pane(
-            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="lead">{about}</p>',
+            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="lead">{about} '
+            f'<span class="quiet">{self.BADGE}.</span></p>',
             styles={"flex": "1 1 300px", "align-self": "center"},
         )
         self._why, self._score = html_pane(margin=(8, 0, 6, 0)), html_pane(margin=(4, 0))
         self._ledgers = html_pane(margin=(4, 0, 0, 0))
         dock = [self._score, self.table.widget, self.exchange.view, self._why]
+        dock.append(section("Boxes", text["Boxes"]))
         self.body = pn.Column(
             self.message.view,
             ui.wrapping(head, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0)),

@@ -24,7 +24,7 @@ from explorer.views.viewport import Viewport
 #: Pixels of the window's height beside the maps.
 _TAKEN = 258
 #: Pixels of width that both maps should have before the text beside them goes below.
-_WIDE = 340
+_WIDE = 300
 _NEIGHBOURS = "A box drawn here counts its neighbours in it, too"
 _TOLD = "the tables give its numbers"
 

@@ -108,8 +108,7 @@ class Country(DrawnPage):
         read = self.readout
         read.closer = self.closer
         return [
-            read.answer,
-            self.head(),
+            self.head(read.answer),
             ui.wrapping(read.picker.view, self.drawer.shows, gap="6px 16px", margin=(0, 0, 6, 0)),
         ]
 

@@ -30,7 +30,7 @@ class CountryReadout(Readout):
         super().__init__(parts, table)
         # Its intervals follow from one linear form over all draws.
         self.error_bars = GivenBars(self.numbers)
-        self.answer = html_pane(margin=(2, 0, 6, 0))
+        self.answer = html_pane()
         self.about = html_pane(margin=(4, 0, 8, 0))
         self.family = html_pane(margin=(4, 0))
         # Beside the maps where so much room is left.

@@ -149,13 +149,18 @@ class DrawnPage(MapPage):
             margin=(6, 16, 24, 16),
         )
 
-    def head(self) -> Any:
+    def head(self, *lead: Any) -> Any:
         """The first sentence, and beside it the tools of the maps."""
-        lead = html_pane(
-            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="lead">{self.LEAD}</p>',
+        title = f'<h1 class="visually-hidden">{self.TITLE}</h1>'
+        said = lead or [html_pane(f'<p class="lead">{self.LEAD}</p>')]
+        first = pn.Column(
+            html_pane(title),
+            *said,
+            sizing_mode="stretch_width",
+            margin=0,
             styles={"flex": "1 1 300px", "align-self": "center"},
         )
-        return ui.wrapping(lead, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0))
+        return ui.wrapping(first, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0))
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""

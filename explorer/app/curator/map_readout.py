@@ -27,7 +27,7 @@ class MapReadout(Readout):
 
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         super().__init__(parts, table)
-        self.summary = html_pane(margin=(6, 0, 10, 0))
+        self.summary = html_pane(margin=(4, 0))
         self.about_bars = html_pane(f'<p class="quiet">{SIMULATED}</p>')
         self.causes = CausesFinder(self._question, self._mark, self._told, parts.refuse)
 

@@ -103,7 +103,7 @@ class Federated(CityPage):
 
     def above(self) -> list[Any]:
         """The first sentence."""
-        return [self.readout.summary, self.head()]
+        return [self.head(self.readout.summary)]
 
     def below(self, text: Mapping[str, str]) -> list[Any]:
         """What maps and table say, the ledger."""

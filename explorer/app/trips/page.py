@@ -123,7 +123,7 @@ class Trips(DrawnPage):
 
     def above(self) -> list[Any]:
         """The answer of the chosen row."""
-        return [self.readout.answer, self.head()]
+        return [self.head(self.readout.answer)]
 
     def below(self, text: Mapping[str, str]) -> list[Any]:
         """What the maps and the table say, the ledger."""

@@ -27,7 +27,7 @@ class TripReadout(Readout):
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         super().__init__(parts, table)
         # Two lines whatever it says: the maps below it must not jump from row to row.
-        self.answer = html_pane(margin=(6, 0, 2, 0), styles={"min-height": "40px"})
+        self.answer = html_pane(styles={"min-height": "40px"})
         self.about = html_pane(margin=(0, 0, 8, 0))
         self.about_bars = html_pane()
         self.causes = TripCauses(self.numbers)

@@ -28,7 +28,7 @@ def test_only_the_open_panel_is_asked_anything() -> None:
     leaf, runs, opened, refused = Panel(), Panel(), [], []
     words = {"Leaf": "About leaves.", "Runs": "About runs."}
     strip = Explain({"Leaf": leaf, "Runs": runs}, words, refused.append, opened.append)
-    assert list(strip.choice.options) == ["Off", "One area", "Other possible results"]
+    assert list(strip.choice.options) == ["Boxes", "One area", "Other possible results"]
     first, second = SimpleNamespace(), SimpleNamespace()
     strip.show(first)
     strip.selected()

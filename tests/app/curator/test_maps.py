@@ -74,7 +74,7 @@ def test_the_difference_has_its_own_colours_and_two_bars(visit) -> None:
     visit.show(look=Look(right="difference"))
     assert tuple(visit.maps.left.mapper.palette) == palette.PALETTES["magma"]
     assert tuple(visit.maps.right.mapper.palette) == palette.DIFFERENCE
-    assert visit.maps.bar.object.count('class="bar"') == 2
+    assert visit.maps.bar.object.count('role="img"') == 2
     assert "Difference" in visit.maps.heads[1].object
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from bokeh.events import SelectionGeometry, Tap
 
-from explorer.app.kit.maps import PANEL, TAKEN, Editing, Maps, MapSpec
+from explorer.app.kit.dock import holder
+from explorer.app.kit.maps import BESIDE, DOCK, GAP, PANEL, TAKEN, Editing, Maps, MapSpec
 from explorer.grid.grid import Grid
 from tests.app.acts import drag
 from tests.helpers import happen
@@ -94,9 +95,9 @@ def test_maps_and_bar_end_together_and_make_room(visit) -> None:
     maps = visit.maps
     whole = maps.view.styles["max-width"]
     assert all(width in whole for width in widths(maps))
-    assert all(f"100vh) - {TAKEN}px" in width for width in widths(maps))
+    assert all(f"100vh) - {TAKEN}px - {DOCK}" in width for width in widths(maps))
     maps.make_room(True)
-    assert all(f"100vh) - {TAKEN + PANEL}px" in width for width in widths(maps))
+    assert all(f"100vh) - {TAKEN}px - {PANEL}" in width for width in widths(maps))
     maps.make_room(False)
     assert maps.view.styles["max-width"] == whole
 
@@ -107,7 +108,51 @@ def test_a_title_is_sent_once() -> None:
     maps.heads[0].param.watch(sent.append, "object")
     maps.title(0, "Truth", "<p>below</p>")
     maps.title(0, "Truth", "<p>below</p>")
-    assert [event.new for event in sent] == ["<h2>Truth</h2><p>below</p>"]
+    assert [event.new for event in sent] == [
+        '<div class="head"><h2>Truth</h2><p>below</p></div>'
+    ]
+
+
+def test_maps_are_as_high_as_the_window_lets_them_be_beside_the_dock() -> None:
+    maps = Visit(2).maps
+    aspects = sum(grid.width / grid.height for grid in maps.grids)
+    assert all(f"(100cqw - {BESIDE + 2 * GAP}px) / {aspects:.4f}" in each for each in widths(maps))
+
+
+def pair() -> Maps:
+    maps = Maps([MapSpec(PARIS, "a"), MapSpec(PARIS, "b")], lambda: None, lambda *_: None)
+    maps.title(0, "Truth", "<p>exact</p>")
+    maps.title(1, "Private", "<p>a preview</p>")
+    return maps
+
+
+def test_one_of_two_maps_can_stand_alone() -> None:
+    maps = pair()
+    maps.stand_in(around := holder())
+    both = around.styles["max-width"]
+    for how, shown in (("1", [False, True]), ("0", [True, False]), ("all", [True, True])):
+        maps.arrange(how)
+        assert [card.visible for card in maps.view[0]] == shown
+        assert (around.styles["max-width"] == both) == (how == "all")
+
+
+def test_the_second_map_lies_over_the_first_as_far_as_the_slider() -> None:
+    maps = pair()
+    maps.arrange("swipe")
+    first, second = maps.view[0]
+    assert first.visible
+    assert second.visible
+    assert first.styles["grid-area"] == second.styles["grid-area"]
+    assert first.styles["clip-path"] == "none"
+    assert second.styles["clip-path"] == "inset(0 0 0 50%)"
+    assert maps.swipe.visible
+    # What must be said of the second map is said; two lines in one place could not be read.
+    assert "exact" not in maps.heads[0].object
+    assert "a preview" in maps.heads[1].object
+    maps.arrange("all")
+    assert not maps.swipe.visible
+    assert "exact" in maps.heads[0].object
+    assert all("clip-path" not in card.styles for card in maps.view[0])
 
 
 class Edits:

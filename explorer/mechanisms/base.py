@@ -66,6 +66,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     Attributes
     ----------
     key, title, summary, paper : its name in files, on screens, in one sentence, and its source
+    group : its heading in menus
     dimensions : numbers of dimensions of the counts that it takes
     for_maps : whether menus and comparisons of maps offer it
     colour : a name in the palette of the charts, such as "red", or a hex colour; "" leaves it open
@@ -100,6 +101,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     title: ClassVar[str] = ""
     summary: ClassVar[str] = ""
     paper: ClassVar[str] = ""
+    group: ClassVar[str] = "Others"
     dimensions: ClassVar[Collection[int]] = (2,)
     for_maps: ClassVar[bool] = True
     colour: ClassVar[str] = ""

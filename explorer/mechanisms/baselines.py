@@ -38,6 +38,7 @@ class Identity(Mechanism):
     title: ClassVar[str] = "Identity"
     summary: ClassVar[str] = "Noise on every single cell of the grid."
     paper: ClassVar[str] = "Dwork, McSherry, Nissim, Smith 2006"
+    group: ClassVar[str] = "Baselines"
     dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "olive"
     marker: ClassVar[str] = "hex"
@@ -82,7 +83,8 @@ class Uniform(Mechanism):
     key: ClassVar[str] = "uniform"
     title: ClassVar[str] = "Uniform"
     summary: ClassVar[str] = "One noisy total, spread evenly over the whole map."
-    paper: ClassVar[str] = "htf-2022, section 7.5"
+    paper: ClassVar[str] = "Shaham et al., ACM TSAS 2022, section 7.5"
+    group: ClassVar[str] = "Baselines"
     dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "plum"
     marker: ClassVar[str] = "inverted_triangle"

@@ -55,6 +55,7 @@ class DAF(Mechanism):
     dimensions: ClassVar[Collection[int]] = TRIPS
     for_maps: ClassVar[bool] = False
     paper: ClassVar[str] = "Shaham, Ghinita, Shahabi, 2022"
+    group: ClassVar[str] = "Trees"
 
     none_is: ClassVar[Mapping[str, str]] = {"stop_count": "No stop count"}
     stop_count = param.Number(

@@ -72,7 +72,8 @@ class Gravity(Mechanism):
     summary: ClassVar[str] = (
         "Maps of the places say where, an adaptive tree of trips says how many."
     )
-    paper: ClassVar[str] = "this project, notebooks/design"
+    paper: ClassVar[str] = "this project"
+    group: ClassVar[str] = "New here"
     dimensions: ClassVar[Collection[int]] = (2, 4, 6)
     for_maps: ClassVar[bool] = False
     colour: ClassVar[str] = "red"

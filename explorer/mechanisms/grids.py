@@ -49,6 +49,7 @@ class UG(Mechanism):
     title: ClassVar[str] = "UG"
     summary: ClassVar[str] = "A uniform grid whose cells are as large as the noise asks for."
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+    group: ClassVar[str] = "Grids"
     colour: ClassVar[str] = "olive"
     marker: ClassVar[str] = "hex"
     compared_first: ClassVar[bool] = True
@@ -120,6 +121,7 @@ class AG(Mechanism):
     title: ClassVar[str] = "AG"
     summary: ClassVar[str] = "A coarse grid, divided again where a first noisy count is high."
     paper: ClassVar[str] = "Qardaji, Yang, Li, ICDE 2013"
+    group: ClassVar[str] = "Grids"
     colour: ClassVar[str] = "sky"
     marker: ClassVar[str] = "diamond"
     compared_first: ClassVar[bool] = True

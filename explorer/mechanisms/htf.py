@@ -64,6 +64,7 @@ class HTF(Mechanism):
     title: ClassVar[str] = "HTF"
     summary: ClassVar[str] = "A binary tree that cuts where both halves become even."
     paper: ClassVar[str] = "Shaham et al., ACM TSAS 2022"
+    group: ClassVar[str] = "Trees"
     colour: ClassVar[str] = "blue"
     marker: ClassVar[str] = "square"
     compared_first: ClassVar[bool] = True

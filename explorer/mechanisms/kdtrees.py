@@ -52,6 +52,7 @@ class KDStandard(Mechanism):
     title: ClassVar[str] = "KD-standard"
     summary: ClassVar[str] = "A kd-tree cut at noisy medians, every node counted."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    group: ClassVar[str] = "Trees"
     colour: ClassVar[str] = "violet"
     marker: ClassVar[str] = "star"
 
@@ -101,6 +102,7 @@ class KDHybrid(Mechanism):
     title: ClassVar[str] = "KD-hybrid"
     summary: ClassVar[str] = "Some levels cut at noisy medians, the others quartered for free."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    group: ClassVar[str] = "Trees"
     colour: ClassVar[str] = "violet"
     marker: ClassVar[str] = "star"
     dash: ClassVar[str] = "dashed"
@@ -165,6 +167,7 @@ class KDCell(Mechanism):
     title: ClassVar[str] = "KD-cell"
     summary: ClassVar[str] = "A kd-tree drawn on a noisy grid, its leaves counted afresh."
     paper: ClassVar[str] = "Xiao, Xiong, Yuan, SDM 2010"
+    group: ClassVar[str] = "Trees"
     colour: ClassVar[str] = "blue"
     marker: ClassVar[str] = "square"
     dash: ClassVar[str] = "dashed"

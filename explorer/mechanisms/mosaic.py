@@ -59,7 +59,8 @@ class Mosaic(Mechanism):
     key: ClassVar[str] = "mosaic"
     title: ClassVar[str] = "Mosaic"
     summary: ClassVar[str] = "An adaptive quadtree that keeps most of its budget for the leaves."
-    paper: ClassVar[str] = "this project, notebooks/design"
+    paper: ClassVar[str] = "this project"
+    group: ClassVar[str] = "New here"
     dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "red"
     compared_first: ClassVar[bool] = True

@@ -35,6 +35,7 @@ class Privlet(Mechanism):
     title: ClassVar[str] = "Privlet"
     summary: ClassVar[str] = "Noise on wavelet coefficients, kind to large rectangles."
     paper: ClassVar[str] = "Xiao, Wang, Gehrke, TKDE 2011"
+    group: ClassVar[str] = "Hierarchies"
     colour: ClassVar[str] = "red"
     dash: ClassVar[str] = "dashed"
 

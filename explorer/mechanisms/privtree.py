@@ -40,6 +40,7 @@ class PrivTree(Mechanism):
     title: ClassVar[str] = "PrivTree"
     summary: ClassVar[str] = "A quadtree that goes as deep as the data for one price."
     paper: ClassVar[str] = "Zhang, Xiao, Xie, SIGMOD 2016"
+    group: ClassVar[str] = "Trees"
     dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "orange"
     marker: ClassVar[str] = "triangle"

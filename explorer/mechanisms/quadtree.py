@@ -42,6 +42,7 @@ class QuadTree(Mechanism):
     title: ClassVar[str] = "QuadTree"
     summary: ClassVar[str] = "The map quartered again and again, whatever lies in it."
     paper: ClassVar[str] = "Cormode et al., ICDE 2012"
+    group: ClassVar[str] = "Trees"
     dimensions: ClassVar[Collection[int]] = ANY
     colour: ClassVar[str] = "plum"
     marker: ClassVar[str] = "inverted_triangle"

@@ -77,6 +77,7 @@ class TripGrid(Mechanism):
     dimensions: ClassVar[Collection[int]] = TRIPS
     for_maps: ClassVar[bool] = False
     paper: ClassVar[str] = "Shaham, Ghinita, Shahabi, 2022"
+    group: ClassVar[str] = "Grids"
 
     total_share = total_share_option()
 
@@ -224,6 +225,7 @@ class MKM(TripGrid):
     title: ClassVar[str] = "MKM"
     summary: ClassVar[str] = "A very fine even grid, whatever the budget (formula recalled)."
     paper: ClassVar[str] = "Lei 2011, recalled; compared in Shaham, Ghinita, Shahabi, 2022"
+    group: ClassVar[str] = "Grids"
     colour: ClassVar[str] = "blue"
     marker: ClassVar[str] = "square"
     dash: ClassVar[str] = "dashed"

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from explorer.app.compare.maps import PrivatePair
 from explorer.app.compare.pair import Pair, compute_pair
-from explorer.app.compare.small import SmallJob, SmallMaps, SmallScreen, compute_small
+from explorer.app.compare.small import SmallMaps
 from explorer.app.curator import screen
 from explorer.app.curator.data import CityData, same_extent
+from explorer.app.curator.small import SmallJob, SmallScreen, compute_small
 from explorer.app.kit.dock import holder
 from explorer.app.state.compare import FOUR, CompareState
 from explorer.app.work.document import soon, when_loaded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
@@ -16,6 +16,7 @@ from explorer.app.kit.bound import Tied
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
 from explorer.app.state.mechanism import MechanismState
+from explorer.mechanisms import Mechanism
 
 
 class MechanismControls:
@@ -38,9 +39,11 @@ class MechanismControls:
         letter: str = "",
     ) -> None:
         self._state = state
-        titles = {each.title: key for key, each in state.offered().items()}
         menu = ui.Select(
-            label=f"Mechanism {letter}".strip(), options=titles, value=state.mechanism, **ui.WIDE
+            label=f"Mechanism {letter}".strip(),
+            value=state.mechanism,
+            **grouped(state.offered()),
+            **ui.WIDE,
         )
         self.menu = Tied(state, refused).tie(menu, "mechanism")
         self.about = html_pane(margin=(0, 10, 4, 10))
@@ -56,6 +59,16 @@ class MechanismControls:
     def _describe(self) -> None:
         chosen = self._state.kind
         put(self.about, f'<p class="quiet">{chosen.summary} <i>{chosen.paper}.</i></p>')
+
+
+def grouped(offered: Mapping[str, type[Mechanism]]) -> dict[str, Any]:
+    """What a menu of mechanisms is made with: groups of titles, or titles where there is one."""
+    groups: dict[str, dict[str, str]] = {}
+    for key, each in offered.items():
+        groups.setdefault(each.group, {})[each.title] = key
+    if len(groups) == 1:
+        return {"options": next(iter(groups.values()))}
+    return {"groups": groups}
 
 
 class Drawer:

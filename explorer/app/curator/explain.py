@@ -14,11 +14,11 @@ from explorer.app.kit.theme import SPOKEN_LABEL
 
 Panel = ExplainPanel[Any]
 OFF = "off"
-#: A phone has no room for six buttons side by side.
+#: A phone has no room for six buttons side by side, nor has a dock beside wide maps.
 _WRAPPING = """
+.MuiToggleButtonGroup-root { flex-wrap: wrap; }
 .MuiToggleButton-root { white-space: nowrap; padding: 3px 10px; }
-@media (max-width: 600px) { .MuiToggleButtonGroup-root { flex-wrap: wrap; }
-  .MuiToggleButton-root { flex: 1 1 34% !important; } }
+@media (max-width: 600px) { .MuiToggleButton-root { flex: 1 1 34% !important; } }
 """
 #: What a visitor reads for each panel.
 TITLES = {
@@ -27,6 +27,7 @@ TITLES = {
     "Runs": "Other possible results",
     "Flows": "Flows",
     "Compared": "All mechanisms",
+    "Gallery": "All mechanisms",
     "Built": "How it was cut",
     "Ways": "Architectures",
     "Rounds": "Round by round",

@@ -18,6 +18,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.runs import Runs
 from explorer.app.curator.upload import UploadForm
 from explorer.app.explore.drawer import ExploreDrawer
+from explorer.app.explore.gallery import GalleryPanel
 from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.replay import Replay
 from explorer.app.kit.html import section
@@ -85,12 +86,13 @@ class Explore(CityPage):
         return Drawing(parts, self.publish, self.slow)
 
     def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Why a leaf ended, how the tree was built, what other draws would have said."""
+        """Why a leaf ended, how the tree was built, other draws, all mechanisms."""
         self.leaf = LeafInspector(parts)
         return {
             "Leaf": self.leaf,
             "Replay": partial(Replay, parts),
             "Runs": partial(Runs, parts),
+            "Gallery": partial(GalleryPanel, parts),
         }
 
     def above(self) -> list[Any]:

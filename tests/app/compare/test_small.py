@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from explorer.app.compare.small import SmallJob, SmallMaps, compute_small
+from explorer.app.compare.small import SmallMaps
 from explorer.app.curator.data import own_city
 from explorer.app.curator.screen import Look
+from explorer.app.curator.small import SmallJob, compute_small
 from explorer.app.state.compare import CompareState
 from explorer.app.work.job import Superseded
 from explorer.mechanisms import HTF, UG

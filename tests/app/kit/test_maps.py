@@ -108,9 +108,7 @@ def test_a_title_is_sent_once() -> None:
     maps.heads[0].param.watch(sent.append, "object")
     maps.title(0, "Truth", "<p>below</p>")
     maps.title(0, "Truth", "<p>below</p>")
-    assert [event.new for event in sent] == [
-        '<div class="head"><h2>Truth</h2><p>below</p></div>'
-    ]
+    assert [event.new for event in sent] == ['<div class="head"><h2>Truth</h2><p>below</p></div>']
 
 
 def test_maps_are_as_high_as_the_window_lets_them_be_beside_the_dock() -> None:

@@ -111,6 +111,17 @@ class LookChoices(param.Parameterized):
     """How the maps are drawn; nothing in it touches an answer."""
 
     right = param.Selector(default="private", objects=["private", "difference"], label="Right map")
+    colour = param.Selector(
+        default="density",
+        objects={
+            "density": "density",
+            "depth of the leaf": "depth",
+            "size of the leaf": "size",
+            "noise of its count": "noise",
+            "error of its count": "error",
+        },
+        label="Private map coloured by",
+    )
     scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
     scale_from = param.Selector(
         default="data",

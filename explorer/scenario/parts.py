@@ -174,6 +174,7 @@ class Looks(_Look):
     """How the maps are drawn, see `LookChoices`; nothing in it touches an answer."""
 
     right: str = LookChoices.right
+    colour: str = LookChoices.colour
     scale: str = LookChoices.scale
     scale_from: str = LookChoices.scale_from
     palette: str = LookChoices.palette
@@ -199,7 +200,9 @@ class PeopleLooks(_Look):
     grey: bool = PeopleChoices.grey
 
     # What the page has no control for is as on a page that begins.
-    choices = _options(PeopleChoices, besides=("side", "bound", "scale_from", "partition_over"))
+    choices = _options(
+        PeopleChoices, besides=("side", "bound", "colour", "scale_from", "partition_over")
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,6 +18,7 @@ from explorer.grid.grid import Grid
 from explorer.views import palette
 from explorer.views.markup import count_bar, difference_bar
 from explorer.views.partition import Partition
+from explorer.views.pictures import BY
 from explorer.views.viewport import Viewport
 
 _TOLD = "the table of boxes gives its numbers"
@@ -97,11 +98,17 @@ class MapPair(CoveredMaps):
         right = screen.look.right.capitalize()
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
         self.title(0, "Truth", f"<p>{CURATOR.capitalize()}</p>")
+        # Where they show different things each map has a bar of its own.
+        counts, other = counts_bar(screen, self._state.palette), ""
+        if screen.look.right == "difference":
+            other = errors_bar(screen)
+        elif screen.leaf_scale is not None:
+            said = BY[screen.look.by][0]
+            if screen.look.by == "error":
+                kind = f"{kind}; {CURATOR}"
+            other = count_bar(said, screen.leaf_scale, palette.PALETTES[self._state.palette])
+        put(self.bar, f'<div class="bars">{counts}{other}</div>' if other else counts)
         self.title(1, right, f"<p>{'computing …' if busy else kind}</p>")
-        # In difference mode each map has a bar of its own.
-        counts = counts_bar(screen, self._state.palette)
-        both = f'<div class="bars">{counts}{errors_bar(screen)}</div>'
-        put(self.bar, both if screen.look.right == "difference" else counts)
         place = screen.data.title
         self.left.describe(f"True map of {place}; {CURATOR}; {_TOLD}")
         covered = f"; {self._cover}" if self._cover else ""

@@ -18,7 +18,15 @@ from explorer.mechanisms import Mechanism
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
 from explorer.views.partition import Leaves, Partition, partition
-from explorer.views.pictures import RightView, colour, private_map
+from explorer.views.pictures import (
+    By,
+    RightView,
+    colour,
+    leaf_map,
+    leaf_scale,
+    of_leaves,
+    private_map,
+)
 from explorer.views.scale import ColourScale, Kind, top_value_of_leaves
 from explorer.views.truth import Truth
 from explorer.views.viewport import Viewport
@@ -32,12 +40,20 @@ class Look:
     scale: Kind = "log"
     scale_from: Literal["data", "release"] = "data"
     points: bool = True
+    by: By = "density"
 
     @classmethod
     def of(cls, parts: PageParts) -> Look:
         """How the visitor has chosen it to be drawn."""
         state = parts.state
-        return cls(state.right, state.scale, state.scale_from, state.truth == "points")
+        return cls(
+            state.right, state.scale, state.scale_from, state.truth == "points", state.colour
+        )
+
+    @property
+    def of_leaves(self) -> bool:
+        """Whether the right map says something of each leaf in place of densities."""
+        return self.right == "private" and self.by != "density"
 
     @property
     def strength(self) -> float:
@@ -97,6 +113,7 @@ class Screen:
     seconds: float
     look: Look
     scale: ColourScale
+    leaf_scale: ColourScale | None
     truth: Truth
     left_bytes: NDArray[np.uint8]
     right_bytes: NDArray[np.uint8]
@@ -126,9 +143,9 @@ class Screen:
         strength : opacity of the partition's lines, of all or of each leaf; as usual without
         """
         leaves, look = Leaves.of(release), self.look
-        private = private_map(release, leaves, self.view)
+        made = _right(release, leaves, self.data, self.truth, look, self.scale, self.leaf_scale)
         return Painted(
-            colour(private, self.truth, self.scale, look.right),
+            made[0],
             partition(
                 leaves, self.view, self.data.grid, look.strength if strength is None else strength
             ),
@@ -176,6 +193,10 @@ def compute(
     grid = job.data.grid
     same_left = old is not None and old.truth is truth and old.scale == scale
     left = old.left_bytes if same_left and old is not None else scale.encode(truth.shown)
+    own = (
+        old.leaf_scale if old is not None and old.key == job.key and old.look == job.look else None
+    )
+    right, own = _right(release, leaves, job.data, truth, job.look, scale, own)
     return Screen(
         data=job.data,
         key=job.key,
@@ -185,14 +206,35 @@ def compute(
         seconds=seconds,
         look=job.look,
         scale=scale,
+        leaf_scale=own,
         truth=truth,
         left_bytes=left,
-        right_bytes=colour(private_map(release, leaves, job.view), truth, scale, job.look.right),
+        right_bytes=right,
         partition=partition(leaves, job.view, grid, job.look.strength),
         boxes=job.boxes,
         answers=answer_boxes(release, job.data.matrix, job.boxes),
         error=error,
     )
+
+
+def _right(
+    release: Release,
+    leaves: Leaves,
+    data: CityData,
+    truth: Truth,
+    look: Look,
+    scale: ColourScale,
+    own: ColourScale | None,
+) -> tuple[NDArray[np.uint8], ColourScale | None]:
+    """Bytes of the right map, and the scale of what it says of leaves; None for densities."""
+    if not look.of_leaves:
+        return colour(private_map(release, leaves, truth.view), truth, scale, look.right), None
+    true = None
+    if look.by == "error":
+        true = data.matrix.count(leaves.lower, leaves.upper).astype(float)
+    values = of_leaves(release, leaves, look.by, true)
+    own = own or leaf_scale(values, look.by)
+    return own.encode(leaf_map(values, leaves, truth.view, release.grid)), own
 
 
 def _scale(job: Job, leaves: Leaves) -> ColourScale:

@@ -65,7 +65,7 @@ class Explore(CityPage):
     TITLE = "Private map explorer"
     State = ExploreState
     columns = COLUMNS
-    LOOKS = ("right", "scale", "scale_from", "truth")
+    LOOKS = ("right", "colour", "scale", "scale_from", "truth")
     STYLES = ("palette", "partition", "partition_over", "drag")
     Upload, Controls, Text = UploadForm, ExploreDrawer, MapReadout
     MAPS = ("Truth", "Private")

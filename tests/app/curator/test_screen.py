@@ -10,10 +10,12 @@ import pytest
 from explorer.app.curator.data import own_city
 from explorer.app.curator.screen import Job, Look, compute
 from explorer.grid.grid import Grid
-from explorer.mechanisms import HTF
+from explorer.mechanisms import HTF, QuadTree
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
 from explorer.privacy.ledger import Ledger
+from explorer.views.partition import Leaves
+from explorer.views.pictures import leaf_map, leaf_scale, of_leaves
 from explorer.views.viewport import Viewport
 
 BOXES = np.array([[-3000.0, -2000, 1000, 1500], [0, 0, 250, 125]])
@@ -97,3 +99,27 @@ def test_an_empty_city_has_a_screen() -> None:
     screen = compute(Job(nothing, HTF(epsilon=1.0), 7, 0, view, Look(), np.zeros((0, 4))))
     assert np.isnan(screen.error)
     assert not screen.left_bytes.any()
+
+
+@pytest.mark.parametrize("by", ["depth", "size", "noise", "error"])
+def test_the_private_map_can_say_something_of_each_leaf(by) -> None:
+    rng = np.random.default_rng(3)
+    matrix = FrequencyMatrix.from_array(rng.poisson(4, (16, 16)), Grid.cells((16, 16)))
+    release = QuadTree(epsilon=1.0, height=4).release(matrix, rng=2)
+    leaves = Leaves.of(release)
+    true = matrix.count(leaves.lower, leaves.upper)
+    values = of_leaves(release, leaves, by, true)
+    expected = {
+        "depth": 4 - release.height,
+        "size": np.prod(release.upper - release.lower, axis=1),
+        "noise": release.sd,
+        "error": 100 * np.abs(release.counts - true) / np.maximum(true, 1),
+    }[by]
+    np.testing.assert_allclose(values, expected)
+    scale = leaf_scale(values, by)
+    # An error is a fact about the data, so its scale must never reach an audience.
+    assert scale.source == ("data" if by == "error" else "release")
+    view = Viewport.whole(Grid.cells((16, 16)), 16)
+    painted = scale.encode(leaf_map(values, leaves, view, release.grid))
+    rows, cols = leaves.lower.T
+    np.testing.assert_array_equal(painted[rows, cols], scale.encode(values.astype(np.float32)))

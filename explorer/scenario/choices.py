@@ -95,6 +95,10 @@ def _turned(names: dict[str, str]) -> dict[str, str]:
     return {title: name for name, title in names.items()}
 
 
+#: Of the maps, see `views.palette`.
+PALETTES = ["cividis", "magma", "paper"]
+
+
 class PlaceChoices(param.Parameterized):
     """What is counted."""
 
@@ -128,7 +132,7 @@ class LookChoices(param.Parameterized):
         objects={"true data": "data", "private release": "release"},
         label="Colour range taken from",
     )
-    palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
+    palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
     truth = param.Selector(
         default="points",
         objects={"single points": "points", "counts per cell": "counts"},
@@ -182,7 +186,7 @@ class TripChoices(param.Parameterized):
         objects={"true data": "data", "private release": "release"},
         label="Colour range taken from",
     )
-    palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
+    palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
     partition = param.Boolean(default=True, label="Show partition")
 
 
@@ -210,7 +214,7 @@ class CountryChoices(param.Parameterized):
         label="Colours show",
     )
     scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
-    palette = param.Selector(default="cividis", objects=["cividis", "magma"], label="Colours")
+    palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
     partition = param.Boolean(default=True, label="Show partition")
 
 

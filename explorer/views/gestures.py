@@ -31,6 +31,10 @@ if (!editor.tells_the_end) {
 """
 
 
+#: Pixels across a side of the selected box in which it is taken.
+HANDLE = 16
+
+
 def box_tool() -> BoxSelectTool:
     """The tool that drags a rectangle, drawn in the colour of boxes."""
     overlay = BoxAnnotation(
@@ -59,8 +63,7 @@ def box_editor() -> BoxAnnotation:
         fill_alpha=0,
         hover_fill_color=None,
         line_alpha=0,
-        # Sides are taken within half of it.
-        line_width=16,
+        line_width=HANDLE,
     )
 
 

@@ -22,7 +22,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
-from explorer.views.gestures import box_editor, box_tool
+from explorer.views.gestures import HANDLE, box_editor, box_tool
 from explorer.views.ground import ground
 from explorer.views.marks import EDGES
 from explorer.views.partition import EMPTY, Partition
@@ -61,6 +61,7 @@ class LinkedRanges:
         return self.x.start, self.y.start, self.x.end, self.y.end
 
 
+TAG_TYPE = "12px"
 #: A tag above a box needs this part of the map's height; at its upper edge tags stand inside.
 TAG_HEIGHT = 0.045
 #: A box that begins right of this part of the map's width has its tag at its right edge.
@@ -254,11 +255,12 @@ class MapView:
         fig.add_tools(self.hover, self.wheel)
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
-        _draw_boxes(fig, boxes.source, number)
+        tags = _draw_boxes(fig, boxes.source, number)
         #: The tag of the box that is being dragged. It is hidden and never emptied: Bokeh may draw
         #: texts that were sent before after those that take them away.
         self.draft = _draw_tags(fig, boxes.draft, number)
         self.draft.visible = False
+        self.tags = tags, self.draft
         #: Over the one selected box.
         self.editor = box_editor()
         fig.add_layout(self.editor)
@@ -272,6 +274,16 @@ class MapView:
     def recolour(self, colours: Sequence[str]) -> None:
         """Change the 256 colours; the picture stays."""
         self.mapper.palette = list(colours)
+        line = palette.line_over(colours)
+        if self.leaves.glyph.line_color != line:
+            self.leaves.glyph.line_color = line
+            self.edges.glyph.color_mapper.palette = list(palette.edge_palette(line))
+
+    def widen(self, wide: bool) -> None:
+        """Larger tags, and sides of the selected box that are taken from farther away; or not."""
+        self.editor.line_width = HANDLE * 2 if wide else HANDLE
+        for tags in self.tags:
+            tags.glyph.text_font_size = "17px" if wide else TAG_TYPE
 
     def show_partition(self, shown: bool) -> None:
         """Switch the partition over this map on or off."""
@@ -330,7 +342,7 @@ def _image_columns(picture: NDArray[np.uint8] | None, view: Viewport | None) -> 
     }
 
 
-def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
+def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> GlyphRenderer:
     # No fill: it would change the colours that are compared. A dark rim below the line makes it
     # stand out on light ground too.
     for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
@@ -356,7 +368,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
                 line_width=1.5,
                 level=_ABOVE,
             )
-    _draw_tags(fig, source, number)
+    return _draw_tags(fig, source, number)
 
 
 def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> GlyphRenderer:
@@ -368,7 +380,7 @@ def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> GlyphRende
         text_align="align",
         text_color="white",
         text_font=value("Inter, system-ui, sans-serif"),
-        text_font_size="12px",
+        text_font_size=TAG_TYPE,
         text_font_style="bold",
         text_baseline="bottom",
         x_offset="shift",

@@ -6,6 +6,8 @@ changes a palette in the browser and never a picture.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bokeh.palettes import Cividis256, Magma256
 
 #: The map's ground in the light and in the dark theme, so colours read the same on a projector.
@@ -33,10 +35,6 @@ TRUE = "#e0760b"
 #: Line opacities of the boundary image, weakest first; byte 0 is "no line".
 EDGE_ALPHAS = (0.0, 0.08, 0.22, 0.45)
 
-PALETTES: dict[str, tuple[str, ...]] = {
-    "cividis": (GROUND, *Cividis256[1:]),
-    "magma": (GROUND, *Magma256[1:]),
-}
 
 _TOO_FEW = (MIDDLE, "#2178be", "#96d7ff")
 _TOO_MANY = (MIDDLE, "#c85519", "#ffc88c")
@@ -65,10 +63,25 @@ def ramp(stops: tuple[str, ...], n: int) -> tuple[str, ...]:
     return tuple(colours)
 
 
+#: "paper" is for projectors, light themes and print: nothing is light, many is dark.
+PALETTES: dict[str, tuple[str, ...]] = {
+    "cividis": (GROUND, *Cividis256[1:]),
+    "magma": (GROUND, *Magma256[1:]),
+    "paper": ramp(("#f7f9fb", "#c9dcec", "#7fb0d6", "#3a78b5", "#14407c", "#081d45"), 256),
+}
+#: Lines of the partition, over each palette: those of the dark ones would not be seen on paper.
+LINES = {"paper": "#44556a"}
+
 #: Byte 128 is no difference, below it private < true (blue), above it private > true (orange).
 DIFFERENCE: tuple[str, ...] = (*ramp(_TOO_FEW, 129)[::-1][:-1], *ramp(_TOO_MANY, 128))
 
 
-def edge_palette() -> tuple[str, ...]:
+def edge_palette(line: str = LINE) -> tuple[str, ...]:
     """Colours of the boundary image: the line colour at four opacities (hex with alpha)."""
-    return tuple(f"{LINE}{round(alpha * 255):02x}" for alpha in EDGE_ALPHAS)
+    return tuple(f"{line}{round(alpha * 255):02x}" for alpha in EDGE_ALPHAS)
+
+
+def line_over(colours: Sequence[str]) -> str:
+    """The colour of lines over a map in 256 ``colours``: told apart from the first of them."""
+    red, green, blue = _rgb(colours[0])
+    return LINES["paper"] if red + green + blue > 3 * 128 else LINE

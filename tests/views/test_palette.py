@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from explorer.scenario.choices import PALETTES
 from explorer.views import palette
 
 
@@ -18,16 +19,26 @@ def luminance(colour: str) -> float:
 
 
 def test_every_palette_has_a_colour_for_each_byte_and_the_same_ground() -> None:
-    for colours in palette.PALETTES.values():
+    for name, colours in palette.PALETTES.items():
         assert len(colours) == 256
-        assert colours[0] == palette.GROUND
+        assert (colours[0] == palette.GROUND) == (name != "paper")
+    assert [*palette.PALETTES] == PALETTES
     assert len(palette.DIFFERENCE) == 256
 
 
 def test_counts_grow_lighter_so_that_they_can_be_told_without_colour() -> None:
-    for colours in palette.PALETTES.values():
+    for name, colours in palette.PALETTES.items():
         light = [luminance(colour) for colour in colours[1:]]
+        if name == "paper":
+            # On a light ground more is darker.
+            light = light[::-1]
         assert all(b >= a - 0.003 for a, b in itertools.pairwise(light))
+
+
+def test_lines_are_told_from_the_ground_of_every_palette() -> None:
+    for colours in palette.PALETTES.values():
+        pair = sorted([luminance(palette.line_over(colours)), luminance(colours[0])])
+        assert (pair[1] + 0.05) / (pair[0] + 0.05) > 4.5
 
 
 def test_difference_is_darkest_at_none_and_blue_against_orange_at_the_ends() -> None:

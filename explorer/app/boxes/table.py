@@ -41,6 +41,7 @@ class Column:
     format : makes its format; a format belongs to one page
     width : pixels, at least
     about : shown when the pointer rests on the title
+    exact : whether it says something of the truth
     """
 
     name: str
@@ -48,6 +49,7 @@ class Column:
     format: Callable[[], Any]
     width: int
     about: str = ""
+    exact: bool = False
 
 
 def _ranges(answers: PrivateAnswers) -> list[str]:
@@ -127,7 +129,7 @@ class BoxTable:
         self._highlighted, self._refused = highlighted, refused
         self._columns = columns
         self._edges = EdgeColumns(rectangles)
-        self._quiet = False
+        self._quiet, self._exact = False, True
         # Row and moment of the last deletion, see `_selected`.
         self._deleted = (-1, 0.0)
         #: Shows the columns that say where a box is: most people move boxes on the map.
@@ -167,8 +169,17 @@ class BoxTable:
         self._edges = EdgeColumns(self._rectangles)
         self.widget.param.update(**self._looks())
 
+    def show_exact(self, shown: bool) -> None:
+        """Show the columns that say something of the truth, or hide them."""
+        self._exact = shown
+        self._show_places()
+
+    def _hidden(self) -> list[str]:
+        places = [] if self.edit_places.value else self._edges.names
+        return [*places, *(each.name for each in self._columns if each.exact and not self._exact)]
+
     def _show_places(self) -> None:
-        self.widget.hidden_columns = [] if self.edit_places.value else self._edges.names
+        self.widget.hidden_columns = self._hidden()
 
     def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
@@ -220,7 +231,7 @@ class BoxTable:
             "header_align": sides,
             "least": widths,
             "ranks": {name: rank for rank, name in enumerate(answers)},
-            "hidden_columns": [] if self.edit_places.value else edges,
+            "hidden_columns": self._hidden(),
         }
 
     def _edited(self, event: Any) -> None:

@@ -24,7 +24,7 @@ from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.dock import docked
-from explorer.app.kit.html import html_pane, put, section
+from explorer.app.kit.html import QUOTING, html_pane, put, section
 from explorer.app.kit.maps import Tag
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
@@ -135,7 +135,8 @@ class Compare(MapPage):
             f'<span class="quiet">{self.BADGE}.</span></p>',
             styles={"flex": "1 1 300px", "align-self": "center"},
         )
-        self._why, self._score = html_pane(margin=(8, 0, 6, 0)), html_pane(margin=(4, 0))
+        self._why = html_pane(margin=(8, 0, 6, 0), **QUOTING)
+        self._score = html_pane(margin=(4, 0), **QUOTING)
         self._ledgers = html_pane(margin=(4, 0, 0, 0))
         dock = [self._score, self.table.widget, self.exchange.view, self._why]
         dock.append(section("Boxes", text["Boxes"]))
@@ -225,9 +226,9 @@ class Compare(MapPage):
                 for s in (pair.a, pair.b)
             )
             self.stage.pair = pair = Pair(a, b)
-        names = self.rectangles.names
+        names, truth = self.rectangles.names, self.parts.truth
         if len(names) == len(pair.a.boxes):
-            self.maps.say([chips(s.look.right, names, s.answers) for s in (pair.a, pair.b)])
+            self.maps.say([chips(s.look.right, names, s.answers, truth) for s in (pair.a, pair.b)])
         self.maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
         put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
@@ -235,9 +236,10 @@ class Compare(MapPage):
 
     def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on both maps."""
+        truth = self.parts.truth
         screens = () if self.pair is None else (self.pair.a, self.pair.b)
         answers = [answer_boxes(s.release, s.data.matrix, boxes) for s in screens]
-        return [chips(s.look.right, names, a) for s, a in zip(screens, answers, strict=True)]
+        return [chips(s.look.right, names, a, truth) for s, a in zip(screens, answers, strict=True)]
 
     def show(self, data: CityData) -> None:
         """Show a city; another extent gets new maps."""

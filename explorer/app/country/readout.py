@@ -17,7 +17,7 @@ from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.error_bars import GivenBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
-from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.html import QUOTING, html_pane, put
 from explorer.views.markup import ledger_bar
 
 
@@ -30,9 +30,9 @@ class CountryReadout(Readout):
         super().__init__(parts, table)
         # Its intervals follow from one linear form over all draws.
         self.error_bars = GivenBars(self.numbers)
-        self.answer = html_pane()
+        self.answer = html_pane(**QUOTING)
         self.about = html_pane(margin=(4, 0, 8, 0))
-        self.family = html_pane(margin=(4, 0))
+        self.family = html_pane(margin=(4, 0), **QUOTING)
         # Beside the maps where so much room is left.
         self.family.styles = {"flex": "1 1 400px", "min-width": "0"}
         self.picker = AreaPicker(self._choose, self._closer, parts.refuse)

@@ -122,7 +122,7 @@ def median_error(answers: BoxAnswers) -> float:
 
 
 ERROR = partial(NumberFormatter, format="+0,0.00", nan_format="–")
-TRUE = Column("true", lambda answers: answers.true.round(1), WHOLE, 78)
+TRUE = Column("true", lambda answers: answers.true.round(1), WHOLE, 78, exact=True)
 #: What the table of Explore says of each box, its edges apart.
 COLUMNS = (
     TRUE,
@@ -132,6 +132,7 @@ COLUMNS = (
         lambda answers: answers.difference.round(1),
         partial(NumberFormatter, format="+0,0", nan_format="–"),
         80,
+        exact=True,
     ),
     Column(
         "noise / uneven areas",
@@ -142,8 +143,9 @@ COLUMNS = (
         140,
         "Where the difference is from. Blue: noise. Orange: people are spread unevenly in areas "
         "that the box cuts.",
+        exact=True,
     ),
-    Column("error %", lambda answers: answers.relative.round(3), ERROR, 56),
+    Column("error %", lambda answers: answers.relative.round(3), ERROR, 56, exact=True),
     RANGE,
     LEAVES,
 )

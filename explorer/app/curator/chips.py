@@ -12,7 +12,7 @@ from explorer.app.kit.maps import Tag
 from explorer.views import palette
 
 
-def chips(shows: str, names: Sequence[str], answers: BoxAnswers) -> list[Tag]:
+def chips(shows: str, names: Sequence[str], answers: BoxAnswers, exact: bool = True) -> list[Tag]:
     """Tags of n boxes for a map of one kind.
 
     Parameters
@@ -20,12 +20,16 @@ def chips(shows: str, names: Sequence[str], answers: BoxAnswers) -> list[Tag]:
     shows : "true", "private" or "difference"
     names : n texts
     answers : to them
+    exact : whether the truth is on the screen; without it there are private counts alone
 
     Returns
     -------
     list of (text, colour)
         The box that is furthest off, in percent, stands out where there are several.
     """
+    if not exact:
+        private = answers.private if shows == "private" else np.full(len(names), np.nan)
+        return [(said(*row), palette.PRIVATE) for row in zip(names, private, strict=True)]
     if shows == "true":
         texts = [said(name, value) for name, value in zip(names, answers.true, strict=True)]
         return [(text, palette.TRUTH) for text in texts]

@@ -9,7 +9,7 @@ import panel as pn
 
 from explorer.app.curator.panel import ExplainPanel, choice
 from explorer.app.kit import ui
-from explorer.app.kit.html import html_pane
+from explorer.app.kit.html import EXACT, html_pane
 from explorer.app.kit.theme import SPOKEN_LABEL
 
 Panel = ExplainPanel[Any]
@@ -17,7 +17,8 @@ OFF = "off"
 #: A phone has no room for six buttons side by side, nor has a dock beside wide maps.
 _WRAPPING = """
 .MuiToggleButtonGroup-root { flex-wrap: wrap; }
-.MuiToggleButton-root { white-space: nowrap; padding: 3px 10px; }
+.MuiToggleButton-root { white-space: nowrap; padding: 3px 10px; width: auto !important;
+  flex: 0 1 auto; }
 @media (max-width: 600px) { .MuiToggleButton-root { flex: 1 1 34% !important; } }
 """
 #: What a visitor reads for each panel.
@@ -72,7 +73,7 @@ class Explain:
         self.choice.styles = {"flex": "0 1 auto", "max-width": "100%"}
         ui.bind(self.choice, self._choose, refused)
         #: The open panel below its line of words.
-        self.holder = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.holder = pn.Column(sizing_mode="stretch_width", margin=0, stylesheets=[EXACT])
         #: What the open panel has beside the maps, for a page to put there.
         self.beside = pn.Column(
             sizing_mode="stretch_width",

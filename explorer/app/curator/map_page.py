@@ -18,6 +18,7 @@ from explorer.app.curator.drawer import Drawer
 from explorer.app.curator.history import History
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.presenting import Presenting
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
@@ -45,6 +46,8 @@ class MapPage(CuratorPage):
     STYLES: ClassVar[tuple[str, ...]] = ("palette", "partition", "drag")
     #: What two maps of one place are called where they can be shown one by one; else nothing.
     MAPS: ClassVar[tuple[str, ...]] = ()
+    #: Which of them holds nothing exact, if the other does.
+    PRIVATE: ClassVar[int | None] = None
     #: Whether there are two example boxes on a map that is shown first.
     EXAMPLES: ClassVar[bool] = True
     drawer: Drawer
@@ -57,6 +60,7 @@ class MapPage(CuratorPage):
             phone=parts.phone,
             names=self.MAPS,
             arrange=self.arrange,
+            alone=self.PRIVATE,
         )
         self.table = BoxTable(
             *(parts.rectangles, self.boxes_changed, self.highlight, parts.refuse, self.columns),
@@ -68,6 +72,8 @@ class MapPage(CuratorPage):
             beside=[self.table.edit_places],
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
+        self.presenting = Presenting(parts, self.tools, self.table, self._presented)
+        self.tools.view.extend([self.presenting.reveal, self.presenting.button])
         self.history = History(parts.state, parts.rectangles)
         self.keys = Keys(self.pressed)
         self.editing = BoxEditing(
@@ -89,7 +95,7 @@ class MapPage(CuratorPage):
     def page(self) -> ui.Page:
         """The page, whose address follows what is on it."""
         self.scenarios.serve()
-        self.sidebar = [*self.sidebar, self.keys.view]
+        self.sidebar = [*self.sidebar, self.keys.view, self.presenting.view]
         return super().page()
 
     @property
@@ -191,10 +197,17 @@ class MapPage(CuratorPage):
 
     def pressed(self, key: str, far: bool) -> None:
         """A key was pressed, with Shift or without."""
+        if self.presenting.pressed(key):
+            return
         if key in ("mod+z", "mod+y", "mod+shift+z"):
             self._step(back=key == "mod+z")
         else:
             self.editing.pressed(key, far)
+
+    def _presented(self) -> None:
+        """The truth was hidden, or is shown again: tags say less, or more."""
+        self.highlight()
+        self.numbers()
 
     def _step(self, back: bool) -> None:
         """Undo or redo one step of what was done to boxes and settings."""

@@ -17,7 +17,7 @@ from explorer.app.curator.figures import key_figures, summary
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
 from explorer.app.curator.screen import Screen
-from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.html import QUOTING, html_pane, put
 
 
 class MapReadout(Readout):
@@ -27,7 +27,7 @@ class MapReadout(Readout):
 
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         super().__init__(parts, table)
-        self.summary = html_pane(margin=(4, 0))
+        self.summary = html_pane(margin=(4, 0), **QUOTING)
         self.about_bars = html_pane(f'<p class="quiet">{SIMULATED}</p>')
         self.causes = CausesFinder(self._question, self._mark, self._told, parts.refuse)
 

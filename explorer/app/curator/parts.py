@@ -28,6 +28,7 @@ class PageParts:
     phone : whether the page is on a phone
     data : what is on screen, of the page's own kind: a `CityData` of maps; None until it was read
     maps : the maps on screen, once there are some
+    truth : whether exact numbers are on the screen; one who presents hides them for a while
     reading : whether another city than that on screen has been chosen and is being read
     """
 
@@ -40,6 +41,7 @@ class PageParts:
     phone: bool = False
     data: Any = None
     maps: Any = None
+    truth: bool = True
     reading: bool = False
 
     def refuse(self, sentence: str) -> None:

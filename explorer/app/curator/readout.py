@@ -15,7 +15,7 @@ from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
 from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
-from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.html import QUOTING, html_pane, put
 from explorer.app.kit.maps import Tag
 from explorer.views.markup import figures_strip, ledger_bar
 
@@ -32,7 +32,7 @@ class Readout(ABC):
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         self._parts, self._table = parts, table
         self.screen: Any = None
-        self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"})
+        self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"}, **QUOTING)
         self.ledger = html_pane(margin=(4, 0, 0, 0))
         self.error_bars = ErrorBars(self.numbers)
 
@@ -102,7 +102,8 @@ class Readout(ABC):
 
     def chips(self, screen: Any, answers: BoxAnswers, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of answers, on each map in turn."""
-        return [chips(each, names, answers) for each in self.shows(screen)]
+        truth = self._parts.truth
+        return [chips(each, names, answers, truth) for each in self.shows(screen)]
 
     def close(self) -> None:
         """The session has ended."""

@@ -68,7 +68,7 @@ class Explore(CityPage):
     LOOKS = ("right", "colour", "scale", "scale_from", "truth")
     STYLES = ("palette", "partition", "partition_over", "drag")
     Upload, Controls, Text = UploadForm, ExploreDrawer, MapReadout
-    MAPS = ("Truth", "Private")
+    MAPS, PRIVATE = ("Truth", "Private"), 1
     LEAD = "Drag a box on a map: its true and its private count stand at it. Then change epsilon."
     drawer: ExploreDrawer
     readout: MapReadout

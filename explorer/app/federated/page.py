@@ -58,7 +58,7 @@ class Federated(CityPage):
     TITLE = "Federated map explorer"
     State = FederatedState
     columns = COLUMNS
-    MAPS = ("Truth", "Private")
+    MAPS, PRIVATE = ("Truth", "Private"), 1
     LOOKS = ("right", "scale", "truth")
     STYLES = ("palette", "partition", "drag")
     MORE = "How it was made"

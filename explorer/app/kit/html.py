@@ -8,6 +8,11 @@ import panel as pn
 
 from explorer.app.kit.theme import CSS
 
+#: Styles of what quotes exact numbers: it is hidden with the truth, and keeps its place.
+EXACT = ":host { visibility: var(--exact, visible) !important; }"
+#: Of a pane that does.
+QUOTING: dict[str, Any] = {"stylesheets": [CSS, EXACT]}
+
 
 def html_pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
     """A pane for our own HTML, in the styles of the theme."""

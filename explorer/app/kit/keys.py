@@ -21,6 +21,8 @@ KEYS = (
     "ArrowRight",
     "ArrowUp",
     "ArrowDown",
+    "p",
+    "t",
 )
 # A field keeps what is typed into it. Arrows, Delete and Escape act on boxes where nothing has the
 # focus, or a map: sliders, menus and tables have uses of their own for them.

@@ -295,6 +295,12 @@ class Maps:
         self._leave(self._left)
         self.push()
 
+    def widen(self, wide: bool) -> None:
+        """Larger tags and handles for a room, or as usual."""
+        for view in self.views:
+            view.widen(wide)
+        self.push()
+
     def title(self, number: int, title: str, below: str) -> None:
         """Title of a map, and HTML of our own below it."""
         self._titles[number] = title, below
@@ -425,6 +431,7 @@ class MapTools:
     phone : whether the page is on a phone, where one of several maps is shown at a time
     names : of two maps of one place, which can be shown one by one, or one over the other
     arrange : called with "all", "swipe", "0" or "1"
+    alone : the one that holds nothing exact, if the other does
     """
 
     def __init__(
@@ -436,8 +443,10 @@ class MapTools:
         phone: bool,
         names: Sequence[str] = (),
         arrange: Callable[[str], None] = _nothing,
+        alone: int | None = None,
     ) -> None:
         self._zoom = zoom
+        self.alone = None if alone is None else str(alone)
         shows = {each: str(number) for number, each in enumerate(names)} | {"Swipe": "swipe"}
         if not phone:
             shows = {"Both": "all", **shows}

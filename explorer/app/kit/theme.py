@@ -7,10 +7,13 @@ from typing import Any
 #: Of these Roboto is always there: it comes with the widgets, from the page's own server.
 FONT = "Inter, -apple-system, 'Segoe UI', Roboto, system-ui, 'DejaVu Sans', sans-serif"
 #: The four sizes of type. The two of running text grow with the window: a wide one is a projector.
-SMALL, BASE = "clamp(12px, 9.5px + .18vw, 15px)", "clamp(14px, 11.2px + .2vw, 17px)"
-LARGE, HUGE = "18px", "28px"
+_SIZES = "clamp(12px, 9.5px + .18vw, 15px)", "clamp(14px, 11.2px + .2vw, 17px)", "18px", "28px"
+#: Whoever presents makes all of them larger by `--type`.
+SMALL, BASE, LARGE, HUGE = (f"calc({size} * var(--type, 1))" for size in _SIZES)
 
 
+#: The type of what is pressed.
+_PRESSED = "calc(13px * var(--type, 1))"
 #: A finger needs more than a pointer.
 _TOUCH = {"@media (pointer: coarse)": {"minHeight": "44px", "minWidth": "44px"}}
 
@@ -54,12 +57,17 @@ def _mode(
                 }
             },
             "MuiToolbar": {"styleOverrides": {"root": {"minHeight": "48px !important"}}},
-            "MuiButton": {"styleOverrides": {"root": {"textTransform": "none", **_TOUCH}}},
+            "MuiButton": {
+                "styleOverrides": {
+                    "root": {"textTransform": "none", "fontSize": _PRESSED, **_TOUCH}
+                }
+            },
             "MuiToggleButton": {
                 "styleOverrides": {
                     "root": {
                         "textTransform": "none",
                         "lineHeight": 1.3,
+                        "fontSize": _PRESSED,
                         **_TOUCH,
                         # Quiet: the full accent is for the one thing to press.
                         "&.Mui-selected, &.Mui-selected:hover": {

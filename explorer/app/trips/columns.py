@@ -31,7 +31,7 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
 
 
 SHARES = (
-    Column("true %", lambda answers: answers.true.round(3), _PERCENT, 64),
+    Column("true %", lambda answers: answers.true.round(3), _PERCENT, 64, exact=True),
     Column("private %", lambda answers: answers.private.round(3), _PERCENT, 74),
     Column(
         "difference, points",
@@ -39,7 +39,8 @@ SHARES = (
         partial(NumberFormatter, format="+0,0.00", nan_format="–"),
         80,
         "Private less true share, in percentage points.",
+        exact=True,
     ),
-    Column("error %", lambda answers: answers.relative.round(3), ERROR, 56),
+    Column("error %", lambda answers: answers.relative.round(3), ERROR, 56, exact=True),
     Column(_RANGE, _ranges, StringFormatter, 130),
 )

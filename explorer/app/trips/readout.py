@@ -12,7 +12,7 @@ from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
-from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.html import QUOTING, html_pane, put
 from explorer.app.kit.words import words
 from explorer.app.trips.causes import TripCauses
 from explorer.app.trips.screen import TripScreen, answer_trips
@@ -27,7 +27,7 @@ class TripReadout(Readout):
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         super().__init__(parts, table)
         # Two lines whatever it says: the maps below it must not jump from row to row.
-        self.answer = html_pane(styles={"min-height": "40px"})
+        self.answer = html_pane(styles={"min-height": "40px"}, **QUOTING)
         self.about = html_pane(margin=(0, 0, 8, 0))
         self.about_bars = html_pane()
         self.causes = TripCauses(self.numbers)

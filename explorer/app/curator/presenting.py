@@ -1,0 +1,100 @@
+"""Presentation: large type, no drawer, and a truth that is hidden until somebody asks for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+from bokeh.models import CustomJS, TextInput
+
+from explorer.app.boxes.table import BoxTable
+from explorer.app.curator.parts import PageParts
+from explorer.app.kit import ui
+from explorer.app.kit.maps import MapTools
+
+#: The keys, see `Keys`.
+PRESENT, REVEAL = "p", "t"
+_SHOW = """
+const {on, truth} = JSON.parse(said.value)
+const style = document.documentElement.style
+style.setProperty("--type", on ? "1.35" : "1")
+style.setProperty("--exact", truth ? "visible" : "hidden")
+for (const each of Bokeh.documents.flatMap(page => page.roots()))
+  if (each.data?.sidebar_open !== undefined) {
+    if (on && document.explorer_drawer === undefined)
+      document.explorer_drawer = each.data.sidebar_open
+    each.data.sidebar_open = on ? false : document.explorer_drawer ?? each.data.sidebar_open
+    if (!on) document.explorer_drawer = undefined
+  }
+"""
+
+
+class Presenting:
+    """One key makes the page readable from the last row of a room, another one shows the truth.
+
+    A person who presents begins with the truth hidden: its map, its tags, its columns and every
+    sentence that quotes it. All of it stays in the browser of the curator, whose screen this is:
+    for an audience of its own there are releases.
+
+    Parameters
+    ----------
+    parts : of the page
+    tools : whose choice of maps it changes
+    table : whose exact columns it hides
+    shown : called after a change: tags and maps say less, or more
+    """
+
+    def __init__(
+        self, parts: PageParts, tools: MapTools, table: BoxTable, shown: Callable[[], None]
+    ) -> None:
+        self._parts, self._tools, self._table, self._shown = parts, tools, table, shown
+        self.on = False
+        self._before: dict[str, Any] = {}
+        look: dict[str, Any] = {"variant": "text", "size": "small", "margin": (0, 0, 0, 4)}
+        self.button = ui.Button(label="Present", on_click=lambda _event: self.toggle(), **look)
+        self.reveal = ui.Button(
+            label="Show the truth", visible=False, on_click=lambda _event: self.turn(), **look
+        )
+        self._said = TextInput(value="", visible=False)
+        self._said.js_on_change("value", CustomJS(args={"said": self._said}, code=_SHOW))
+        self.view = pn.pane.Bokeh(self._said, visible=False, margin=0)
+
+    def pressed(self, key: str) -> bool:
+        """Take a key; returns whether it was one of `PRESENT` and `REVEAL`."""
+        if key == PRESENT:
+            self.toggle()
+        elif key == REVEAL:
+            self.turn()
+        return key in (PRESENT, REVEAL)
+
+    def toggle(self) -> None:
+        """Begin to present, without the truth; or end, and show everything as it was."""
+        self.on = not self.on
+        state = self._parts.state
+        if self.on:
+            self._before = {"palette": state.palette, "shows": self._tools.shows.value}
+            state.put(palette="paper")
+        else:
+            state.put(palette=self._before["palette"])
+        self._show(truth=not self.on)
+
+    def turn(self) -> None:
+        """Show the truth, or hide it again; only while presenting."""
+        if self.on:
+            self._show(truth=not self._parts.truth)
+
+    def _show(self, truth: bool) -> None:
+        self._parts.truth = truth
+        if self._tools.shows.visible and self._tools.alone is not None:
+            hidden = self._tools.alone
+            self._tools.shows.value = self._before["shows"] if truth else hidden
+        self._table.show_exact(truth)
+        self.button.label = "End the presentation" if self.on else "Present"
+        self.reveal.label = "Hide the truth" if truth else "Show the truth"
+        self.reveal.visible = self.on
+        if self._parts.maps is not None:
+            self._parts.maps.widen(self.on)
+        self._said.value = json.dumps({"on": self.on, "truth": truth})
+        self._shown()

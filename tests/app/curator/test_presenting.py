@@ -1,0 +1,84 @@
+"""Presentation: the truth is hidden until it is asked for, and everything comes back at the end."""
+
+import numpy as np
+import pytest
+
+from explorer.app import Compare, Explore
+from explorer.app.kit.html import EXACT
+from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
+
+
+@pytest.fixture
+def matrix():
+    grid = Grid.around(2.35, 48.85, 8000, shape=64, name="Test town")
+    return FrequencyMatrix.from_array(np.random.default_rng(9).poisson(9, (64, 64)), grid)
+
+
+def tags(page) -> str:
+    return " ".join(
+        text
+        for boxes in page.maps.boxes
+        for name, texts in boxes.source.data.items()
+        if name.startswith("text")
+        for text in texts
+    )
+
+
+def shown(page) -> list[bool]:
+    return [card.visible for card in page.maps.frame[0]]
+
+
+def test_no_true_number_is_on_the_screen_before_it_is_asked_for(matrix) -> None:
+    page = Explore(matrix)
+    true = [f"{value:,.0f}" for value in page.answers.true]
+    assert all(each in tags(page) for each in true)
+    page.pressed("p", False)
+    assert shown(page) == [False, True]
+    assert not any(each in tags(page) for each in true)
+    assert "%" not in tags(page)
+    exact = {"true", "difference", "noise / uneven areas", "error %"}
+    assert exact <= {*page.table.widget.hidden_columns}
+    assert "private" not in page.table.widget.hidden_columns
+    # Sentences and figures that quote the truth go with the style that the browser sets.
+    for pane in (page.readout.summary, page.readout.strip, page.explain.holder):
+        assert EXACT in pane.stylesheets
+    page.pressed("t", False)
+    assert shown(page) == [True, True]
+    assert all(each in tags(page) for each in true)
+    assert not exact & {*page.table.widget.hidden_columns}
+    page.pressed("t", False)
+    assert shown(page) == [False, True]
+
+
+def test_the_end_brings_everything_back(matrix) -> None:
+    page = Explore(matrix, palette="magma")
+    page.tools.shows.value = "swipe"
+    before = tags(page)
+    page.pressed("p", False)
+    assert page.state.palette == "paper"
+    page.pressed("p", False)
+    assert page.state.palette == "magma"
+    assert page.tools.shows.value == "swipe"
+    assert tags(page) == before
+    # By itself the other key does nothing: who does not present has the truth on the screen.
+    page.pressed("t", False)
+    assert tags(page) == before
+
+
+def test_boxes_that_are_drawn_meanwhile_say_nothing_true(matrix) -> None:
+    page = Explore(matrix)
+    page.pressed("p", False)
+    page.drawn((-1000.0, -1000.0, 500.0, 500.0))
+    assert tags(page).count("Q3") == 2
+    assert f"{page.answers.true['Q3']:,.0f}" not in tags(page)
+    assert "%" not in tags(page)
+
+
+def test_on_compare_both_maps_stay_and_nobody_is_nearer(matrix) -> None:
+    page = Compare(matrix)
+    page.pressed("p", False)
+    assert shown(page) == [True, True]
+    assert "%" not in tags(page)
+    hidden = {"true", "error of A %", "error of B %", "nearer"}
+    assert hidden <= {*page.table.widget.hidden_columns}

@@ -23,6 +23,7 @@ from explorer.app.curator.start import (
     take,
 )
 from explorer.app.kit import ui
+from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SMALL_BUTTON
@@ -60,6 +61,7 @@ class Scenarios:
         self._released, self._taken = released, taken
         self._waiting: Scenario | None = parts.opening.scenario
         self._served = self._armed = False
+        self._attempts = Attempts()
         self._changed_at = 0.0
         self._address: str | None = None
         self._browser = Browser(self._copied)
@@ -287,10 +289,11 @@ class Scenarios:
     def _read(self, event: Any) -> None:
         if not event.new:
             return
-        try:
-            self.open(Scenario.from_yaml(event.new))
-        except InputError as error:
-            self._message.refuse(str(error))
+        with self._attempts.another():
+            try:
+                self.open(Scenario.from_yaml(event.new))
+            except InputError as error:
+                self._message.refuse(str(error))
         self.file.clear()
 
     def _tell(self, sentence: str) -> None:

@@ -100,6 +100,7 @@ class AppPage(pn.viewable.Viewer):
                 "sidebar_open": not self.phone,
                 "sidebar_resizable": False,
             }
+        self.message.over_window()
         # On a phone links leave no room for a long title, and they do not name the page itself.
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
         return ui.Page(

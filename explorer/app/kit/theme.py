@@ -179,6 +179,7 @@ SMALL_BUTTON = ".MuiButton-root { font-size: 13px; padding: 3px 9px; }"
 #: The table of boxes: thirteen columns beside a drawer on a small laptop.
 TABLE_CSS = """
 :host .tabulator { font-size: 13px; }
+:host(.refused) .tabulator { outline: 2px solid #d32f2f; outline-offset: 1px; }
 :host .tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 6px 4px; }
 :host .tabulator .tabulator-header .tabulator-col-title { font-size: 12.5px; font-weight: 600; }
 :host .tabulator .tabulator-row .tabulator-cell { padding: 6px 4px; font-variant-numeric:

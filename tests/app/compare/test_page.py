@@ -145,6 +145,7 @@ def test_moved_boxes_have_no_results_until_they_are_asked(page) -> None:
 
 def test_without_boxes_there_is_nothing_to_ask_about(page) -> None:
     while len(page.rectangles):
+        page.rectangles.select([0])
         control(page.body, "Delete box").clicks += 1
     assert "No box has been drawn" in words(page.body)
     page.state.put(workload="drawn")

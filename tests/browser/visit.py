@@ -103,6 +103,15 @@ def pick(page: Page, menu: str, option: str) -> None:
     page.get_by_role("menuitem", name=option, exact=True).click()
 
 
+def draw_release(page: Page) -> str:
+    """Press "Draw a release" and confirm its price, which the button states and this returns."""
+    page.get_by_role("button", name="Draw a release").click()
+    priced = page.get_by_role("button", name="press again")
+    said = priced.inner_text()
+    priced.click()
+    return said
+
+
 def drag(
     page: Page,
     name: str,

@@ -202,7 +202,7 @@ def test_title_and_sentence_are_shown_and_harmless() -> None:
 def test_a_release_is_described_without_its_dice_and_opens_as_a_preview() -> None:
     page = Explore(side=256, mechanism="uniform", epsilon=1.0, seed=9)
     assert page.scenarios.present().seed == 9
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     one = page.scenarios.present()
     assert one.seed is None
     assert one.epsilon == 1
@@ -217,7 +217,7 @@ def test_a_release_is_described_without_its_dice_and_opens_as_a_preview() -> Non
 
 def test_opening_a_scenario_over_a_release_shows_a_preview() -> None:
     page = Explore(side=256, mechanism="uniform")
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     page.scenarios.open(page.scenarios.present())
     assert page.screen.release.preview
 

@@ -142,6 +142,7 @@ def new_page(browser: Browser, **options: Any) -> Page:
 def leave(page: Page) -> None:
     """Close a page of `new_page` and forget what it kept in the browser."""
     page.evaluate("localStorage.clear()")
+    page.context.clear_cookies()
     page.close()
 
 

@@ -20,6 +20,7 @@ from tests.browser.visit import (
     picture,
     rows,
     stays,
+    steady,
     wait_until,
 )
 
@@ -192,6 +193,8 @@ def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
         wait_until(page, lambda left=left: len(rows(page)) == left - 1)
     page.locator("input[type=file]").last.set_input_files(path)
     wait_until(page, lambda: len(rows(page)) == 2)
+    # The table shows the rows first, and then their answers.
+    steady(page, lambda: rows(page))
     np.testing.assert_allclose(boxes_of(page), before, atol=10)
 
 

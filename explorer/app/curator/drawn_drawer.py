@@ -55,6 +55,7 @@ class DrawnDrawer(Drawer, ABC):
         ]
         self.again = wide_button("Show the release again", again, visible=False)
         own = ui.Accordion((self.OWN, upload), dynamic=True, **ui.SECTION)
+        parts.remembered.section("own", own)
         (chosen,) = self.mechanisms
         self.release = ReleaseButton(drawing)
         self.fill(

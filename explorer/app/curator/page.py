@@ -109,6 +109,8 @@ class CuratorPage(AppPage):
         if self.phone and "drag" in self.State.param:
             choices = {"drag": "scroll", **choices}
         self.state = self.begin(opening, key, choices)
+        if "explain" in self.state.param and "explain" not in choices:
+            self.remembered.switch("explain", self.state)
         if self._own is not None:
             self.take_own(self._own)
         # Until a city has been read there is nothing to draw boxes on.
@@ -117,6 +119,7 @@ class CuratorPage(AppPage):
             *(self.state, self.message, opening, catalogue, rectangles),
             links=self.links,
             phone=self.phone,
+            remembered=self.remembered,
         )
         self._reading = Background(self.message)
         self._going_back = False

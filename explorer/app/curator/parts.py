@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.start import Opening
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
+from explorer.app.kit.remembered import Remembered
 from explorer.errors import InputError
 
 
@@ -29,6 +30,7 @@ class PageParts:
     data : what is on screen, of the page's own kind: a `CityData` of maps; None until it was read
     maps : the maps on screen, once there are some
     reading : whether another city than that on screen has been chosen and is being read
+    remembered : what the browser remembers of drawers and themes
     """
 
     state: Any
@@ -41,6 +43,7 @@ class PageParts:
     data: Any = None
     maps: Any = None
     reading: bool = False
+    remembered: Remembered = field(default_factory=Remembered)
 
     def refuse(self, sentence: str) -> None:
         """Say why something was not done."""

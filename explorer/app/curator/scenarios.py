@@ -62,6 +62,7 @@ class Scenarios:
         self._waiting: Scenario | None = parts.opening.scenario
         self._served = self._armed = False
         self._attempts = Attempts()
+        self._link_button: Any = None
         self._changed_at = 0.0
         self._address: str | None = None
         self._browser = Browser(self._copied)
@@ -76,6 +77,7 @@ class Scenarios:
             sizing_mode="stretch_width",
             margin=(8, 6, 0, 6),
         )
+        parts.remembered.section("scenarios", self.section)
         self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
         if parts.opening.damaged:
             parts.refuse(parts.opening.damaged)
@@ -155,6 +157,8 @@ class Scenarios:
     def serve(self) -> None:
         """The page has an address of its own, which follows it; a link of other data leads on."""
         self._served = True
+        if self._link_button is not None:
+            self._link_button.visible = True
         elsewhere = self._parts.opening.elsewhere
         if elsewhere is not None:
             pn.state.onload(partial(self._lead, elsewhere))
@@ -219,7 +223,7 @@ class Scenarios:
             ui.Button(label=label, on_click=partial(self._copy, what), **look)
             for label, what in (("Copy link", "link"), ("Copy as Python", "script"))
         )
-        link.visible = self._served
+        link.visible, self._link_button = self._served, link
         files = [
             ui.FileDownload(
                 label=label, filename=filename, callback=partial(self._written, filename), **look

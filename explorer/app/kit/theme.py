@@ -79,6 +79,17 @@ THEME: dict[str, Any] = {
     ),
 }
 
+
+def first_paint(dark: bool) -> str:
+    """Styles of the window until its theme is there, which then puts its own in their place."""
+    palette = THEME["dark" if dark else "light"]["palette"]["background"]
+    ink = "#ffffff" if dark else "#16202b"
+    return (
+        f":root {{ --mui-palette-background-default: {palette['paper']}; "
+        f"--mui-palette-text-primary: {ink}; }} #loader {{ background: none !important; }}"
+    )
+
+
 #: Styles of the HTML pieces of `views.markup`; colours follow the theme through currentColor.
 CSS = f"""
 :host {{ font-family: {FONT}; color: inherit; min-width: 0; max-width: 100%; }}

@@ -120,6 +120,7 @@ class CuratorPage(AppPage):
             links=self.links,
             phone=self.phone,
             remembered=self.remembered,
+            tab=self.tab,
         )
         self._reading = Background(self.message)
         self._going_back = False

@@ -11,6 +11,7 @@ from explorer.app.curator.start import Opening
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.remembered import Remembered
+from explorer.app.kit.tab import Tab
 from explorer.errors import InputError
 
 
@@ -31,6 +32,7 @@ class PageParts:
     maps : the maps on screen, once there are some
     reading : whether another city than that on screen has been chosen and is being read
     remembered : what the browser remembers of drawers and themes
+    tab : what the pages in the visitor's tab have in common
     """
 
     state: Any
@@ -44,6 +46,7 @@ class PageParts:
     maps: Any = None
     reading: bool = False
     remembered: Remembered = field(default_factory=Remembered)
+    tab: Tab = field(default_factory=Tab)
 
     def refuse(self, sentence: str) -> None:
         """Say why something was not done."""

@@ -22,6 +22,7 @@ from explorer.app.curator.start import (
     present,
     take,
 )
+from explorer.app.curator.workspace import STAYED, Workspace
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.browser import Browser
@@ -34,6 +35,8 @@ from explorer.views.markup import safe_text
 
 #: Milliseconds without a change after which the address follows.
 QUIET = 700
+#: Milliseconds without a change after which other pages of the tab are told.
+KEEP = 100
 _MOST_BYTES = 1_000_000
 _NONE = "Choose one"
 
@@ -60,7 +63,8 @@ class Scenarios:
         self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
         self._released, self._taken = released, taken
         self._waiting: Scenario | None = parts.opening.scenario
-        self._served = self._armed = False
+        self._served = self._armed = self._keeping = False
+        self._workspace = Workspace(page, parts.opening, parts.tab)
         self._attempts = Attempts()
         self._link_button: Any = None
         self._changed_at = 0.0
@@ -81,6 +85,8 @@ class Scenarios:
         self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
         if parts.opening.damaged:
             parts.refuse(parts.opening.damaged)
+        if parts.opening.left:
+            parts.message.inform(STAYED, 20)
 
     # A scenario arrives.
 
@@ -115,8 +121,8 @@ class Scenarios:
             else:
                 self._put(waiting)
         if self._address is None:
-            # What a page begins with needs no link; the first change does.
-            self._address = self._link()
+            # What a page begins with needs no link, unless it came along; the first change does.
+            self._address = self._link() if self._parts.opening.shared is None else ""
 
     def awaits(self, data: Any) -> bool:
         """Whether a scenario of ``data`` was opened, and its boxes are still to be put there."""
@@ -159,6 +165,8 @@ class Scenarios:
         self._served = True
         if self._link_button is not None:
             self._link_button.visible = True
+        # What a link has opened goes along, too, if nothing is changed.
+        self.follow()
         elsewhere = self._parts.opening.elsewhere
         if elsewhere is not None:
             pn.state.onload(partial(self._lead, elsewhere))
@@ -176,6 +184,24 @@ class Scenarios:
         if self._served and not self._armed and doc is not None and doc.session_context:
             self._armed = True
             doc.add_timeout_callback(partial(self._quiet, doc), QUIET)
+        if self._served and not self._keeping and doc is not None and doc.session_context:
+            # Sooner than the address: whoever leaves takes the last box along.
+            self._keeping = True
+            doc.add_timeout_callback(partial(self._keep, doc), KEEP)
+
+    def _keep(self, doc: Any) -> None:
+        # What is said to a browser that is still loading is lost.
+        if not pn.state.loaded or 1000 * (time.monotonic() - self._changed_at) < KEEP - 10:
+            doc.add_timeout_callback(partial(self._keep, doc), KEEP)
+            return
+        self._keeping = False
+        self.keep()
+
+    def keep(self) -> None:
+        """Let the tab keep the screen for the other pages; not while a city is being read."""
+        if not self._parts.reading:
+            first = next(iter(self._parts.catalogue.values()))
+            self._workspace.keep(self._state, self._rectangles, first)
 
     def _quiet(self, doc: Any) -> None:
         left = QUIET - round(1000 * (time.monotonic() - self._changed_at))

@@ -95,9 +95,9 @@ class MessageArea:
         said = self._show("alert", sentence, REFUSALS)
         at_next_attempt(lambda: self._drop(said))
 
-    def inform(self, sentence: str) -> None:
-        """Show what has been done."""
-        self._show("status", sentence, NEWS)
+    def inform(self, sentence: str, seconds: float = NEWS) -> None:
+        """Show what has been done, for so many seconds."""
+        self._show("status", sentence, seconds)
 
     def working(self, sentence: str) -> None:
         """Show what is going on, until `done`; one thing at a time."""

@@ -13,6 +13,7 @@ from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.notebook_scripts import SCRIPTS
 from explorer.app.kit.remembered import Remembered
+from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
@@ -69,7 +70,7 @@ class AppPage(pn.viewable.Viewer):
         SCRIPTS.load(*self.EXTENSIONS)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
-        self.message, self.remembered = MessageArea(), Remembered()
+        self.message, self.remembered, self.tab = MessageArea(), Remembered(), Tab()
         self.sidebar: list[Any] = []
         self.body: Any = None
 
@@ -105,10 +106,11 @@ class AppPage(pn.viewable.Viewer):
         # On a phone links leave no room for a long title, and they do not name the page itself.
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
         dark = self._dark()
+        lead(self.KEY, self.links)
         page = ui.Page(
             title=short if self.phone else self.TITLE,
             header=header(self.KEY, self.links, self.phone, self.BADGE),
-            main=[self.body, self.remembered.view],
+            main=[self.body, self.remembered.view, self.tab.view],
             theme_config=THEME,
             dark_theme=dark,
             raw_css=[first_paint(dark)],

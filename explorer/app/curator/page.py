@@ -23,6 +23,7 @@ from explorer.app.curator.own import (
 )
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import OWN, Opening, take
+from explorer.app.curator.waiting import Waiting
 from explorer.app.kit.labels import BADGE
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
@@ -125,6 +126,7 @@ class CuratorPage(AppPage):
         self._reading = Background(self.message)
         self._going_back = False
         self.build(self.parts)
+        self._waiting = Waiting(self.body, self.message.view)
         self.state.param.watch(lambda *_: self.look_for_city(), [*self.PLACE])
         self.live()
         at_hand = self.at_hand(self.state.place)
@@ -248,20 +250,27 @@ class CuratorPage(AppPage):
         if at_hand is not None:
             # Whatever is still being read was chosen before this.
             self._reading.cancel()
+            self._waiting.end()
             if at_hand is not self.parts.data:
                 self._use(at_hand)
             return
         titles = {key: title for title, key in self.parts.catalogue.items()}
-        saying = f"Reading {titles.get(place[0], place[0])} …"
+        chosen = titles.get(place[0], place[0])
+        saying = f"Reading {chosen} …"
+        if self.parts.data is not None and place[0] != self.parts.data.city[0]:
+            shown = self.parts.data.city[0]
+            self._waiting.begin(titles.get(shown, shown), chosen)
         self._reading.run(partial(self.read, place), self._use, saying, self._back)
 
     def _use(self, data: Any) -> None:
         self.parts.data, self.parts.reading = data, False
+        self._waiting.end()
         self.show(data)
 
     def _back(self) -> None:
         """A city could not be read: the choice goes back to the one on screen."""
         self.parts.reading = False
+        self._waiting.end()
         if self.parts.data is None:
             return
         self._going_back = True

@@ -190,7 +190,6 @@ class Scenarios:
             doc.add_timeout_callback(partial(self._keep, doc), KEEP)
 
     def _keep(self, doc: Any) -> None:
-        # What is said to a browser that is still loading is lost.
         if not pn.state.loaded or 1000 * (time.monotonic() - self._changed_at) < KEEP - 10:
             doc.add_timeout_callback(partial(self._keep, doc), KEEP)
             return
@@ -205,8 +204,9 @@ class Scenarios:
 
     def _quiet(self, doc: Any) -> None:
         left = QUIET - round(1000 * (time.monotonic() - self._changed_at))
-        # Boxes belong to what is on screen, not to what is being read.
-        left = QUIET if self._parts.reading else left
+        # Boxes belong to what is on screen, not to what is being read; what is said to a browser
+        # that is still loading is lost.
+        left = QUIET if self._parts.reading or not pn.state.loaded else left
         if left > 10:
             doc.add_timeout_callback(partial(self._quiet, doc), left)
             return

@@ -61,7 +61,7 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
 
 
 WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
-PRIVATE = Column("private", lambda answers: answers.private.round(1), WHOLE, 78)
+PRIVATE = Column("private", lambda answers: answers.private.round(), WHOLE, 78)
 RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
 LEAVES = Column(
     "leaves",

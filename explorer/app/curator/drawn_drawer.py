@@ -64,9 +64,8 @@ class DrawnDrawer(Drawer, ABC):
             *(chosen.menu, chosen.about, "Mechanism"),
             *(self.epsilon.view, "Epsilon", chosen.settings.view),
             heading("Random noise"),
-            *(self.tied.switch("frozen"), self.new_draw(), self.release.view),
-            *(*self.saves, self.again),
-            *("Random noise", "Draw a release"),
+            *(self.tied.switch("frozen"), self.new_draw(), "Random noise"),
+            *(self.release.view, "Draw a release", *self.saves, self.again),
             heading("View"),
             *self.look(),
         )

@@ -67,6 +67,9 @@ class Scenarios:
         self._workspace = Workspace(page, parts.opening, parts.tab)
         self._attempts = Attempts()
         self._link_button: Any = None
+        #: The menu of presets once the section was open, and the link of the chosen one's screen.
+        self.preset: Any = None
+        self._preset_link: str | None = None
         self._changed_at = 0.0
         self._address: str | None = None
         self._browser = Browser(self._copied)
@@ -145,7 +148,7 @@ class Scenarios:
         if scenario.seed is None:
             text = f"{text} {words('scenario')['Released']}".strip()
         if text:
-            self._message.inform(text)
+            self._message.inform(text, 20)
 
     def _leave(self, scenario: Scenario) -> None:
         found = [each.address for each in self._parts.links if each.key == scenario.page]
@@ -199,6 +202,7 @@ class Scenarios:
     def keep(self) -> None:
         """Let the tab keep the screen for the other pages; not while a city is being read."""
         if not self._parts.reading:
+            self._show_preset()
             first = next(iter(self._parts.catalogue.values()))
             self._workspace.keep(self._state, self._rectangles, first)
 
@@ -278,9 +282,18 @@ class Scenarios:
 
     def _chosen(self, key: str) -> None:
         if key:
-            # Back to "choose one", so that the same preset can be chosen again.
-            self.preset.value = ""
+            self._preset_link = None
             self.open(presets()[key])
+
+    def _show_preset(self) -> None:
+        """The menu names the preset until something is changed, and can then offer it again."""
+        if self.preset is None or not self.preset.value or self._waiting is not None:
+            return
+        link = self._link()
+        if self._preset_link is None:
+            self._preset_link = link
+        elif link != self._preset_link:
+            self.preset.value = ""
 
     def _copy(self, what: str, _event: Any) -> None:
         try:

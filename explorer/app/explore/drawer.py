@@ -24,7 +24,8 @@ class ExploreDrawer(DrawnDrawer):
         """What the right map shows, colours, partition, the left map."""
         choose, switch = self.tied.choose, self.tied.switch
         return [
-            *(choose("right"), "Right map", choose("scale"), "Colour scale", choose("palette")),
-            *(switch("partition"), "Partition", choose("partition_over")),
-            *(choose("truth"), choose("scale_from")),
+            *(choose("right"), "Right map", choose("scale"), "Colour scale"),
+            *(choose("palette"), "Colours", switch("partition"), "Partition"),
+            *(choose("partition_over"), "Outlines", choose("truth"), "Left map"),
+            *(choose("scale_from"), "Colour range"),
         ]

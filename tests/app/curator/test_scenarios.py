@@ -266,14 +266,28 @@ def test_every_preset_opens_from_the_menu(explore) -> None:
         assert menu.options[preset.title] == key
         if preset.page == "explore":
             menu.value = key
-            assert menu.value == ""
+            assert menu.value == key
             shown = section.present()
             plain = {**preset.to_dict(), "title": "", "about": ""}
             assert shown == Scenario.from_dict(plain)
             assert preset.about in said(explore)
+            last = key
     menu.value = "02-tree-against-grid"
     assert "page compare" in said(explore)
+    assert menu.value == last
+
+
+def test_the_menu_names_the_preset_until_something_is_changed(explore) -> None:
+    menu = open_section(explore).preset
+    menu.value = "01-first-look"
+    for _ in range(2):
+        explore.scenarios.keep()
+        assert menu.value == "01-first-look"
+    press.put(explore, "Exact epsilon", "0.77")
+    explore.scenarios.keep()
     assert menu.value == ""
+    menu.value = "01-first-look"
+    assert explore.state.epsilon != 0.77, "and can be chosen again"
 
 
 def test_the_files_hold_the_screen(explore) -> None:

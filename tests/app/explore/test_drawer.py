@@ -118,6 +118,13 @@ def test_words_appear_beside_every_section_and_go_again() -> None:
     )
     for key in ("Figures", "City", "Epsilon", "Random noise", "Draw a release", "Right map"):
         assert words("explore")[key][:40] in shown
+    for key in ("Colours", "Outlines", "Left map", "Colour range"):
+        assert words("explore")[key][:40] in shown, "each control that is shown is explained"
+    assert words("explore")["What is protected"][:40] not in shown, "and no hidden one is"
+    visit.drawer.bound.visible = True
+    texts = [each.object for each in visit.drawer.view.objects if isinstance(each, pn.pane.HTML)]
+    assert words("explore")["What is protected"][:40] in " ".join(texts)
+    visit.drawer.bound.visible = False
     visit.state.put(explain=False)
     assert len(visit.drawer.view.objects) == without
 

@@ -100,7 +100,7 @@ def cell(page: Page, row: int, title: str) -> Locator:
 def pick(page: Page, menu: str, option: str) -> None:
     """Choose from a menu."""
     page.get_by_role("combobox", name=menu, exact=True).click()
-    page.get_by_role("menuitem", name=option, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
 
 
 def draw_release(page: Page) -> str:

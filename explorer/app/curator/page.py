@@ -29,6 +29,7 @@ from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.state.choices import PlaceState
 from explorer.app.work.background import Background
+from explorer.app.work.document import soon
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -252,7 +253,9 @@ class CuratorPage(AppPage):
             self._reading.cancel()
             self._waiting.end()
             if at_hand is not self.parts.data:
-                self._use(at_hand)
+                # Of new maps in the answer to the menu's own message the browser knows only parts.
+                self.parts.reading = True
+                soon(partial(self._use_chosen, place, at_hand))
             return
         titles = {key: title for title, key in self.parts.catalogue.items()}
         chosen = titles.get(place[0], place[0])
@@ -261,6 +264,11 @@ class CuratorPage(AppPage):
             shown = self.parts.data.city[0]
             self._waiting.begin(titles.get(shown, shown), chosen)
         self._reading.run(partial(self.read, place), self._use, saying, self._back)
+
+    def _use_chosen(self, place: Place, data: Any) -> None:
+        """Show a city, unless another one has been chosen meanwhile."""
+        if self.state.place == place and data is not self.parts.data:
+            self._use(data)
 
     def _use(self, data: Any) -> None:
         self.parts.data, self.parts.reading = data, False

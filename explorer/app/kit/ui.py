@@ -12,6 +12,7 @@ import panel_material_ui as pmui
 
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.later import after
+from explorer.app.kit.menu_roles import mend_menus
 from explorer.app.kit.phone import close_drawer_when_narrow
 from explorer.app.kit.table_roles import mend_tables
 from explorer.errors import InputError
@@ -191,6 +192,7 @@ class Page(pmui.Page):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         mend_tables()
+        mend_menus()
         if self.sidebar and self.sidebar_open:
             close_drawer_when_narrow()
         with pn.util.edit_readonly(self):

@@ -140,6 +140,40 @@ class Ledger:
             return None
         return max(self.cap_units - self.spent(key), 0)
 
+    def affordable(self, key: str, units: int) -> int | None:
+        """What is left on a data set before a release, if the release may be drawn.
+
+        Parameters
+        ----------
+        key : str
+            The data set's.
+        units : int
+            What the release would cost, in units of 10^-12 epsilon.
+
+        Returns
+        -------
+        int or None
+            As `left`. Another process may spend it before this one does: `book` decides.
+
+        Raises
+        ------
+        InputError
+            As `book`, which would refuse it now.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(Ledger(f"{folder}/ledger.sqlite3", cap=1).affordable("a key", 10**11))
+        1000000000000
+        """
+        spent = self.spent(key)
+        if self.cap_units is None:
+            return None
+        if spent + units > self.cap_units:
+            raise InputError(_refusal(spent, units, self.cap_units))
+        return self.cap_units - spent
+
     def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
         """Book a release before it is drawn, or refuse it.
 

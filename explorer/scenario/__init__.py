@@ -1,6 +1,7 @@
 """Scenarios: one screen as one value, as a YAML file, as a link, as a script, as a notebook."""
 
 from explorer.scenario.boxes import Box, Row, example_boxes, row_of
+from explorer.scenario.carried import SHARING, carried, given_back
 from explorer.scenario.choices import BOUNDS, CELLS, GRID_SIDES, MAX_SEED, TRIP_SIDES
 from explorer.scenario.code import to_python
 from explorer.scenario.kinds import kind_of
@@ -15,6 +16,7 @@ __all__ = [
     "GRID_SIDES",
     "MAX_SEED",
     "PAGES",
+    "SHARING",
     "TRIP_SIDES",
     "VERSION",
     "AreaLooks",
@@ -26,7 +28,9 @@ __all__ = [
     "Scenario",
     "Sweep",
     "TripLooks",
+    "carried",
     "example_boxes",
+    "given_back",
     "kind_of",
     "presets",
     "read_scenario",

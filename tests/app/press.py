@@ -37,6 +37,13 @@ def press(page: Any, name: str) -> None:
     button.clicks += 1
 
 
+def draw_release(page: Any) -> None:
+    """Press "Draw a release", then what the button says of its price."""
+    button = find(page, "Draw a release")
+    press(page, "Draw a release")
+    press(page, button.label)
+
+
 def put(page: Any, name: str, value: Any) -> None:
     """Set a control."""
     find(page, name).value = value

@@ -128,7 +128,7 @@ async def teach(browser: Browser, url: str, mechanism: str) -> tuple[Page, str]:
     await page.get_by_role("img", name="True map").wait_for()
     if mechanism != "HTF":
         await page.get_by_role("combobox", name="Mechanism").click()
-        await page.get_by_role("menuitem", name=mechanism, exact=True).click()
+        await page.get_by_role("option", name=mechanism, exact=True).click()
     await page.get_by_role("button", name="Ask the class").click()
     await page.get_by_text("Nobody has answered yet").wait_for()
     return page, code

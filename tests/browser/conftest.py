@@ -8,10 +8,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from tests.browser.visit import PATIENCE, steady
 
@@ -33,6 +33,7 @@ PHONE: dict[str, Any] = {
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True}
 #: Windows that everything must fit, width and height: a small laptop's and a large screen's.
 LAPTOP_AND_SCREEN = [(1920, 1080), (1366, 768)]
+_LOOPBACK = re.compile(r"(data|blob|about):|(https?|wss?)://(localhost|127\.0\.0\.1)[:/]")
 #: The visitors with one kind of window share a browser's cache, see `new_page`.
 _SHARED: dict[str, BrowserContext] = {}
 
@@ -110,6 +111,9 @@ def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 class Watch:
     """Notes whatever a page must not do."""
 
+    #: What any page has done, by its address; see `test_zz_console`.
+    all: ClassVar[list[str]] = []
+
     def __init__(self, page: Page, url: str) -> None:
         self.found: list[str] = []
         page.on("pageerror", lambda error: self.found.append(f"page error: {error}"))
@@ -126,6 +130,24 @@ class Watch:
         )
 
 
+def watch_console(page: Page) -> None:
+    """Note what any page must not do: errors, failed requests, requests to another computer."""
+
+    def note(what: str) -> None:
+        Watch.all.append(f"{page.url[:80]}: {what[:300]}")
+
+    def failed(asked: Request) -> None:
+        # Who leaves a page breaks off what it still asks for.
+        if asked.failure != "net::ERR_ABORTED":
+            note(f"failed: {asked.url[:120]} ({asked.failure})")
+
+    page.on("pageerror", lambda error: note(f"page error: {error}"))
+    page.on("console", lambda said: said.type == "error" and note(f"console: {said.text}"))
+    page.on("requestfailed", failed)
+    page.on("response", lambda a: a.status >= 400 and note(f"{a.status}: {a.url[:120]}"))
+    page.on("request", lambda asked: _LOOPBACK.match(asked.url) or note(f"asks {asked.url[:120]}"))
+
+
 def new_page(browser: Browser, **options: Any) -> Page:
     """An empty page of a new visitor, with a laptop's window unless ``options`` say otherwise.
 
@@ -136,12 +158,15 @@ def new_page(browser: Browser, **options: Any) -> Page:
     if context is None:
         context = _SHARED[str(window)] = browser.new_context(**window)
     context.set_default_timeout(1000 * PATIENCE)
-    return context.new_page()
+    page = context.new_page()
+    watch_console(page)
+    return page
 
 
 def leave(page: Page) -> None:
     """Close a page of `new_page` and forget what it kept in the browser."""
     page.evaluate("localStorage.clear()")
+    page.context.clear_cookies()
     page.close()
 
 
@@ -199,18 +224,26 @@ def resize(page: Page, width: int, height: int, name: str = "Private map") -> No
     settle(page, name)
 
 
+#: The task's own line names its exception, so that no other one is taken along.
+_LEFT = re.compile(
+    r"(ERROR:asyncio:)?Task exception was never retrieved\n"
+    r"future: <Task [^\n]*exception=WebSocketClosedError\(\)>\n"
+    r"Traceback.*?\ntornado\.websocket\.WebSocketClosedError\n",
+    flags=re.DOTALL,
+)
+_USUAL = re.compile(r"The explorer (is at|has stopped)|.*message as connection was closed")
+
+
 def troubles(logged: str) -> str:
     """What a server should not have logged; a visitor who leaves while it writes is no trouble."""
-    logged = re.sub(
-        # The task's own line names its exception, so that no other one is taken along.
-        r"(ERROR:asyncio:)?Task exception was never retrieved\n"
-        r"future: <Task [^\n]*exception=WebSocketClosedError\(\)>\n"
-        r"Traceback.*?\ntornado\.websocket\.WebSocketClosedError\n",
-        "",
-        logged,
-        flags=re.DOTALL,
-    )
+    logged = _LEFT.sub("", logged)
     return logged if re.search(r"Traceback|Error|ERROR", logged) else ""
+
+
+def unexpected(log: list[str]) -> list[str]:
+    """All lines of a log but where the page is, and that visitors left while it was writing."""
+    lines = _LEFT.sub("", "".join(log)).splitlines()
+    return [each for each in lines if each.strip() and not _USUAL.match(each)]
 
 
 @pytest.fixture

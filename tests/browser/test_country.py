@@ -10,7 +10,16 @@ from playwright.sync_api import Page, expect
 
 from explorer.cities.countries import find
 from tests.browser.conftest import PHONE, visits
-from tests.browser.visit import addressed, colours, drag, number, pick, picture, wait_until
+from tests.browser.visit import (
+    addressed,
+    colours,
+    drag,
+    draw_release,
+    number,
+    pick,
+    picture,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -87,7 +96,7 @@ def test_a_box_is_answered_and_the_budget_and_a_release_are_told(country) -> Non
     country.get_by_role("button", name="Budget", exact=True).click()
     country.get_by_text("On the way to").wait_for()
     expect(country.get_by_text("must not be published")).to_be_visible()
-    country.get_by_role("button", name="Draw a release").click()
+    draw_release(country)
     country.get_by_text("Drawn and booked with epsilon 0.1").wait_for()
     expect(country.get_by_text("Private release: may be published")).to_be_visible()
     expect(country.get_by_role("button", name="Save the release")).to_be_visible()

@@ -20,6 +20,7 @@ from tests.browser.visit import (
     picture,
     rows,
     stays,
+    steady,
     wait_until,
 )
 
@@ -186,11 +187,14 @@ def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
         page.get_by_role("button", name=f"Save as {format}").click()
     path = tmp_path / waiting.value.suggested_filename
     waiting.value.save_as(path)
-    page.get_by_role("button", name="Delete box").click()
-    page.get_by_role("button", name="Delete box").click()
-    wait_until(page, lambda: not rows(page))
+    for _ in range(2):
+        left = len(rows(page))
+        page.get_by_role("img", name="Delete this box").first.click()
+        wait_until(page, lambda left=left: len(rows(page)) == left - 1)
     page.locator("input[type=file]").last.set_input_files(path)
     wait_until(page, lambda: len(rows(page)) == 2)
+    # The table shows the rows first, and then their answers.
+    steady(page, lambda: rows(page))
     np.testing.assert_allclose(boxes_of(page), before, atol=10)
 
 
@@ -233,6 +237,12 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     from explorer import Release
 
     page.get_by_role("button", name="Draw a release").click()
+    # The price stands on the button and is read out; one press spends nothing.
+    priced = page.get_by_role("button", name="Spend 1, no cap: press again")
+    expect(priced).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="spends epsilon 1 of this")).to_be_visible()
+    expect(page.get_by_text(PREVIEW)).to_be_visible()
+    priced.press("Enter")
     expect(page.get_by_text(DRAWN)).to_be_visible()
     private = rows(page)[0]["private"]
     page.get_by_role("button", name="Zoom in").click()

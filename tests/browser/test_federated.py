@@ -9,7 +9,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PHONE, visits
-from tests.browser.visit import addressed, colours, drag, picture, rows, still, wait_until
+from tests.browser.visit import (
+    addressed,
+    colours,
+    drag,
+    draw_release,
+    picture,
+    rows,
+    still,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -72,7 +81,7 @@ def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
     page.reload()
     wait_until(page, lambda: len(rows(page)) == 3)
     assert rows(page)[-1] == drawn
-    press(page, "Draw a release")
+    draw_release(page)
     page.get_by_text("Drawn and booked with epsilon 1").wait_for()
     expect(page.get_by_role("button", name="Save the release")).to_be_visible()
 

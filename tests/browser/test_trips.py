@@ -13,7 +13,7 @@ from explorer import Gravity, exact
 from explorer.cities.trip_sets import find
 from explorer.queries.boxes import example_rows
 from tests.browser.conftest import visits
-from tests.browser.visit import colours, drag, names, number, pick, rows, wait_until
+from tests.browser.visit import colours, drag, draw_release, names, number, pick, rows, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +66,7 @@ def test_a_stop_between_has_a_map_of_its_own(trips) -> None:
 
 
 def test_flows_are_drawn_told_and_saved(trips, tmp_path) -> None:
-    trips.get_by_role("button", name="Draw a release").click()
+    draw_release(trips)
     trips.get_by_text("Drawn and booked with epsilon 1").wait_for()
     trips.get_by_role("button", name="Flows", exact=True).click()
     drawn = trips.get_by_role("img", name="Flows between zones. 8 × 8 zones a place have 4,096")

@@ -100,7 +100,16 @@ def cell(page: Page, row: int, title: str) -> Locator:
 def pick(page: Page, menu: str, option: str) -> None:
     """Choose from a menu."""
     page.get_by_role("combobox", name=menu, exact=True).click()
-    page.get_by_role("menuitem", name=option, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def draw_release(page: Page) -> str:
+    """Press "Draw a release" and confirm its price, which the button states and this returns."""
+    page.get_by_role("button", name="Draw a release").click()
+    priced = page.get_by_role("button", name="press again")
+    said = priced.inner_text()
+    priced.click()
+    return said
 
 
 def drag(

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
+from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.errors import InputError
 from explorer.grid.places import TripDomain
@@ -45,6 +46,7 @@ class BoxExchange:
         beside: Sequence[Any] = (),
     ) -> None:
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
+        self._attempts = Attempts()
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
         self.add = ui.Button(label="Add box", on_click=partial(self._add, add), **look)
         self.delete = ui.Button(label="Delete box", on_click=self._delete, **look)
@@ -109,11 +111,14 @@ class BoxExchange:
             return io.BytesIO(b"")
 
     def _delete(self, _event: Any) -> None:
-        """Delete the highlighted boxes, or the last one: the way without a mouse."""
+        """Delete the highlighted boxes, and nothing where none is."""
         chosen = self._rectangles
-        for row in sorted(chosen.selected or [len(chosen) - 1], reverse=True):
-            if row >= 0:
-                chosen.remove(row)
+        with self._attempts.another():
+            if not chosen.selected:
+                self._refused("No box is selected: click one on a map, or its row in the table.")
+                return
+        for row in sorted(chosen.selected, reverse=True):
+            chosen.remove(row)
         self._changed()
 
     def _domain(self) -> TripDomain:
@@ -130,18 +135,20 @@ class BoxExchange:
     def _read(self, event: Any) -> None:
         if not event.new:
             return
-        name = str(self.file.filename)
-        try:
-            notes: list[str] = []
-            if len(self._rectangles.grids) > 1:
-                boxes, names = read_trip_boxes(event.new, self._domain(), name)
-            else:
-                grid = self._rectangles.grid
-                boxes, names = read_rectangles(event.new, grid, name, notes.append)
-            self._rectangles.add_many(boxes, names)
-            if notes:  # as a refusal, which stays: what was drawn is not what is asked
-                self._refused(" ".join(notes))
-        except InputError as error:
-            self._refused(str(error))
+        with self._attempts.another():
+            try:
+                self._take(event.new, str(self.file.filename))
+            except InputError as error:
+                self._refused(str(error))
         self.file.clear()
         self._changed()
+
+    def _take(self, data: bytes, name: str) -> None:
+        notes: list[str] = []
+        if len(self._rectangles.grids) > 1:
+            boxes, names = read_trip_boxes(data, self._domain(), name)
+        else:
+            boxes, names = read_rectangles(data, self._rectangles.grid, name, notes.append)
+        self._rectangles.add_many(boxes, names)
+        if notes:  # as a refusal, which stays: what was drawn is not what is asked
+            self._refused(" ".join(notes))

@@ -18,6 +18,8 @@ from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.edges import EdgeColumns
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
+from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.later import after
 from explorer.app.kit.theme import TABLE_CSS
 from explorer.errors import InputError
 
@@ -61,7 +63,7 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
 
 
 WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
-PRIVATE = Column("private", lambda answers: answers.private.round(1), WHOLE, 78)
+PRIVATE = Column("private", lambda answers: answers.private.round(), WHOLE, 78)
 RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
 LEAVES = Column(
     "leaves",
@@ -130,6 +132,7 @@ class BoxTable:
         self._columns = columns
         self._edges = EdgeColumns(rectangles)
         self._quiet, self._exact = False, True
+        self._attempts = Attempts()
         # Row and moment of the last deletion, see `_selected`.
         self._deleted = (-1, 0.0)
         #: Shows the columns that say where a box is: most people move boxes on the map.
@@ -237,16 +240,25 @@ class BoxTable:
     def _edited(self, event: Any) -> None:
         """Take an edited cell over, or put the old value back and say why."""
         row, column = event.row, str(event.column)
-        try:
-            if column == "box":
-                self._rectangles.rename(row, str(event.value or ""))
-            elif column not in self._edges:
-                raise InputError("Only names and edges can be edited; answers follow from them.")
-            else:
-                self._edges.edit(row, column, event.value)
-        except InputError as error:
-            self._refused(str(error))
+        with self._attempts.another():
+            try:
+                if column == "box":
+                    self._rectangles.rename(row, str(event.value or ""))
+                elif column not in self._edges:
+                    raise InputError("Only names and edges can be edited; answers follow.")
+                else:
+                    self._edges.edit(row, column, event.value)
+            except InputError as error:
+                self._refused(str(error))
+                self._mark()
         self._moved()
+
+    def _mark(self) -> None:
+        """A red rim, until the next edit or for a moment."""
+        unmark = partial(setattr, self.widget, "css_classes", [])
+        self.widget.css_classes = ["refused"]
+        self._attempts.at_next(unmark)
+        after(ui.MARKED, unmark)
 
     def _clicked(self, event: Any) -> None:
         if event.column != DELETE:

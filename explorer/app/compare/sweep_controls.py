@@ -77,23 +77,30 @@ class SweepControls:
             margin=0,
         )
 
-    def show(self, sweep: Sweep) -> None:
-        """Show how far the sweep is, and offer what can be done now."""
+    def always(self, a: str, b: str) -> None:
+        """Say which mechanisms are in the sweep without a tick."""
+        label = f"Mechanisms in the sweep, besides A ({a}) and B ({b})"
+        if self.chosen.label != label:
+            self.chosen.label = label
+
+    def show(self, sweep: Sweep, known: bool = False) -> None:
+        """Show how far the sweep is, and offer what can be done now; ``known`` with results."""
         self.begin.disabled, self.cancel.disabled = sweep.job.busy, not sweep.job.busy
-        text = phase_text(sweep)
+        text = phase_text(sweep, known)
         if sweep.job.busy:
             put(self._progress, progress("Progress of the sweep", sweep.done, sweep.asked, text))
         else:
             put(self._progress, f'<p class="quiet" role="status">{text}</p>')
 
 
-def phase_text(sweep: Sweep) -> str:
-    """What the sweep is doing, in words."""
+def phase_text(sweep: Sweep, known: bool = False) -> str:
+    """What the sweep is doing, in words; ``known`` where results are shown."""
     count = f"{sweep.done:,} of {sweep.asked:,} releases"
     left = sweep.job.progress[1]
     running = "; starting …" if not sweep.done else "" if left is None else f", about {left:,.0f} s"
+    idle = "Results of an earlier sweep are shown." if known else "No sweep has been started."
     return {
-        "idle": "No sweep has been started. Its results hold exact errors: do not share them.",
+        "idle": f"{idle} Results hold exact errors: do not share them.",
         "waiting": "Waiting for its turn …",
         "running": count + running + (" left" if left is not None and sweep.done else ""),
         "finished": f"Finished: {count}. Previews; the errors are exact: do not share them.",

@@ -89,6 +89,7 @@ class SweepView:
 
     def refresh(self) -> None:
         """Show what is known for the present choices; nothing is drawn."""
+        self.controls.always(*(side.kind.title for side in self._state.sides))
         when_loaded(self.worker.ask)
 
     def boxes_changed(self) -> None:
@@ -169,12 +170,13 @@ class SweepView:
         put(self._ranking, "".join(ranking) if found.ranks else "")
         self._results.visible = bool(found.curves)
         self.controls.save.disabled = not found.curves
+        self.controls.show(self.sweep, bool(found.curves))
 
     # The sweep.
 
     def _swept(self) -> None:
         """Something is new in the sweep."""
-        self.controls.show(self.sweep)
+        self.controls.show(self.sweep, self._results.visible)
         self.refresh()
 
     def _saved(self) -> io.BytesIO:

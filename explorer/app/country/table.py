@@ -106,10 +106,10 @@ def rows(screen: CountryScreen) -> pd.DataFrame:
         {
             "area": [data.names[n] for n in nodes],
             "inside": [_inside(data, int(n)) for n in nodes],
-            "private": private.round(1),
+            "private": private.round(),
             "±": screen.half[nodes].round(2),
             "true": true,
-            "difference": (private - true).round(1),
+            "difference": private.round() - true.round(),
             "error %": error.round(3),
         }
     )

@@ -53,6 +53,16 @@ class BoxAnswers(PrivateAnswers):
         """The part that uneven spread inside leaves made; NaN where `spread` is not known."""
         return self._spread - self.true
 
+    def shown_difference(self, decimals: int = 0) -> Floats:
+        """The difference of both answers as they are written, so that a reader's sum comes out."""
+        found: Floats = np.round(self.private, decimals) - np.round(self.true, decimals)
+        return np.round(found, decimals)
+
+    def shown_causes(self) -> tuple[Floats, Floats]:
+        """Parts that noise and uneven spread made, which add up to the difference as written."""
+        noise = np.round(self.noise)
+        return noise, self.shown_difference() - noise
+
     def to_frame(self, names: Sequence[str]) -> pd.DataFrame:
         """A table of all of it, a row each, indexed by the names of the rectangles."""
         import pandas as pd
@@ -122,23 +132,21 @@ def median_error(answers: BoxAnswers) -> float:
 
 
 ERROR = partial(NumberFormatter, format="+0,0.00", nan_format="–")
-TRUE = Column("true", lambda answers: answers.true.round(1), WHOLE, 78, exact=True)
+TRUE = Column("true", lambda answers: answers.true.round(), WHOLE, 78, exact=True)
 #: What the table of Explore says of each box, its edges apart.
 COLUMNS = (
     TRUE,
     PRIVATE,
     Column(
         "difference",
-        lambda answers: answers.difference.round(1),
+        lambda answers: answers.shown_difference(),
         partial(NumberFormatter, format="+0,0", nan_format="–"),
         80,
         exact=True,
     ),
     Column(
         "noise / uneven areas",
-        lambda answers: [
-            error_bar(*parts) for parts in zip(answers.noise, answers.uniformity, strict=True)
-        ],
+        lambda answers: [error_bar(*parts) for parts in zip(*answers.shown_causes(), strict=True)],
         partial(dict, type="html"),
         140,
         "Where the difference is from. Blue: noise. Orange: people are spread unevenly in areas "

@@ -34,9 +34,11 @@ def chips(shows: str, names: Sequence[str], answers: BoxAnswers, exact: bool = T
         texts = [said(name, value) for name, value in zip(names, answers.true, strict=True)]
         return [(text, palette.TRUTH) for text in texts]
     if shows == "difference":
+        # Shares are in percent.
+        decimals = 0 if answers.scale == 1 else 2
         texts = [
             f"{said(name, np.nan).partition('  ')[0]}  {count(value, sign=True)}"
-            for name, value in zip(names, answers.difference, strict=True)
+            for name, value in zip(names, answers.shown_difference(decimals), strict=True)
         ]
     else:
         rows = zip(names, answers.private, answers.relative, strict=True)

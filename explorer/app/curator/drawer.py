@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import panel as pn
@@ -107,6 +108,9 @@ class Drawer:
     def fill(self, *controls: Any) -> None:
         """Put controls one below the other; a text among them is a heading of the words."""
         self._parts = [self.tied.switch("explain"), *controls]
+        for control, text in pairwise(self._parts):
+            if isinstance(text, str) and not isinstance(control, str):
+                control.param.watch(lambda _event: self._arrange(), "visible")
         self._arrange()
 
     def use(self, data: CityData) -> None:
@@ -134,8 +138,15 @@ class Drawer:
         for part in self._parts:
             if isinstance(part, str) and on and part not in self._helps:
                 self._helps[part] = help_pane(self._words[part])
-        shown = [part for part in self._parts if not isinstance(part, str) or on]
-        self.view.objects = [self._helps[p] if isinstance(p, str) else p for p in shown]
+        shown, visible = list[Any](), True
+        for part in self._parts:
+            if not isinstance(part, str):
+                shown.append(part)
+                visible = part.visible
+            elif on and visible:
+                # Words about a control that is not there would puzzle whoever looks for it.
+                shown.append(self._helps[part])
+        self.view.objects = shown
 
 
 def wide_button(label: str, clicked: Callable[[], None], **params: Any) -> Any:

@@ -19,7 +19,7 @@ from explorer.app.work.job import UNEXPECTED, Superseded
 from explorer.app.work.job import Job as Work
 from explorer.errors import InputError
 from explorer.privacy.ledger import Ledger
-from explorer.releases.units import to_epsilon
+from explorer.releases.units import to_epsilon, to_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,14 @@ class Kept:
     job: Job
     screen: Any
     spent: str
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a release would cost: what its button says, and a sentence."""
+
+    button: str
+    about: str
 
 
 class Drawing:
@@ -63,6 +71,7 @@ class Drawing:
         self._kept: Kept | None = None
         # What the last press asked about, and the drawing whose cost has been said.
         self._pressed: tuple[Any, ...] = ()
+        self._asking: Callable[[Price | None], None] = lambda _price: None
         self._said = 0
         # Why the newest choices have no screen, while they have none.
         self._refusal = ""
@@ -75,11 +84,13 @@ class Drawing:
     def use(self, data: Any, viewport: Callable[[], Any]) -> None:
         """Work on another city, shown where ``viewport()`` says; back to a preview."""
         self._data, self._viewport, self._drawing = data, viewport, 0
+        self.forget()
 
     def preview(self) -> None:
         """Something a release depends on has changed: a preview of it."""
         self._drawing = 0
         self._version += 1
+        self.forget()
         self.request()
 
     def viewed(self) -> None:
@@ -95,27 +106,39 @@ class Drawing:
         return None if self._kept is None else self._kept.screen
 
     def press(self) -> None:
-        """The button "Draw a release": at once the first time, later on the second press.
+        """The button "Draw a release": it says its price, and draws on the second press.
 
         The second press counts only if it asks for the same once more: city, grid, what is
         protected, mechanism with its settings, and the same kept release.
         """
         state, drawn = self._parts.state, self.drawn
-        if self._parts.reading:
+        if self._parts.reading or self._data is None:
             self._parts.refuse("The city is still being read: wait a moment.")
             return
         wanted = state.place, repr(state.instance()), drawn
-        if (drawn is None and not self._drawing) or wanted == self._pressed:
-            self._pressed = ()
+        if wanted == self._pressed:
+            self.forget()
             self._drawings += 1
             self._drawing = self._drawings
             self.request()
             return
+        try:
+            price = price_of(self._data.matrix.key, state.epsilon, kept=drawn is not None)
+        except InputError as error:
+            self.forget()
+            self._parts.refuse(str(error))
+            return
         self._pressed = wanted
-        self._parts.message.inform(
-            f"This spends epsilon {state.epsilon:g} once more: press again. The new release takes "
-            "the place of the one that is kept, so save that one first if it matters."
-        )
+        self._asking(price)
+
+    def forget(self) -> None:
+        """The next press of the button says the price again."""
+        self._pressed = ()
+        self._asking(None)
+
+    def on_price(self, asking: Callable[[Price | None], None]) -> None:
+        """Call ``asking`` with a price when it is to be confirmed, with None when it is not."""
+        self._asking = asking
 
     def again(self, use: Callable[[Any], None]) -> None:
         """Bring the kept release back with its settings; ``use`` shows its city.
@@ -234,3 +257,25 @@ def spent_sentence(ledger: Ledger, key: str, epsilon: float) -> str:
     if left is None:
         return f"{total}, and no cap is set."
     return f"{total}, and {to_epsilon(left):.12g} is left under the cap."
+
+
+def price_of(key: str, epsilon: float, *, kept: bool) -> Price:
+    """What a release of the data set ``key`` would cost; ``kept`` where another one gives way.
+
+    Raises
+    ------
+    InputError
+        Where the ledger would refuse it.
+    """
+    ledger = Ledger()
+    left = ledger.affordable(key, to_units(epsilon))
+    if left is None:
+        button = f"Spend {epsilon:.12g}, no cap: press again"
+        rest = f"no cap is set, and {to_epsilon(ledger.spent(key)):.12g} is spent so far."
+    else:
+        button = f"Spend {epsilon:.12g} of the {to_epsilon(left):.12g} left: press again"
+        rest = f"{to_epsilon(left - to_units(epsilon)):.12g} of the cap is left after it."
+    about = f"A release spends epsilon {epsilon:.12g} of this data set for good; {rest}"
+    if kept:
+        about += " It takes the place of the one that is kept: save that one first if it matters."
+    return Price(button, about)

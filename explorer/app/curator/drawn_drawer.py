@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-import panel as pn
-
 from explorer.app.curator.drawer import Drawer, heading, wide_button
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.release_button import ReleaseButton
 from explorer.app.kit import ui
 
 
@@ -56,21 +55,17 @@ class DrawnDrawer(Drawer, ABC):
         ]
         self.again = wide_button("Show the release again", again, visible=False)
         own = ui.Accordion((self.OWN, upload), dynamic=True, **ui.SECTION)
+        parts.remembered.section("own", own)
         (chosen,) = self.mechanisms
-        draw = pn.Row(
-            self.new_draw(),
-            wide_button("Draw a release", drawing.press),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        self.release = ReleaseButton(drawing)
         self.fill(
             *(*self.data(), own, self.OWN),
             heading("Mechanism and privacy"),
             *(chosen.menu, chosen.about, "Mechanism"),
             *(self.epsilon.view, "Epsilon", chosen.settings.view),
             heading("Random noise"),
-            *(self.tied.switch("frozen"), draw, *self.saves, self.again),
-            *("Random noise", "Draw a release"),
+            *(self.tied.switch("frozen"), self.new_draw(), "Random noise"),
+            *(self.release.view, "Draw a release", *self.saves, self.again),
             heading("View"),
             *self.look(),
         )

@@ -76,7 +76,7 @@ def summary(title: str, place: str, release: Release, answers: BoxAnswers) -> st
     said += (
         f"; {'the box is' if n == 1 else f'the {n} boxes are'} off by "
         f"{percent(median_error(answers))} in the median, at most by "
-        f"{abs(answers.difference[worst]):,.0f} "
+        f"{abs(answers.shown_difference()[worst]):,.0f} "
         f"(private {answers.private[worst]:,.0f}, true {answers.true[worst]:,.0f})."
     )
     return said

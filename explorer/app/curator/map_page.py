@@ -236,7 +236,8 @@ class MapPage(CuratorPage):
 
     def _add_box(self) -> None:
         if self.maps is not None:
-            self.rectangles.add_middle(self.maps.ranges.bounds)
+            # Selected, so that the keys that move and delete a box act on it.
+            self.rectangles.select([self.rectangles.add_middle(self.maps.ranges.bounds)])
             self.boxes_changed()
 
     def boxes_changed(self) -> None:

@@ -23,11 +23,13 @@ from explorer.app.curator.own import (
 )
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import OWN, Opening, take
+from explorer.app.curator.waiting import Waiting
 from explorer.app.kit.labels import BADGE
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.state.choices import PlaceState
 from explorer.app.work.background import Background
+from explorer.app.work.document import soon
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -109,6 +111,8 @@ class CuratorPage(AppPage):
         if self.phone and "drag" in self.State.param:
             choices = {"drag": "scroll", **choices}
         self.state = self.begin(opening, key, choices)
+        if "explain" in self.state.param and "explain" not in choices:
+            self.remembered.switch("explain", self.state)
         if self._own is not None:
             self.take_own(self._own)
         # Until a city has been read there is nothing to draw boxes on.
@@ -117,10 +121,13 @@ class CuratorPage(AppPage):
             *(self.state, self.message, opening, catalogue, rectangles),
             links=self.links,
             phone=self.phone,
+            remembered=self.remembered,
+            tab=self.tab,
         )
         self._reading = Background(self.message)
         self._going_back = False
         self.build(self.parts)
+        self._waiting = Waiting(self.body, self.message.view)
         self.state.param.watch(lambda *_: self.look_for_city(), [*self.PLACE])
         self.live()
         at_hand = self.at_hand(self.state.place)
@@ -244,20 +251,34 @@ class CuratorPage(AppPage):
         if at_hand is not None:
             # Whatever is still being read was chosen before this.
             self._reading.cancel()
+            self._waiting.end()
             if at_hand is not self.parts.data:
-                self._use(at_hand)
+                # Of new maps in the answer to the menu's own message the browser knows only parts.
+                self.parts.reading = True
+                soon(partial(self._use_chosen, place, at_hand))
             return
         titles = {key: title for title, key in self.parts.catalogue.items()}
-        saying = f"Reading {titles.get(place[0], place[0])} …"
+        chosen = titles.get(place[0], place[0])
+        saying = f"Reading {chosen} …"
+        if self.parts.data is not None and place[0] != self.parts.data.city[0]:
+            shown = self.parts.data.city[0]
+            self._waiting.begin(titles.get(shown, shown), chosen)
         self._reading.run(partial(self.read, place), self._use, saying, self._back)
+
+    def _use_chosen(self, place: Place, data: Any) -> None:
+        """Show a city, unless another one has been chosen meanwhile."""
+        if self.state.place == place and data is not self.parts.data:
+            self._use(data)
 
     def _use(self, data: Any) -> None:
         self.parts.data, self.parts.reading = data, False
+        self._waiting.end()
         self.show(data)
 
     def _back(self) -> None:
         """A city could not be read: the choice goes back to the one on screen."""
         self.parts.reading = False
+        self._waiting.end()
         if self.parts.data is None:
             return
         self._going_back = True

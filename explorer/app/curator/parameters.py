@@ -78,7 +78,8 @@ class ParameterControl:
                 ui.bind(self.switch, self._automatic, panel.refused)
                 # A slider without a value of its own would stand at one that is not used.
                 self._hides = self.name in type(panel.state.instance()).none_is
-                self.widget.visible = not (self._hides and value is None)
+                # One that the mechanism chooses is shown once its choice is known.
+                self.widget.visible = value is not None
         ui.bind(self.widget, self._chosen, panel.refused)
         self._parts = [self.widget] if self.switch is None else [self.widget, self.switch]
         self._help: Any = None
@@ -96,6 +97,7 @@ class ParameterControl:
         if self.switch is None or not self.switch.value:
             return
         found = facts.get(_lower(self.declared.label))
+        self.widget.visible = found is not None and not self._hides
         if found is None:
             return
         self._quiet = True
@@ -104,9 +106,16 @@ class ParameterControl:
         self._quiet = False
 
     def _automatic(self, on: bool) -> None:
-        if not self._quiet:
-            self._set(None if on else self.widget.value)
-            self.widget.visible = not (self._hides and on)
+        if self._quiet:
+            return
+        if not on and not self.widget.visible and not self._hides:
+            # Nobody knows what was used: begin in the middle, and not at an end.
+            self._quiet = True
+            self.widget.value = _middle(self.widget)
+            self._quiet = False
+        self._set(None if on else self.widget.value)
+        if not on or self._hides:
+            self.widget.visible = not on
 
     def _chosen(self, value: Any) -> None:
         if self._quiet:
@@ -151,7 +160,9 @@ class MechanismPanel:
         self._first, self.of = first, of
         self.controls: dict[str, ParameterControl] = {}
         self._rest: list[param.Parameter] = []
+        # What the mechanism of that key chose last.
         self._facts: Mapping[str, float] = {}
+        self._facts_of = ""
         self._more = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._button = ui.Button(
             label=self._label(),
@@ -176,6 +187,8 @@ class MechanismPanel:
         self.view.objects = [*views, self._button, self._more] if self._rest else views
         if self._more.visible:
             self._open()
+        if self._facts_of == self.state.mechanism:
+            self.show_facts(self._facts)
         self._show_relevant()
 
     def chosen(self) -> None:
@@ -190,7 +203,7 @@ class MechanismPanel:
 
     def show_facts(self, facts: Mapping[str, float]) -> None:
         """Tell automatic controls what the mechanism chose."""
-        self._facts = facts
+        self._facts, self._facts_of = facts, self.state.mechanism
         for control in self.controls.values():
             control.show_automatic(facts)
 
@@ -218,6 +231,12 @@ class MechanismPanel:
     def _label(self) -> str:
         more = "Fewer settings" if self._more.visible else "More settings"
         return f"{more} of {self.of}" if self.of else more
+
+
+def _middle(slider: Any) -> Any:
+    """A value halfway between the ends of a slider, on one of its steps."""
+    steps = round((slider.end - slider.start) / slider.step / 2)
+    return slider.start + steps * slider.step
 
 
 def help_pane(text: str) -> Any:

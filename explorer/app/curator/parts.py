@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.start import Opening
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
+from explorer.app.kit.remembered import Remembered
+from explorer.app.kit.tab import Tab
 from explorer.errors import InputError
 
 
@@ -30,6 +32,8 @@ class PageParts:
     maps : the maps on screen, once there are some
     truth : whether exact numbers are on the screen; one who presents hides them for a while
     reading : whether another city than that on screen has been chosen and is being read
+    remembered : what the browser remembers of drawers and themes
+    tab : what the pages in the visitor's tab have in common
     """
 
     state: Any
@@ -43,6 +47,8 @@ class PageParts:
     maps: Any = None
     truth: bool = True
     reading: bool = False
+    remembered: Remembered = field(default_factory=Remembered)
+    tab: Tab = field(default_factory=Tab)
 
     def refuse(self, sentence: str) -> None:
         """Say why something was not done."""

@@ -22,7 +22,9 @@ from explorer.app.curator.start import (
     present,
     take,
 )
+from explorer.app.curator.workspace import STAYED, Workspace
 from explorer.app.kit import ui
+from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SMALL_BUTTON
@@ -33,6 +35,8 @@ from explorer.views.markup import safe_text
 
 #: Milliseconds without a change after which the address follows.
 QUIET = 700
+#: Milliseconds without a change after which other pages of the tab are told.
+KEEP = 100
 _MOST_BYTES = 1_000_000
 _NONE = "Choose one"
 
@@ -59,7 +63,13 @@ class Scenarios:
         self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
         self._released, self._taken = released, taken
         self._waiting: Scenario | None = parts.opening.scenario
-        self._served = self._armed = False
+        self._served = self._armed = self._keeping = False
+        self._workspace = Workspace(page, parts.opening, parts.tab)
+        self._attempts = Attempts()
+        self._link_button: Any = None
+        #: The menu of presets once the section was open, and the link of the chosen one's screen.
+        self.preset: Any = None
+        self._preset_link: str | None = None
         self._changed_at = 0.0
         self._address: str | None = None
         self._browser = Browser(self._copied)
@@ -74,9 +84,12 @@ class Scenarios:
             sizing_mode="stretch_width",
             margin=(8, 6, 0, 6),
         )
+        parts.remembered.section("scenarios", self.section)
         self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
         if parts.opening.damaged:
             parts.refuse(parts.opening.damaged)
+        if parts.opening.left:
+            parts.message.inform(STAYED, 20)
 
     # A scenario arrives.
 
@@ -111,8 +124,8 @@ class Scenarios:
             else:
                 self._put(waiting)
         if self._address is None:
-            # What a page begins with needs no link; the first change does.
-            self._address = self._link()
+            # What a page begins with needs no link, unless it came along; the first change does.
+            self._address = self._link() if self._parts.opening.shared is None else ""
 
     def awaits(self, data: Any) -> bool:
         """Whether a scenario of ``data`` was opened, and its boxes are still to be put there."""
@@ -135,7 +148,7 @@ class Scenarios:
         if scenario.seed is None:
             text = f"{text} {words('scenario')['Released']}".strip()
         if text:
-            self._message.inform(text)
+            self._message.inform(text, 20)
 
     def _leave(self, scenario: Scenario) -> None:
         found = [each.address for each in self._parts.links if each.key == scenario.page]
@@ -153,6 +166,10 @@ class Scenarios:
     def serve(self) -> None:
         """The page has an address of its own, which follows it; a link of other data leads on."""
         self._served = True
+        if self._link_button is not None:
+            self._link_button.visible = True
+        # What a link has opened goes along, too, if nothing is changed.
+        self.follow()
         elsewhere = self._parts.opening.elsewhere
         if elsewhere is not None:
             pn.state.onload(partial(self._lead, elsewhere))
@@ -170,11 +187,30 @@ class Scenarios:
         if self._served and not self._armed and doc is not None and doc.session_context:
             self._armed = True
             doc.add_timeout_callback(partial(self._quiet, doc), QUIET)
+        if self._served and not self._keeping and doc is not None and doc.session_context:
+            # Sooner than the address: whoever leaves takes the last box along.
+            self._keeping = True
+            doc.add_timeout_callback(partial(self._keep, doc), KEEP)
+
+    def _keep(self, doc: Any) -> None:
+        if not pn.state.loaded or 1000 * (time.monotonic() - self._changed_at) < KEEP - 10:
+            doc.add_timeout_callback(partial(self._keep, doc), KEEP)
+            return
+        self._keeping = False
+        self.keep()
+
+    def keep(self) -> None:
+        """Let the tab keep the screen for the other pages; not while a city is being read."""
+        if not self._parts.reading:
+            self._show_preset()
+            first = next(iter(self._parts.catalogue.values()))
+            self._workspace.keep(self._state, self._rectangles, first)
 
     def _quiet(self, doc: Any) -> None:
         left = QUIET - round(1000 * (time.monotonic() - self._changed_at))
-        # Boxes belong to what is on screen, not to what is being read.
-        left = QUIET if self._parts.reading else left
+        # Boxes belong to what is on screen, not to what is being read; what is said to a browser
+        # that is still loading is lost.
+        left = QUIET if self._parts.reading or not pn.state.loaded else left
         if left > 10:
             doc.add_timeout_callback(partial(self._quiet, doc), left)
             return
@@ -217,7 +253,7 @@ class Scenarios:
             ui.Button(label=label, on_click=partial(self._copy, what), **look)
             for label, what in (("Copy link", "link"), ("Copy as Python", "script"))
         )
-        link.visible = self._served
+        link.visible, self._link_button = self._served, link
         files = [
             ui.FileDownload(
                 label=label, filename=filename, callback=partial(self._written, filename), **look
@@ -246,9 +282,18 @@ class Scenarios:
 
     def _chosen(self, key: str) -> None:
         if key:
-            # Back to "choose one", so that the same preset can be chosen again.
-            self.preset.value = ""
+            self._preset_link = None
             self.open(presets()[key])
+
+    def _show_preset(self) -> None:
+        """The menu names the preset until something is changed, and can then offer it again."""
+        if self.preset is None or not self.preset.value or self._waiting is not None:
+            return
+        link = self._link()
+        if self._preset_link is None:
+            self._preset_link = link
+        elif link != self._preset_link:
+            self.preset.value = ""
 
     def _copy(self, what: str, _event: Any) -> None:
         try:
@@ -287,10 +332,11 @@ class Scenarios:
     def _read(self, event: Any) -> None:
         if not event.new:
             return
-        try:
-            self.open(Scenario.from_yaml(event.new))
-        except InputError as error:
-            self._message.refuse(str(error))
+        with self._attempts.another():
+            try:
+                self.open(Scenario.from_yaml(event.new))
+            except InputError as error:
+                self._message.refuse(str(error))
         self.file.clear()
 
     def _tell(self, sentence: str) -> None:

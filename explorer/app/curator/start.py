@@ -8,18 +8,20 @@ from typing import Any
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.kit.tab import LEFT, SHARED
+from explorer.app.kit.tab import OWN as OWN_LINK
 from explorer.cities.catalogue import cities
 from explorer.cities.countries import countries
 from explorer.cities.trip_sets import known_bound, known_places, trip_sets
 from explorer.errors import InputError
-from explorer.scenario import Choice, Scenario, Sweep, kind_of, row_of
+from explorer.scenario import SHARING, Choice, Scenario, Sweep, carried, kind_of, row_of
 from explorer.scenario.checks import shown
 from explorer.scenario.choices import SweepChoices
 from explorer.scenario.kinds import AREAS, TRIPS
 from explorer.teaching import lessons
 
 #: The part of an address that carries a scenario.
-ARGUMENT = "s"
+ARGUMENT = OWN_LINK
 #: The city key of what a visitor or a notebook brought along.
 OWN = "yours"
 _OWN = {
@@ -42,12 +44,16 @@ class Opening:
 
     ``damaged`` is the sentence about a link that could not be opened; the page then begins as it
     would without the link. ``elsewhere`` is the scenario of a link about other data than the
-    page's: one about trips in the address of a page about a city.
+    page's: one about trips in the address of a page about a city. ``shared`` is what the pages of
+    a tab have in common (see `explorer.scenario.carried`), and the scenario has been made of it;
+    ``left`` where the visitor's own data stayed on the page before.
     """
 
     scenario: Scenario | None = None
     damaged: str = ""
     elsewhere: Scenario | None = None
+    shared: Scenario | None = None
+    left: bool = False
 
     @classmethod
     def of(cls, given: Scenario | None = None, page: str = "explore") -> Opening:
@@ -62,21 +68,30 @@ class Opening:
             known_city(given)
             if given.kind is not kind_of(page):
                 raise InputError(not_here(given))
-        sent = pn.state.session_args.get(ARGUMENT) or [b""]
-        if not sent[0]:
-            return cls(given)
         try:
-            found = Scenario.from_link(sent[0].decode("ascii", "replace"))
-            known_city(found)
+            found, shared = _sent(ARGUMENT), _sent(SHARED)
         except InputError as error:
             return cls(given, str(error))
-        if found.kind is not kind_of(page):
+        if found is not None and found.kind is not kind_of(page):
             return cls(given, not_here(found), found)
-        return cls(found)
+        if shared is None or not {page, shared.page} <= {*SHARING}:
+            return cls(found or given)
+        left = LEFT in pn.state.session_args
+        return cls(carried(shared, page, found or given), shared=shared, left=left)
 
     def city(self, otherwise: Any) -> Any:
         """The key of the city to begin with."""
         return otherwise if self.scenario is None else self.scenario.city
+
+
+def _sent(argument: str) -> Scenario | None:
+    """The scenario that an argument of the address carries."""
+    (text, *_) = pn.state.session_args.get(argument) or [b""]
+    if not text:
+        return None
+    found = Scenario.from_link(text.decode("ascii", "replace"))
+    known_city(found)
+    return found
 
 
 def known_city(scenario: Scenario) -> None:
@@ -138,7 +153,9 @@ def take(state: Any, scenario: Scenario) -> None:
     state.put(city=scenario.city, **_plain(state, scenario))
 
 
-def present(page: str, state: Any, rectangles: Rectangles, released: bool = False) -> Scenario:
+def present(
+    page: str, state: Any, rectangles: Rectangles, released: bool = False, instead: str = ""
+) -> Scenario:
     """The scenario of what is on the page now.
 
     Parameters
@@ -147,26 +164,27 @@ def present(page: str, state: Any, rectangles: Rectangles, released: bool = Fals
     state : the choices of the page
     rectangles : the boxes on it
     released : whether a drawn release is on the screen, whose noise no scenario holds
+    instead : the city that stands for own data, with its example boxes; without it they are refused
 
     Raises
     ------
     InputError
         For a city that exists in this session only.
     """
-    kind = kind_of(page)
-    if state.city == OWN:
+    kind, own = kind_of(page), state.city == OWN
+    if own and not instead:
         raise InputError(_OWN[kind.about])
     boxes: tuple[Any, ...] | None = tuple(
         row_of(edges, name) for edges, name in zip(rectangles.boxes, rectangles.names, strict=True)
     )
-    if boxes == kind.examples(*rectangles.grids):
+    if own or boxes == kind.examples(*rectangles.grids):
         boxes = None
     sweep = Sweep()
     if _sweeps(state):
         sweep = Sweep(**{n: getattr(state, _SWEEP.get(n, n)) for n in _names(Sweep)})
     return Scenario(
         page=page,
-        city=state.city,
+        city=instead if own else state.city,
         places=state.places if kind.places else "",
         side=state.side,
         contribution_bound=state.bound,

@@ -12,6 +12,7 @@ import panel as pn
 
 from explorer.app.curator.own import OwnPoints, Read
 from explorer.app.kit import ui
+from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -72,6 +73,7 @@ class UploadForm:
         refused: Callable[[str], None],
     ) -> None:
         self._run, self._use, self._refused = run, use, refused
+        self._attempts = Attempts()
         wide = {"sizing_mode": "stretch_width", "size": "small"}
         self.file = ui.Upload(
             MOST_BYTES,
@@ -160,14 +162,14 @@ class UploadForm:
 
     def _load(self, _event: Any) -> None:
         data, name = self.file.value, self.file.filename
-        if not data:
-            self._refused("No file has been chosen: choose one first.")
-            return
-        try:
-            work = self.order(data, name)
-        except InputError as error:
-            self._refused(str(error))
-            return
+        with self._attempts.another():
+            try:
+                if not data:
+                    raise InputError("No file has been chosen: choose one first.")
+                work = self.order(data, name)
+            except InputError as error:
+                self._refused(str(error))
+                return
         self._run(work, self.loaded)
 
     def loaded(self, own: OwnPoints[Any]) -> None:

@@ -25,7 +25,8 @@ class ExploreDrawer(DrawnDrawer):
         choose, switch = self.tied.choose, self.tied.switch
         return [
             *(choose("right"), "Right map", choose("colour"), "Coloured by"),
-            *(choose("scale"), "Colour scale", choose("palette")),
-            *(switch("partition"), "Partition", choose("partition_over")),
-            *(choose("truth"), choose("scale_from")),
+            *(choose("scale"), "Colour scale"),
+            *(choose("palette"), "Colours", switch("partition"), "Partition"),
+            *(choose("partition_over"), "Outlines", choose("truth"), "Left map"),
+            *(choose("scale_from"), "Colour range"),
         ]

@@ -28,6 +28,8 @@ if (said.act === "address") {
   const query = new URLSearchParams(window.location.search)
   if (said.link) query.set("s", said.link)
   else query.delete("s")
+  // What came along from another page is in the link by now.
+  for (const name of ["from", "left"]) query.delete(name)
   const rest = query.toString()
   const {pathname, hash} = window.location
   window.history.replaceState(window.history.state, "", pathname + (rest ? "?" + rest : "") + hash)

@@ -12,7 +12,9 @@ from explorer.app.kit import cell, notebook_output, notebook_places, ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.notebook_scripts import SCRIPTS
-from explorer.app.kit.theme import THEME
+from explorer.app.kit.remembered import Remembered
+from explorer.app.kit.tab import Tab, lead
+from explorer.app.kit.theme import THEME, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
 
@@ -68,7 +70,7 @@ class AppPage(pn.viewable.Viewer):
         SCRIPTS.load(*self.EXTENSIONS)
         self.phone = "Mobile" in pn.state.headers.get("User-Agent", "")
         self.links = tuple(links)
-        self.message = MessageArea()
+        self.message, self.remembered, self.tab = MessageArea(), Remembered(), Tab()
         self.sidebar: list[Any] = []
         self.body: Any = None
 
@@ -100,16 +102,32 @@ class AppPage(pn.viewable.Viewer):
                 "sidebar_open": not self.phone,
                 "sidebar_resizable": False,
             }
+        self.message.over_window()
         # On a phone links leave no room for a long title, and they do not name the page itself.
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
-        return ui.Page(
+        dark = self._dark()
+        lead(self.KEY, self.links)
+        page = ui.Page(
             title=short if self.phone else self.TITLE,
             header=header(self.KEY, self.links, self.phone, self.BADGE),
-            main=[self.body],
+            main=[self.body, self.remembered.view, self.tab.view],
             theme_config=THEME,
-            dark_theme=pn.config.theme != "default" or "theme" not in pn.state.session_args,
+            dark_theme=dark,
+            raw_css=[first_paint(dark)],
             **drawer,
         )
+
+        def toggled(event: Any) -> None:
+            self.remembered.put("theme", "dark" if event.new else "light")
+
+        page.param.watch(toggled, "dark_theme")
+        return page
+
+    def _dark(self) -> bool:
+        """The theme that the address asks for, else the one that was chosen last; dark at first."""
+        if "theme" in pn.state.session_args:
+            return bool(pn.config.theme != "default")
+        return self.remembered.get("theme") != "light"
 
     def servable(self, title: str = "", **kwargs: Any) -> Self:
         """Make this the page of a script run by ``panel serve``."""

@@ -108,6 +108,17 @@ THEME: dict[str, Any] = {
     ),
 }
 
+
+def first_paint(dark: bool) -> str:
+    """Styles of the window until its theme is there, which then puts its own in their place."""
+    palette = THEME["dark" if dark else "light"]["palette"]["background"]
+    ink = "#ffffff" if dark else "#16202b"
+    return (
+        f":root {{ --mui-palette-background-default: {palette['paper']}; "
+        f"--mui-palette-text-primary: {ink}; }} #loader {{ background: none !important; }}"
+    )
+
+
 #: Styles of the HTML pieces of `views.markup`; colours follow the theme through currentColor.
 CSS = f"""
 :host {{ font-family: {FONT}; color: inherit; min-width: 0; max-width: 100%; }}
@@ -221,6 +232,7 @@ SMALL_BUTTON = f".MuiButton-root {{ font-size: {BASE}; padding: 3px 9px; }}"
 #: The table of boxes: thirteen columns beside a drawer on a small laptop.
 TABLE_CSS = f"""
 :host .tabulator {{ font-size: {BASE}; }}
+:host(.refused) .tabulator {{ outline: 2px solid #d32f2f; outline-offset: 1px; }}
 :host .tabulator .tabulator-header .tabulator-col .tabulator-col-content {{ padding: 3px 4px; }}
 :host .tabulator .tabulator-header .tabulator-col-title {{ font-size: {SMALL}; font-weight: 600; }}
 :host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row,

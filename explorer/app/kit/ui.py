@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.later import after
+from explorer.app.kit.menu_roles import mend_menus
 from explorer.app.kit.phone import close_drawer_when_narrow
 from explorer.app.kit.table_roles import mend_tables
 from explorer.errors import InputError
@@ -162,6 +166,8 @@ class FileDownload(_Checked, pmui.FileDownload):
 
 Accordion = pmui.Accordion
 
+#: Seconds for which a control is marked after its value was refused.
+MARKED = 5.0
 #: Around every control of a drawer; the stock 10 pixels push half of them off a laptop's screen.
 MARGIN = (4, 10)
 #: A control as wide as the drawer, and a section of it that opens.
@@ -186,6 +192,7 @@ class Page(pmui.Page):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         mend_tables()
+        mend_menus()
         if self.sidebar and self.sidebar_open:
             close_drawer_when_narrow()
         with pn.util.edit_readonly(self):
@@ -287,24 +294,41 @@ def bind(
     widget: Any, apply: Callable[[Any], None], refused: Callable[[str], None], name: str = "value"
 ) -> Any:
     """Send every new value of ``widget`` through ``apply``; an InputError is shown and undone."""
-    undoing = False
+    undoing, attempts = False, Attempts()
+
+    def refuse(sentence: str) -> None:
+        with attempts.another():
+            refused(sentence)
+        mark(widget, attempts)
 
     def changed(event: Any) -> None:
         nonlocal undoing
         if undoing:
             # Going back is no choice: it must not switch "automatic" off.
             return
-        try:
-            apply(event.new)
-        except InputError as error:
-            refused(str(error))
-            undoing = True
-            widget.param.update(**{name: event.old})
-            undoing = False
+        with attempts.another():
+            try:
+                apply(event.new)
+            except InputError as error:
+                refused(str(error))
+                undoing = True
+                widget.param.update(**{name: event.old})
+                undoing = False
+                mark(widget, attempts)
 
-    widget.refused = refused
+    widget.refused = refuse
     widget.param.watch(changed, name)
     return widget
+
+
+def mark(widget: Any, attempts: Attempts) -> None:
+    """Mark a control whose value was refused, until the next attempt or for a moment."""
+    if "error_state" in widget.param:
+        # A red rim, and "invalid" for a screen reader.
+        widget.error_state = True
+        unmark = partial(setattr, widget, "error_state", False)
+        attempts.at_next(unmark)
+        after(MARKED, unmark)
 
 
 def choice(label: str, options: Mapping[str, Any] | list[Any], value: Any, **params: Any) -> Any:

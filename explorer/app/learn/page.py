@@ -14,6 +14,7 @@ from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.setting_fields import button
 from explorer.app.curator.start import Opening
+from explorer.app.curator.workspace import Workspace
 from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.prose import column, pane
@@ -109,6 +110,7 @@ class Learn(CuratorPage):
 
     def build(self, parts: PageParts) -> None:
         """Make the list of lessons and the place where one of them stands."""
+        self.workspace = Workspace(self.KEY, parts.opening, parts.tab)
         self.contents = Contents(parts, self.lessons, self.open)
         self._stage, self.notices = column(), pane(margin=(0, 0, 8, 0))
         self.before = button("Lesson before", lambda: self.open(self.number - 1))
@@ -153,6 +155,7 @@ class Learn(CuratorPage):
 
     def show(self, data: CityData) -> None:
         """Do the experiment on a city."""
+        self.workspace.place(*data.city[:2])
         # Counts without points have the cells they have.
         self.contents.side.visible = data.heat is not None
         if self.card is not None:

@@ -31,11 +31,11 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
 
 
 SHARES = (
-    Column("true %", lambda answers: answers.true.round(3), _PERCENT, 64, exact=True),
-    Column("private %", lambda answers: answers.private.round(3), _PERCENT, 74),
+    Column("true %", lambda answers: answers.true.round(2), _PERCENT, 64, exact=True),
+    Column("private %", lambda answers: answers.private.round(2), _PERCENT, 74),
     Column(
         "difference, points",
-        lambda answers: answers.difference.round(3),
+        lambda answers: answers.shown_difference(2),
         partial(NumberFormatter, format="+0,0.00", nan_format="–"),
         80,
         "Private less true share, in percentage points.",

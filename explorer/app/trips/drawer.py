@@ -31,7 +31,8 @@ class TripsDrawer(DrawnDrawer):
         return [
             *(choose("shows"), "Maps show", choose("focus"), "Maps count"),
             *(self.spread, "Inside a leaf", switch("partition"), "Partition"),
-            *(choose("scale"), "Colour scale", choose("palette"), choose("scale_from")),
+            *(choose("scale"), "Colour scale", choose("palette"), "Colours"),
+            *(choose("scale_from"), "Colour range"),
         ]
 
     def use(self, data: Any) -> None:

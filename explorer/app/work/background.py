@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.message import MessageArea
 from explorer.app.work.job import Job
 
@@ -19,7 +20,7 @@ class Background:
     """
 
     def __init__(self, message: MessageArea) -> None:
-        self._message = message
+        self._message, self._attempts = message, Attempts()
         self.job: Job[Any] = Job(lambda work: work(), self._use, self._refuse)
 
     def run(
@@ -31,7 +32,8 @@ class Background:
     ) -> None:
         """Do ``work()`` in a thread, then ``done(result)``; if it cannot be done, ``failed()``."""
         self._done, self._failed = done, failed
-        self._message.inform(saying)
+        self._attempts.begin()
+        self._message.working(saying)
         self.job.ask(work)
 
     def cancel(self) -> None:
@@ -44,6 +46,8 @@ class Background:
         self._done(result)
 
     def _refuse(self, sentence: str) -> None:
-        self._message.refuse(sentence)
+        self._message.done()
+        with self._attempts.during():
+            self._message.refuse(sentence)
         if self._failed is not None:
             self._failed()

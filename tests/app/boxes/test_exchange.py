@@ -74,13 +74,14 @@ def test_boxes_can_be_added_and_deleted_without_a_mouse() -> None:
     visit.buttons.add.clicks += 1
     assert len(visit.rectangles) == 3
     visit.buttons.delete.clicks += 1
-    assert visit.rectangles.names == ["Q1", "Q2"]
-    visit.rectangles.select([0])
+    assert len(visit.rectangles) == 3, "without a selection nothing is deleted"
+    assert "No box is selected" in visit.said[-1]
+    for rows in ([2], [0]):
+        visit.rectangles.select(rows)
+        visit.buttons.delete.clicks += 1
+    assert visit.rectangles.names == ["Q2"]
     visit.buttons.delete.clicks += 1
     assert visit.rectangles.names == ["Q2"]
-    for _ in range(3):
-        visit.buttons.delete.clicks += 1
-    assert len(visit.rectangles) == 0
 
 
 def test_a_matrix_without_a_place_offers_no_geojson() -> None:

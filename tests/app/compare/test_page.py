@@ -119,6 +119,15 @@ def test_a_sweep_ends_in_curves_sticks_ranking_and_a_file(page) -> None:
     assert set(table.workload) == {"random", "sq2", "sq6", "sq10", "drawn"}
 
 
+def test_results_of_an_earlier_sweep_are_said_to_be_some(page) -> None:
+    assert "No sweep has been started" in press.text(page.sweep)
+    page.sweep.start()
+    again = SweepView(page.state, page._source, pytest.fail)
+    again.refresh()
+    assert "Results of an earlier sweep are shown" in press.text(again)
+    assert "No sweep has been started" not in press.text(again)
+
+
 def test_another_metric_or_workload_costs_nothing(page) -> None:
     page.sweep.start()
     draws = []
@@ -145,6 +154,7 @@ def test_moved_boxes_have_no_results_until_they_are_asked(page) -> None:
 
 def test_without_boxes_there_is_nothing_to_ask_about(page) -> None:
     while len(page.rectangles):
+        page.rectangles.select([0])
         control(page.body, "Delete box").clicks += 1
     assert "No box has been drawn" in words(page.body)
     page.state.put(workload="drawn")
@@ -178,7 +188,7 @@ def test_an_unknown_city_or_choice_is_one_sentence(matrix) -> None:
 
 @pytest.mark.parametrize("sent", [["Oracle"], "HTF", 5, None, [["HTF"]], [None]])
 def test_what_no_browser_sends_leaves_a_choice_that_exists(page, sent) -> None:
-    boxes = press.find(page, "Mechanisms in the sweep")
+    boxes = press.find(page, "Mechanisms in the sweep, besides A (HTF) and B (Mosaic)")
     press.send(boxes, value=sent)
     assert boxes.value == page.state.chosen
     # Names that do not exist are dropped; what is no list at all is refused.

@@ -209,7 +209,7 @@ def test_a_release_is_booked_and_saved_and_a_preview_says_so(page, monkeypatch, 
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.json"))
     assert "must not be published" in press.text(page)
     assert not press.find(page.drawer, "Save the release").visible
-    press.press(page.drawer, "Draw a release")
+    press.draw_release(page.drawer)
     assert not page.screen.release.preview
     assert "booked with epsilon 1" in press.text(page)
     assert "Private release: may be published" in press.text(page)

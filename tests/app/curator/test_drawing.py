@@ -51,11 +51,9 @@ class Visit:
         self.drawing.run_now()
 
     def draw(self) -> None:
-        """Press until it is drawn: once at first, twice later."""
-        before = self.drawing.drawn
+        """Press until it is drawn."""
         self.drawing.press()
-        if before is not None:
-            self.drawing.press()
+        self.drawing.press()
 
     @property
     def release(self):
@@ -129,7 +127,7 @@ def test_a_long_preview_stops_when_settings_change_and_a_drawing_does_not(
 
     monkeypatch.setattr(module, "compute", interrupted)
     if drawn:
-        visit.drawing.press()
+        visit.draw()
     else:
         with pytest.raises(module.Superseded):
             visit.drawing._compute(visit.drawing._job())
@@ -173,8 +171,15 @@ def page():
     return Explore(matrix, mechanism="uniform", epsilon=0.5)
 
 
-def draw(page) -> None:
+def ask(page) -> tuple[str, str]:
+    """Press "Draw a release" once: what the button then says, and the sentence below it."""
     press.press(page, "Draw a release")
+    button, about = page.drawer.release.view
+    return button.label, about.object
+
+
+def draw(page) -> None:
+    press.press(page, ask(page)[0])
 
 
 def spent(page) -> int:
@@ -201,13 +206,31 @@ def test_a_draw_is_booked_once_and_what_is_spent_is_said(page) -> None:
     assert [row.mechanism for row in Ledger().rows(page.screen.data.matrix.key)] == ["uniform"]
 
 
+def test_the_first_draw_too_states_its_price_and_what_is_left(page, monkeypatch) -> None:
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.7")
+    label, about = ask(page)
+    assert label == "Spend 0.5 of the 0.7 left: press again"
+    assert 'role="status"' in about
+    assert "0.2 of the cap is left after it" in about
+    assert page.screen.release.preview
+    assert spent(page) == 0
+    press.press(page, label)
+    assert spent(page) == HALF
+    assert press.find(page, "Draw a release").variant == "outlined"
+
+
+def test_without_a_cap_the_button_says_so(page) -> None:
+    label, about = ask(page)
+    assert label == "Spend 0.5, no cap: press again"
+    assert "no cap is set, and 0 is spent so far" in about
+
+
 def test_beyond_the_cap_a_sentence_and_everything_stays(page, monkeypatch) -> None:
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.7")
     draw(page)
     assert "0.2 is left" in page.message.sentence
     first = page.screen.release
-    draw(page)
-    draw(page)
+    assert ask(page)[0] == "Draw a release", "what cannot be paid is not offered"
     assert "cap of 0.7" in page.message.sentence
     assert spent(page) == HALF
     assert page.screen.release is first
@@ -217,9 +240,14 @@ def test_beyond_the_cap_a_sentence_and_everything_stays(page, monkeypatch) -> No
     assert spent(page) == HALF
 
 
-def test_a_refused_first_draw_leaves_the_preview(page, monkeypatch) -> None:
-    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.1")
-    draw(page)
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_a_refused_first_draw_leaves_the_preview(page, monkeypatch, meanwhile) -> None:
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "5" if meanwhile else "0.1")
+    label, _ = ask(page)
+    if meanwhile:
+        # Somebody else spends it between the two presses.
+        monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.1")
+        press.press(page, label)
     assert "nothing was drawn" in page.message.sentence
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "5")
     press.press(page, "Zoom in")
@@ -227,17 +255,16 @@ def test_a_refused_first_draw_leaves_the_preview(page, monkeypatch) -> None:
     assert not press.find(page, "Save the release").visible
 
 
-def test_a_second_draw_asks_for_a_second_press(page) -> None:
+def test_a_second_draw_is_asked_about_anew_and_so_are_other_settings(page) -> None:
     draw(page)
     first = page.screen.release
-    draw(page)
-    assert "This spends epsilon 0.5 once more: press again" in page.message.sentence
+    assert "takes the place of the one that is kept" in ask(page)[1]
     assert page.screen.release is first
     press.put(page, "Exact epsilon", "0.25")
-    draw(page)
-    assert "epsilon 0.25 once more" in page.message.sentence, "other settings are asked about anew"
+    label, _ = ask(page)
+    assert label.startswith("Spend 0.25"), "other settings are asked about anew"
     assert spent(page) == HALF
-    draw(page)
+    press.press(page, label)
     assert spent(page) == HALF * 3 // 2
     assert page.screen.release.epsilon == 0.25
     assert not page.screen.release.preview
@@ -251,13 +278,11 @@ def test_another_unit_of_privacy_is_asked_about_anew(page) -> None:
     protected.value = 1
     draw(page)
     assert page.screen.release.unit == "user"
-    draw(page)
-    assert "once more" in page.message.sentence
+    assert ask(page)[0].startswith("Spend")
     protected.value = 2
-    draw(page)
+    label, _ = ask(page)
     assert page.screen.release.preview, "a release for another unit was drawn unconfirmed"
-    assert "once more" in page.message.sentence
-    draw(page)
+    press.press(page, label)
     assert (page.screen.release.preview, page.screen.release.contribution_bound) == (False, 2)
     assert spent(page) == HALF
 

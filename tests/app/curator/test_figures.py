@@ -1,9 +1,11 @@
 """Figures and the summary sentence state the numbers of the screen."""
 
+import re
+
 import numpy as np
 import pytest
 
-from explorer.app.curator.answers import BoxAnswers, answer_boxes, median_error
+from explorer.app.curator.answers import COLUMNS, BoxAnswers, answer_boxes, median_error
 from explorer.app.curator.figures import key_figures, map_error, summary
 from explorer.app.kit.numbers import percent
 from explorer.mechanisms import HTF, UG, Uniform
@@ -76,3 +78,26 @@ def test_percentages_have_the_digits_they_deserve() -> None:
         "55.5 %",
         "123,456 %",
     ]
+
+
+def test_what_is_written_adds_up() -> None:
+    """A person subtracts what she reads: 235,746 less 245,256 is 9,510, not 9,509."""
+    answers = BoxAnswers(
+        true=np.array([245_256.4, 10_125.4, 3.5]),
+        private=np.array([235_746.6, 11_794.6, 4.5]),
+        sd=np.ones(3),
+        touched=np.ones(3, dtype=np.int64),
+        spread=np.array([235_000.2, 11_000.7, 4.0]),
+    )
+    columns = {each.name: each.values(answers) for each in COLUMNS}
+    np.testing.assert_array_equal(columns["difference"], columns["private"] - columns["true"])
+    noise, uneven = answers.shown_causes()
+    np.testing.assert_array_equal(noise + uneven, columns["difference"])
+    for bar, parts in zip(
+        columns["noise / uneven areas"], zip(noise, uneven, strict=True), strict=True
+    ):
+        shown = [
+            float(t.replace("−", "-").replace(",", "")) for t in re.findall(r"</i>([^<]*)<", bar)
+        ]
+        assert shown == list(parts)
+    np.testing.assert_allclose(answers.shown_difference(2), [-9509.8, 1669.2, 1.0])

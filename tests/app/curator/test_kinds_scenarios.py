@@ -77,7 +77,7 @@ def test_link_file_and_notebook_hold_the_screen(kind) -> None:
 def test_a_release_is_described_without_its_noise(kind, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
     page = kind.page(scenario=kind.two)
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     one = page.scenarios.present()
     assert one == replace(kind.two, seed=None)
     page.scenarios.open(one)

@@ -131,3 +131,28 @@ def test_sliders_answer_at_once_and_mark_the_recommended_value() -> None:
     assert slider.marks == [{"value": declared.default}]
     small = number_slider(all_mechanisms()["htf"].param["split_budget"], 1e-3)
     assert small.format.count("0", small.format.index(".")) >= 4
+
+
+@pytest.mark.parametrize(("key", "name"), [("quadtree", "height"), ("hierarchy", "grid_size")])
+def test_a_slider_whose_automatic_value_nobody_knows_does_not_show_another(key, name) -> None:
+    """QuadTree said "Height: 0" over a million leaves."""
+    visit = Visit(mechanism=key)
+    assert getattr(visit.state.instance(), name) is None
+    visit.panel.show_facts({"something else": 3})
+    assert not visit.widget(name).visible
+    visit.panel.controls[name].switch.value = False
+    slider = visit.widget(name)
+    assert slider.visible
+    assert slider.start < slider.value < slider.end
+    assert getattr(visit.state.instance(), name) == slider.value
+    visit.panel.controls[name].switch.value = True
+    visit.panel.show_facts({"something else": 3})
+    assert not slider.visible
+
+
+def test_a_slider_shows_what_was_chosen_and_still_does_after_an_undo() -> None:
+    visit = Visit(mechanism="htf")
+    visit.panel.show_facts({"height": 13})
+    assert (visit.widget("height").visible, visit.widget("height").value) == (True, 13)
+    visit.panel.rebuild()
+    assert (visit.widget("height").visible, visit.widget("height").value) == (True, 13)

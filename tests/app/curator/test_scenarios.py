@@ -202,7 +202,7 @@ def test_title_and_sentence_are_shown_and_harmless() -> None:
 def test_a_release_is_described_without_its_dice_and_opens_as_a_preview() -> None:
     page = Explore(side=256, mechanism="uniform", epsilon=1.0, seed=9)
     assert page.scenarios.present().seed == 9
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     one = page.scenarios.present()
     assert one.seed is None
     assert one.epsilon == 1
@@ -217,7 +217,7 @@ def test_a_release_is_described_without_its_dice_and_opens_as_a_preview() -> Non
 
 def test_opening_a_scenario_over_a_release_shows_a_preview() -> None:
     page = Explore(side=256, mechanism="uniform")
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     page.scenarios.open(page.scenarios.present())
     assert page.screen.release.preview
 
@@ -266,14 +266,28 @@ def test_every_preset_opens_from_the_menu(explore) -> None:
         assert menu.options[preset.title] == key
         if preset.page == "explore":
             menu.value = key
-            assert menu.value == ""
+            assert menu.value == key
             shown = section.present()
             plain = {**preset.to_dict(), "title": "", "about": ""}
             assert shown == Scenario.from_dict(plain)
             assert preset.about in said(explore)
+            last = key
     menu.value = "02-tree-against-grid"
     assert "page compare" in said(explore)
+    assert menu.value == last
+
+
+def test_the_menu_names_the_preset_until_something_is_changed(explore) -> None:
+    menu = open_section(explore).preset
+    menu.value = "01-first-look"
+    for _ in range(2):
+        explore.scenarios.keep()
+        assert menu.value == "01-first-look"
+    press.put(explore, "Exact epsilon", "0.77")
+    explore.scenarios.keep()
     assert menu.value == ""
+    menu.value = "01-first-look"
+    assert explore.state.epsilon != 0.77, "and can be chosen again"
 
 
 def test_the_files_hold_the_screen(explore) -> None:

@@ -11,6 +11,7 @@ import pytest
 from explorer.app import Explore
 from explorer.app.curator.data import own_city
 from explorer.app.curator.own import OwnPoints
+from explorer.app.curator.waiting import FADED
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
@@ -68,6 +69,33 @@ def test_a_late_grid_does_not_replace_the_one_gone_back_to(shelf) -> None:
     assert page.state.side == 256
     assert page.parts.data is page.screen.data is shelf.found[256]
     assert not page.message.view.visible
+
+
+def test_the_old_city_fades_and_is_named_while_another_is_read(shelf) -> None:
+    page = Explore("madeup", side=256, mechanism="uniform")
+
+    def seen() -> tuple[set, str]:
+        parts = [each for each in page.body.objects if each is not page.message.view]
+        label, *faded = parts
+        said = label.object if label.visible else ""
+        return {each.styles.get("opacity") for each in faded}, said
+
+    async def visit() -> None:
+        assert seen() == ({None}, "")
+        page.state.put(city="houston", side=512)
+        faded, said = seen()
+        assert faded == {FADED}
+        assert "Port Amber, while Houston" in said
+        shelf.gate.set()
+        await settle()
+
+    asyncio.run(visit())
+    assert page.screen.data is shelf.found[512]
+    assert seen() == ({None}, "")
+    # One that cannot be read gives the old one back, as it was.
+    page.state.put(city="new-york", side=1024)
+    assert "damaged" in page.message.sentence
+    assert seen() == ({None}, "")
 
 
 def test_a_grid_that_is_waited_for_is_shown(shelf) -> None:

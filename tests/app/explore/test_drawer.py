@@ -105,7 +105,7 @@ def test_a_new_draw_takes_another_seed_and_a_release_waits_for_a_city() -> None:
     visit = Visit()
     press.press(visit.drawer, "New draw")
     assert visit.state.seed == 2
-    press.press(visit.drawer, "Draw a release")
+    press.draw_release(visit.drawer)
     assert "still being read" in visit.said
 
 
@@ -118,6 +118,13 @@ def test_words_appear_beside_every_section_and_go_again() -> None:
     )
     for key in ("Figures", "City", "Epsilon", "Random noise", "Draw a release", "Right map"):
         assert words("explore")[key][:40] in shown
+    for key in ("Colours", "Outlines", "Left map", "Colour range"):
+        assert words("explore")[key][:40] in shown, "each control that is shown is explained"
+    assert words("explore")["What is protected"][:40] not in shown, "and no hidden one is"
+    visit.drawer.bound.visible = True
+    texts = [each.object for each in visit.drawer.view.objects if isinstance(each, pn.pane.HTML)]
+    assert words("explore")["What is protected"][:40] in " ".join(texts)
+    visit.drawer.bound.visible = False
     visit.state.put(explain=False)
     assert len(visit.drawer.view.objects) == without
 

@@ -170,6 +170,7 @@ def test_a_new_picture_is_looked_at_in_the_same_place(page) -> None:
 
 def test_a_drawn_release_tells_as_much(page) -> None:
     page.drawing.press()
+    page.drawing.press()
     assert not page.screen.release.preview
     while page.leaf.node:
         page.leaf.step("Parent")

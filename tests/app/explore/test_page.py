@@ -72,7 +72,7 @@ def test_frozen_noise_repeats_and_new_draws_differ(matrix) -> None:
 
 def test_a_release_is_drawn_once_and_the_next_change_is_a_preview(matrix) -> None:
     page = Explore(matrix, epsilon=1.0)
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     drawn = page.screen.release
     assert not drawn.preview
     assert DRAWN in press.text(page)

@@ -60,7 +60,7 @@ def test_boxes_are_dragged_on_either_map_and_answered(page) -> None:
 
 def test_a_preview_is_one_draw_and_a_release_everybodys_own_shares(page, tmp_path) -> None:
     assert page.screen.release.parameters["mode"] == "summed"
-    press.press(page.drawer, "Draw a release")
+    press.draw_release(page.drawer)
     drawn = page.screen.release
     assert not drawn.preview
     assert drawn.parameters["mode"] == "ideal"
@@ -194,7 +194,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(page) -> None:
 def test_a_sample_without_noise_is_no_release() -> None:
     page = people.new_page(algorithm="sampling")
     assert "without any noise" in said(page)
-    press.press(page.drawer, "Draw a release")
+    press.draw_release(page.drawer)
     assert "A sample without noise is not private" in press.text(page)
     assert page.screen.release.preview
 

@@ -117,7 +117,7 @@ def test_what_a_saved_notebook_holds_of_a_page_hangs_on_its_title_alone(key) -> 
 def test_a_poster_shows_the_release_on_the_screen_and_nothing_of_a_preview(key) -> None:
     page = MADE[key]()
     assert "not kept in this file" in page.poster()
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     assert page.released()
     shown = page.poster()
     assert "RELEASE" in shown.upper()

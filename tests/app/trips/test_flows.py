@@ -108,7 +108,7 @@ def test_flows_and_zones_are_saved_as_flow_maps_read_them(page) -> None:
     assert not any(save.visible for save in panel.saves), "a preview is not handed out"
     with pytest.raises(InputError, match="A preview is not private"):
         panel.saves[0].callback()
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     table = list(csv.DictReader(io.StringIO(press.download(panel, "Save flows as CSV").decode())))
     assert list(table[0]) == ["origin", "dest", "count", "half_width"]
     assert len(table) == 4096

@@ -152,7 +152,7 @@ def test_the_branch_ends_where_most_private_trips_of_the_row_are(page) -> None:
 def test_a_drawn_release_is_booked_kept_and_saved(page, tmp_path) -> None:
     from explorer.releases.release import Release
 
-    press.press(page, "Draw a release")
+    press.draw_release(page)
     assert not page.screen.release.preview
     assert page.released()
     assert "Drawn and booked with epsilon 1" in page.message.sentence

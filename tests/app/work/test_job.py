@@ -10,12 +10,13 @@ from panel.io.state import set_curdoc
 from explorer.app.work import job as module
 from explorer.app.work.job import UNEXPECTED, Job, Superseded, patient
 from explorer.errors import InputError
+from tests.app.acts import words
 from tests.app.visitor import Visitor
 
 
 def sentence(message) -> str:
     """What stands in a message area."""
-    return message.view[0].object
+    return words(message.view)
 
 
 class Page:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.pieces import COVERAGE, Shapes, check_by, pieces, warn_outside
+from explorer.grid.range_queries import RangeQueries
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.weights import lattice_of
@@ -33,7 +34,7 @@ class Countable(Protocol):
 
 def exact(
     counts: Countable,
-    where: ArrayLike | Mapping[str, Any] | Shapes,
+    where: ArrayLike | Mapping[str, Any] | Shapes | RangeQueries,
     *,
     crs: Any = None,
     by: str = COVERAGE,
@@ -68,6 +69,8 @@ def exact(
     [17.0, 4.5]
     """
     check_by(by)
+    if isinstance(where, RangeQueries):
+        return where.each(lambda part: (exact(counts, part),))[0]
     shapes = Shapes.of(where, crs)
     if shapes is not None:
         return _of_shapes(counts, shapes)

@@ -26,10 +26,13 @@ from explorer.views.gestures import box_editor, box_tool
 from explorer.views.ground import ground
 from explorer.views.marks import EDGES
 from explorer.views.partition import EMPTY, Partition
+from explorer.views.polygons import QueryPolygons, polygon_editor, tag_places
+from explorer.views.sketch import Sketch
 from explorer.views.viewport import Viewport
 
 #: Boxes and their tags lie over whatever else is drawn: lines across a number hide it.
 _ABOVE = "annotation"
+_NO_CORNERS = np.zeros((0, 2))
 _HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
 <b>@count{0,0}</b> private count<br>leaf height @height</div>"""
 
@@ -93,6 +96,8 @@ class QueryBoxes:
             self._turns = x0 + TAG_TURNS * (x1 - x0)
         # What was last said of a box of that name on each map, and in which colour.
         self._said: list[dict[str, tuple[str, str]]] = [{} for _ in range(maps)]
+        side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
+        self.polygons = QueryPolygons(side)
         nothing = self._columns(np.zeros((0, 4)), [], ())
         self.source = ColumnDataSource(nothing)
         #: The box that is being dragged, which a browser outlines itself: its tags alone.
@@ -104,13 +109,17 @@ class QueryBoxes:
         names: Sequence[str],
         selected: Sequence[int] = (),
         held: bool = True,
+        shapes: Sequence[Any] = (),
+        corners: NDArray[np.float64] = _NO_CORNERS,
     ) -> None:
         """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
 
         Tags keep what was said of boxes of these names until it is said anew. One selected row has
-        handles, if it is ``held``.
+        handles, if it is ``held``. Rows that stand for one of ``shapes`` are drawn as polygons,
+        with ``corners`` (k, 2) marked.
         """
-        columns = self._columns(rectangles, names, selected)
+        columns = self._columns(rectangles, names, selected, shapes)
+        self.polygons.show(shapes, selected, corners)
         self.source.data = columns if held else {**columns, "handle": 0 * columns["handle"]}
 
     def say(self, tags: Sequence[Sequence[tuple[str, str]]]) -> None:
@@ -129,15 +138,24 @@ class QueryBoxes:
         self.draft.data = data
 
     def _columns(
-        self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int]
+        self,
+        rectangles: NDArray[np.float64],
+        names: Sequence[str],
+        selected: Sequence[int],
+        shapes: Sequence[Any] = (),
     ) -> dict[str, Any]:
         rectangles, names = np.asarray(rectangles, float), list(names)[: len(rectangles)]
         chosen = np.isin(np.arange(len(rectangles)), list(selected))
         # Copies: a source that holds views of the caller's array never notices a change in it.
         x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
-        turned, called = x0 > self._turns, [str(name) for name in names]
-        tag_x, tag_y = np.where(turned, x1, x0), np.minimum(y1, self._highest)
-        lift = self._lifts(np.where(turned, x1 - self._width, x0), tag_y, chosen)
+        polygons = np.array([shape is not None for shape in shapes] or [False] * len(x0), bool)
+        begins = tag_places(shapes, rectangles) if polygons.any() else x0
+        turned, called = begins > self._turns, [str(name) for name in names]
+        tag_x = np.where(turned & ~polygons, x1, begins)
+        tag_y = np.minimum(y1, self._highest)
+        lift = self._lifts(np.where(turned, tag_x - self._width, tag_x), tag_y, chosen)
+        # A polygon has an outline of its own in place of that of its box.
+        x0, x1 = (np.where(polygons, np.nan, edge) for edge in (x0, x1))
         return {
             "x0": x0,
             "y0": y0,
@@ -254,7 +272,7 @@ class MapView:
         fig.add_tools(self.hover, self.wheel)
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
-        _draw_boxes(fig, boxes.source, number)
+        _draw_boxes(fig, boxes, number)
         #: The tag of the box that is being dragged. It is hidden and never emptied: Bokeh may draw
         #: texts that were sent before after those that take them away.
         self.draft = _draw_tags(fig, boxes.draft, number)
@@ -262,6 +280,10 @@ class MapView:
         #: Over the one selected box.
         self.editor = box_editor()
         fig.add_layout(self.editor)
+        #: Over the one selected polygon, and what is drawn of a new one.
+        self.polygon_editor = polygon_editor()
+        fig.add_layout(self.polygon_editor)
+        self.sketch = Sketch(fig)
         if unit == "m":
             fig.add_layout(_scale_bar(ranges.x))
 
@@ -282,10 +304,13 @@ class MapView:
     def drag(self, mode: str) -> None:
         """What a drag does: "draw" a box, "move" the map, or "scroll" the page.
 
+        With "polygon" clicks make corners, and a drag does nothing.
+
         The wheel zooms with Ctrl, and alone where a drag moves the map.
         """
-        tool = {"draw": self.draw_tool, "move": self.pan_tool, "scroll": None}[mode]
-        self.figure.toolbar.active_drag = tool
+        tools = {"draw": self.draw_tool, "move": self.pan_tool}
+        self.figure.toolbar.active_drag = tools.get(mode)
+        self.sketch.switch(mode == "polygon")
         # Whoever moves the map has the wheel for zooming too.
         self.wheel.modifiers = {} if mode == "move" else {"ctrl": True}
 
@@ -330,7 +355,8 @@ def _image_columns(picture: NDArray[np.uint8] | None, view: Viewport | None) -> 
     }
 
 
-def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
+def _draw_boxes(fig: figure, boxes: QueryBoxes, number: int) -> None:
+    source = boxes.source
     # No fill: it would change the colours that are compared. A dark rim below the line makes it
     # stand out on light ground too.
     for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
@@ -356,6 +382,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> None:
                 line_width=1.5,
                 level=_ABOVE,
             )
+    boxes.polygons.draw_on(fig, _ABOVE)
     _draw_tags(fig, source, number)
 
 

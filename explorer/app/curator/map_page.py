@@ -6,11 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.app.boxes import frames
-from explorer.app.boxes.editing import BoxEditing
+from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import answers_csv
@@ -24,6 +21,7 @@ from explorer.app.kit.keys import Keys
 from explorer.app.kit.maps import MapTools, Tag
 from explorer.app.work.document import soon
 from explorer.grid.grid import Grid
+from explorer.grid.range_queries import Queries
 
 if TYPE_CHECKING:
     import geopandas
@@ -45,12 +43,15 @@ class MapPage(CuratorPage):
     STYLES: ClassVar[tuple[str, ...]] = ("palette", "partition", "drag")
     #: Whether there are two example boxes on a map that is shown first.
     EXAMPLES: ClassVar[bool] = True
+    #: Whether polygons can be drawn: a row is about one map.
+    POLYGONS: ClassVar[bool] = True
     drawer: Drawer
 
     def build(self, parts: PageParts) -> None:
         """Make what all pages with maps have, and what the page adds."""
         self.rectangles = parts.rectangles
-        self.tools = MapTools(parts.state, self.zoom, parts.refuse, phone=parts.phone)
+        show = {"phone": parts.phone, "polygons": self.POLYGONS}
+        self.tools = MapTools(parts.state, self.zoom, parts.refuse, **show)
         self.table = BoxTable(
             *(parts.rectangles, self.boxes_changed, self.highlight, parts.refuse, self.columns),
             phone=parts.phone,
@@ -172,7 +173,7 @@ class MapPage(CuratorPage):
             self.editing.take(self.maps)
 
     @abstractmethod
-    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+    def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on each map in turn; none before there is a picture."""
 
     def _selected(self) -> None:
@@ -199,8 +200,7 @@ class MapPage(CuratorPage):
     def highlight(self) -> None:
         """Show boxes and selected rows on the maps."""
         if self.maps is not None:
-            chosen = self.rectangles
-            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
+            show_on(self.maps, self.rectangles)
 
     def make_room(self, room: bool) -> None:
         """Let a panel below the maps stand in the window too."""

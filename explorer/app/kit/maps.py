@@ -17,7 +17,7 @@ from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
-from explorer.views.gestures import on_box, on_edit, on_tap
+from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap
 from explorer.views.maps import (
     LinkedRanges,
     MapView,
@@ -59,6 +59,20 @@ class MapSpec:
     partition: int = 0
 
 
+@dataclass(frozen=True)
+class Handles:
+    """What of a selected polygon can be dragged.
+
+    Parameters
+    ----------
+    outline : (m, 2) corners of its largest part, whose inside moves all of it
+    corners : (k, 2) those that can be dragged one by one; none where there are too many
+    """
+
+    outline: NDArray[np.float64]
+    corners: NDArray[np.float64]
+
+
 def _nothing(*_: Any) -> None:
     """Nobody asked."""
 
@@ -77,6 +91,11 @@ class Editing:
     drawing: Callable[[int, Box | None], None] = _nothing
     edited: Callable[[int, Box, bool], None] = _nothing
     clicked: Callable[[int, Any, Any], None] = _nothing
+    #: With place, corners of a polygon that is being drawn, None once it is given up, and whether
+    #: it is finished; with place, corners of the selected one that is dragged, and whether that
+    #: was the end.
+    sketched: Callable[[int, Any, bool], None] = _nothing
+    reshaped: Callable[[int, Any, bool], None] = _nothing
 
 
 class Maps:
@@ -138,9 +157,11 @@ class Maps:
             view.on_view(viewed)
             on_box(view.figure, partial(self._dragged, spec.place))
             on_edit(view.figure, view.editor, partial(self._edited, len(self.views)))
+            on_reshape(view.figure, view.polygon_editor, partial(self._reshaped, len(self.views)))
+            view.sketch.tell(partial(self._sketched, spec.place))
             self.marks[spec.place].draw_on(view.figure)
             if tapped is not None:
-                on_tap(view.figure, partial(tapped, spec.place))
+                self._on_tap(view, partial(tapped, spec.place))
             self.views.append(view)
         self.heads = [html_pane(margin=(0, 0, 4, 0)) for _ in specs]
         self.bar = html_pane()
@@ -194,22 +215,31 @@ class Maps:
         names: Sequence[str],
         selected: Sequence[int],
         held: bool = True,
+        shapes: Sequence[Any] = (),
+        handles: Handles | None = None,
     ) -> None:
         """Draw the rectangles: (n, 4), or (n, places, 4) with NaN where a row has none.
 
-        One selected row has handles and can be dragged, if it is ``held``.
+        One selected row has handles and can be dragged, if it is ``held``. ``shapes`` are the
+        polygons that rows stand for, and ``handles`` what can be dragged of a selected one.
         """
         rows = boxes.reshape(len(names), len(self.boxes), 4)
+        marked = handles.corners if handles is not None and held else np.zeros((0, 2))
         for place, source in enumerate(self.boxes):
-            source.show(rows[:, place], names, selected, held)
-        self._place_editors(rows, selected if held else ())
+            source.show(rows[:, place], names, selected, held, shapes, marked)
+        self._place_editors(rows, selected if held else (), handles)
         self.push()
 
     def let_edit(self, editing: Editing) -> None:
         """Tell of boxes while they are dragged, of changes to the selected one, and of clicks."""
         self._editing = editing
         for view, place in zip(self.views, self._places, strict=True):
-            on_tap(view.figure, partial(editing.clicked, place))
+            self._on_tap(view, partial(editing.clicked, place))
+
+    @staticmethod
+    def _on_tap(view: MapView, tapped: Callable[[Any, Any], None]) -> None:
+        """Tell of clicks that are no corners of a polygon."""
+        on_tap(view.figure, lambda x, y: None if view.sketch.on else tapped(x, y))
 
     def draft(self, place: int, box: Box | None, tags: Sequence[Tag] = ()) -> None:
         """Show the tags of the box that is being dragged on maps of a place, or none."""
@@ -232,12 +262,31 @@ class Maps:
         self._held = None if final else number
         self._editing.edited(self._places[number], box, final)
 
-    def _place_editors(self, rows: NDArray[Any], selected: Sequence[int]) -> None:
+    def _reshaped(self, number: int, corners: Any, final: bool) -> None:
+        view = self.views[number]
+        wrong = self._placing or not view.polygon_editor.visible
+        if wrong or (final and self._held != number):
+            return
+        self._held = None if final else number
+        self._editing.reshaped(self._places[number], corners, final)
+
+    def _sketched(self, place: int, corners: Any, final: bool) -> None:
+        self._editing.sketched(place, corners, final)
+
+    def _place_editors(
+        self, rows: NDArray[Any], selected: Sequence[int], handles: Handles | None
+    ) -> None:
         """Put an editor over the one selected box of every map, but not where it is dragged."""
         self._placing = True
         for number, (view, place) in enumerate(zip(self.views, self._places, strict=True)):
             box = rows[selected[0], place] if len(selected) == 1 else None
-            if box is None or np.isnan(box).any():
+            if handles is None or box is None:
+                view.polygon_editor.visible = False
+            elif number != self._held:
+                xs, ys = handles.outline.T.tolist()
+                width = 16 if len(handles.corners) else 1
+                view.polygon_editor.update(xs=xs, ys=ys, line_width=width, visible=True)
+            if box is None or np.isnan(box).any() or handles is not None:
                 view.editor.visible = False
             elif number != self._held:
                 x0, y0, x1, y1 = map(float, box)
@@ -343,9 +392,12 @@ class MapTools:
         refused: Callable[[str], None],
         *,
         phone: bool,
+        polygons: bool = True,
     ) -> None:
         self._zoom = zoom
         modes = {"Draw": "draw", "Move": "move"}
+        if polygons:
+            modes = {"Draw": "draw", "Polygon": "polygon", "Move": "move"}
         if phone:
             # One finger scrolls the page until a person asks to draw.
             modes["Scroll"] = "scroll"

@@ -272,6 +272,8 @@ class MapView:
         fig.add_tools(self.hover, self.wheel)
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
+        #: A polygon that is being drawn: no line of it crosses a tag.
+        self.sketch = Sketch(fig, _ABOVE)
         _draw_boxes(fig, boxes, number)
         #: The tag of the box that is being dragged. It is hidden and never emptied: Bokeh may draw
         #: texts that were sent before after those that take them away.
@@ -280,10 +282,9 @@ class MapView:
         #: Over the one selected box.
         self.editor = box_editor()
         fig.add_layout(self.editor)
-        #: Over the one selected polygon, and what is drawn of a new one.
+        #: Over the one selected polygon.
         self.polygon_editor = polygon_editor()
         fig.add_layout(self.polygon_editor)
-        self.sketch = Sketch(fig)
         if unit == "m":
             fig.add_layout(_scale_bar(ranges.x))
 

@@ -95,12 +95,12 @@ class Sketch:
     takes the last corner back, Escape all of them.
     """
 
-    def __init__(self, fig: figure) -> None:
+    def __init__(self, fig: figure, level: str) -> None:
         # What a browser draws itself is not sent at every move of the pointer.
         self.sketch, self.corners = (
             ColumnDataSource({"x": [], "y": []}, syncable=False) for _ in range(2)
         )
-        look: dict[str, Any] = {"source": self.sketch, "level": "overlay", "visible": False}
+        look: dict[str, Any] = {"source": self.sketch, "level": level, "visible": False}
         self.lines = [
             fig.line("x", "y", line_color=colour, line_width=width, line_join="round", **look)
             for colour, width in ((palette.RIM, 5), (palette.BOX, 2))

@@ -157,7 +157,8 @@ def present(page: str, state: Any, rectangles: Rectangles, released: bool = Fals
     if state.city == OWN:
         raise InputError(_OWN[kind.about])
     boxes: tuple[Any, ...] | None = tuple(
-        row_of(edges, name) for edges, name in zip(rectangles.boxes, rectangles.names, strict=True)
+        row_of(*each)
+        for each in zip(rectangles.boxes, rectangles.names, rectangles.shapes, strict=True)
     )
     if boxes == kind.examples(*rectangles.grids):
         boxes = None

@@ -1,22 +1,28 @@
-"""Boxes in and out: add one by keyboard, save as CSV or GeoJSON, load them again."""
+"""Boxes in and out: add one by keyboard, save as CSV or GeoJSON, load them and polygons."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.boxes.importing import take_file, take_rows
+from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.errors import InputError
 from explorer.grid.places import TripDomain
-from explorer.queries.files import read_rectangles, write_rectangles
+from explorer.queries.files import write_rectangles
+from explorer.queries.range_files import MOST_BYTES, SUFFIXES, read_ranges
 from explorer.queries.trip_files import read_trip_boxes, write_trip_boxes
 
-MOST_BYTES = 2_000_000
 FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}
+
+
+def _nobody(_sentence: str) -> None:
+    """There is no place for a sentence."""
 
 
 class BoxExchange:
@@ -30,6 +36,7 @@ class BoxExchange:
     refused : shows a sentence
     step : undoes what was done last, or with False does it again; no buttons without it
     answers : a table of the answers as CSV, with exact counts in it; no button without it
+    told : shows a sentence about what was read
     """
 
     def __init__(
@@ -41,7 +48,9 @@ class BoxExchange:
         *,
         step: Callable[[bool], None] | None = None,
         answers: Callable[[], str] | None = None,
+        told: Callable[[str], None] = _nobody,
     ) -> None:
+        self._told_of = told
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
         self.add = ui.Button(label="Add box", on_click=partial(self._add, add), **look)
@@ -59,7 +68,7 @@ class BoxExchange:
         self.file = ui.Upload(
             MOST_BYTES,
             label="Load boxes from a file",
-            accept=".csv,.geojson,.json",
+            accept=",".join(SUFFIXES),
             uploaded_label="Load boxes from a file",
             stylesheets=[SMALL_BUTTON],
             **look,
@@ -112,6 +121,12 @@ class BoxExchange:
                 chosen.remove(row)
         self._changed()
 
+    def _rows(self, content: bytes, name: str) -> tuple[Any, list[str]]:
+        """Boxes about several maps, which polygons are not."""
+        if Path(name).suffix.lower() not in (".csv", ""):
+            raise InputError(f"{ONE_MAP} They are read from CSV.")
+        return read_trip_boxes(content, self._domain(), name)
+
     def _domain(self) -> TripDomain:
         return TripDomain(self._rectangles.grids, self._rectangles.places)
 
@@ -120,7 +135,8 @@ class BoxExchange:
         if len(chosen.grids) > 1:
             text = write_trip_boxes(chosen.boxes, chosen.names, self._domain())
         else:
-            text = write_rectangles(chosen.boxes, chosen.names, chosen.grid, ending)
+            rows = chosen.boxes, chosen.names, chosen.grid
+            text = write_rectangles(*rows, ending, polygons=chosen.shapes)
         return io.BytesIO(text.encode())
 
     def _read(self, event: Any) -> None:
@@ -128,15 +144,13 @@ class BoxExchange:
             return
         name = str(self.file.filename)
         try:
-            notes: list[str] = []
-            if len(self._rectangles.grids) > 1:
-                boxes, names = read_trip_boxes(event.new, self._domain(), name)
+            chosen = self._rectangles
+            if len(chosen.grids) > 1:
+                rows = self._rows(event.new, name)
+                said = take_rows(chosen, *rows, name)
             else:
-                grid = self._rectangles.grid
-                boxes, names = read_rectangles(event.new, grid, name, notes.append)
-            self._rectangles.add_many(boxes, names)
-            if notes:  # as a refusal, which stays: what was drawn is not what is asked
-                self._refused(" ".join(notes))
+                said = take_file(chosen, read_ranges(event.new, chosen.grid, name), name)
+            self._told_of(said)
         except InputError as error:
             self._refused(str(error))
         self.file.clear()

@@ -103,7 +103,9 @@ class ReleasePage(AppPage):
         self.table = BoxTable(
             *(self.rectangles, self._changed, self._highlight, refuse, COLUMNS), phone=self.phone
         )
-        self.exchange = BoxExchange(self.rectangles, self._add_box, self._changed, refuse)
+        self.exchange = BoxExchange(
+            *(self.rectangles, self._add_box, self._changed, refuse), told=self.message.inform
+        )
         self.exchange.reset()
         tools = MapTools(_Drag(self), self._zoom, refuse, phone=self.phone)
         text = words("release")

@@ -60,6 +60,7 @@ class MapPage(CuratorPage):
             *(parts.rectangles, self._add_box, self.boxes_changed, parts.refuse),
             step=self._step,
             answers=lambda: answers_csv(self.answers),
+            told=parts.message.inform,
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.history = History(parts.state, parts.rectangles)
@@ -95,15 +96,15 @@ class MapPage(CuratorPage):
 
     @property
     def boxes(self) -> geopandas.GeoDataFrame:
-        """The boxes, a row each, in longitude and latitude; a new table replaces all of them.
+        """Boxes and polygons, a row each, in longitude and latitude; a new table replaces all.
 
-        Given are a GeoDataFrame or GeoSeries of rectangles in any CRS, a file of them, or numbers
+        Given are a GeoDataFrame or GeoSeries of polygons in any CRS, a file of them, or numbers
         (n, 4) x0, y0, x1, y1 in metres of the map; on a page of trips see `frames.read`.
 
         Raises
         ------
         InputError
-            For what is not a rectangle on the map; the boxes then stay as they are.
+            For what is no polygon on the map; the boxes then stay as they are.
         """
         return frames.to_frame(self.rectangles)
 

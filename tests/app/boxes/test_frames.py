@@ -33,14 +33,14 @@ def test_boxes_come_back_exactly_from_a_frame_in_any_crs(crs) -> None:
     assert frame.crs.to_epsg() == 4326
     if crs is not None:
         frame = frame.to_crs(PLACE.crs if crs == "own" else crs)
-    boxes, names = frames.read(frame, chosen)
+    boxes, names, _ = frames.read(frame, chosen)
     np.testing.assert_array_equal(boxes, chosen.boxes)
     assert names == ["Home", "Q1"]
 
 
 def test_shapes_alone_come_back_to_a_few_centimetres() -> None:
     chosen = two()
-    boxes, names = frames.read(frames.to_frame(chosen).geometry, chosen)
+    boxes, names, _ = frames.read(frames.to_frame(chosen).geometry, chosen)
     # An edge of 2.4 km that is straight in degrees bulges by L^2 tan(lat) / (8 R) = 0.15 m at most.
     np.testing.assert_allclose(boxes, chosen.boxes, atol=2400**2 * np.tan(0.917) / (8 * 6.37e6))
     assert names == ["", ""]
@@ -50,7 +50,7 @@ def test_a_shape_that_was_moved_is_asked_where_it_is() -> None:
     chosen = two()
     frame = frames.to_frame(chosen).to_crs(PLACE.crs)
     frame["geometry"] = frame.translate(300, 0)
-    boxes, _ = frames.read(frame, chosen)
+    boxes, _, _ = frames.read(frame, chosen)
     np.testing.assert_allclose(boxes, chosen.boxes + np.array([300, 0, 300, 0]), atol=0.2)
 
 
@@ -100,7 +100,7 @@ def test_rows_of_several_places_have_a_shape_for_each() -> None:
     frame = frames.to_frame(chosen)
     assert list(frame.columns) == ["name", "from", "to"]
     assert frame["to"].isna().tolist() == [True, False]
-    boxes, names = frames.read(frame, chosen)
+    boxes, names, _ = frames.read(frame, chosen)
     np.testing.assert_array_equal(np.isnan(boxes), np.isnan(chosen.boxes))
     np.testing.assert_allclose(boxes, chosen.boxes, atol=0.2)
     assert names == ["Out", "In"]
@@ -130,6 +130,6 @@ def test_a_rectangle_that_lies_askew_here_is_not_asked_by_the_box_around_it(heig
     with pytest.raises(InputError, match=r"(askew|not a rectangle).*release\.answer"):
         frames.read(shapes, chosen)
     small = gpd.GeoSeries([shapely.box(13.39, 52.49, 13.41, 52.51)], crs=4326)
-    ((x0, y0, x1, y1),), _ = frames.read(small, chosen)
+    ((x0, y0, x1, y1),), _, _ = frames.read(small, chosen)
     area = small.to_crs(chosen.grid.crs).area[0]
     assert (x1 - x0) * (y1 - y0) == pytest.approx(area, rel=0.01)

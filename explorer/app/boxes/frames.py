@@ -66,9 +66,9 @@ def read(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str], list[An
     ----------
     given : GeoDataFrame, GeoSeries, geometry, path, or numbers
         Shapes are polygons, in a CRS of their own or in the unit of the map, and those that are
-        rectangles there are boxes; a file is what `read_ranges` reads; numbers are (n, 4) x0, y0, x1, y1 in the unit of the map, or
-        (n, k, 4) of k places, NaN for anywhere. A frame of several places has a column of shapes
-        for each, called as the place.
+        rectangles there are boxes; a file is what `read_ranges` reads; numbers are (n, 4) x0, y0,
+        x1, y1 in the unit of the map, or (n, k, 4) of k places, NaN for anywhere. A frame of
+        several places has a column of shapes for each, called as the place.
     rectangles : whose maps they are for
 
     Returns

@@ -72,7 +72,9 @@ def kept(shape: Any, bounds: Box) -> Any:
     found = _valid(shapely.transform(shape, _rounded))
     if found.is_empty or found.area <= 0:
         raise InputError("This polygon has no area: draw one whose corners are not on one line.")
-    return found
+    # Of one part it is plain, so that its corners can be dragged.
+    parts = shapely.get_parts(found)
+    return parts[0] if len(parts) == 1 else found
 
 
 def within(shape: Any, bounds: Box) -> bool:

@@ -26,8 +26,9 @@ from explorer.views.gestures import box_editor, box_tool
 from explorer.views.ground import ground
 from explorer.views.marks import EDGES
 from explorer.views.partition import EMPTY, Partition
-from explorer.views.polygons import QueryPolygons, polygon_editor, tag_places
+from explorer.views.polygons import QueryPolygons, polygon_editor
 from explorer.views.sketch import Sketch
+from explorer.views.tags import SIDE, TAG_TURNS, TagPlaces, expected, highest_tag
 from explorer.views.viewport import Viewport
 
 #: Boxes and their tags lie over whatever else is drawn: lines across a number hide it.
@@ -64,16 +65,6 @@ class LinkedRanges:
         return self.x.start, self.y.start, self.x.end, self.y.end
 
 
-#: A tag above a box needs this part of the map's height; at its upper edge tags stand inside.
-TAG_HEIGHT = 0.045
-#: A box that begins right of this part of the map's width has its tag at its right edge.
-TAG_TURNS = 0.5
-# A long tag's part of the map's width, and pixels from one tag to that above it.
-_TAG_WIDTH, _TAG_PIXELS = 0.27, 24
-# Where a tag goes whose place is taken: so many tags higher, or lower.
-_LIFTS = (0, 1, 2, 3, -1, -2)
-
-
 class QueryBoxes:
     """Rectangles of queries with their tags, one source for all maps.
 
@@ -87,21 +78,27 @@ class QueryBoxes:
         self, bounds: tuple[float, float, float, float] | None = None, maps: int = 1
     ) -> None:
         self._highest = self._turns = np.inf
-        # Of a tag, in grid units; nothing is known of maps without edges.
-        self._width = self._height = 0.0
+        self._bounds, self._scale, self._places = bounds, 1.0, TagPlaces.nowhere()
         if bounds is not None:
-            x0, y0, x1, y1 = bounds
-            self._width, self._height = _TAG_WIDTH * (x1 - x0), TAG_HEIGHT * (y1 - y0)
-            self._highest = y1 - self._height
-            self._turns = x0 + TAG_TURNS * (x1 - x0)
+            x0, _, x1, _ = bounds
+            self._highest = highest_tag(bounds)
+            self._turns, self._scale = x0 + TAG_TURNS * (x1 - x0), SIDE / (x1 - x0)
         # What was last said of a box of that name on each map, and in which colour.
         self._said: list[dict[str, tuple[str, str]]] = [{} for _ in range(maps)]
         side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
         self.polygons = QueryPolygons(side)
-        nothing = self._columns(np.zeros((0, 4)), [], ())
+        nothing = self._columns(np.zeros((0, 4)), [], (), ())[0]
         self.source = ColumnDataSource(nothing)
         #: The box that is being dragged, which a browser outlines itself: its tags alone.
         self.draft = ColumnDataSource(nothing)
+
+    def zoom(self, scale: float) -> None:
+        """Maps show a grid unit by so many pixels now: more tags may find a place, or fewer."""
+        if scale == self._scale or not scale > 0:
+            return
+        self._scale = scale
+        if len(self._places.x):
+            self.source.data = {**self.source.data, **self._placed(self.source.data["name"])}
 
     def show(
         self,
@@ -118,7 +115,7 @@ class QueryBoxes:
         handles, if it is ``held``. Rows that stand for one of ``shapes`` are drawn as polygons,
         with ``corners`` (k, 2) marked.
         """
-        columns = self._columns(rectangles, names, selected, shapes)
+        columns, self._places = self._columns(rectangles, names, selected, shapes)
         self.polygons.show(shapes, selected, corners)
         self.source.data = columns if held else {**columns, "handle": 0 * columns["handle"]}
 
@@ -126,13 +123,13 @@ class QueryBoxes:
         """Write text and colour of every box's tag, for each map in turn."""
         names = self.source.data["name"]
         self._said = [dict(zip(names, each, strict=True)) for each in tags]
-        self.source.data = {**self.source.data, **self._tags(names)}
+        self.source.data = {**self.source.data, **self._tags(names), **self._placed(names)}
 
     def say_draft(
         self, box: tuple[float, float, float, float], tags: Sequence[tuple[str, str]]
     ) -> None:
         """Write a tag for each map at the box that is being dragged."""
-        data = self._columns(np.array([box]), [""], ())
+        data = self._columns(np.array([box]), [""], (), ())[0]
         for number, (text, colour) in enumerate(tags):
             data |= {f"text{number}": [text], f"colour{number}": [colour]}
         self.draft.data = data
@@ -142,62 +139,43 @@ class QueryBoxes:
         rectangles: NDArray[np.float64],
         names: Sequence[str],
         selected: Sequence[int],
-        shapes: Sequence[Any] = (),
-    ) -> dict[str, Any]:
+        shapes: Sequence[Any],
+    ) -> tuple[dict[str, Any], TagPlaces]:
         rectangles, names = np.asarray(rectangles, float), list(names)[: len(rectangles)]
         chosen = np.isin(np.arange(len(rectangles)), list(selected))
         # Copies: a source that holds views of the caller's array never notices a change in it.
         x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
         polygons = np.array([shape is not None for shape in shapes] or [False] * len(x0), bool)
-        begins = tag_places(shapes, rectangles) if polygons.any() else x0
-        turned, called = begins > self._turns, [str(name) for name in names]
-        tag_x = np.where(turned & ~polygons, x1, begins)
-        tag_y = np.minimum(y1, self._highest)
-        lift = self._lifts(np.where(turned, tag_x - self._width, tag_x), tag_y, chosen)
+        turned, none = x0 > self._turns, np.zeros(len(x0), dtype=bool)
+        low = np.minimum(y1, self._highest)
+        places = TagPlaces(np.where(turned, x1, x0), low, turned, none, chosen)
+        if polygons.any():
+            places = self.polygons.tags(places, shapes, rectangles, self._scale, self._turns)
+        called = [str(name) for name in names]
         # A polygon has an outline of its own in place of that of its box.
         x0, x1 = (np.where(polygons, np.nan, edge) for edge in (x0, x1))
-        return {
+        columns = {
             "x0": x0,
             "y0": y0,
             "x1": x1,
             "y1": y1,
-            "tag_x": tag_x,
-            "tag_y": tag_y,
-            "lift": -4 - _TAG_PIXELS * lift,
-            "shift": np.where(turned, -4, 4),
-            "align": np.where(turned, "right", "left").tolist(),
             "name": called,
             "width": np.where(chosen, 4, 2),
             "rim": np.where(chosen, 8, 5),
             # One box at a time can be changed: handles on several would promise more.
             "handle": np.where(chosen & (chosen.sum() == 1), 10, 0),
             **self._tags(called),
+            **self._placed(called, places),
         }
+        return columns, places
 
-    def _lifts(
-        self, left: NDArray[np.float64], low: NDArray[np.float64], chosen: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """How many tags higher each tag stands so that none covers another; chosen ones first.
-
-        Parameters
-        ----------
-        left, low : (n,) left and lower edge of the tags where they belong, in grid units
-        chosen : (n,) whose tags stay there
-        """
-        lift = np.zeros(len(left), dtype=np.int64)
-        if not self._height:
-            return lift
-        taken = np.zeros((0, 2))
-        order = np.argsort(~chosen, kind="stable")
-        for i in order[np.isfinite(low[order])]:
-            for steps in _LIFTS:
-                place = np.array([left[i], low[i] + steps * self._height])
-                apart = np.abs(taken - place) >= (self._width, self._height * 0.99)
-                if place[1] <= self._highest and apart.any(axis=1).all():
-                    lift[i] = steps
-                    break
-            taken = np.vstack([taken, [left[i], low[i] + lift[i] * self._height]])
-        return lift
+    def _placed(self, names: Sequence[str], places: TagPlaces | None = None) -> dict[str, Any]:
+        texts = [
+            [expected(name, said[name][0] if name in said else None) for name in names]
+            for said in self._said
+        ]
+        places = self._places if places is None else places
+        return places.columns(texts, self._scale, self._bounds)
 
     def _tags(self, names: Sequence[str]) -> dict[str, list[str]]:
         tags: dict[str, list[str]] = {}

@@ -12,9 +12,12 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.tags import TagPlaces
 
 #: Outlines of more corners are drawn with fewer: they leave their own by this part of the map.
 _MANY, _COARSE = 400, 1 / 4000
+#: Of more polygons each has its tag inside, if it is so wide and high, in pixels.
+_SEVERAL, _ROOMY = 5, np.array([90.0, 40.0])
 #: Pixels of the line and of its rim, of a selected polygon and of another.
 LINE, CHOSEN_LINE, RIM, CHOSEN_RIM = 2, 4, 5, 8
 
@@ -29,6 +32,7 @@ class QueryPolygons:
 
     def __init__(self, side: float = 0.0) -> None:
         self._tolerance = side * _COARSE
+        self._middles: dict[int, tuple[Any, tuple[float, float]]] = {}
         self._drawn: dict[int, tuple[Any, tuple[list[Any], list[Any]]]] = {}
         self.outlines = ColumnDataSource({"xs": [], "ys": [], "width": [], "rim": []})
         self.corners = ColumnDataSource({"x": [], "y": []})
@@ -70,6 +74,7 @@ class QueryPolygons:
             id(shape): self._drawn.get(id(shape)) or (shape, self._columns(shape))
             for shape in (shapes[row] for row in rows)
         }
+        self._middles = {key: of for key, of in self._middles.items() if key in self._drawn}
         drawn = [self._drawn[id(shapes[row])][1] for row in rows]
         if rows or len(self.outlines.data["xs"]):
             self.outlines.data = {
@@ -80,6 +85,46 @@ class QueryPolygons:
             }
         if len(corners) or len(self.corners.data["x"]):
             self.corners.data = {"x": corners[:, 0].tolist(), "y": corners[:, 1].tolist()}
+
+    def tags(
+        self,
+        places: TagPlaces,
+        shapes: Sequence[Any],
+        boxes: NDArray[np.float64],
+        scale: float,
+        turns: float,
+    ) -> TagPlaces:
+        """The tags of polygons: at their highest place, or inside where many lie side by side.
+
+        Parameters
+        ----------
+        places : where those of n boxes (n, 4) belong
+        shapes : n polygons, None for a box
+        scale : pixels of a grid unit
+        turns : right of it a tag ends at its place
+        """
+        many = sum(shape is not None for shape in shapes) > _SEVERAL
+        sides = (boxes[:, 2:] - boxes[:, :2]) * scale
+        top, inside = places.x.copy(), np.zeros((2, len(shapes)))
+        turned, middle = places.turned.copy(), np.zeros(len(shapes), dtype=bool)
+        for row, shape in enumerate(shapes):
+            if shape is None:
+                continue
+            top[row] = _highest(shape)
+            turned[row] = top[row] > turns
+            if many and (sides[row] >= _ROOMY).all():
+                middle[row] = True
+                inside[:, row] = self._inside(shape)
+        x, y = np.where(middle, inside[0], top), np.where(middle, inside[1], places.y)
+        return TagPlaces(x, y, turned & ~middle, middle, places.first)
+
+    def _inside(self, shape: Any) -> tuple[float, float]:
+        known = self._middles.get(id(shape))
+        if known is None or known[0] is not shape:
+            place = shape.centroid
+            place = place if shape.contains(place) else shape.point_on_surface()
+            known = self._middles[id(shape)] = shape, (place.x, place.y)
+        return known[1]
 
     def _columns(self, shape: Any) -> tuple[list[Any], list[Any]]:
         if shapely.get_num_coordinates(shape) > _MANY:
@@ -106,11 +151,7 @@ def polygon_editor() -> PolyAnnotation:
     )
 
 
-def tag_places(shapes: Sequence[Any], boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where the tags of n boxes begin along x: of polygons at their highest place, (n,)."""
-    x = boxes[:, 0].copy()
-    for row, shape in enumerate(shapes):
-        if shape is not None:
-            corners = shapely.get_coordinates(shape)
-            x[row] = corners[np.argmax(corners[:, 1]), 0]
-    return x
+def _highest(shape: Any) -> float:
+    """Where along x the highest corner of a polygon is."""
+    corners = shapely.get_coordinates(shape)
+    return float(corners[np.argmax(corners[:, 1]), 0])

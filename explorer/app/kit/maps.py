@@ -154,7 +154,7 @@ class Maps:
         for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
             shared = self.boxes[spec.place], *self._partitions[spec.partition]
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
-            view.on_view(viewed)
+            view.on_view(partial(self._viewed, len(self.views), viewed))
             on_box(view.figure, partial(self._dragged, spec.place))
             on_edit(view.figure, view.editor, partial(self._edited, len(self.views)))
             on_reshape(view.figure, view.polygon_editor, partial(self._reshaped, len(self.views)))
@@ -196,6 +196,13 @@ class Maps:
         if not min(width or 0, height or 0) > 0:
             return Viewport.whole(grid)
         return Viewport.of(self._ranges[number].bounds, width, height, grid)
+
+    def _viewed(self, number: int, viewed: Callable[[], None]) -> None:
+        """Tags are as large as before on another scale."""
+        if number < len(self.views):
+            view = self.viewport(number)
+            self.boxes[self._places[number]].zoom(float(view.pixels_per_x))
+        viewed()
 
     def zoom(self, factor: float) -> None:
         """Zoom about the centre, below 1 inwards; 0 shows the whole grids again."""

@@ -105,7 +105,7 @@ def same_questions(one: Any, other: Any) -> bool:
     (True, False)
     """
     if isinstance(one, RangeQueries) or isinstance(other, RangeQueries):
-        return bool(len(one) == len(other) and one == other)
+        return type(one) is type(other) and len(one) == len(other) and bool(one == other)
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other, equal_nan=True)

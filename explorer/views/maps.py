@@ -65,6 +65,10 @@ class LinkedRanges:
         return self.x.start, self.y.start, self.x.end, self.y.end
 
 
+#: A name, and the number among rows of that name.
+_Row = tuple[str, int]
+
+
 class QueryBoxes:
     """Rectangles of queries with their tags, one source for all maps.
 
@@ -84,7 +88,7 @@ class QueryBoxes:
             self._highest = highest_tag(bounds)
             self._turns, self._scale = x0 + TAG_TURNS * (x1 - x0), SIDE / (x1 - x0)
         # What was last said of a box of that name on each map, and in which colour.
-        self._said: list[dict[str, tuple[str, str]]] = [{} for _ in range(maps)]
+        self._said: list[dict[_Row, tuple[str, str]]] = [{} for _ in range(maps)]
         side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
         self.polygons = QueryPolygons(side)
         nothing = self._columns(np.zeros((0, 4)), [], (), ())[0]
@@ -122,7 +126,7 @@ class QueryBoxes:
     def say(self, tags: Sequence[Sequence[tuple[str, str]]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""
         names = self.source.data["name"]
-        self._said = [dict(zip(names, each, strict=True)) for each in tags]
+        self._said = [dict(zip(_rows(names), each, strict=True)) for each in tags]
         self.source.data = {**self.source.data, **self._tags(names), **self._placed(names)}
 
     def say_draft(
@@ -171,7 +175,7 @@ class QueryBoxes:
 
     def _placed(self, names: Sequence[str], places: TagPlaces | None = None) -> dict[str, Any]:
         texts = [
-            [expected(name, said[name][0] if name in said else None) for name in names]
+            [expected(row[0], said[row][0] if row in said else None) for row in _rows(names)]
             for said in self._said
         ]
         places = self._places if places is None else places
@@ -180,10 +184,20 @@ class QueryBoxes:
     def _tags(self, names: Sequence[str]) -> dict[str, list[str]]:
         tags: dict[str, list[str]] = {}
         for number, said in enumerate(self._said):
-            each = [said.get(name, (name, palette.PRIVATE)) for name in names]
+            each = [said.get(row, (row[0], palette.PRIVATE)) for row in _rows(names)]
             tags[f"text{number}"] = [text for text, _ in each]
             tags[f"colour{number}"] = [colour for _, colour in each]
         return tags
+
+
+def _rows(names: Sequence[str]) -> list[_Row]:
+    """Each name with its number among rows of that name: areas of a file may be called alike."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, -1) + 1
+        found.append((name, seen[name]))
+    return found
 
 
 class MapView:

@@ -237,3 +237,12 @@ def test_the_tags_of_many_areas_stand_inside_them_and_on_the_map() -> None:
     assert boxes.source.data["tag_y"][0] == 33
     assert np.isnan(boxes.source.data["x0"]).all()
     assert len(boxes.polygons.outlines.data["xs"]) == 1
+
+
+def test_boxes_of_one_name_have_tags_of_their_own() -> None:
+    boxes = QueryBoxes((0, 0, 100, 100))
+    edges = np.array([[10.0, 10, 30, 40], [60, 60, 80, 80]])
+    boxes.show(edges, ["Mill", "Mill"])
+    boxes.say([[("Mill  5", "red"), ("Mill  7", "red")]])
+    boxes.show(edges, ["Mill", "Mill"], selected=[1])
+    assert boxes.source.data["text0"] == ["Mill  5", "Mill  7"]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.pieces import Shapes, pieces
+from explorer.grid.pieces import Shapes, flat_pieces
 from explorer.grid.places import TripDomain
 from explorer.grid.range_queries import RangeQueries
 from explorer.grid.sums import rectangle_sums, summed
@@ -80,8 +80,8 @@ class _Density:
             return Answers(value, np.zeros(len(value)))
         if isinstance(rectangles, Shapes):
             grid = one_grid(self.domain)
-            parts = [pieces(grid, shape) for shape in rectangles.on(grid)]
-            value = np.array([share @ self.cells[at[:, 0], at[:, 1]] for at, share in parts])
+            parts = [flat_pieces(grid, shape) for shape in rectangles.on(grid)]
+            value = np.array([share @ self.cells.ravel()[cells] for cells, share in parts])
             return Answers(value, np.zeros(len(value)))
         value = rectangle_sums(self.sums, self.domain.to_cells(rectangles))
         return Answers(value, np.zeros(len(value)))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
-from explorer.grid.pieces import COVERAGE, Shapes, check_by, pieces, warn_outside
+from explorer.grid.pieces import COVERAGE, Shapes, check_by, flat_pieces, warn_outside
 from explorer.grid.range_queries import RangeQueries
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
@@ -90,9 +90,9 @@ def _of_shapes(counts: Countable, shapes: Shapes) -> Floats:
     found = np.zeros(len(shapes))
     outside = 0
     for number, shape in enumerate(shapes.on(counts.domain)):
-        cells, parts = pieces(counts.domain, shape)
+        cells, parts = flat_pieces(counts.domain, shape)
         outside += not len(cells)
-        found[number] = parts @ counts.counts[cells[:, 0], cells[:, 1]]
+        found[number] = parts @ counts.counts.ravel()[cells]
     warn_outside(outside, 3)
     return found
 

@@ -199,7 +199,8 @@ class Maps:
 
     def _viewed(self, number: int, viewed: Callable[[], None]) -> None:
         """Tags are as large as before on another scale."""
-        if number < len(self.views):
+        # Of maps that show the same boxes on other scales the first decides.
+        if number < len(self.views) and self._among[number] == 0:
             view = self.viewport(number)
             self.boxes[self._places[number]].zoom(float(view.pixels_per_x))
         viewed()

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from bokeh.events import DoubleTap, MouseEnter, MouseMove, Tap
-from bokeh.models import ColumnDataSource, CustomJS, TextInput
+from bokeh.models import ColumnDataSource, CustomJS, Label, Node, TextInput
 from bokeh.plotting import figure
 
 from explorer.views import palette
+
+#: What stands at the upper edge of a map on which clicks make corners.
+HINT = "Click corners; a double click ends, Escape gives up"
 
 # Each script begins with what they share. A corner is told at once; while the pointer moves, the
 # polygon that a click would make is told some fifteen times a second. Two quick clicks are one
@@ -115,6 +118,24 @@ class Sketch:
             line_color=palette.RIM,
             line_width=1.5,
         )
+        #: How it is done, where it is done: no sentence moves the maps for it.
+        self.hint = Label(
+            x=Node.frame.top_center,
+            y=Node.frame.top_center,
+            y_offset=-8,
+            text=HINT,
+            text_align="center",
+            text_baseline="top",
+            text_color="white",
+            text_font="Inter, system-ui, sans-serif",
+            text_font_size="12px",
+            background_fill_color=palette.GROUND,
+            background_fill_alpha=0.8,
+            padding=4,
+            border_radius=3,
+            visible=False,
+        )
+        fig.add_layout(self.hint)
         #: What the browser tells, as JSON.
         self.said = TextInput(visible=False)
         given = {
@@ -140,7 +161,7 @@ class Sketch:
 
     def switch(self, on: bool) -> None:
         """Let clicks make corners, or do what they do elsewhere."""
-        for each in (*self.lines, self.points):
+        for each in (*self.lines, self.points, self.hint):
             each.visible = on
 
     def tell(self, told: Callable[[Any, bool], None]) -> None:

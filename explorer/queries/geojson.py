@@ -18,7 +18,13 @@ from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
 from explorer.grid.projection import LONLAT
 from explorer.queries.boxes import DECIMALS
-from explorer.queries.shapes import are_rectangles, box_shapes, boxes_of_rings, polygon_shape
+from explorer.queries.shapes import (
+    are_rectangles,
+    box_shapes,
+    boxes_of_rings,
+    polygon_shape,
+    shape_of_text,
+)
 
 Floats = NDArray[np.float64]
 
@@ -160,8 +166,8 @@ def _noted(facts: dict[str, Any], crs: Any, corners: Floats) -> Any:
     if not isinstance(text, str) or facts.get("crs") != crs:
         return None
     try:
-        shape = shapely.from_wkt(text)
-    except (shapely.errors.ShapelyError, ValueError):
+        shape = shape_of_text(text)
+    except ValueError:
         return None
     same = shape is not None and np.abs(np.array(shape.bounds) - corners).max() <= _UNMOVED
     return shape if same else None

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
@@ -29,6 +28,7 @@ from explorer.queries.files import (
     read_rectangles,
 )
 from explorer.queries.geojson import is_geojson, read_shapes
+from explorer.queries.shapes import shape_of_text
 
 Floats = NDArray[np.float64]
 
@@ -177,8 +177,8 @@ def _polygons_of(rows: Sequence[Sequence[str]], at: int, label: str) -> Iterable
     for number, row in enumerate(rows, 1):
         text = row[at].strip() if at < len(row) else ""
         try:
-            yield shapely.from_wkt(text) if text else None
-        except (shapely.errors.ShapelyError, ValueError) as error:
+            yield shape_of_text(text) if text else None
+        except ValueError as error:
             raise InputError(
                 f"Row {number} of {label} has a wkt that is no polygon; give POLYGON ((x y, ...))."
             ) from error

@@ -65,6 +65,16 @@ def box_shapes(boxes: Floats, grid: Grid) -> list[dict[str, Any] | None]:
     return shapes
 
 
+def shape_of_text(text: str) -> Any:
+    """The geometry of well-known text; raises ValueError for any other text."""
+    try:
+        # Numbers that are none are looked for by whoever asks about the shape.
+        with np.errstate(invalid="ignore"):
+            return shapely.from_wkt(text)
+    except shapely.errors.ShapelyError as error:
+        raise ValueError("not well-known text") from error
+
+
 def polygon_shape(polygon: Any, grid: Grid) -> dict[str, Any] | None:
     """GeoJSON geometry (WGS 84, counterclockwise) of a polygon in metres, as of `box_shapes`.
 

@@ -12,6 +12,7 @@ import shapely
 
 from explorer.errors import InputError
 from explorer.queries.boxes import DECIMALS, NAME_LENGTH
+from explorer.queries.shapes import shape_of_text
 from explorer.scenario import checks
 
 #: The longest text of one polygon, in characters: some five thousand corners.
@@ -64,7 +65,7 @@ class Polygon:
     @cached_property
     def shape(self) -> Any:
         """As a geometry of shapely."""
-        return shapely.from_wkt(self.wkt)
+        return shape_of_text(self.wkt)
 
     @property
     def edges(self) -> tuple[float, float, float, float]:
@@ -92,8 +93,8 @@ def _clean(text: Any) -> str:
             "save the boxes as GeoJSON."
         )
     try:
-        shape = shapely.force_2d(shapely.from_wkt(text))
-    except (shapely.errors.ShapelyError, ValueError) as error:
+        shape = shapely.force_2d(shape_of_text(text))
+    except ValueError as error:
         raise InputError(
             "A polygon of the scenario cannot be read: give POLYGON ((x y, x y, ...))."
         ) from error

@@ -166,5 +166,5 @@ def test_a_polygon_is_selected_moved_reshaped_undone_and_sixty_boxes_join_it(pag
     assert "61 boxes read from boxes.csv. Q1 is called Q" in said.inner_text()
     wait_until(page, lambda: any(len(each) == 2 * (start + 61) for each in tags(page)))
     overlap = page.evaluate(_OVERLAP)
-    assert overlap["shown"] >= 8
+    assert overlap["shown"] >= 4
     assert overlap["covered"] == []

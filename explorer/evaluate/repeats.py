@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
+from explorer.grid.range_queries import RangeQueries
 from explorer.mechanisms import Mechanism
 from explorer.privacy.counts import Counts
 from explorer.releases.release import Release
@@ -37,7 +38,7 @@ def one_run(counts: Counts, made: Mechanism, run: int, inside: str | None = None
 def repeats(
     counts: Counts,
     made: Mechanism,
-    rectangles: ArrayLike,
+    rectangles: ArrayLike | RangeQueries,
     runs: int,
     inside: str | None = None,
 ) -> Iterator[Floats]:

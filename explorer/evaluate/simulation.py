@@ -22,6 +22,7 @@ from scipy import stats
 
 from explorer.errors import InputError
 from explorer.evaluate.stand_ins import StandIn, stand_in
+from explorer.grid.range_queries import RangeQueries
 from explorer.mechanisms import rebuild
 from explorer.releases.flows import Flows, flow_values
 from explorer.releases.release import Release
@@ -89,9 +90,11 @@ class Question:
     cells: Floats
 
 
-def about_boxes(release: Release, rectangles: ArrayLike) -> Question:
+def about_boxes(release: Release, rectangles: ArrayLike | RangeQueries) -> Question:
     """The counts of boxes, as people write those of the release's domain."""
-    boxes = release.domain.to_cells(rectangles)
+    # Only a question smaller than one cell is told apart: for a polygon its box is enough.
+    boxes = rectangles.boxes if isinstance(rectangles, RangeQueries) else rectangles
+    boxes = release.domain.to_cells(boxes)
     cells = np.prod(boxes[:, 1] - boxes[:, 0], axis=1)
     return Question(lambda again: again.answer(rectangles).value, cells)
 
@@ -171,7 +174,7 @@ def reruns(release: Release, source: StandIn, runs: int, seed: int = 0) -> Itera
 
 
 def simulated_sd(
-    release: Release, rectangles: ArrayLike, runs: int = 20, seed: int = 0
+    release: Release, rectangles: ArrayLike | RangeQueries, runs: int = 20, seed: int = 0
 ) -> Simulated:
     """Standard deviation and bias of a release's answers, by simulation.
 

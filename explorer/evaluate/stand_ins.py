@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
+from explorer.grid.pieces import Shapes, flat_pieces
 from explorer.grid.places import TripDomain
+from explorer.grid.range_queries import RangeQueries
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.accounts import mix
 from explorer.privacy.counts import Counts
 from explorer.releases.answers import Answers
+from explorer.releases.asking import one_grid
 from explorer.releases.place_maps import table_of
 from explorer.releases.release import Release
 from explorer.releases.tree import Tree
@@ -32,8 +35,8 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class Answering(Protocol):
     """A release, or what answers boxes as one."""
 
-    def answer(self, rectangles: ArrayLike) -> Answers:
-        """Counts of boxes as people write them."""
+    def answer(self, rectangles: ArrayLike | RangeQueries) -> Answers:
+        """Counts of boxes as people write them, or polygons among them."""
 
 
 class StandIn(Protocol):
@@ -65,12 +68,21 @@ def stand_in(release: Release) -> StandIn:
 
 @dataclass(frozen=True)
 class _Density:
-    """A density that answers boxes."""
+    """A density that answers boxes, and polygons where it is that of a map."""
 
     domain: Domain
     sums: Floats
+    cells: Floats
 
-    def answer(self, rectangles: ArrayLike) -> Answers:
+    def answer(self, rectangles: ArrayLike | RangeQueries | Shapes) -> Answers:
+        if isinstance(rectangles, RangeQueries):
+            value = rectangles.each(lambda part: (self.answer(part).value,))[0]
+            return Answers(value, np.zeros(len(value)))
+        if isinstance(rectangles, Shapes):
+            grid = one_grid(self.domain)
+            parts = [flat_pieces(grid, shape) for shape in rectangles.on(grid)]
+            value = np.array([share @ self.cells.ravel()[cells] for cells, share in parts])
+            return Answers(value, np.zeros(len(value)))
         value = rectangle_sums(self.sums, self.domain.to_cells(rectangles))
         return Answers(value, np.zeros(len(value)))
 
@@ -85,7 +97,7 @@ class MapStandIn:
     @cached_property
     def truth(self) -> Answering:
         """The density without negative cells."""
-        return _Density(self._release.domain, summed(self._smooth))
+        return _Density(self._release.domain, summed(self._smooth), self._smooth)
 
     @cached_property
     def _matrix(self) -> Counts:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
+from collections import OrderedDict
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -26,6 +28,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FLAT = (3, 6)
+# Cells of polygons that are kept: 16 bytes each.
+_MOST_KEPT = 3_000_000
+_KEPT: OrderedDict[Any, tuple[Ints, Floats]] = OrderedDict()
+_LOCK = threading.Lock()
 
 
 #: The one way in which shapes are asked: cells on a border count by the area inside.
@@ -178,6 +184,28 @@ def pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
     add_polygon(shape, corner + first * steps, steps, cells)
     found = np.argwhere(cells > 0)
     return found + first[::-1], cells[found[:, 0], found[:, 1]]
+
+
+def flat_pieces(grid: Cells, shape: Any) -> tuple[Ints, Floats]:
+    """As `pieces`, with the cells' numbers row by row, (k,); arrays that nobody may change.
+
+    One polygon is asked of the truth, of a release and of its causes, and again after every
+    setting: what was found last is kept, by the polygon and the grid.
+    """
+    key = grid.bounds, grid.shape, shape
+    with _LOCK:
+        found = _KEPT.get(key)
+        if found is not None:
+            _KEPT.move_to_end(key)
+            return found
+    cells, parts = pieces(grid, shape)
+    numbers = cells[:, 0] * grid.shape[1] + cells[:, 1]
+    numbers.flags.writeable = parts.flags.writeable = False
+    with _LOCK:
+        _KEPT[key] = numbers, parts
+        while len(_KEPT) > 1 and sum(len(each) for each, _ in _KEPT.values()) > _MOST_KEPT:
+            _KEPT.popitem(last=False)
+    return numbers, parts
 
 
 def _flat_parts(shape: Any) -> Any:

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.kinds import alike
 from explorer.grid.pieces import Shapes
+from explorer.grid.range_queries import RangeQueries
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import Countable, exact
 from explorer.points.weights import lattice_of
+from explorer.releases.asking import leaf_weights
 from explorer.releases.overlap import spread_exactly
 from explorer.releases.release import Release
 
@@ -34,7 +36,9 @@ class ErrorSplit:
     uniformity: Floats
 
 
-def error_split(counts: Countable, release: Release, rectangles: ArrayLike | Shapes) -> ErrorSplit:
+def error_split(
+    counts: Countable, release: Release, rectangles: ArrayLike | Shapes | RangeQueries
+) -> ErrorSplit:
     """Split the error of each rectangle into its two causes; for the curator's screen.
 
     Parameters
@@ -49,6 +53,8 @@ def error_split(counts: Countable, release: Release, rectangles: ArrayLike | Sha
     InputError
         For bad rectangles, or a release of another domain.
     """
+    if isinstance(rectangles, RangeQueries):
+        return ErrorSplit(*rectangles.each(lambda part: _parts_of(counts, release, part)))
     if not alike(counts.domain, release.domain):
         raise InputError("This release belongs to another grid: open the city it was drawn from.")
     shapes = Shapes.of(rectangles)
@@ -56,7 +62,10 @@ def error_split(counts: Countable, release: Release, rectangles: ArrayLike | Sha
     private, truth = release.answer(asked).value, exact(counts, asked)
     tree = release.tree
     if shapes is not None:
-        return _of_leaves(counts, release, asked, private, truth)
+        if not release.is_uniform:
+            return _of_leaves(counts, release, asked, private, truth)
+        spread = spread_in_polygons(counts, release, shapes)[0]
+        return ErrorSplit(private - spread, spread - truth)
     boxes = counts.domain.to_cells(rectangles)
     if release.is_uniform and isinstance(counts, FrequencyMatrix):
         spread = spread_exactly(tree, counts.sums, boxes)[0]
@@ -66,6 +75,28 @@ def error_split(counts: Countable, release: Release, rectangles: ArrayLike | Sha
         of_nodes = counts.count(tree.lower, tree.upper)
         spread = spread_exactly(tree, of_nodes, boxes)[0] / lattice_of(counts)
     return ErrorSplit(private - spread, spread - truth)
+
+
+def _parts_of(counts: Countable, release: Release, asked: Any) -> tuple[Floats, Floats]:
+    split = error_split(counts, release, asked)
+    return split.noise, split.uniformity
+
+
+def spread_in_polygons(
+    counts: Countable, release: Release, shapes: Shapes
+) -> tuple[Floats, NDArray[np.int64]]:
+    """What a partition would answer to polygons if its counts were exact, spread evenly in leaves.
+
+    Returns
+    -------
+    (m,) answers, (m,) leaves that each touches
+    """
+    found, touched = np.zeros(len(shapes)), np.zeros(len(shapes), dtype=np.int64)
+    tree = release.tree
+    for number, (leaves, parts) in enumerate(leaf_weights(release, shapes)):
+        found[number] = parts @ counts.count(tree.lower[leaves], tree.upper[leaves])
+        touched[number] = len(leaves)
+    return found / lattice_of(counts), touched
 
 
 def _of_leaves(

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
-from explorer.grid.pieces import COVERAGE, Shapes, check_by, pieces, warn_outside
+from explorer.grid.pieces import COVERAGE, Shapes, check_by, flat_pieces, warn_outside
+from explorer.grid.range_queries import RangeQueries
 from explorer.grid.sums import rectangle_sums
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.weights import lattice_of
@@ -33,7 +34,7 @@ class Countable(Protocol):
 
 def exact(
     counts: Countable,
-    where: ArrayLike | Mapping[str, Any] | Shapes,
+    where: ArrayLike | Mapping[str, Any] | Shapes | RangeQueries,
     *,
     crs: Any = None,
     by: str = COVERAGE,
@@ -68,6 +69,8 @@ def exact(
     [17.0, 4.5]
     """
     check_by(by)
+    if isinstance(where, RangeQueries):
+        return where.each(lambda part: (exact(counts, part),))[0]
     shapes = Shapes.of(where, crs)
     if shapes is not None:
         return _of_shapes(counts, shapes)
@@ -87,9 +90,9 @@ def _of_shapes(counts: Countable, shapes: Shapes) -> Floats:
     found = np.zeros(len(shapes))
     outside = 0
     for number, shape in enumerate(shapes.on(counts.domain)):
-        cells, parts = pieces(counts.domain, shape)
+        cells, parts = flat_pieces(counts.domain, shape)
         outside += not len(cells)
-        found[number] = parts @ counts.counts[cells[:, 0], cells[:, 1]]
+        found[number] = parts @ counts.counts.ravel()[cells]
     warn_outside(outside, 3)
     return found
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.extent import as_rectangles
 from explorer.grid.grid import Grid
 from explorer.queries import geojson as rectangle_geojson
+from explorer.queries.boxes import DECIMALS
 from explorer.queries.geojson import EDGES, finite
 
 Floats = NDArray[np.float64]
@@ -86,6 +88,7 @@ def write_rectangles(
     grid: Grid,
     format: str,
     columns: Mapping[str, ArrayLike] | None = None,
+    polygons: Sequence[Any] = (),
 ) -> str:
     """Return rectangles as the text of a file that `read_rectangles` reads back.
 
@@ -96,6 +99,8 @@ def write_rectangles(
     grid : Grid
     format : "geojson" or "csv"
     columns : further columns by name, (n,) each, such as private counts; NaN is left empty
+    polygons : n polygons that some of them stand for, None for a rectangle; CSV has them as text
+        in a column wkt
 
     Raises
     ------
@@ -110,10 +115,17 @@ def write_rectangles(
     rows = zip(*(values.tolist() for values in extra.values()), strict=True)
     cells = list(rows) if extra else [()] * len(boxes)
     if format == "geojson":
-        return rectangle_geojson.write(boxes, names, grid, tuple(extra), cells)
+        return rectangle_geojson.write(boxes, names, grid, tuple(extra), cells, polygons)
     if format == "csv":
+        if any(each is not None for each in polygons):
+            cells = [(*row, _wkt(each)) for row, each in zip(cells, polygons, strict=True)]
+            return _as_csv(boxes, names, (*extra, "wkt"), cells)
         return _as_csv(boxes, names, tuple(extra), cells)
     raise InputError(f"{format!r} is not a format of rectangles; choose {' or '.join(FORMATS)}.")
+
+
+def _wkt(polygon: Any) -> str | None:
+    return None if polygon is None else shapely.to_wkt(polygon, rounding_precision=DECIMALS)
 
 
 def content_of(source: str | Path | bytes, name: str = "") -> tuple[bytes, str]:

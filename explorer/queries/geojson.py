@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,16 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.queries.shapes import are_rectangles, box_shapes, boxes_of_rings
+from explorer.grid.pieces import Shapes
+from explorer.grid.projection import LONLAT
+from explorer.queries.boxes import DECIMALS
+from explorer.queries.shapes import (
+    are_rectangles,
+    box_shapes,
+    boxes_of_rings,
+    polygon_shape,
+    shape_of_text,
+)
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +50,61 @@ def read(
     -------
     (n, 4) x0, y0, x1, y1 in metres, and the n names as they are: text, numbers, None
     """
+    found = _read(content, grid, label, most)
+    if note is not None and not found.trusted.all():
+        odd, asked = int(found.odd(grid).sum()), int((~found.trusted).sum())
+        if odd:
+            note(_of_others(odd, asked))
+    return found.boxes, found.names
+
+
+def read_shapes(
+    content: bytes, grid: Grid, label: str, most: int
+) -> tuple[Floats, list[Any], list[Any]]:
+    """As `read`, with the shapes that are no rectangles on the map.
+
+    Returns
+    -------
+    boxes : (n, 4), and the n names as they are
+    shapes : n polygons of shapely in the grid's unit where `write` has noted them, in degrees as a
+        `Shapes` of one elsewhere; None for a rectangle
+    """
+    found = _read(content, grid, label, most)
+    odd, crs = found.odd(grid), grid.to_dict()["crs"]
+    shapes: list[Any] = [None] * len(odd)
+    for number, feature in enumerate(found.features):
+        facts = feature.get("properties") or {}
+        # Whoever writes no edges of a shape says that it is none of a box.
+        if odd[number] or ("x0" in facts and facts["x0"] is None):
+            noted = _noted(facts, crs, found.corners[number])
+            shape = shapely.geometry.shape(feature["geometry"]) if noted is None else noted
+            shapes[number] = Shapes(np.array([shape]), None if noted is not None else LONLAT)
+    return found.boxes, found.names, shapes
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Features of a document: their rings in degrees, the boxes around them in metres."""
+
+    features: list[Any]
+    names: list[Any]
+    rings: list[list[Floats]]
+    holes: list[list[Floats]]
+    boxes: Floats
+    corners: Floats
+    trusted: NDArray[np.bool_]
+
+    def odd(self, grid: Grid) -> NDArray[np.bool_]:
+        """Which are no rectangles, (n,); of those that say their own edges none."""
+        found = np.zeros(len(self.trusted), dtype=bool)
+        at = np.flatnonzero(~self.trusted)
+        if len(at):
+            rings, holes = [self.rings[i] for i in at], [self.holes[i] for i in at]
+            found[at] = ~are_rectangles(rings, holes, self.boxes[at], grid)
+        return found
+
+
+def _read(content: bytes, grid: Grid, label: str, most: int) -> _Read:
     _refuse_cells(grid)
     try:
         document = json.loads(content.decode("utf-8-sig"))
@@ -69,9 +134,8 @@ def read(
             "it out."
         )
     trusted = _trusted(corners, own, grid)
-    if note is not None and not trusted.all():
-        _tell_of_others(~trusted, rings, holes, boxes, grid, note)
-    return np.where(trusted[:, None], own, boxes), names
+    boxes = np.where(trusted[:, None], own, boxes)
+    return _Read(features, names, rings, holes, boxes, corners, trusted)
 
 
 def is_geojson(content: bytes) -> bool:
@@ -88,23 +152,25 @@ def shapes_of(content: bytes) -> NDArray[Any]:
     return found
 
 
-def _tell_of_others(
-    asked: NDArray[np.bool_],
-    rings: list[list[Floats]],
-    holes: list[list[Floats]],
-    boxes: Floats,
-    grid: Grid,
-    note: Callable[[str], None],
-) -> None:
-    """Say how many of the shapes that are asked about are no rectangles."""
-    at = np.flatnonzero(asked)
-    found = are_rectangles([rings[i] for i in at], [holes[i] for i in at], boxes[at], grid)
-    odd = int((~found).sum())
-    if odd:
-        which = f"{odd:,} of {len(asked):,} shapes" if len(asked) > 1 else "The shape"
-        be, whose = ("are not rectangles", "their") if odd > 1 else ("is not a rectangle", "its")
-        what = "boxes are" if odd > 1 else "box is"
-        note(f"{which} {be} on this map: {whose} bounding {what} asked.")
+def _of_others(odd: int, asked: int) -> str:
+    """How many of the shapes that are asked about are no rectangles."""
+    which = f"{odd:,} of {asked:,} shapes" if asked > 1 else "The shape"
+    be, whose = ("are not rectangles", "their") if odd > 1 else ("is not a rectangle", "its")
+    what = "boxes are" if odd > 1 else "box is"
+    return f"{which} {be} on this map: {whose} bounding {what} asked."
+
+
+def _noted(facts: dict[str, Any], crs: Any, corners: Floats) -> Any:
+    """The polygon that `write` has noted beside a shape, if that has not been moved since."""
+    text = facts.get("wkt")
+    if not isinstance(text, str) or facts.get("crs") != crs:
+        return None
+    try:
+        shape = shape_of_text(text)
+    except ValueError:
+        return None
+    same = shape is not None and np.abs(np.array(shape.bounds) - corners).max() <= _UNMOVED
+    return shape if same else None
 
 
 def _edge(value: Any) -> float:
@@ -184,23 +250,35 @@ def _corners(ring: Any) -> Floats:
 
 
 def write(
-    boxes: Floats, names: Sequence[str], grid: Grid, labels: Sequence[str], cells: Sequence[Any]
+    boxes: Floats,
+    names: Sequence[str],
+    grid: Grid,
+    labels: Sequence[str],
+    cells: Sequence[Any],
+    polygons: Sequence[Any] = (),
 ) -> str:
     """A FeatureCollection of (n, 4) boxes, with n rows of further cells under their labels.
 
-    Each Feature notes its exact edges and their CRS beside its shape, which is curved in degrees.
+    Each Feature notes its exact edges and their CRS beside its shape, which is curved in degrees;
+    one that stands for one of n ``polygons`` (None for a box) notes that instead.
     """
     _refuse_cells(grid)
     crs = grid.to_dict()["crs"]
     features = []
     shapes = box_shapes(boxes, grid)
-    for box, name, row, shape in zip(boxes.tolist(), names, cells, shapes, strict=True):
+    notes: list[dict[str, Any]] = [dict(zip(EDGES, box, strict=True)) for box in boxes.tolist()]
+    for number, polygon in enumerate(polygons):
+        if polygon is not None:
+            shapes[number] = polygon_shape(polygon, grid)
+            text = shapely.to_wkt(polygon, rounding_precision=DECIMALS)
+            notes[number] = {**dict.fromkeys(EDGES), "wkt": text}
+    for note, name, row, shape in zip(notes, names, cells, shapes, strict=True):
         if shape is None:
             raise InputError(
                 f"The rectangle {str(name)!r} has corners without a longitude and latitude; write "
                 "CSV instead."
             )
-        facts = {"name": str(name), **dict(zip(EDGES, box, strict=True)), "crs": crs}
+        facts = {"name": str(name), **note, "crs": crs}
         facts |= {label: finite(cell) for label, cell in zip(labels, row, strict=True)}
         features.append({"type": "Feature", "properties": facts, "geometry": shape})
     document = {"type": "FeatureCollection", "features": features}

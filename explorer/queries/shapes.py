@@ -65,23 +65,64 @@ def box_shapes(boxes: Floats, grid: Grid) -> list[dict[str, Any] | None]:
     return shapes
 
 
+def shape_of_text(text: str) -> Any:
+    """The geometry of well-known text; raises ValueError for any other text."""
+    try:
+        # Numbers that are none are looked for by whoever asks about the shape.
+        with np.errstate(invalid="ignore"):
+            return shapely.from_wkt(text)
+    except shapely.errors.ShapelyError as error:
+        raise ValueError("not well-known text") from error
+
+
+def polygon_shape(polygon: Any, grid: Grid) -> dict[str, Any] | None:
+    """GeoJSON geometry (WGS 84, counterclockwise) of a polygon in metres, as of `box_shapes`.
+
+    None where a corner has no longitude.
+    """
+    dense = shapely.segmentize(polygon, _STEP_METRES)
+    moved = shapely.transform(dense, lambda places: np.stack(grid.to_lonlat(*places.T), axis=1))
+    corners = shapely.get_coordinates(moved)
+    if not np.isfinite(corners).all():
+        return None
+    if np.ptp(corners[:, 0]) > 180.0:
+        return _parts_in_world(shapely.transform(moved, _past_180))
+    rounded = shapely.transform(moved, lambda places: np.round(places, _DECIMALS))
+    shape: dict[str, Any] = shapely.geometry.mapping(shapely.orient_polygons(rounded))
+    return shape
+
+
+def _past_180(places: Floats) -> Floats:
+    """Longitudes of the western half as those behind 180 degrees."""
+    return places + np.array([360.0, 0.0]) * (places[:, :1] < 0)
+
+
 def _cut(ring: Floats) -> dict[str, Any]:
     """A ring whose longitudes run on past 180, cut into parts between -180 and 180."""
     if abs(ring[-1, 0] - ring[0, 0]) > 180.0:
         # Once round a pole: close it along the pole.
         pole = np.copysign(90.0, ring[:, 1].mean())
         ring = np.vstack([ring, [ring[-1, 0], pole], [ring[0, 0], pole], ring[0]])
-    whole, world = shapely.Polygon(ring), shapely.box(-180.0, -90.0, 180.0, 90.0)
+    return _parts_in_world(shapely.Polygon(ring)) or {
+        "type": "Polygon",
+        "coordinates": [ring.tolist()],
+    }
+
+
+def _parts_in_world(whole: Any) -> dict[str, Any] | None:
+    """A polygon whose longitudes run on past 180, cut there; None for one without area."""
+    world = shapely.box(-180.0, -90.0, 180.0, 90.0)
     parts = []
     for turn in (-360.0, 0.0, 360.0):
         moved = shapely.transform(whole, partial(np.add, [turn, 0.0]))
         found = shapely.get_parts(shapely.intersection(moved, world))
         parts += [part for part in found if part.geom_type == "Polygon" and part.area > 0]
-    if not parts:  # a rectangle without area
-        return {"type": "Polygon", "coordinates": [ring.tolist()]}
-    rings = [shapely.get_coordinates(part.exterior.normalize()) for part in parts]
-    rings = [ring if shapely.is_ccw(shapely.LinearRing(ring)) else ring[::-1] for ring in rings]
-    coordinates = [[np.round(ring, _DECIMALS).tolist()] for ring in rings]
+    if not parts:
+        return None
+    coordinates = [
+        [np.round(shapely.get_coordinates(ring), _DECIMALS).tolist() for ring in rings]
+        for rings in map(shapely.get_rings, shapely.orient_polygons(shapely.normalize(parts)))
+    ]
     if len(coordinates) == 1:
         return {"type": "Polygon", "coordinates": coordinates[0]}
     return {"type": "MultiPolygon", "coordinates": coordinates}

@@ -6,6 +6,7 @@ it, and its noise is that of the same sum.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
-from explorer.grid.pieces import Shapes, pieces
+from explorer.grid.pieces import Shapes, flat_pieces
+from explorer.grid.range_queries import RangeQueries
 from explorer.grid.sums import rectangle_sums
 from explorer.releases import haar
 from explorer.releases.forms import climb
@@ -68,6 +70,9 @@ def asked(release: Asked, question: Any) -> tuple[Floats, Floats, Ints]:
     InputError
         See `Release.answer`.
     """
+    if isinstance(question, RangeQueries):
+        value, variance, touched = question.each(lambda part: asked(release, part))
+        return value, variance, touched
     shapes = Shapes.of(question)
     if shapes is not None:
         return _of_shapes(release, shapes)
@@ -89,22 +94,46 @@ def _of_shapes(release: Asked, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
     values, variances = np.zeros((2, len(shapes)))
     touched = np.zeros(len(shapes), dtype=np.int64)
     for number, shape in enumerate(shapes.on(grid)):
-        cells, parts = pieces(grid, shape)
-        of = owner[cells[:, 0], cells[:, 1]]
-        here, place = np.unique(of, return_inverse=True)
-        weights = np.bincount(place, parts, len(here)) / size[here]
+        cells, parts = flat_pieces(grid, shape)
+        here, weights = _leaves_of(owner, size, cells, parts)
         touched[number] = len(here)
         if release.inside == "uniform":
             values[number] = weights @ tree.value[leaves[here]]
         else:
-            values[number] = parts @ release.density()[cells[:, 0], cells[:, 1]]
+            values[number] = parts @ release.density().ravel()[cells]
         if release.haar_variance is not None:
-            whole = np.zeros(grid.shape)
-            whole[cells[:, 0], cells[:, 1]] = parts
-            variances[number] = release.haar_variance * haar.noise_of(whole)
+            whole = np.zeros(np.prod(grid.shape))
+            whole[cells] = parts
+            variances[number] = release.haar_variance * haar.noise_of(whole.reshape(grid.shape))
         else:
             variances[number] = variance_of(tree, leaves[here], weights)
     return values, variances, touched
+
+
+def leaf_weights(release: Asked, shapes: Shapes) -> Iterator[tuple[Ints, Floats]]:
+    """Of each polygon the leaves that it touches, and which part of every one lies in it.
+
+    Yields
+    ------
+    (k,) leaves, as positions in the tree, increasing, and (k,) parts, 0 to 1
+    """
+    grid, tree = one_grid(release.domain), release.tree
+    leaves = tree.leaves
+    size = np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
+    for shape in shapes.on(grid):
+        here, weights = _leaves_of(release.owners, size, *flat_pieces(grid, shape))
+        yield leaves[here], weights
+
+
+def _leaves_of(owner: NDArray[Any], size: Ints, cells: Ints, parts: Floats) -> tuple[Ints, Floats]:
+    """Numbers of the leaves that own cells, and the part of each that the cells' parts are."""
+    of = owner.ravel()[cells]
+    if 8 * len(of) < len(size):
+        here, place = np.unique(of, return_inverse=True)
+        return here, np.bincount(place, parts, len(here)) / size[here]
+    # Of many cells, counting costs less than sorting.
+    here = np.flatnonzero(np.bincount(of, minlength=len(size)))
+    return here, np.bincount(of, parts, len(size))[here] / size[here]
 
 
 def one_grid(domain: Any) -> Grid:

@@ -8,6 +8,7 @@ from explorer.scenario.kinds import kind_of
 from explorer.scenario.model import PAGES, VERSION, Scenario
 from explorer.scenario.notebook import to_notebook
 from explorer.scenario.parts import AreaLooks, Choice, Looks, PeopleLooks, Sweep, TripLooks
+from explorer.scenario.polygons import Polygon
 from explorer.scenario.presets import presets, read_scenario
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Choice",
     "Looks",
     "PeopleLooks",
+    "Polygon",
     "Row",
     "Scenario",
     "Sweep",

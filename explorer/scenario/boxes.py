@@ -15,6 +15,7 @@ from explorer.grid.grid import Grid
 from explorer.grid.places import MOST_PLACES
 from explorer.queries.boxes import NAME_LENGTH, example_rows, rounded
 from explorer.scenario import checks
+from explorer.scenario.polygons import Polygon
 
 #: No projected coordinate on the Earth is larger.
 _FARTHEST = 1e8
@@ -133,8 +134,10 @@ class Row:
         return {**named, "edges": said}
 
 
-def row_of(edges: NDArray[np.float64], name: str) -> Box | Row:
-    """A row of the table of a page: (4,) a box, (k, 4) a row with NaN for anywhere."""
+def row_of(edges: NDArray[np.float64], name: str, shape: Any = None) -> Box | Polygon | Row:
+    """A row of the table of a page: (4,) a box or its polygon, (k, 4) a row, NaN for anywhere."""
+    if shape is not None:
+        return Polygon.of(shape, name)
     if edges.ndim == 1:
         return Box.read({"name": name, "edges": edges.tolist()})
     return Row([None if np.isnan(box).all() else box.tolist() for box in edges], name)

@@ -15,6 +15,7 @@ from explorer.scenario.kinds import AREAS, MAPS, PEOPLE, TRIPS
 from explorer.scenario.known import mechanism
 from explorer.scenario.model import Scenario
 from explorer.scenario.parts import AreaLooks, Choice, TripLooks
+from explorer.scenario.polygons import Polygon
 
 _LINE = 88
 #: The variables that hold releases and answers, for one mechanism and for two.
@@ -64,6 +65,8 @@ def imports(scenario: Scenario) -> str:
     ]
     if scenario.seed is None:
         lines.append("from explorer.privacy.ledger import Ledger")
+    if polygons(scenario):
+        lines.append("from shapely import box, from_wkt")
     return "\n".join(lines)
 
 
@@ -117,6 +120,11 @@ def ask(scenario: Scenario) -> str:
     return "\n".join(parts)
 
 
+def polygons(scenario: Scenario) -> bool:
+    """Whether it asks about polygons."""
+    return any(isinstance(box, Polygon) for box in scenario.boxes or ())
+
+
 def asks(scenario: Scenario) -> bool:
     """Whether a script asks about boxes: that of a country need not have any."""
     return scenario.kind is not AREAS or bool(scenario.boxes)
@@ -124,8 +132,16 @@ def asks(scenario: Scenario) -> bool:
 
 def _boxes(scenario: Scenario) -> str:
     boxes = scenario.boxes_on(*_grids(scenario))
-    rows = [literal(box.plain()["edges"]) for box in boxes]
+    rows = [literal(box.plain().get("edges")) for box in boxes]
     what = ["# West, south, east, north in the unit of the grid."]
+    if polygons(scenario):
+        # Boxes are polygons here: a question is of one kind.
+        rows = [
+            f"from_wkt({literal(box.wkt)})"
+            if isinstance(box, Polygon)
+            else f"box{literal(tuple(box.plain()['edges']))}"
+            for box in boxes
+        ]
     if scenario.places:
         what = ["# West, south, east, north of each place.", f'{ANYWHERE} = [float("nan")] * 4']
         rows = [row.replace(literal(ANYWHERE), ANYWHERE) for row in rows]

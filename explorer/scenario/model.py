@@ -17,6 +17,7 @@ from explorer.scenario.choices import MAX_SEED, PlaceChoices, checked_places
 from explorer.scenario.kinds import MAPS, Kind, kind_of
 from explorer.scenario.known import mechanism
 from explorer.scenario.parts import AnyLooks, Choice, Sweep
+from explorer.scenario.polygons import Polygon, is_polygon
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
@@ -71,8 +72,8 @@ class Scenario:
     seed : int or None
         The random noise of a preview. None stands for a release: its noise is in no scenario.
     boxes : sequence or None
-        Rectangles (at most 200) in the grid's unit, for trips a `Row` with one for each place;
-        None is the two examples of the page, on the page country none.
+        Rectangles and polygons (at most 200) in the grid's unit, for trips a `Row` with one for
+        each place; None is the two examples of the page, on the page country none.
     look : Looks, for trips TripLooks, for areas AreaLooks, for people PeopleLooks
     sweep : Sweep
         The error curves of Compare.
@@ -103,7 +104,7 @@ class Scenario:
     mechanisms: tuple[Choice, ...] = ()
     epsilon: float = None  # type: ignore[assignment]
     seed: int | None = 1
-    boxes: tuple[Box, ...] | tuple[Row, ...] | None = None
+    boxes: tuple[Box | Polygon, ...] | tuple[Row, ...] | None = None
     look: AnyLooks = None  # type: ignore[assignment]
     sweep: Sweep = field(default_factory=Sweep)
     title: str = ""
@@ -152,7 +153,7 @@ class Scenario:
         """The mechanisms, ready to release."""
         return tuple(each.made(self.epsilon) for each in self.mechanisms)
 
-    def boxes_on(self, *grids: Grid) -> tuple[Box, ...] | tuple[Row, ...]:
+    def boxes_on(self, *grids: Grid) -> tuple[Box | Polygon, ...] | tuple[Row, ...]:
         """The boxes, or the page's examples where it has none, on the grid of every place."""
         return self.kind.examples(*grids) if self.boxes is None else self.boxes
 
@@ -292,7 +293,16 @@ def _places(kind: Kind, given: Any) -> str:
 def _boxes(kind: Kind, given: Any) -> tuple[Any, ...] | None:
     if given is None:
         return None
-    return tuple(kind.box.read(each) for each in checks.listed(given, MOST_BOXES, "boxes"))
+    found = tuple(
+        Polygon.read(each) if is_polygon(each) else kind.box.read(each)
+        for each in checks.listed(given, MOST_BOXES, "boxes")
+    )
+    if kind.places and any(isinstance(each, Polygon) for each in found):
+        raise InputError(
+            "A polygon is a question to one map, and a row of the page trips asks about several: "
+            "give boxes."
+        )
+    return found
 
 
 def _fit(rows: Sequence[Row], places: str) -> None:

@@ -85,6 +85,17 @@ def read(text: str | bytes) -> Any:
 
 
 def write(plain: dict[str, Any]) -> str:
-    """The values as YAML, in their own order."""
+    """The values as YAML, in their own order.
+
+    Raises
+    ------
+    InputError
+        For polygons of so many corners that `read` would refuse the file.
+    """
     text: str = yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    if len(text.encode()) > MOST_BYTES:
+        raise InputError(
+            "The polygons of this screen have too many corners for a scenario: save the boxes as "
+            "GeoJSON, or simplify them."
+        )
     return text

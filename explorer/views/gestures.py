@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bokeh.events import MouseEnter, SelectionGeometry, Tap
-from bokeh.models import BoxAnnotation, BoxSelectTool, CustomJS
+from bokeh.models import Annotation, BoxAnnotation, BoxSelectTool, CustomJS, PolyAnnotation
 from bokeh.plotting import figure
 
 from explorer.views import palette
@@ -74,16 +74,32 @@ Edges = tuple[Any, Any, Any, Any]
 def on_edit(fig: figure, editor: BoxAnnotation, edited: Callable[[Edges, bool], None]) -> None:
     """Call ``edited((x0, y0, x1, y1), final)`` while a browser drags an editor and at its end."""
 
-    def edges() -> Edges:
-        return editor.left, editor.bottom, editor.right, editor.top
+    def told(final: bool) -> None:
+        edited((editor.left, editor.bottom, editor.right, editor.top), final)
 
-    def moved(_attr: str, _old: Any, _new: Any) -> None:
-        edited(edges(), False)
+    _on_drag(fig, editor, ("left", "bottom", "right", "top"), told)
 
-    for side in ("left", "bottom", "right", "top"):
-        editor.on_change(side, moved)
+
+def on_reshape(
+    fig: figure, editor: PolyAnnotation, reshaped: Callable[[list[Any], bool], None]
+) -> None:
+    """Call ``reshaped(corners, final)`` while a browser drags a polygon's editor and at its end."""
+
+    def told(final: bool) -> None:
+        # Of two columns that change together the first comes alone.
+        if len(editor.xs) == len(editor.ys):
+            reshaped(list(zip(editor.xs, editor.ys, strict=True)), final)
+
+    _on_drag(fig, editor, ("xs", "ys"), told)
+
+
+def _on_drag(
+    fig: figure, editor: Annotation, sides: Sequence[str], told: Callable[[bool], None]
+) -> None:
+    for side in sides:
+        editor.on_change(side, lambda _attr, _old, _new: told(False))
     # Bokeh tells Python nothing of the end of such a drag: the browser renames the editor.
-    editor.on_change("name", lambda _attr, _old, _new: edited(edges(), True))
+    editor.on_change("name", lambda _attr, _old, _new: told(True))
     script = CustomJS(args={"editor": editor}, code=_TELL_THE_END)
     fig.js_on_event(MouseEnter, script)
 

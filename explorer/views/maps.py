@@ -26,10 +26,14 @@ from explorer.views.gestures import HANDLE, box_editor, box_tool
 from explorer.views.ground import ground
 from explorer.views.marks import EDGES
 from explorer.views.partition import EMPTY, Partition
+from explorer.views.polygons import QueryPolygons, polygon_editor
+from explorer.views.sketch import Sketch
+from explorer.views.tags import SIDE, TAG_TURNS, TagPlaces, expected, highest_tag
 from explorer.views.viewport import Viewport
 
 #: Boxes and their tags lie over whatever else is drawn: lines across a number hide it.
 _ABOVE = "annotation"
+_NO_CORNERS = np.zeros((0, 2))
 _HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
 <b>@count{0,0}</b> private count<br>leaf height @height</div>"""
 
@@ -61,15 +65,10 @@ class LinkedRanges:
         return self.x.start, self.y.start, self.x.end, self.y.end
 
 
+#: Of a tag on a map.
 TAG_TYPE = "12px"
-#: A tag above a box needs this part of the map's height; at its upper edge tags stand inside.
-TAG_HEIGHT = 0.045
-#: A box that begins right of this part of the map's width has its tag at its right edge.
-TAG_TURNS = 0.5
-# A long tag's part of the map's width, and pixels from one tag to that above it.
-_TAG_WIDTH, _TAG_PIXELS = 0.27, 24
-# Where a tag goes whose place is taken: so many tags higher, or lower.
-_LIFTS = (0, 1, 2, 3, -1, -2)
+#: A name, and the number among rows of that name.
+_Row = tuple[str, int]
 
 
 class QueryBoxes:
@@ -85,19 +84,27 @@ class QueryBoxes:
         self, bounds: tuple[float, float, float, float] | None = None, maps: int = 1
     ) -> None:
         self._highest = self._turns = np.inf
-        # Of a tag, in grid units; nothing is known of maps without edges.
-        self._width = self._height = 0.0
+        self._bounds, self._scale, self._places = bounds, 1.0, TagPlaces.nowhere()
         if bounds is not None:
-            x0, y0, x1, y1 = bounds
-            self._width, self._height = _TAG_WIDTH * (x1 - x0), TAG_HEIGHT * (y1 - y0)
-            self._highest = y1 - self._height
-            self._turns = x0 + TAG_TURNS * (x1 - x0)
+            x0, _, x1, _ = bounds
+            self._highest = highest_tag(bounds)
+            self._turns, self._scale = x0 + TAG_TURNS * (x1 - x0), SIDE / (x1 - x0)
         # What was last said of a box of that name on each map, and in which colour.
-        self._said: list[dict[str, tuple[str, str]]] = [{} for _ in range(maps)]
-        nothing = self._columns(np.zeros((0, 4)), [], ())
+        self._said: list[dict[_Row, tuple[str, str]]] = [{} for _ in range(maps)]
+        side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
+        self.polygons = QueryPolygons(side)
+        nothing = self._columns(np.zeros((0, 4)), [], (), ())[0]
         self.source = ColumnDataSource(nothing)
         #: The box that is being dragged, which a browser outlines itself: its tags alone.
         self.draft = ColumnDataSource(nothing)
+
+    def zoom(self, scale: float) -> None:
+        """Maps show a grid unit by so many pixels now: more tags may find a place, or fewer."""
+        if scale == self._scale or not scale > 0:
+            return
+        self._scale = scale
+        if len(self._places.x):
+            self.source.data = {**self.source.data, **self._placed(self.source.data["name"])}
 
     def show(
         self,
@@ -105,90 +112,94 @@ class QueryBoxes:
         names: Sequence[str],
         selected: Sequence[int] = (),
         held: bool = True,
+        shapes: Sequence[Any] = (),
+        corners: NDArray[np.float64] = _NO_CORNERS,
     ) -> None:
         """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
 
         Tags keep what was said of boxes of these names until it is said anew. One selected row has
-        handles, if it is ``held``.
+        handles, if it is ``held``. Rows that stand for one of ``shapes`` are drawn as polygons,
+        with ``corners`` (k, 2) marked.
         """
-        columns = self._columns(rectangles, names, selected)
+        columns, self._places = self._columns(rectangles, names, selected, shapes)
+        self.polygons.show(shapes, selected, corners)
         self.source.data = columns if held else {**columns, "handle": 0 * columns["handle"]}
 
     def say(self, tags: Sequence[Sequence[tuple[str, str]]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""
         names = self.source.data["name"]
-        self._said = [dict(zip(names, each, strict=True)) for each in tags]
-        self.source.data = {**self.source.data, **self._tags(names)}
+        self._said = [dict(zip(_rows(names), each, strict=True)) for each in tags]
+        self.source.data = {**self.source.data, **self._tags(names), **self._placed(names)}
 
     def say_draft(
         self, box: tuple[float, float, float, float], tags: Sequence[tuple[str, str]]
     ) -> None:
         """Write a tag for each map at the box that is being dragged."""
-        data = self._columns(np.array([box]), [""], ())
+        data = self._columns(np.array([box]), [""], (), ())[0]
         for number, (text, colour) in enumerate(tags):
             data |= {f"text{number}": [text], f"colour{number}": [colour]}
         self.draft.data = data
 
     def _columns(
-        self, rectangles: NDArray[np.float64], names: Sequence[str], selected: Sequence[int]
-    ) -> dict[str, Any]:
+        self,
+        rectangles: NDArray[np.float64],
+        names: Sequence[str],
+        selected: Sequence[int],
+        shapes: Sequence[Any],
+    ) -> tuple[dict[str, Any], TagPlaces]:
         rectangles, names = np.asarray(rectangles, float), list(names)[: len(rectangles)]
         chosen = np.isin(np.arange(len(rectangles)), list(selected))
         # Copies: a source that holds views of the caller's array never notices a change in it.
         x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
-        turned, called = x0 > self._turns, [str(name) for name in names]
-        tag_x, tag_y = np.where(turned, x1, x0), np.minimum(y1, self._highest)
-        lift = self._lifts(np.where(turned, x1 - self._width, x0), tag_y, chosen)
-        return {
+        polygons = np.array([shape is not None for shape in shapes] or [False] * len(x0), bool)
+        turned, none = x0 > self._turns, np.zeros(len(x0), dtype=bool)
+        low = np.minimum(y1, self._highest)
+        places = TagPlaces(np.where(turned, x1, x0), low, turned, none, chosen)
+        if polygons.any():
+            places = self.polygons.tags(places, shapes, rectangles, self._scale, self._turns)
+        called = [str(name) for name in names]
+        # A polygon has an outline of its own in place of that of its box.
+        x0, x1 = (np.where(polygons, np.nan, edge) for edge in (x0, x1))
+        columns = {
             "x0": x0,
             "y0": y0,
             "x1": x1,
             "y1": y1,
-            "tag_x": tag_x,
-            "tag_y": tag_y,
-            "lift": -4 - _TAG_PIXELS * lift,
-            "shift": np.where(turned, -4, 4),
-            "align": np.where(turned, "right", "left").tolist(),
             "name": called,
             "width": np.where(chosen, 4, 2),
             "rim": np.where(chosen, 8, 5),
             # One box at a time can be changed: handles on several would promise more.
             "handle": np.where(chosen & (chosen.sum() == 1), 10, 0),
             **self._tags(called),
+            **self._placed(called, places),
         }
+        return columns, places
 
-    def _lifts(
-        self, left: NDArray[np.float64], low: NDArray[np.float64], chosen: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """How many tags higher each tag stands so that none covers another; chosen ones first.
-
-        Parameters
-        ----------
-        left, low : (n,) left and lower edge of the tags where they belong, in grid units
-        chosen : (n,) whose tags stay there
-        """
-        lift = np.zeros(len(left), dtype=np.int64)
-        if not self._height:
-            return lift
-        taken = np.zeros((0, 2))
-        order = np.argsort(~chosen, kind="stable")
-        for i in order[np.isfinite(low[order])]:
-            for steps in _LIFTS:
-                place = np.array([left[i], low[i] + steps * self._height])
-                apart = np.abs(taken - place) >= (self._width, self._height * 0.99)
-                if place[1] <= self._highest and apart.any(axis=1).all():
-                    lift[i] = steps
-                    break
-            taken = np.vstack([taken, [left[i], low[i] + lift[i] * self._height]])
-        return lift
+    def _placed(self, names: Sequence[str], places: TagPlaces | None = None) -> dict[str, Any]:
+        texts = [
+            [expected(row[0], said[row][0] if row in said else None) for row in _rows(names)]
+            for said in self._said
+        ]
+        places = self._places if places is None else places
+        return places.columns(texts, self._scale, self._bounds)
 
     def _tags(self, names: Sequence[str]) -> dict[str, list[str]]:
         tags: dict[str, list[str]] = {}
         for number, said in enumerate(self._said):
-            each = [said.get(name, (name, palette.PRIVATE)) for name in names]
+            each = [said.get(row, (row[0], palette.PRIVATE)) for row in _rows(names)]
             tags[f"text{number}"] = [text for text, _ in each]
             tags[f"colour{number}"] = [colour for _, colour in each]
         return tags
+
+
+def _rows(names: Sequence[str]) -> list[_Row]:
+    """Each name with its number among rows of that name: areas of a file may be called alike."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, -1) + 1
+        found.append((name, seen[name]))
+    return found
 
 
 class MapView:
@@ -255,7 +266,9 @@ class MapView:
         fig.add_tools(self.hover, self.wheel)
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
-        tags = _draw_boxes(fig, boxes.source, number)
+        #: A polygon that is being drawn: no line of it crosses a tag.
+        self.sketch = Sketch(fig, _ABOVE)
+        tags = _draw_boxes(fig, boxes, number)
         #: The tag of the box that is being dragged. It is hidden and never emptied: Bokeh may draw
         #: texts that were sent before after those that take them away.
         self.draft = _draw_tags(fig, boxes.draft, number)
@@ -264,6 +277,9 @@ class MapView:
         #: Over the one selected box.
         self.editor = box_editor()
         fig.add_layout(self.editor)
+        #: Over the one selected polygon.
+        self.polygon_editor = polygon_editor()
+        fig.add_layout(self.polygon_editor)
         if unit == "m":
             fig.add_layout(_scale_bar(ranges.x))
 
@@ -294,10 +310,13 @@ class MapView:
     def drag(self, mode: str) -> None:
         """What a drag does: "draw" a box, "move" the map, or "scroll" the page.
 
+        With "polygon" clicks make corners, and a drag does nothing.
+
         The wheel zooms with Ctrl, and alone where a drag moves the map.
         """
-        tool = {"draw": self.draw_tool, "move": self.pan_tool, "scroll": None}[mode]
-        self.figure.toolbar.active_drag = tool
+        tools = {"draw": self.draw_tool, "move": self.pan_tool}
+        self.figure.toolbar.active_drag = tools.get(mode)
+        self.sketch.switch(mode == "polygon")
         # Whoever moves the map has the wheel for zooming too.
         self.wheel.modifiers = {} if mode == "move" else {"ctrl": True}
 
@@ -342,7 +361,8 @@ def _image_columns(picture: NDArray[np.uint8] | None, view: Viewport | None) -> 
     }
 
 
-def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> GlyphRenderer:
+def _draw_boxes(fig: figure, boxes: QueryBoxes, number: int) -> GlyphRenderer:
+    source = boxes.source
     # No fill: it would change the colours that are compared. A dark rim below the line makes it
     # stand out on light ground too.
     for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
@@ -368,6 +388,7 @@ def _draw_boxes(fig: figure, source: ColumnDataSource, number: int) -> GlyphRend
                 line_width=1.5,
                 level=_ABOVE,
             )
+    boxes.polygons.draw_on(fig, _ABOVE)
     return _draw_tags(fig, source, number)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import shapely
 from bokeh.events import SelectionGeometry
 
 from explorer.views import palette
@@ -174,3 +175,74 @@ def test_no_tag_covers_another_and_that_of_the_chosen_box_stays() -> None:
     gap = np.array([[np.nan] * 4, [10, 10, 30, 40], [10, 10, 30, 40]])
     boxes.show(gap, ["Q1", "Q2", "Q3"])
     assert list(boxes.source.data["lift"][1:]) == [-4, -28]
+
+
+def overlaps(boxes: QueryBoxes, scale: float) -> int:
+    """How many pairs of shown tags cover each other, at 7 pixels a letter and 20 a line."""
+    data = boxes.source.data
+    shown = np.flatnonzero(np.isfinite(data["tag_x"]))
+    width = np.array([7 * max(len(data["text0"][i]), len(data["text1"][i])) + 8 for i in shown])
+    align = [data["align"][i] for i in shown]
+    part = np.array([{"left": 0, "center": 0.5, "right": 1}[each] for each in align])
+    left = np.asarray(data["tag_x"])[shown] * scale - part * width
+    low = np.asarray(data["tag_y"])[shown] * scale - np.asarray(data["lift"])[shown]
+    beside = (left[:, None] >= (left + width)[None]) | (left[None] >= (left + width)[:, None])
+    clear = beside | (np.abs(low[:, None] - low[None]) >= 20)
+    return int((~clear).sum() - len(shown)) // 2
+
+
+def crowd(n: int) -> tuple[np.ndarray, list[str], list[tuple[str, str]]]:
+    low = np.random.default_rng(3).uniform(5, 80, (n, 2))
+    names = [f"B{i + 1}" for i in range(n)]
+    return np.hstack([low, low + 9]), names, [(f"{name}  12,345  +1.5 %", "red") for name in names]
+
+
+def test_of_sixty_tags_none_covers_another_and_the_map_is_seen_between_them() -> None:
+    boxes = QueryBoxes((0, 0, 100, 100), maps=2)
+    edges, names, tags = crowd(60)
+    boxes.zoom(5.0)
+    boxes.show(edges, names, selected=[30])
+    boxes.say([tags, tags])
+    shown = np.isfinite(boxes.source.data["tag_x"])
+    assert overlaps(boxes, 5.0) == 0
+    # The chosen box and the newest say what they hold, and about a third of the map is covered.
+    assert shown[30]
+    assert shown[59]
+    assert 8 <= shown.sum() <= 24
+    # Closer to the map there is room for more of them.
+    boxes.zoom(20.0)
+    assert np.isfinite(boxes.source.data["tag_x"]).sum() > 2 * shown.sum()
+    assert overlaps(boxes, 20.0) == 0
+
+
+def test_the_tags_of_many_areas_stand_inside_them_and_on_the_map() -> None:
+    boxes = QueryBoxes((0, 0, 100, 100), maps=2)
+    shapes = [
+        shapely.Polygon([(x, y), (x + 33, y), (x + 33, y + 33), (x, y + 25)])
+        for x in (0, 33, 66)
+        for y in (0, 33, 66)
+    ]
+    edges = np.array([shape.bounds for shape in shapes])
+    names = [f"Ward {i}" for i in range(9)]
+    boxes.zoom(5.0)
+    boxes.show(edges, names, (), True, shapes)
+    boxes.say([[(f"{name}  12,345  +1.5 %", "red") for name in names]] * 2)
+    data = boxes.source.data
+    assert overlaps(boxes, 5.0) == 0
+    assert data["align"] == ["center"] * 9
+    for x, low, shape in zip(data["tag_x"], data["tag_y"], shapes, strict=True):
+        assert shape.contains(shapely.Point(x, low))
+    # One alone has it above, as a box.
+    boxes.show(edges[:1], names[:1], (), True, shapes[:1])
+    assert boxes.source.data["tag_y"][0] == 33
+    assert np.isnan(boxes.source.data["x0"]).all()
+    assert len(boxes.polygons.outlines.data["xs"]) == 1
+
+
+def test_boxes_of_one_name_have_tags_of_their_own() -> None:
+    boxes = QueryBoxes((0, 0, 100, 100))
+    edges = np.array([[10.0, 10, 30, 40], [60, 60, 80, 80]])
+    boxes.show(edges, ["Mill", "Mill"])
+    boxes.say([[("Mill  5", "red"), ("Mill  7", "red")]])
+    boxes.show(edges, ["Mill", "Mill"], selected=[1])
+    assert boxes.source.data["text0"] == ["Mill  5", "Mill  7"]

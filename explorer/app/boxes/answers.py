@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.grid.range_queries import Queries
 from explorer.releases.answers import Answers
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class PrivateAnswers:
         return self.private - self.half_width, self.private + self.half_width
 
 
-def private_answers(release: Release, boxes: Floats) -> PrivateAnswers:
-    """Ask ``release`` about ``boxes`` (n, 4) in grid units."""
+def private_answers(release: Release, boxes: Queries) -> PrivateAnswers:
+    """Ask ``release`` about ``boxes`` (n, 4) in grid units, or polygons among them."""
     answers = release.answer(boxes)
     return PrivateAnswers(
         private=answers.value,

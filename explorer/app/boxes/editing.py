@@ -1,19 +1,21 @@
-"""Boxes by hand: drawn, selected, moved and resized on maps, nudged and deleted by keys."""
+"""Boxes and polygons by hand: drawn, selected, moved and reshaped on maps, and by keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from explorer.app.boxes import polygons
 from explorer.app.boxes.rectangles import Rectangles, was_dragged
-from explorer.app.kit.maps import Editing, Maps, Tag
+from explorer.app.kit.maps import Editing, Handles, Maps, Tag
 from explorer.app.kit.numbers import finite
 from explorer.app.work.document import soon
 from explorer.errors import InputError
+from explorer.grid.range_queries import Queries, RangeQueries
 
 #: To the right and up, by the keys.
 _ARROWS = {
@@ -22,6 +24,23 @@ _ARROWS = {
     "ArrowUp": (0, 1),
     "ArrowDown": (0, -1),
 }
+
+
+@dataclass(frozen=True)
+class _Sketched:
+    """Corners of a polygon that is being drawn, as a browser sent them."""
+
+    corners: Any
+
+
+def show_on(maps: Maps, chosen: Rectangles) -> None:
+    """Draw boxes and polygons on maps, with what can be dragged of the selected one."""
+    shape = chosen.shapes[chosen.selected[0]] if len(chosen.selected) == 1 else None
+    handles = None
+    if shape is not None:
+        handles = Handles(polygons.outline(shape), polygons.handles(shape))
+    show = chosen.names, chosen.selected, chosen.held, chosen.shapes, handles
+    maps.highlight(chosen.boxes, *show)
 
 
 class BoxEditing:
@@ -39,7 +58,7 @@ class BoxEditing:
     def __init__(
         self,
         rectangles: Rectangles,
-        tags: Callable[[NDArray[np.float64], Sequence[str]], list[list[Tag]]],
+        tags: Callable[[Queries, Sequence[str]], list[list[Tag]]],
         changed: Callable[[], None],
         selected: Callable[[], None],
         refuse: Callable[[str], None],
@@ -48,13 +67,16 @@ class BoxEditing:
         self._changed, self._selected, self._refuse = changed, selected, refuse
         self.maps: Maps | None = None
         # The box that is being dragged and not answered yet; whether a move is to be shown.
-        self._draft: tuple[int, Sequence[Any]] | None = None
+        self._draft: tuple[int, Sequence[Any] | _Sketched] | None = None
+        # The polygon that is being dragged, as it was at the start.
+        self._held: tuple[int, Any] | None = None
         self._moving = False
 
     def take(self, maps: Maps) -> None:
         """Listen to other maps."""
         self.maps = maps
-        maps.let_edit(Editing(self._drawing, self.edited, self._clicked))
+        acts = self._drawing, self.edited, self._clicked, self.sketched, self.reshaped
+        maps.let_edit(Editing(*acts))
 
     def drawn(self, place: int, box: Sequence[Any]) -> None:
         """A rectangle (x0, y0, x1, y1) was dragged on a map; a click without a drag is none."""
@@ -76,7 +98,19 @@ class BoxEditing:
         else:
             self._delete()
 
-    def _drawing(self, place: int, box: Sequence[Any] | None) -> None:
+    def sketched(self, place: int, corners: Any, final: bool) -> None:
+        """A polygon is being drawn by its corners, is finished, or given up (None)."""
+        if not final or corners is None:
+            self._drawing(place, None if corners is None else _Sketched(corners))
+            return
+        self._drawing(place, None)
+        try:
+            self._rectangles.add_shape(polygons.polygon_of(corners))
+        except InputError as error:
+            self._refuse(str(error))
+        self._changed()
+
+    def _drawing(self, place: int, box: Sequence[Any] | _Sketched | None) -> None:
         """A new box is being dragged; of many messages the last is answered."""
         waits, self._draft = self._draft is not None, None if box is None else (place, box)
         if box is None and self.maps is not None:
@@ -90,6 +124,9 @@ class BoxEditing:
             return
         place, box = draft
         chosen = self._rectangles
+        if isinstance(box, _Sketched):
+            self._answer_sketch(place, box)
+            return
         rows = np.full((1, len(chosen.grids), 4), np.nan)
         if chosen.fills(place):
             # The box that is missing in the one selected row.
@@ -104,6 +141,33 @@ class BoxEditing:
             # No such box can be drawn; its end says so.
             return
 
+    def _answer_sketch(self, place: int, drawn: _Sketched) -> None:
+        if self.maps is None:
+            return
+        with suppress(InputError):
+            shape = polygons.kept(polygons.polygon_of(drawn.corners), self._rectangles.grid.bounds)
+            x0, y0, x1, y1 = shape.bounds
+            tags = self._tags(RangeQueries(np.array([[x0, y0, x1, y1]]), [shape]), [""])
+            self.maps.draft(place, (x0, y0, x1, y1), [each[0] for each in tags])
+
+    def reshaped(self, place: int, corners: Any, final: bool) -> None:
+        """The selected polygon is being dragged: by a corner, by a side, or all of it."""
+        rows, chosen = self._rectangles.selected, self._rectangles
+        shape = chosen.shapes[rows[0]] if len(rows) == 1 and chosen.held else None
+        if shape is None:
+            return
+        if self._held is None or self._held[0] != rows[0]:
+            self._held = rows[0], shape
+        before = self._held[1]
+        try:
+            chosen.reshape(rows[0], polygons.dragged(before, corners, chosen.grid.bounds))
+        except InputError as error:
+            if final:
+                self._refuse(str(error))
+        if final:
+            self._held = None
+        self._go_on(place, final)
+
     def edited(self, place: int, box: Sequence[Any], final: bool) -> None:
         """The selected box is being dragged by its inside, a side or a corner."""
         rows = self._rectangles.selected
@@ -114,6 +178,10 @@ class BoxEditing:
         except InputError as error:
             if final:
                 self._refuse(str(error))
+        self._go_on(place, final)
+
+    def _go_on(self, place: int, final: bool) -> None:
+        """Show a drag; the table at its end."""
         if final:
             self._changed()
         elif not self._moving:
@@ -129,9 +197,9 @@ class BoxEditing:
         if self.maps is None:
             return
         chosen = self._rectangles
-        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
+        show_on(self.maps, chosen)
         with suppress(InputError):
-            self.maps.say(self._tags(chosen.boxes, chosen.names))
+            self.maps.say(self._tags(chosen.queries, chosen.names))
 
     def _clicked(self, place: int, x: Any, y: Any) -> None:
         """A click into a box selects it, one elsewhere none."""

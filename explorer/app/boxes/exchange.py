@@ -1,23 +1,29 @@
-"""Boxes in and out: add one by keyboard, save as CSV or GeoJSON, load them again."""
+"""Boxes in and out: add one by keyboard, save as CSV or GeoJSON, load them and polygons."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.boxes.importing import take_file, take_rows
+from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.errors import InputError
 from explorer.grid.places import TripDomain
-from explorer.queries.files import read_rectangles, write_rectangles
+from explorer.queries.files import write_rectangles
+from explorer.queries.range_files import MOST_BYTES, SUFFIXES, read_ranges
 from explorer.queries.trip_files import read_trip_boxes, write_trip_boxes
 
-MOST_BYTES = 2_000_000
 FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}
+
+
+def _nobody(_sentence: str) -> None:
+    """There is no place for a sentence."""
 
 
 class BoxExchange:
@@ -32,6 +38,7 @@ class BoxExchange:
     step : undoes what was done last, or with False does it again; no buttons without it
     answers : a table of the answers as CSV, with exact counts in it; no button without it
     beside : what else stands among the buttons
+    told : shows a sentence about what was read
     """
 
     def __init__(
@@ -44,7 +51,9 @@ class BoxExchange:
         step: Callable[[bool], None] | None = None,
         answers: Callable[[], str] | None = None,
         beside: Sequence[Any] = (),
+        told: Callable[[str], None] = _nobody,
     ) -> None:
+        self._told_of = told
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
         self._attempts = Attempts()
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
@@ -63,7 +72,7 @@ class BoxExchange:
         self.file = ui.Upload(
             MOST_BYTES,
             label="Load boxes from a file",
-            accept=".csv,.geojson,.json",
+            accept=",".join(SUFFIXES),
             uploaded_label="Load boxes from a file",
             stylesheets=[SMALL_BUTTON],
             **look,
@@ -121,6 +130,12 @@ class BoxExchange:
             chosen.remove(row)
         self._changed()
 
+    def _rows(self, content: bytes, name: str) -> tuple[Any, list[str]]:
+        """Boxes about several maps, which polygons are not."""
+        if Path(name).suffix.lower() not in (".csv", ""):
+            raise InputError(f"{ONE_MAP} They are read from CSV.")
+        return read_trip_boxes(content, self._domain(), name)
+
     def _domain(self) -> TripDomain:
         return TripDomain(self._rectangles.grids, self._rectangles.places)
 
@@ -129,7 +144,8 @@ class BoxExchange:
         if len(chosen.grids) > 1:
             text = write_trip_boxes(chosen.boxes, chosen.names, self._domain())
         else:
-            text = write_rectangles(chosen.boxes, chosen.names, chosen.grid, ending)
+            rows = chosen.boxes, chosen.names, chosen.grid
+            text = write_rectangles(*rows, ending, polygons=chosen.shapes)
         return io.BytesIO(text.encode())
 
     def _read(self, event: Any) -> None:
@@ -144,11 +160,8 @@ class BoxExchange:
         self._changed()
 
     def _take(self, data: bytes, name: str) -> None:
-        notes: list[str] = []
-        if len(self._rectangles.grids) > 1:
-            boxes, names = read_trip_boxes(data, self._domain(), name)
+        chosen = self._rectangles
+        if len(chosen.grids) > 1:
+            self._told_of(take_rows(chosen, *self._rows(data, name), name))
         else:
-            boxes, names = read_rectangles(data, self._rectangles.grid, name, notes.append)
-        self._rectangles.add_many(boxes, names)
-        if notes:  # as a refusal, which stays: what was drawn is not what is asked
-            self._refused(" ".join(notes))
+            self._told_of(take_file(chosen, read_ranges(data, chosen.grid, name), name))

@@ -1,4 +1,4 @@
-"""Boxes as a frame of GeoPandas: what a cell reads from a page and writes to it."""
+"""Boxes and polygons as a frame of GeoPandas: what a cell reads from a page and writes to it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
 from explorer.errors import InputError
 from explorer.grid.degrees import refuse_degrees
 from explorer.grid.extent import as_rectangles
 from explorer.grid.grid import Grid
+from explorer.grid.pieces import Shapes
 from explorer.grid.places import TripDomain
 from explorer.grid.projection import LONLAT
-from explorer.queries.files import read_rectangles
-from explorer.queries.geojson import EDGES
-from explorer.queries.shapes import box_shapes
-from explorer.queries.trip_files import read_place, read_trip_boxes
+from explorer.queries.files import MAX_RECTANGLES
+from explorer.queries.geojson import EDGES, finite, read_shapes
+from explorer.queries.range_files import read_ranges
+from explorer.queries.shapes import box_shapes, polygon_shape
+from explorer.queries.trip_files import read_trip_boxes
 
 if TYPE_CHECKING:
     import geopandas
@@ -34,7 +36,8 @@ _MOST_TURNED = 0.01
 def to_frame(rectangles: Rectangles) -> geopandas.GeoDataFrame:
     """Names and shapes of the boxes, in longitude and latitude where the map has a CRS.
 
-    Of one map there are the edges x0, y0, x1, y1 in its unit (metres or cells) as well; of several
+    Of one map there are the edges x0, y0, x1, y1 in its unit (metres or cells) as well, which a
+    polygon has none of; of several
     places a column of shapes for each, without a shape where a row asks about anywhere.
     """
     import geopandas
@@ -43,41 +46,49 @@ def to_frame(rectangles: Rectangles) -> geopandas.GeoDataFrame:
     grids = rectangles.grids
     crs = LONLAT if rectangles.grid.crs is not None else None
     if len(grids) == 1:
+        shapes = _shapes(boxes, grids[0])
+        for row, shape in enumerate(rectangles.shapes):
+            if shape is not None:
+                shapes[row], boxes[row] = _in_degrees(shape, grids[0]), np.nan
         columns = {"name": names, **dict(zip(EDGES, boxes.T, strict=True))}
-        return geopandas.GeoDataFrame(columns, geometry=_shapes(boxes, grids[0]), crs=crs)
-    shapes = {
+        return geopandas.GeoDataFrame(columns, geometry=shapes, crs=crs)
+    of_places = {
         place: geopandas.GeoSeries(_shapes(boxes[:, at], grid), crs=crs)
         for at, (place, grid) in enumerate(zip(rectangles.places, grids, strict=True))
     }
-    return geopandas.GeoDataFrame({"name": names, **shapes}, geometry=rectangles.places[0])
+    return geopandas.GeoDataFrame({"name": names, **of_places}, geometry=rectangles.places[0])
 
 
-def read(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str]]:
-    """Boxes and names of what a cell gives to a page.
+def read(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str], list[Any]]:
+    """Boxes, names and polygons of what a cell gives to a page.
 
     Parameters
     ----------
     given : GeoDataFrame, GeoSeries, geometry, path, or numbers
-        Shapes are rectangles, in a CRS of their own or in the unit of the map; a file is what
-        `read_rectangles` reads; numbers are (n, 4) x0, y0, x1, y1 in the unit of the map, or
-        (n, k, 4) of k places, NaN for anywhere. A frame of several places has a column of shapes
-        for each, called as the place.
+        Shapes are polygons, in a CRS of their own or in the unit of the map, and those that are
+        rectangles there are boxes; a file is what `read_ranges` reads; numbers are (n, 4) x0, y0,
+        x1, y1 in the unit of the map, or (n, k, 4) of k places, NaN for anywhere. A frame of
+        several places has a column of shapes for each, called as the place.
     rectangles : whose maps they are for
 
     Returns
     -------
-    (n, 4), or (n, k, 4) of several places, and n names; empty ones are to be numbered
+    (n, 4), or (n, k, 4) of several places; n names, of which empty ones are to be numbered; and n
+    polygons in the unit of the map, None for boxes
 
     Raises
     ------
     InputError
-        For shapes that are no rectangles on the map, numbers in degrees, and what cannot be read.
+        For shapes that are no polygons, for other than rectangles on several maps, for numbers in
+        degrees, and what cannot be read.
     """
     grids, places = rectangles.grids, rectangles.places
     if isinstance(given, str | PathLike):
         if len(grids) > 1:
-            return read_trip_boxes(str(given), TripDomain(grids, places))
-        return read_rectangles(str(given), grids[0], note=_refuse)
+            rows, names = read_trip_boxes(str(given), TripDomain(grids, places))
+            return rows, names, [None] * len(names)
+        file = read_ranges(str(given), grids[0])
+        return file.boxes, list(file.names), list(file.shapes)
     if (
         isinstance(given, shapely.Geometry)
         or hasattr(given, "columns")
@@ -91,10 +102,10 @@ def read(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str]]:
     else:
         boxes = as_rectangles(given)
         _refuse_degrees(grids[0], boxes)
-    return boxes, [""] * len(boxes)
+    return boxes, [""] * len(boxes), [None] * len(boxes)
 
 
-def _of_frame(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str]]:
+def _of_frame(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str], list[Any]]:
     import geopandas
 
     frame = geopandas.GeoSeries([given]) if isinstance(given, shapely.Geometry) else given
@@ -105,7 +116,8 @@ def _of_frame(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str]]:
         shapes = getattr(frame, "geometry", None)
         if shapes is None:
             raise InputError("This table has no shapes: give a GeoDataFrame, whose rows have one.")
-        return _boxes(shapes, frame, grids[0]), names
+        boxes, polygons = _boxes(shapes, frame, grids[0])
+        return boxes, names, polygons
     columns = [place for place in places if place in getattr(frame, "columns", ())]
     if not columns:
         raise InputError(
@@ -115,47 +127,75 @@ def _of_frame(given: Any, rectangles: Rectangles) -> tuple[Floats, list[str]]:
     boxes = np.full((len(frame), len(grids), 4), np.nan)
     for place in columns:
         at = places.index(place)
-        boxes[:, at] = _boxes(geopandas.GeoSeries(frame[place]), None, grids[at])
-    return boxes, names
+        boxes[:, at], polygons = _boxes(geopandas.GeoSeries(frame[place]), None, grids[at])
+        if any(each is not None for each in polygons):
+            raise InputError(ONE_MAP)
+    return boxes, names, [None] * len(names)
 
 
-def _boxes(shapes: Any, frame: Any, grid: Grid) -> Floats:
-    """Edges of n shapes, NaN where there is none; (n, 4) in the unit of a grid."""
+def _boxes(shapes: Any, frame: Any, grid: Grid) -> tuple[Floats, list[Any]]:
+    """Edges of n shapes in the unit of a grid, NaN where there is none, and those of no box."""
     if grid.crs is None:
         boxes = shapes.bounds.to_numpy(dtype=np.float64)
-        there = ~shapes.isna().to_numpy()
-        drawn = shapely.box(*boxes[there].T)
-        if not shapely.equals(shapes.array[there], drawn).all():
-            _refuse("A shape is not a rectangle on this map.")
-        return boxes
+        there = np.flatnonzero(~shapes.isna().to_numpy())
+        is_box = shapely.equals(shapes.array[there], shapely.box(*boxes[there].T))
+        return boxes, _polygons(shapes, there[~is_box], None, grid)
     if shapes.crs is None:
         _refuse_degrees(grid, shapes.bounds.to_numpy(dtype=np.float64))
         shapes = shapes.set_crs(grid.crs)
     crs = grid.to_dict()["crs"]
     own = frame is not None and set(EDGES) <= set(getattr(frame, "columns", ()))
-    edges = frame[list(EDGES)].to_numpy().tolist() if own else [()] * len(shapes)
+    edges = frame[list(EDGES)].to_numpy(dtype=np.float64) if own else np.zeros((len(shapes), 4))
+    known = ~shapes.isna().to_numpy()
+    at = np.flatnonzero(known)
     # Edges are believed where the shape still has the corners that they make: see `geojson.read`.
+    # Whoever gives none beside others says that this is no box.
     features = [
         {
             "type": "Feature",
-            "properties": {**dict(zip(EDGES, each, strict=bool(each))), "crs": crs},
-            "geometry": None if shape is None else shapely.geometry.mapping(shape),
+            "properties": {**dict(zip(EDGES, map(finite, each), strict=True)), "crs": crs}
+            if own
+            else {},
+            "geometry": shapely.geometry.mapping(shape),
         }
-        for shape, each in zip(shapes.to_crs(LONLAT), edges, strict=True)
+        for shape, each in zip(shapes.to_crs(LONLAT).array[at], edges[at].tolist(), strict=True)
     ]
-    document = {"type": "FeatureCollection", "features": features}
-    boxes = read_place(json.dumps(document).encode(), grid, "the frame", _refuse)[0]
-    _refuse_turned(shapes.to_crs(grid.crs), boxes)
-    return boxes
+    boxes = np.full((len(shapes), 4), np.nan)
+    if not features:
+        return boxes, [None] * len(boxes)
+    document = json.dumps({"type": "FeatureCollection", "features": features}).encode()
+    boxes[at], _, found = read_shapes(document, grid, "the frame", MAX_RECTANGLES)
+    odd = np.array([each is not None for each in found], dtype=bool)
+    odd |= _are_turned(shapes.iloc[at].to_crs(grid.crs), boxes[at])
+    polygons = _polygons(shapes, at[odd], shapes.crs, grid)
+    for row in at[odd]:
+        boxes[row] = polygons[row].bounds
+    return boxes, polygons
 
 
-def _refuse_turned(shapes: Any, boxes: Floats) -> None:
-    """Refuse rectangles of another CRS that lie askew here: the box around them holds more."""
-    there = ~shapes.isna().to_numpy()
-    x0, y0, x1, y1 = boxes[there].T
-    area = shapes.area.to_numpy()[there]
-    if (area < (1 - _MOST_TURNED) * (x1 - x0) * (y1 - y0)).any():
-        _refuse("A rectangle of another CRS lies askew on this map.")
+def _polygons(shapes: Any, rows: Any, crs: Any, grid: Grid) -> list[Any]:
+    """The polygons of some rows in the unit of the grid, None for the others."""
+    found: list[Any] = [None] * len(shapes)
+    if len(rows):
+        asked = Shapes(np.asarray(shapes.array, dtype=object)[rows], crs).on(grid)
+        for row, shape in zip(rows, asked, strict=True):
+            found[row] = shape
+    return found
+
+
+def _are_turned(shapes: Any, boxes: Floats) -> NDArray[np.bool_]:
+    """Which rectangles of another CRS lie askew here, (n,): the box around them holds more."""
+    x0, y0, x1, y1 = boxes.T
+    turned: NDArray[np.bool_] = shapes.area.to_numpy() < (1 - _MOST_TURNED) * (x1 - x0) * (y1 - y0)
+    return turned
+
+
+def _in_degrees(shape: Any, grid: Grid) -> Any:
+    """A polygon in longitude and latitude, or as it is where the map has no CRS."""
+    if grid.crs is None:
+        return shape
+    drawn = polygon_shape(shape, grid)
+    return None if drawn is None else shapely.geometry.shape(drawn)
 
 
 def _rows(given: Any, places: int) -> Floats:
@@ -182,10 +222,3 @@ def _shapes(boxes: Floats, grid: Grid) -> list[Any]:
     drawn = iter(box_shapes(boxes[there], grid))
     found = [next(drawn) if has else None for has in there]
     return [None if each is None else shapely.geometry.shape(each) for each in found]
-
-
-def _refuse(sentence: str) -> None:
-    raise InputError(
-        f"{sentence.partition(':')[0].rstrip('.')}, and boxes are rectangles: ask about other "
-        "shapes with release.answer(shapes), or give their .envelope."
-    )

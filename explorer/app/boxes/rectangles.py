@@ -1,19 +1,21 @@
-"""The rectangles of one visitor: the only truth; table and maps are views of it."""
+"""The boxes and polygons of one visitor: the only truth; table and maps are views of it."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.boxes import polygons
 from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.grid.range_queries import Queries, range_queries
 from explorer.queries.boxes import DECIMALS, MOST_BOXES, NAME_LENGTH, example_rows, rounded
 from explorer.views.markup import safe_text
 from explorer.views.viewport import Viewport
@@ -21,6 +23,8 @@ from explorer.views.viewport import Viewport
 _NUMBERED = re.compile(r"Q\d+")
 EDGES = ("west", "south", "east", "north")
 _ANYWHERE = np.full(4, np.nan)
+#: What is said where a row has a box for each of several maps.
+ONE_MAP = "A polygon is a question to one map, and a row here asks about several: draw boxes."
 
 
 def was_dragged(box: Sequence[Any], view: Viewport) -> bool:
@@ -41,6 +45,8 @@ class Rectangles:
     changes nothing. Edges are rounded here, so that a scenario, which keeps them rounded, gets the
     very same answers.
 
+    A row may stand for a polygon; its box is then the one around it.
+
     With several grids, one for each place, a row has a box for every place, and a place without
     one is not limited: there the row asks about anywhere.
 
@@ -55,6 +61,7 @@ class Rectangles:
             raise ValueError("every grid of several needs the name of its place")
         self.grids, self.places = grids, tuple(places)
         self._rows = np.zeros((0, len(grids), 4))
+        self._shapes: tuple[Any, ...] = ()
         self.names: list[str] = []
         self.selected: list[int] = []
         self.held = True
@@ -76,28 +83,48 @@ class Rectangles:
         """A copy of the rectangles, (n, 4) x0, y0, x1, y1; of k places (n, k, 4) with gaps NaN."""
         return self._rows[:, 0].copy() if len(self.grids) == 1 else self._rows.copy()
 
+    @property
+    def shapes(self) -> tuple[Any, ...]:
+        """The polygon of each row, None for a box."""
+        return self._shapes
+
+    @property
+    def queries(self) -> Queries:
+        """What is asked: the boxes, and the polygons where there are some."""
+        return range_queries(self.boxes, self._shapes)
+
     def reset(self, *grids: Grid, examples: bool = True) -> None:
         """Start anew on other grids, with two examples or without any box."""
         self.__init__(*grids, places=self.places)  # type: ignore[misc]
         for row in example_rows(grids) if examples else ():
             self.add_row(row)
 
-    def replace(self, boxes: Sequence[Any], names: Sequence[str]) -> int:
+    def replace(
+        self, boxes: Sequence[Any], names: Sequence[str], shapes: Sequence[Any] = ()
+    ) -> int:
         """Put rows in place of all others; returns how many of them lie on the map."""
         self.__init__(*self.grids, places=self.places)  # type: ignore[misc]
-        for box, name in zip(boxes, names, strict=True):
+        for box, name, shape in self._each(boxes, names, shapes):
             with suppress(InputError):
-                self.add_row(self._row(box), name)
+                self._add(box, name, shape)
         return len(self)
 
-    def put(self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> None:
-        """Put (n, 4) or (n, k, 4) ``boxes`` in place of all others, or leave all as they were."""
-        before = self._rows, self.names, self.selected
-        self._rows, self.names, self.selected = self._rows[:0], [], []
+    def put(
+        self,
+        boxes: Sequence[Any] | NDArray[Any],
+        names: Sequence[str],
+        shapes: Sequence[Any] = (),
+    ) -> None:
+        """Put (n, 4) or (n, k, 4) ``boxes`` in place of all others, or leave all as they were.
+
+        ``shapes`` are the polygons that some of them stand for, None for a box.
+        """
+        before = self._rows, self._shapes, self.names, self.selected
+        self._rows, self._shapes, self.names, self.selected = self._rows[:0], (), [], []
         try:
-            self.add_many(boxes, names)
+            self.add_many(boxes, names, shapes)
         except InputError:
-            self._rows, self.names, self.selected = before
+            self._rows, self._shapes, self.names, self.selected = before
             raise
 
     def add(self, box: Sequence[float], name: str = "", place: int = 0) -> int:
@@ -108,19 +135,41 @@ class Rectangles:
 
     def add_row(self, boxes: Sequence[Sequence[float] | None], name: str = "") -> int:
         """Add a row with a box for every place, None for anywhere; returns its number."""
-        if len(self) >= MOST_BOXES:
-            raise InputError(
-                f"There are {MOST_BOXES} boxes already: delete some before adding more."
-            )
         if all(box is None for box in boxes):
             raise InputError("A row needs a box on one map at least.")
         checked = [
             _ANYWHERE if box is None else self._checked(box, place)
             for place, box in enumerate(boxes)
         ]
-        self._rows = np.concatenate([self._rows, [checked]])
-        self.names.append(self._name(name))
-        return len(self) - 1
+        return self._append(checked, None, name)
+
+    def add_shape(self, shape: Any, name: str = "") -> int:
+        """Add a polygon of shapely in the unit of the grid; returns its row.
+
+        A rectangle along the axes is a box.
+        """
+        found = self._checked_shape(shape)
+        box = polygons.as_box(found)
+        if box is not None:
+            return self.add(box, name)
+        if polygons.corners_of([*self._shapes, found]) > polygons.MOST_CORNERS:
+            raise InputError(
+                f"The polygons have more than {polygons.MOST_CORNERS:,} corners together: "
+                "simplify them, or take fewer."
+            )
+        return self._append([np.array(found.bounds)], found, name)
+
+    def shape_of(self, row: int) -> Any:
+        """The polygon that a row stands for; None for a box."""
+        self._known(row)
+        return self._shapes[row]
+
+    def reshape(self, row: int, shape: Any) -> None:
+        """Put another polygon in place of that of a row."""
+        self._known(row)
+        found = self._checked_shape(shape)
+        self._put(row, 0, np.array(found.bounds))
+        self._swap(row, found)
 
     def draw(self, box: Sequence[float], place: int = 0) -> int:
         """Take a dragged box: for the selected row where it has none here, else for a new row."""
@@ -135,14 +184,19 @@ class Rectangles:
         chosen = self.selected
         return len(chosen) == 1 and bool(np.isnan(self._rows[chosen[0], place]).all())
 
-    def add_many(self, boxes: Sequence[Any] | NDArray[Any], names: Sequence[str]) -> int:
-        """Add all of (n, 4) or (n, k, 4) ``boxes`` or none; returns how many."""
-        before = self._rows, list(self.names)
+    def add_many(
+        self,
+        boxes: Sequence[Any] | NDArray[Any],
+        names: Sequence[str],
+        shapes: Sequence[Any] = (),
+    ) -> int:
+        """Add all of (n, 4) or (n, k, 4) ``boxes`` and their polygons or none; returns how many."""
+        before = self._rows, self._shapes, list(self.names)
         try:
-            for box, name in zip(boxes, names, strict=True):
-                self.add_row(self._row(box), name)
+            for box, name, shape in self._each(boxes, names, shapes):
+                self._add(box, name, shape)
         except InputError:
-            self._rows, self.names = before
+            self._rows, self._shapes, self.names = before
             raise
         return len(boxes)
 
@@ -157,7 +211,11 @@ class Rectangles:
 
         Where the row had no box, the other three edges are those of the map.
         """
-        self._known(row)
+        if self.shape_of(row) is not None:
+            raise InputError(
+                "The edges of a polygon are those of the box around it: drag the polygon or its "
+                "corners on the map."
+            )
         box = list(self._rows[row, place])
         if np.isnan(box).all():
             box = list(self.grids[place].bounds)
@@ -165,8 +223,15 @@ class Rectangles:
         self._put(row, place, self._checked(box, place))
 
     def move(self, row: int, box: Sequence[float], place: int = 0) -> None:
-        """Put another rectangle (x0, y0, x1, y1) in place of that of a row on one map."""
-        self._known(row)
+        """Put another rectangle (x0, y0, x1, y1) in place of that of a row on one map.
+
+        A polygon moves as a whole with the lower left corner of the box around it.
+        """
+        shape = self.shape_of(row)
+        if shape is not None:
+            by = np.asarray(box[:2], dtype=np.float64) - self._rows[row, 0, :2]
+            self.reshape(row, polygons.moved(shape, by[0], by[1], self.grid.bounds))
+            return
         self._put(row, place, self._checked(box, place))
 
     def at(self, x: float, y: float, place: int = 0) -> int | None:
@@ -174,7 +239,12 @@ class Rectangles:
         x0, y0, x1, y1 = self._rows[:, place].T
         with np.errstate(invalid="ignore"):
             inside = (x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)
-        area = np.where(inside, (x1 - x0) * (y1 - y0), np.inf)
+        size = (x1 - x0) * (y1 - y0)
+        for row in np.flatnonzero(inside):
+            shape = self._shapes[row]
+            if shape is not None:
+                inside[row], size[row] = polygons.holds(shape, x, y), shape.area
+        area = np.where(inside, size, np.inf)
         return int(np.argmin(area)) if inside.any() else None
 
     def clear(self, row: int, place: int) -> None:
@@ -193,6 +263,7 @@ class Rectangles:
         """Delete a row; the selection is cleared, since rows have moved."""
         self._known(row)
         self._rows = np.delete(self._rows, row, axis=0)
+        self._shapes = self._shapes[:row] + self._shapes[row + 1 :]
         del self.names[row]
         self.selected = []
 
@@ -208,6 +279,33 @@ class Rectangles:
     def _known(self, row: int) -> None:
         if not 0 <= row < len(self):
             raise InputError("This row does not exist any more.")
+
+    @staticmethod
+    def _each(boxes: Any, names: Sequence[str], shapes: Sequence[Any]) -> Iterable[Any]:
+        return zip(boxes, names, shapes or [None] * len(names), strict=True)
+
+    def _add(self, box: Any, name: str, shape: Any) -> int:
+        if shape is None:
+            return self.add_row(self._row(box), name)
+        return self.add_shape(shape, name)
+
+    def _append(self, boxes: Sequence[Any], shape: Any, name: str) -> int:
+        if len(self) >= MOST_BOXES:
+            raise InputError(
+                f"There are {MOST_BOXES} boxes already: delete some before adding more."
+            )
+        self._rows = np.concatenate([self._rows, [boxes]])
+        self._shapes = (*self._shapes, shape)
+        self.names.append(self._name(name))
+        return len(self) - 1
+
+    def _checked_shape(self, shape: Any) -> Any:
+        if len(self.grids) > 1:
+            raise InputError(ONE_MAP)
+        return polygons.kept(shape, self.grid.bounds)
+
+    def _swap(self, row: int, shape: Any) -> None:
+        self._shapes = (*self._shapes[:row], shape, *self._shapes[row + 1 :])
 
     def _row(self, given: Any) -> Sequence[Any]:
         """A row of `add_many`, as `add_row` takes it."""

@@ -7,24 +7,24 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import panel as pn
-from numpy.typing import NDArray
 
 from explorer.app.boxes import frames
 from explorer.app.boxes.answers import private_answers
 from explorer.app.boxes.chips import said
-from explorer.app.boxes.editing import BoxEditing
+from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.boxes.table import COLUMNS, BoxTable
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.labels import DRAWN, PREVIEW
-from explorer.app.kit.maps import Box, Maps, MapSpec, MapTools, Tag
+from explorer.app.kit.map_tools import MapTools
+from explorer.app.kit.maps import Box, Maps, MapSpec, Tag
 from explorer.app.kit.page import AppPage
 from explorer.app.kit.words import words
 from explorer.app.work.document import soon
 from explorer.errors import InputError
+from explorer.grid.range_queries import Queries
 from explorer.releases import file as release_file
 from explorer.releases.release import Release
 from explorer.views import palette
@@ -53,8 +53,8 @@ class _Drag:
         self._page = page
 
     def put(self, *, drag: str) -> None:
-        """Take one of "draw", "move", "scroll"."""
-        if drag not in ("draw", "move", "scroll"):
+        """Take one of "draw", "polygon", "move", "scroll"."""
+        if drag not in ("draw", "polygon", "move", "scroll"):
             raise InputError("A drag draws, moves or scrolls: choose one of them.")
         self.drag = drag
         for view in self._page.maps.views:
@@ -105,6 +105,7 @@ class ReleasePage(AppPage):
         self.exchange = BoxExchange(
             *(self.rectangles, self._add_box, self._changed, refuse),
             beside=[self.table.edit_places],
+            told=self.message.inform,
         )
         self.exchange.reset()
         tools = MapTools(_Drag(self), self._zoom, refuse, phone=self.phone)
@@ -161,7 +162,7 @@ class ReleasePage(AppPage):
     @property
     def answers(self) -> pd.DataFrame:
         """What the release answers to the boxes, see `Answers.to_frame`."""
-        frame = self.release.answer(self.rectangles.boxes).to_frame()
+        frame = self.release.answer(self.rectangles.queries).to_frame()
         frame.index = list(self.rectangles.names)
         return frame.rename_axis("box")
 
@@ -188,7 +189,7 @@ class ReleasePage(AppPage):
         self.rectangles.add_middle(self.maps.ranges.bounds)
         self._changed()
 
-    def _tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+    def _tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
         values = self.release.answer(boxes).value
         return [[(said(n, v), palette.PRIVATE) for n, v in zip(names, values, strict=True)]]
 
@@ -201,8 +202,8 @@ class ReleasePage(AppPage):
 
     def _highlight(self) -> None:
         chosen = self.rectangles
-        self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
+        show_on(self.maps, chosen)
 
     def _numbers(self) -> None:
-        self.maps.say(self._tags(self.rectangles.boxes, self.rectangles.names))
-        self.table.show(private_answers(self.release, self.rectangles.boxes))
+        self.maps.say(self._tags(self.rectangles.queries, self.rectangles.names))
+        self.table.show(private_answers(self.release, self.rectangles.queries))

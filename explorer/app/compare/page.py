@@ -30,6 +30,7 @@ from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.compare import CompareState, Side
 from explorer.errors import InputError
+from explorer.grid.range_queries import Queries, same_questions
 from explorer.mechanisms import Mechanism
 from explorer.releases.release import Release
 from explorer.scenario import Scenario
@@ -113,7 +114,7 @@ class Compare(MapPage):
         """
         if self.pair is None:
             raise InputError("The page has no maps yet: wait until it is shown.")
-        boxes, names = self.rectangles.boxes, self.rectangles.names
+        boxes, names = self.rectangles.queries, self.rectangles.names
         sides = {"A": self.pair.a, "B": self.pair.b}
         return pd.concat(
             {
@@ -191,11 +192,13 @@ class Compare(MapPage):
         """Zoom both large maps, below 1 inwards; 0 shows the whole map again."""
         self.stage.zoom(factor)
 
-    def _boxes(self) -> NDArray[np.float64]:
-        return self.rectangles.boxes
+    def _boxes(self) -> Queries:
+        return self.rectangles.queries
 
     def _source(self) -> tuple[CityData, NDArray[np.float64]]:
-        return self.parts.known(), self.rectangles.boxes
+        """City and boxes of the sweep, which asks about rectangles alone."""
+        plain = [shape is None for shape in self.rectangles.shapes]
+        return self.parts.known(), self.rectangles.boxes[np.array(plain, dtype=bool)]
 
     # What is read beside the maps.
 
@@ -217,10 +220,10 @@ class Compare(MapPage):
 
     def numbers(self) -> None:
         """Show the answers of the boxes."""
-        pair, boxes = self.pair, self.rectangles.boxes
+        pair, boxes = self.pair, self.rectangles.queries
         if pair is None or self.maps is None:
             return
-        if not np.array_equal(pair.a.boxes, boxes):
+        if not same_questions(pair.a.boxes, boxes):
             a, b = (
                 replace(s, answers=answer_boxes(s.release, s.data.matrix, boxes), boxes=boxes)
                 for s in (pair.a, pair.b)
@@ -234,7 +237,7 @@ class Compare(MapPage):
         put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
         self.table.show(pair.answers)
 
-    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+    def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on both maps."""
         truth = self.parts.truth
         screens = () if self.pair is None else (self.pair.a, self.pair.b)

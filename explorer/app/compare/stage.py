@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
-
-from numpy.typing import NDArray
 
 from explorer.app.compare.maps import PrivatePair
 from explorer.app.compare.pair import Pair, compute_pair
@@ -19,6 +16,7 @@ from explorer.app.state.compare import FOUR, CompareState
 from explorer.app.work.document import soon, when_loaded
 from explorer.app.work.job import Job, Superseded
 from explorer.errors import InputError
+from explorer.grid.range_queries import Queries
 from explorer.views.viewport import Viewport
 
 Box = tuple[float, float, float, float]
@@ -39,7 +37,7 @@ class Stage:
     def __init__(
         self,
         state: CompareState,
-        boxes: Callable[[], NDArray[Any]],
+        boxes: Callable[[], Queries],
         drawn: Callable[[Box], None],
         shown: Callable[[], None],
         refused: Callable[[str], None],

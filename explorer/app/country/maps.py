@@ -75,7 +75,11 @@ class CountryMaps(CoveredMaps):
         wide, high = x1 - x0, y1 - y0
         sea = Viewport(x0 - wide, y0 - high, x1 + wide, y1 + high, 1, 1)
         self.country.show_image(np.zeros((1, 1), dtype=np.uint8), sea)
-        self.choropleth = Choropleth(self.country.figure, tapped)
+        # A click that makes a corner of a polygon chooses no area.
+        sketch = self.country.sketch
+        self.choropleth = Choropleth(
+            self.country.figure, lambda x, y: None if sketch.on else tapped(x, y)
+        )
         self.border = Border(self.inside.figure)
         self._cards = list(self.frame[0])
         self.put_beside(beside)

@@ -17,8 +17,9 @@ from explorer.app.curator.screen import Job
 from explorer.app.state.country import CountryState
 from explorer.app.work.cache import Shelf
 from explorer.errors import InputError
+from explorer.grid.range_queries import Queries, RangeQueries
 from explorer.points.truth import exact
-from explorer.releases.answers import Z95
+from explorer.releases.answers import Z95, Answers
 from explorer.releases.country import CountryRelease
 from explorer.releases.release import Release
 from explorer.views.choropleth import AreaNumbers, Outlined, Shapes
@@ -112,7 +113,7 @@ class CountryScreen:
     scale: ColourScale
     ground: float | None
     inside: Inside | None
-    boxes: Floats
+    boxes: Queries
     answers: BoxAnswers
 
     @property
@@ -193,18 +194,25 @@ def largest(data: CountryData, private: Floats) -> int:
     return int(lowest[np.argmax(private[lowest])])
 
 
-def answer_country(release: CountryRelease, data: CountryData, boxes: Floats) -> BoxAnswers:
-    """Ask both sides about rectangles (n, 4) in metres of the lattice."""
+def answer_country(release: CountryRelease, data: CountryData, boxes: Queries) -> BoxAnswers:
+    """Ask both sides about rectangles (n, 4) in metres of the lattice, or polygons among them."""
     nothing = np.zeros(len(boxes))
     if len(boxes) == 0:
         return BoxAnswers(true=nothing, private=nothing, sd=nothing, touched=nothing.astype(int))
-    answers = release.answer(boxes)
+    if isinstance(boxes, RangeQueries):
+        private, sd = boxes.each(lambda part: _both(release.answer(part)))
+    else:
+        private, sd = _both(release.answer(boxes))
     return BoxAnswers(
         true=exact(data.national, boxes),
-        private=answers.value,
-        sd=answers.sd,
+        private=private,
+        sd=sd,
         touched=nothing.astype(np.int64),
     )
+
+
+def _both(answers: Answers) -> tuple[Floats, Floats]:
+    return answers.value, answers.sd
 
 
 def _released(job: Job, progress: Callable[[float], None] | None) -> CountryRelease:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bokeh.models.widgets.tables import NumberFormatter
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, WHOLE, Column
+from explorer.grid.pieces import Shapes
+from explorer.grid.range_queries import Queries, RangeQueries
+from explorer.inspection.errors import spread_in_polygons
 from explorer.points.truth import exact
 from explorer.queries.files import no_formula
 from explorer.releases.overlap import spread_exactly
@@ -98,21 +101,34 @@ class BoxAnswers(PrivateAnswers):
         return share
 
 
-def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Floats) -> BoxAnswers:
-    """Ask both sides about ``boxes`` (n, 4) in grid units."""
+def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Queries) -> BoxAnswers:
+    """Ask both sides about ``boxes`` (n, 4) in grid units, or polygons among them."""
     answers = release.answer(boxes)
-    cells = release.grid.to_cells(boxes)
-    spread, inside, cut = spread_exactly(release.tree, matrix.sums, cells)
+    if isinstance(boxes, RangeQueries):
+        spread, touched = boxes.each(lambda part: _spread_of(release, matrix, part))
+    else:
+        spread, touched = _spread_of(release, matrix, boxes)
     return BoxAnswers(
         true=exact(matrix, boxes),
         private=answers.value,
         sd=answers.sd,
-        touched=inside + cut,
+        touched=touched,
         leaves=release.n_leaves,
         # An interpolated map spreads counts by their neighbours': that takes as long as the map.
         spread=spread if release.is_uniform else None,
         exact=answers.sd_exact,
     )
+
+
+def _spread_of(
+    release: Release, matrix: FrequencyMatrix, asked: Any
+) -> tuple[Floats, NDArray[np.int64]]:
+    """What the partition would answer with exact counts, and how many leaves are touched."""
+    if isinstance(asked, Shapes):
+        return spread_in_polygons(matrix, release, asked)
+    cells = release.grid.to_cells(asked)
+    spread, inside, cut = spread_exactly(release.tree, matrix.sums, cells)
+    return spread, inside + cut
 
 
 def answers_csv(answers: pd.DataFrame) -> str:

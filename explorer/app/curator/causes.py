@@ -15,8 +15,12 @@ from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
 from explorer.app.work.job import Job
 from explorer.errors import InputError
+from explorer.grid.pieces import Shapes
+from explorer.grid.range_queries import Queries, RangeQueries, same_questions
 from explorer.inspection.errors import error_split
+from explorer.releases.asking import leaf_weights
 from explorer.releases.overlap import cut_leaves
+from explorer.releases.release import Release
 from explorer.views.partition import MOST_BOXES
 
 Floats = NDArray[np.float64]
@@ -56,7 +60,7 @@ def find_causes(asked: Question) -> Causes:
     said, found = [], [np.zeros(0, dtype=np.int64)]
     rows = [row for row in asked.selected if row < len(screen.boxes)]
     for row in rows:
-        inside, cut = cut_leaves(tree, release.grid.to_cells(screen.boxes[row])[0])
+        inside, cut = _cut(release, screen.boxes, row)
         found.append(cut)
         said.append(_sentence(asked.names[row], inside, len(cut)))
     nodes = np.unique(np.concatenate(found))
@@ -68,6 +72,18 @@ def find_causes(asked: Question) -> Causes:
         said[_MOST_SAID : len(rows)] = [f"The other {len(rows) - _MOST_SAID} are marked too."]
     boxes = release.grid.from_cells(np.stack([tree.lower[nodes], tree.upper[nodes]], axis=1))
     return Causes(screen, answers, boxes, " ".join(said))
+
+
+def _cut(release: Release, asked: Queries, row: int) -> tuple[int, NDArray[np.int64]]:
+    """How many leaves a row holds whole, and which it cuts."""
+    if isinstance(asked, RangeQueries):
+        shape = asked.shapes[row]
+        if shape is not None:
+            leaves, parts = next(leaf_weights(release, Shapes(np.array([shape]), None)))
+            whole = parts >= 1
+            return int(whole.sum()), leaves[~whole]
+        asked = asked.boxes
+    return cut_leaves(release.tree, release.grid.to_cells(asked[row])[0])
 
 
 def _sentence(name: str, inside: int, cut: int) -> str:
@@ -112,7 +128,7 @@ class CausesFinder:
             return screen
         if last.screen.release is not screen.release:
             return screen
-        if not np.array_equal(last.screen.boxes, screen.boxes):
+        if not same_questions(last.screen.boxes, screen.boxes):
             return screen
         return replace(screen, answers=replace(screen.answers, spread=last.answers.spread))
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.grid.range_queries import Queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,12 +15,13 @@ class Chosen:
     Attributes
     ----------
     names : of the boxes
-    boxes : (n, 4) x0, y0, x1, y1 in grid units; of k places (n, k, 4) with gaps NaN
+    boxes : (n, 4) x0, y0, x1, y1 in grid units, or some of them polygons; of k places (n, k, 4)
+        with gaps NaN
     sentence : which they are, where that is not all
     """
 
     names: tuple[str, ...]
-    boxes: NDArray[np.float64]
+    boxes: Queries
     sentence: str
 
     def __len__(self) -> int:
@@ -42,4 +41,4 @@ def chosen(rectangles: Rectangles, most: int) -> Chosen:
     elif picked and len(rows) < len(rectangles):
         sentence = f"Only the {len(rows)} selected of {len(rectangles)} boxes."
     rows = rows[:most]
-    return Chosen(tuple(rectangles.names[row] for row in rows), rectangles.boxes[rows], sentence)
+    return Chosen(tuple(rectangles.names[row] for row in rows), rectangles.queries[rows], sentence)

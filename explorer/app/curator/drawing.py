@@ -186,7 +186,7 @@ class Drawing:
             draw=self._drawing,
             view=self._asked,
             look=self._look(self._parts),
-            boxes=self._parts.rectangles.boxes,
+            boxes=self._parts.rectangles.queries,
             previous=self._computed,
         )
         if self._kept is None or self._kept.job.draw != self._drawing:

@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 import panel as pn
-from numpy.typing import NDArray
 
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.drawn_drawer import DrawnDrawer
@@ -27,6 +25,7 @@ from explorer.app.kit.maps import Tag
 from explorer.app.kit.words import words
 from explorer.app.work.document import held, soon
 from explorer.errors import InputError
+from explorer.grid.range_queries import Queries, same_questions
 from explorer.mechanisms import Mechanism
 from explorer.views.markup import safe_text
 
@@ -117,8 +116,8 @@ class DrawnPage(MapPage):
         screen = self.screen
         if screen is None:
             raise InputError("The page has no map yet: wait until it is shown.")
-        boxes, names = self.rectangles.boxes, self.rectangles.names
-        same = np.array_equal(screen.boxes, boxes, equal_nan=True)
+        boxes, names = self.rectangles.queries, self.rectangles.names
+        same = same_questions(screen.boxes, boxes)
         answers = screen.answers if same else self.readout.ask(screen, boxes)
         return answers.to_frame(names)
 
@@ -201,7 +200,7 @@ class DrawnPage(MapPage):
         """Show the answers of the boxes."""
         self.readout.numbers()
 
-    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+    def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on each map in turn."""
         return self.readout.tags(boxes, names)
 

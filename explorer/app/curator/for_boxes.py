@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.work.job import Job
+from explorer.grid.range_queries import same_questions
 from explorer.releases.release import Release
 
 Thing = TypeVar("Thing")
@@ -60,7 +61,7 @@ class ForBoxes(Generic[Thing]):
         if self._found is None:
             return None
         release, boxes, found = self._found
-        same = np.array_equal(boxes, screen.boxes, equal_nan=True)
+        same = same_questions(boxes, screen.boxes)
         return found if release is screen.release and same else None
 
     def _work(self, screen: Any) -> Found[Thing]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.grid.range_queries import same_shape
 from explorer.mechanisms import Mechanism
 
 #: How many steps are kept, and the seconds within which moves of one slider are one step.
@@ -24,6 +25,7 @@ class Moment:
     """Boxes, mechanisms and choices at one time."""
 
     boxes: NDArray[np.float64]
+    shapes: tuple[Any, ...]
     names: tuple[str, ...]
     made: tuple[Mechanism, ...]
     choices: dict[str, Any]
@@ -32,6 +34,8 @@ class Moment:
         """What is different: "boxes", "mechanisms", names of choices."""
         found = []
         same_boxes = np.array_equal(self.boxes, other.boxes, equal_nan=True)
+        shapes = zip(self.shapes, other.shapes, strict=False)
+        same_boxes = same_boxes and all(same_shape(one, another) for one, another in shapes)
         if not same_boxes or self.names != other.names:
             found.append("boxes")
         if _settings(self.made) != _settings(other.made):
@@ -106,7 +110,7 @@ class History:
         return what
 
     def _show(self, what: Sequence[str]) -> None:
-        self._rectangles.put(self._now.boxes, self._now.names)
+        self._rectangles.put(self._now.boxes, self._now.names, self._now.shapes)
         if "mechanisms" in what:
             for side, made in zip(self._state.sides, self._now.made, strict=True):
                 side.take(made)
@@ -119,4 +123,4 @@ class History:
         choices = {n: v for n, v in state.param.values().items() if n not in _NOT_KEPT}
         made = tuple(side.instance() for side in state.sides)
         names: Sequence[str] = boxes.names
-        return Moment(boxes.boxes, tuple(names), made, choices)
+        return Moment(boxes.boxes, boxes.shapes, tuple(names), made, choices)

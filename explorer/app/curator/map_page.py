@@ -6,11 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.app.boxes import frames
-from explorer.app.boxes.editing import BoxEditing
+from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import answers_csv
@@ -22,9 +19,11 @@ from explorer.app.curator.presenting import Presenting
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
-from explorer.app.kit.maps import MapTools, Tag
+from explorer.app.kit.map_tools import MapTools
+from explorer.app.kit.maps import Tag
 from explorer.app.work.document import soon
 from explorer.grid.grid import Grid
+from explorer.grid.range_queries import Queries
 
 if TYPE_CHECKING:
     import geopandas
@@ -50,6 +49,8 @@ class MapPage(CuratorPage):
     PRIVATE: ClassVar[int | None] = None
     #: Whether there are two example boxes on a map that is shown first.
     EXAMPLES: ClassVar[bool] = True
+    #: Whether polygons can be drawn: a row is about one map.
+    POLYGONS: ClassVar[bool] = True
     drawer: Drawer
 
     def build(self, parts: PageParts) -> None:
@@ -58,6 +59,7 @@ class MapPage(CuratorPage):
         self.tools = MapTools(
             *(parts.state, self.zoom, parts.refuse),
             phone=parts.phone,
+            polygons=self.POLYGONS,
             names=self.MAPS,
             arrange=self.arrange,
             alone=self.PRIVATE,
@@ -70,6 +72,7 @@ class MapPage(CuratorPage):
             step=self._step,
             answers=lambda: answers_csv(self.answers),
             beside=[self.table.edit_places],
+            told=parts.message.inform,
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.presenting = Presenting(parts, self.tools, self.table, self._presented)
@@ -107,15 +110,15 @@ class MapPage(CuratorPage):
 
     @property
     def boxes(self) -> geopandas.GeoDataFrame:
-        """The boxes, a row each, in longitude and latitude; a new table replaces all of them.
+        """Boxes and polygons, a row each, in longitude and latitude; a new table replaces all.
 
-        Given are a GeoDataFrame or GeoSeries of rectangles in any CRS, a file of them, or numbers
+        Given are a GeoDataFrame or GeoSeries of polygons in any CRS, a file of them, or numbers
         (n, 4) x0, y0, x1, y1 in metres of the map; on a page of trips see `frames.read`.
 
         Raises
         ------
         InputError
-            For what is not a rectangle on the map; the boxes then stay as they are.
+            For what is no polygon on the map; the boxes then stay as they are.
         """
         return frames.to_frame(self.rectangles)
 
@@ -187,7 +190,7 @@ class MapPage(CuratorPage):
                 self.maps.arrange(self.tools.shows.value)
 
     @abstractmethod
-    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+    def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on each map in turn; none before there is a picture."""
 
     def _selected(self) -> None:
@@ -221,8 +224,7 @@ class MapPage(CuratorPage):
     def highlight(self) -> None:
         """Show boxes and selected rows on the maps."""
         if self.maps is not None:
-            chosen = self.rectangles
-            self.maps.highlight(chosen.boxes, chosen.names, chosen.selected, chosen.held)
+            show_on(self.maps, self.rectangles)
 
     def arrange(self, how: str) -> None:
         """Show both maps, one of them, or one over the other; see `Maps.arrange`."""

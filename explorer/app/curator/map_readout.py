@@ -18,6 +18,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import QUOTING, html_pane, put
+from explorer.grid.range_queries import Queries, same_questions
 
 
 class MapReadout(Readout):
@@ -31,7 +32,7 @@ class MapReadout(Readout):
         self.about_bars = html_pane(f'<p class="quiet">{SIMULATED}</p>')
         self.causes = CausesFinder(self._question, self._mark, self._told, parts.refuse)
 
-    def ask(self, screen: Screen, boxes: NDArray[np.float64]) -> BoxAnswers:
+    def ask(self, screen: Screen, boxes: Queries) -> BoxAnswers:
         """What both maps answer to other boxes."""
         return answer_boxes(screen.release, screen.data.matrix, boxes)
 
@@ -65,7 +66,7 @@ class MapReadout(Readout):
     def _question(self) -> Question | None:
         """What the finder of causes is to look at."""
         chosen = self._parts.rectangles
-        if self.screen is None or not np.array_equal(self.screen.boxes, chosen.boxes):
+        if self.screen is None or not same_questions(self.screen.boxes, chosen.queries):
             return None
         return Question(self.screen, tuple(chosen.names), tuple(chosen.selected))
 

@@ -12,7 +12,7 @@ from bokeh.models import CustomJS, TextInput
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
-from explorer.app.kit.maps import MapTools
+from explorer.app.kit.map_tools import MapTools
 
 #: The keys, see `Keys`.
 PRESENT, REVEAL = "p", "t"

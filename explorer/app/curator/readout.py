@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
@@ -17,6 +14,7 @@ from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit.html import QUOTING, html_pane, put
 from explorer.app.kit.maps import Tag
+from explorer.grid.range_queries import same_questions
 from explorer.views.markup import figures_strip, ledger_bar
 
 
@@ -37,7 +35,7 @@ class Readout(ABC):
         self.error_bars = ErrorBars(self.numbers)
 
     @abstractmethod
-    def ask(self, screen: Any, boxes: NDArray[np.float64]) -> BoxAnswers:
+    def ask(self, screen: Any, boxes: Any) -> BoxAnswers:
         """What both sides answer to other boxes than those of the screen."""
 
     @abstractmethod
@@ -76,10 +74,10 @@ class Readout(ABC):
 
     def numbers(self) -> None:
         """The boxes may be other ones, or more is known of their errors."""
-        screen, boxes = self.screen, self._parts.rectangles.boxes
+        screen, boxes = self.screen, self._parts.rectangles.queries
         if not self.fits(screen):
             return
-        if not np.array_equal(screen.boxes, boxes, equal_nan=True):
+        if not same_questions(screen.boxes, boxes):
             screen = replace(screen, answers=self.ask(screen, boxes), boxes=boxes)
         self.screen = screen = self.error_bars.complete(self.complete(screen))
         self.tag(screen)
@@ -95,7 +93,7 @@ class Readout(ABC):
         if maps is not None and len(names) == len(screen.answers):
             maps.say(self.chips(screen, screen.answers, names))
 
-    def tags(self, boxes: NDArray[np.float64], names: Sequence[str]) -> list[list[Tag]]:
+    def tags(self, boxes: Any, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of other boxes than those of the screen, on each map in turn."""
         screen = self.screen
         return [] if not self.fits(screen) else self.chips(screen, self.ask(screen, boxes), names)

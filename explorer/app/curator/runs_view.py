@@ -12,6 +12,7 @@ from explorer.app.curator.chosen import Chosen
 from explorer.app.curator.runs_work import Order
 from explorer.evaluate.bias import ErrorParts
 from explorer.evaluate.repeats import Spread, one_run
+from explorer.grid.range_queries import edges_and_shapes, same_shape
 from explorer.releases.release import Release
 from explorer.views.dots import Dots
 
@@ -115,10 +116,13 @@ def _found(job: ViewJob) -> tuple[Rows, NDArray[np.bool_]]:
     n = len(job.chosen)
     if job.order is None or not n or not len(job.order.boxes):
         return np.zeros(0, dtype=np.int64), np.zeros(n, dtype=bool)
-    chosen = job.chosen.boxes.reshape(n, 1, -1)
-    asked = job.order.boxes.reshape(1, len(job.order.boxes), -1)
+    chosen, its = edges_and_shapes(job.chosen.boxes)
+    asked, theirs = edges_and_shapes(job.order.boxes)
+    chosen, asked = chosen.reshape(n, 1, -1), asked.reshape(1, len(asked), -1)
     # NaN stands for anywhere, which is the same as anywhere.
     same = ((chosen == asked) | (np.isnan(chosen) & np.isnan(asked))).all(axis=2)
+    for row, column in np.argwhere(same):
+        same[row, column] = same_shape(its[row], theirs[column])
     found = same.any(axis=1)
     return same.argmax(axis=1)[found], found
 

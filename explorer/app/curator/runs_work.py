@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.app.work.job import Job, Run, patient
 from explorer.evaluate.repeats import repeats
+from explorer.grid.range_queries import Queries
 from explorer.mechanisms import Mechanism
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,7 @@ class Order:
     data: Any
     mechanism: Mechanism
     key: tuple[Any, ...]
-    boxes: Floats
+    boxes: Queries
     true: Floats
     runs: int
     inside: str | None = None

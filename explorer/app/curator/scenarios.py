@@ -134,7 +134,8 @@ class Scenarios:
     def _put(self, scenario: Scenario) -> None:
         boxes = scenario.boxes_on(*self._rectangles.grids)
         edges, names = [box.edges for box in boxes], [box.name for box in boxes]
-        outside = len(boxes) - self._rectangles.replace(edges, names)
+        shapes = [getattr(box, "shape", None) for box in boxes]
+        outside = len(boxes) - self._rectangles.replace(edges, names, shapes)
         self._greet(scenario)
         if outside:
             self._message.refuse(

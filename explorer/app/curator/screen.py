@@ -14,6 +14,7 @@ from explorer.app.curator.answers import BoxAnswers, answer_boxes
 from explorer.app.curator.data import CityData
 from explorer.app.curator.figures import map_error
 from explorer.app.curator.parts import PageParts
+from explorer.grid.range_queries import Queries
 from explorer.mechanisms import Mechanism
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
@@ -63,7 +64,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One request for a screen; data, view, look and screen are of the page's own kind.
+    """One request for a screen; data, view, look, boxes and screen are of the page's own kind.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class Job:
     draw: int
     view: Any
     look: Any
-    boxes: NDArray[np.float64]
+    boxes: Any
     previous: Any = None
     ledger: Ledger | None = None
 
@@ -118,7 +119,7 @@ class Screen:
     left_bytes: NDArray[np.uint8]
     right_bytes: NDArray[np.uint8]
     partition: Partition
-    boxes: NDArray[np.float64]
+    boxes: Queries
     answers: BoxAnswers
     error: float
 

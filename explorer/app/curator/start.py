@@ -175,7 +175,8 @@ def present(
     if own and not instead:
         raise InputError(_OWN[kind.about])
     boxes: tuple[Any, ...] | None = tuple(
-        row_of(edges, name) for edges, name in zip(rectangles.boxes, rectangles.names, strict=True)
+        row_of(*each)
+        for each in zip(rectangles.boxes, rectangles.names, rectangles.shapes, strict=True)
     )
     if own or boxes == kind.examples(*rectangles.grids):
         boxes = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import panel as pn
@@ -17,7 +17,7 @@ from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
-from explorer.views.gestures import on_box, on_edit, on_tap
+from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap
 from explorer.views.maps import (
     LinkedRanges,
     MapView,
@@ -64,7 +64,21 @@ class MapSpec:
     partition: int = 0
 
 
-def _nothing(*_: Any) -> None:
+@dataclass(frozen=True)
+class Handles:
+    """What of a selected polygon can be dragged.
+
+    Parameters
+    ----------
+    outline : (m, 2) corners of its largest part, whose inside moves all of it
+    corners : (k, 2) those that can be dragged one by one; none where there are too many
+    """
+
+    outline: NDArray[np.float64]
+    corners: NDArray[np.float64]
+
+
+def nothing(*_: Any) -> None:
     """Nobody asked."""
 
 
@@ -79,9 +93,14 @@ class Editing:
     clicked : with place, x, y of each click; all of it as the browser sent it
     """
 
-    drawing: Callable[[int, Box | None], None] = _nothing
-    edited: Callable[[int, Box, bool], None] = _nothing
-    clicked: Callable[[int, Any, Any], None] = _nothing
+    drawing: Callable[[int, Box | None], None] = nothing
+    edited: Callable[[int, Box, bool], None] = nothing
+    clicked: Callable[[int, Any, Any], None] = nothing
+    #: With place, corners of a polygon that is being drawn, None once it is given up, and whether
+    #: it is finished; with place, corners of the selected one that is dragged, and whether that
+    #: was the end.
+    sketched: Callable[[int, Any, bool], None] = nothing
+    reshaped: Callable[[int, Any, bool], None] = nothing
 
 
 class Maps:
@@ -140,12 +159,14 @@ class Maps:
         for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
             shared = self.boxes[spec.place], *self._partitions[spec.partition]
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
-            view.on_view(viewed)
+            view.on_view(partial(self._viewed, len(self.views), viewed))
             on_box(view.figure, partial(self._dragged, spec.place))
             on_edit(view.figure, view.editor, partial(self._edited, len(self.views)))
+            on_reshape(view.figure, view.polygon_editor, partial(self._reshaped, len(self.views)))
+            view.sketch.tell(partial(self._sketched, spec.place))
             self.marks[spec.place].draw_on(view.figure)
             if tapped is not None:
-                on_tap(view.figure, partial(tapped, spec.place))
+                self._on_tap(view, partial(tapped, spec.place))
             self.views.append(view)
         self.heads = [html_pane(margin=(0, 0, 2, 0)) for _ in specs]
         self.bar = html_pane()
@@ -188,6 +209,14 @@ class Maps:
             return Viewport.whole(grid)
         return Viewport.of(self._ranges[number].bounds, width, height, grid)
 
+    def _viewed(self, number: int, viewed: Callable[[], None]) -> None:
+        """Tags are as large as before on another scale."""
+        # Of maps that show the same boxes on other scales the first decides.
+        if number < len(self.views) and self._among[number] == 0:
+            view = self.viewport(number)
+            self.boxes[self._places[number]].zoom(float(view.pixels_per_x))
+        viewed()
+
     def zoom(self, factor: float) -> None:
         """Zoom about the centre, below 1 inwards; 0 shows the whole grids again."""
         for ranges, grid in {id(r): (r, g) for r, g in self._by_range()}.values():
@@ -206,22 +235,31 @@ class Maps:
         names: Sequence[str],
         selected: Sequence[int],
         held: bool = True,
+        shapes: Sequence[Any] = (),
+        handles: Handles | None = None,
     ) -> None:
         """Draw the rectangles: (n, 4), or (n, places, 4) with NaN where a row has none.
 
-        One selected row has handles and can be dragged, if it is ``held``.
+        One selected row has handles and can be dragged, if it is ``held``. ``shapes`` are the
+        polygons that rows stand for, and ``handles`` what can be dragged of a selected one.
         """
         rows = boxes.reshape(len(names), len(self.boxes), 4)
+        marked = handles.corners if handles is not None and held else np.zeros((0, 2))
         for place, source in enumerate(self.boxes):
-            source.show(rows[:, place], names, selected, held)
-        self._place_editors(rows, selected if held else ())
+            source.show(rows[:, place], names, selected, held, shapes, marked)
+        self._place_editors(rows, selected if held else (), handles)
         self.push()
 
     def let_edit(self, editing: Editing) -> None:
         """Tell of boxes while they are dragged, of changes to the selected one, and of clicks."""
         self._editing = editing
         for view, place in zip(self.views, self._places, strict=True):
-            on_tap(view.figure, partial(editing.clicked, place))
+            self._on_tap(view, partial(editing.clicked, place))
+
+    @staticmethod
+    def _on_tap(view: MapView, tapped: Callable[[Any, Any], None]) -> None:
+        """Tell of clicks that are no corners of a polygon."""
+        on_tap(view.figure, lambda x, y: None if view.sketch.on else tapped(x, y))
 
     def draft(self, place: int, box: Box | None, tags: Sequence[Tag] = ()) -> None:
         """Show the tags of the box that is being dragged on maps of a place, or none."""
@@ -244,12 +282,31 @@ class Maps:
         self._held = None if final else number
         self._editing.edited(self._places[number], box, final)
 
-    def _place_editors(self, rows: NDArray[Any], selected: Sequence[int]) -> None:
+    def _reshaped(self, number: int, corners: Any, final: bool) -> None:
+        view = self.views[number]
+        wrong = self._placing or not view.polygon_editor.visible
+        if wrong or (final and self._held != number):
+            return
+        self._held = None if final else number
+        self._editing.reshaped(self._places[number], corners, final)
+
+    def _sketched(self, place: int, corners: Any, final: bool) -> None:
+        self._editing.sketched(place, corners, final)
+
+    def _place_editors(
+        self, rows: NDArray[Any], selected: Sequence[int], handles: Handles | None
+    ) -> None:
         """Put an editor over the one selected box of every map, but not where it is dragged."""
         self._placing = True
         for number, (view, place) in enumerate(zip(self.views, self._places, strict=True)):
             box = rows[selected[0], place] if len(selected) == 1 else None
-            if box is None or np.isnan(box).any():
+            if handles is None or box is None:
+                view.polygon_editor.visible = False
+            elif number != self._held:
+                xs, ys = handles.outline.T.tolist()
+                width = 16 if len(handles.corners) else 1
+                view.polygon_editor.update(xs=xs, ys=ys, line_width=width, visible=True)
+            if box is None or np.isnan(box).any() or handles is not None:
                 view.editor.visible = False
             elif number != self._held:
                 x0, y0, x1, y1 = map(float, box)
@@ -409,86 +466,3 @@ class Maps:
 _SWIPE = """
 card.styles = {...card.styles, "clip-path": `inset(0 0 0 ${cb_obj.data?.value ?? cb_obj.value}%)`}
 """
-
-
-class DragState(Protocol):
-    """What `MapTools` sets: the meaning of a drag."""
-
-    drag: str
-
-    def put(self, *, drag: str) -> Any:
-        """Take a value; raises `InputError` for one that cannot be."""
-
-
-class MapTools:
-    """Buttons above the maps: what a drag does, zoom in, zoom out, the whole map.
-
-    Parameters
-    ----------
-    state : DragState
-    zoom : called with a factor: below 1 inwards, above 1 outwards, 0 for the whole map
-    refused : shows a sentence
-    phone : whether the page is on a phone, where one of several maps is shown at a time
-    names : of two maps of one place, which can be shown one by one, or one over the other
-    arrange : called with "all", "swipe", "0" or "1"
-    alone : the one that holds nothing exact, if the other does
-    """
-
-    def __init__(
-        self,
-        state: DragState,
-        zoom: Callable[[float], None],
-        refused: Callable[[str], None],
-        *,
-        phone: bool,
-        names: Sequence[str] = (),
-        arrange: Callable[[str], None] = _nothing,
-        alone: int | None = None,
-    ) -> None:
-        self._zoom = zoom
-        self.alone = None if alone is None else str(alone)
-        shows = {each: str(number) for number, each in enumerate(names)} | {"Swipe": "swipe"}
-        if not phone:
-            shows = {"Both": "all", **shows}
-        self.shows = ui.RadioButtonGroup(
-            label="Maps shown",
-            options=shows,
-            value="1" if phone else "all",
-            visible=bool(names),
-            size="small",
-            margin=(0, 12, 0, 0),
-            stylesheets=[SPOKEN_LABEL],
-        )
-        ui.bind(self.shows, arrange, refused)
-        modes = {"Draw": "draw", "Move": "move"}
-        if phone:
-            # One finger scrolls the page until a person asks to draw.
-            modes["Scroll"] = "scroll"
-        self.mode = ui.RadioButtonGroup(
-            label="A drag on a map",
-            options=modes,
-            value=state.drag,
-            size="small",
-            margin=0,
-            stylesheets=[SPOKEN_LABEL],
-        )
-        ui.bind(self.mode, lambda value: state.put(drag=value), refused)
-        buttons = [
-            self._button("Zoom in", 0.5),
-            self._button("Zoom out", 2.0),
-            self._button("Whole map", 0.0),
-        ]
-        # A phone and a narrow cell have no room for all of them in one line.
-        narrow = {"flex-wrap": "wrap", "max-width": "100%"}
-        row = ui.wrapping if phone else partial(pn.Row, styles=narrow)
-        self.view = row(self.shows, self.mode, *buttons, margin=0)
-        self.view.styles = {**self.view.styles, "flex": "0 1 auto", "max-width": "100%"}
-
-    def _button(self, text: str, factor: float) -> Any:
-        return ui.Button(
-            label=text,
-            variant="text",
-            size="small",
-            margin=(0, 0, 0, 4),
-            on_click=lambda _event: self._zoom(factor),
-        )

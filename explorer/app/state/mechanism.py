@@ -30,7 +30,9 @@ class MechanismState(Choices):
     epsilon = param.Number(default=0.1, label="Epsilon")
     seed = param.Integer(default=1, bounds=(0, MAX_SEED), label="Random seed")
     frozen = param.Boolean(default=True, label="Keep the same random noise")
-    drag = param.Selector(default="draw", objects=["draw", "move", "scroll"], label="A drag")
+    drag = param.Selector(
+        default="draw", objects=["draw", "polygon", "move", "scroll"], label="A drag"
+    )
     explain = param.Boolean(default=False, label="Explain the controls")
 
     def __init__(self, **choices: Any) -> None:

@@ -78,6 +78,7 @@ class Trips(DrawnPage):
     columns = COUNTS
     LOOKS = ("shows", "focus", "spread", "scale", "scale_from", "partition")
     STYLES = ("palette", "drag")
+    POLYGONS = False
     # As many as a trip may have; a page takes those of its trips when they have been read.
     places = ("from", "to")
     MORE = "More about these trips"

@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pytest
+import shapely
 
 from explorer.app.boxes.exchange import BoxExchange
-from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
 from explorer.grid.grid import Grid
+from explorer.queries.boxes import MOST_BOXES
 
 
 class Visit:
@@ -18,7 +20,9 @@ class Visit:
         self.rectangles.reset(self.rectangles.grid)
         self.changes = 0
         self.said: list[str] = []
-        self.buttons = BoxExchange(self.rectangles, self.add, self.count, self.said.append)
+        self.told: list[str] = []
+        acts = self.add, self.count, self.said.append
+        self.buttons = BoxExchange(self.rectangles, *acts, told=self.told.append)
 
     def add(self) -> None:
         self.rectangles.add_middle(self.rectangles.grid.bounds)
@@ -38,15 +42,23 @@ class Visit:
 @pytest.mark.parametrize("ending", ["csv", "geojson"])
 def test_saved_boxes_come_back(ending) -> None:
     visit = Visit()
+    visit.rectangles.put([[-3000, -3000, -2000, -1000], [0, 0, 1000, 1500.25]], ["Q1", "Mill"])
     saved = visit.save(ending)
     other = Visit()
     other.read(saved, f"boxes.{ending}")
     assert not other.said
     np.testing.assert_allclose(other.rectangles.boxes[2:], visit.rectangles.boxes, atol=1e-6)
-    # The names Q1 and Q2 were taken.
-    assert other.rectangles.names == ["Q1", "Q2", "Q3", "Q4"]
+    # The name Q1 was taken.
+    assert other.rectangles.names == ["Q1", "Q2", "Q3", "Mill"]
+    assert other.told == [
+        f"2 boxes read from boxes.{ending}. Q1 is called Q3 here: the names were taken."
+    ]
     assert other.changes == 1
     assert other.buttons.file.value is None
+    # What stands there already is not doubled: the third row has another name by now.
+    other.read(saved, f"boxes.{ending}")
+    assert other.rectangles.names == ["Q1", "Q2", "Q3", "Mill", "Q4"]
+    assert other.told[1].endswith("1 row stands here already.")
 
 
 @pytest.mark.parametrize(
@@ -59,14 +71,63 @@ def test_a_bad_file_is_said_and_changes_nothing(data) -> None:
     assert len(visit.rectangles) == 2
 
 
-def test_shapes_that_are_no_rectangles_are_asked_as_their_boxes_and_told() -> None:
+def test_shapes_that_are_no_rectangles_are_polygons() -> None:
     visit = Visit()
     triangle = [[2.34, 48.84], [2.36, 48.84], [2.36, 48.86]]
     shape = {"type": "Polygon", "coordinates": [triangle]}
     visit.read(json.dumps({"type": "Feature", "geometry": shape}).encode(), "shape.geojson")
-    assert visit.said == ["The shape is not a rectangle on this map: its bounding box is asked."]
-    assert len(visit.rectangles) == 3
+    assert not visit.said
+    assert visit.told == ["1 polygon read from shape.geojson."]
+    assert visit.rectangles.names == ["Q1", "Q2", "Q3"]
+    assert visit.rectangles.shapes[2].area == pytest.approx(1468 * 2224 / 2, rel=0.01)
     assert visit.changes == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "geojson"])
+def test_saved_polygons_come_back_exactly(ending) -> None:
+    visit = Visit()
+    ring = shapely.Polygon(
+        [(0, 0), (2500, 0.125), (0, 3000)], [[(300, 300), (600, 300), (400, 600)]]
+    )
+    visit.rectangles.add_shape(ring, "=Ring")
+    visit.rectangles.add_shape(shapely.union(shapely.box(0, 0, 9, 9), shapely.box(20, 0, 30, 9)))
+    saved = visit.save(ending)
+    other = Visit()
+    other.rectangles.put([], [])
+    other.read(saved, f"boxes.{ending}")
+    assert other.told == [f"2 boxes and 2 polygons read from boxes.{ending}."]
+    assert other.rectangles.names == ["Q1", "Q2", "=Ring", "Q3"]
+    assert [each is None for each in other.rectangles.shapes] == [True, True, False, False]
+    assert all(
+        one.equals(another)
+        for one, another in zip(
+            other.rectangles.shapes[2:], visit.rectangles.shapes[2:], strict=True
+        )
+    )
+
+
+def test_rows_beyond_the_map_are_cut_or_left_out_and_it_is_said() -> None:
+    visit = Visit()
+    lines = ["name,x0,y0,x1,y1", "In,0,0,100,100", "Over,3000,0,9000,100", "Out,8000,0,9000,100"]
+    visit.read("\n".join(lines).encode(), "a.csv")
+    assert visit.told == [
+        "2 boxes read from a.csv. 1 row reaches beyond the map: its part on it is asked. 1 row "
+        "lies outside the map and was left out."
+    ]
+    visit.read(b"x0,y0,x1,y1\n8000,0,9000,100\n", "b.csv")
+    assert visit.said == ["The row of b.csv lies outside the map."]
+    many = "".join(f"{x},0,{x + 1},9\n" for x in range(MOST_BOXES))
+    visit.read(f"x0,y0,x1,y1\n{many}".encode(), "c.csv")
+    assert "c.csv holds 200 rows on the map, but a page keeps 200 boxes" in visit.said[1]
+    assert visit.rectangles.names == ["Q1", "Q2", "In", "Over"]
+
+
+def test_several_maps_refuse_polygons_in_one_sentence() -> None:
+    grid = Grid.around(2.35, 48.85, 8000, shape=32)
+    chosen, said = Rectangles(grid, grid, places=("from", "to")), []
+    buttons = BoxExchange(chosen, lambda: None, lambda: None, said.append)
+    buttons.file.param.update(filename="a.geojson", value=b'{"type": "FeatureCollection"}')
+    assert said == [f"{ONE_MAP} They are read from CSV."]
 
 
 def test_boxes_can_be_added_and_deleted_without_a_mouse() -> None:

@@ -33,14 +33,14 @@ def test_boxes_come_back_exactly_from_a_frame_in_any_crs(crs) -> None:
     assert frame.crs.to_epsg() == 4326
     if crs is not None:
         frame = frame.to_crs(PLACE.crs if crs == "own" else crs)
-    boxes, names = frames.read(frame, chosen)
+    boxes, names, _ = frames.read(frame, chosen)
     np.testing.assert_array_equal(boxes, chosen.boxes)
     assert names == ["Home", "Q1"]
 
 
 def test_shapes_alone_come_back_to_a_few_centimetres() -> None:
     chosen = two()
-    boxes, names = frames.read(frames.to_frame(chosen).geometry, chosen)
+    boxes, names, _ = frames.read(frames.to_frame(chosen).geometry, chosen)
     # An edge of 2.4 km that is straight in degrees bulges by L^2 tan(lat) / (8 R) = 0.15 m at most.
     np.testing.assert_allclose(boxes, chosen.boxes, atol=2400**2 * np.tan(0.917) / (8 * 6.37e6))
     assert names == ["", ""]
@@ -50,7 +50,7 @@ def test_a_shape_that_was_moved_is_asked_where_it_is() -> None:
     chosen = two()
     frame = frames.to_frame(chosen).to_crs(PLACE.crs)
     frame["geometry"] = frame.translate(300, 0)
-    boxes, _ = frames.read(frame, chosen)
+    boxes, _, _ = frames.read(frame, chosen)
     np.testing.assert_allclose(boxes, chosen.boxes + np.array([300, 0, 300, 0]), atol=0.2)
 
 
@@ -60,8 +60,10 @@ def test_cells_have_no_degrees() -> None:
     frame = frames.to_frame(chosen)
     assert frame.crs is None
     np.testing.assert_array_equal(frames.read(frame, chosen)[0], chosen.boxes)
-    with pytest.raises(InputError, match="boxes are rectangles"):
-        frames.read(shapely.Point(3, 3).buffer(2), chosen)
+    disc = shapely.Point(3, 3).buffer(2)
+    boxes, _, shapes = frames.read(disc, chosen)
+    assert shapes[0].equals(disc)
+    np.testing.assert_array_equal(boxes, [disc.bounds])
 
 
 def test_numbers_are_in_the_unit_of_the_map_and_never_degrees() -> None:
@@ -71,11 +73,14 @@ def test_numbers_are_in_the_unit_of_the_map_and_never_degrees() -> None:
         frames.read([[13.39, 52.49, 13.4, 52.5]], chosen)
 
 
-def test_what_is_no_rectangle_is_refused() -> None:
+def test_what_is_no_polygon_is_refused_and_several_maps_take_rectangles_alone() -> None:
     chosen = two()
+    with pytest.raises(InputError, match="not a polygon"):
+        frames.read(gpd.GeoSeries([shapely.Point(0, 0)], crs=PLACE.crs), chosen)
+    places = on(PLACE, PLACE, places=("from", "to"))
     round_one = gpd.GeoSeries([shapely.Point(0, 0).buffer(500)], crs=PLACE.crs)
-    with pytest.raises(InputError, match=r"boxes are rectangles.*release\.answer"):
-        frames.read(round_one, chosen)
+    with pytest.raises(InputError, match="one map"):
+        frames.read(gpd.GeoDataFrame({"from": round_one}, geometry="from"), places)
     with pytest.raises(InputError, match="no shapes"):
         frames.read(pd.DataFrame({"x0": [1]}), chosen)
     with pytest.raises(InputError, match="no file of rectangles"):
@@ -100,7 +105,7 @@ def test_rows_of_several_places_have_a_shape_for_each() -> None:
     frame = frames.to_frame(chosen)
     assert list(frame.columns) == ["name", "from", "to"]
     assert frame["to"].isna().tolist() == [True, False]
-    boxes, names = frames.read(frame, chosen)
+    boxes, names, _ = frames.read(frame, chosen)
     np.testing.assert_array_equal(np.isnan(boxes), np.isnan(chosen.boxes))
     np.testing.assert_allclose(boxes, chosen.boxes, atol=0.2)
     assert names == ["Out", "In"]
@@ -127,9 +132,38 @@ def test_a_rectangle_that_lies_askew_here_is_not_asked_by_the_box_around_it(heig
     shapes = gpd.GeoSeries([shapely.box(13.0, 52.45, 13.1, 52.45 + height)], crs=4326)
     there = shapes.to_crs(chosen.grid.crs)
     assert 0.94 < there.area[0] / there.envelope.area[0] < 0.99
-    with pytest.raises(InputError, match=r"(askew|not a rectangle).*release\.answer"):
-        frames.read(shapes, chosen)
+    boxes, _, (asked,) = frames.read(shapes, chosen)
+    assert asked.area == pytest.approx(there.area[0], rel=1e-6)
+    np.testing.assert_allclose(boxes[0], asked.bounds)
     small = gpd.GeoSeries([shapely.box(13.39, 52.49, 13.41, 52.51)], crs=4326)
-    ((x0, y0, x1, y1),), _ = frames.read(small, chosen)
+    ((x0, y0, x1, y1),), _, _ = frames.read(small, chosen)
     area = small.to_crs(chosen.grid.crs).area[0]
     assert (x1 - x0) * (y1 - y0) == pytest.approx(area, rel=0.01)
+
+
+def test_polygons_come_back_from_a_frame_where_they_were() -> None:
+    chosen = two()
+    ring = shapely.Polygon(
+        [(0, 0), (1500, 200), (300, 1800)], [[(300, 300), (600, 300), (400, 600)]]
+    )
+    chosen.add_shape(ring, "Ring")
+    frame = frames.to_frame(chosen)
+    assert frame["x0"].isna().tolist() == [False, False, True]
+    assert len(frame.geometry.iloc[2].interiors) == 1
+    other = two()
+    other.put(*frames.read(frame, other))
+    np.testing.assert_array_equal(other.boxes[:2], chosen.boxes[:2])
+    assert other.names == ["Home", "Q1", "Ring"]
+    assert other.shapes[:2] == (None, None)
+    assert shapely.hausdorff_distance(other.shapes[2], ring) < 0.2
+
+
+@pytest.mark.parametrize("crs", ["own", None])
+def test_polygons_in_the_unit_of_the_map_are_asked_exactly_there(crs) -> None:
+    chosen = two()
+    triangle = shapely.Polygon([(0, 0), (1000, 0), (0, 500.5)])
+    series = gpd.GeoSeries([triangle], crs=PLACE.crs if crs == "own" else None)
+    chosen.put(*frames.read(series, chosen))
+    assert chosen.shapes == (triangle,)
+    chosen.put(*frames.read(gpd.GeoSeries([shapely.box(0, 0, 50, 60)]), chosen))
+    assert chosen.shapes == (None,)

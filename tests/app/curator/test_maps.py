@@ -9,7 +9,7 @@ from explorer.app.curator.data import own_city
 from explorer.app.curator.maps import MapPair
 from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
-from explorer.app.kit.maps import MapTools
+from explorer.app.kit.map_tools import MapTools
 from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF

@@ -1,0 +1,99 @@
+"""Buttons above the maps: which of them, what a drag does, how far one looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import panel as pn
+
+from explorer.app.kit import ui
+from explorer.app.kit.maps import nothing
+from explorer.app.kit.theme import SPOKEN_LABEL
+
+
+class DragState(Protocol):
+    """What `MapTools` sets: the meaning of a drag."""
+
+    drag: str
+
+    def put(self, *, drag: str) -> Any:
+        """Take a value; raises `InputError` for one that cannot be."""
+
+
+class MapTools:
+    """Buttons above the maps: what a drag does, zoom in, zoom out, the whole map.
+
+    Parameters
+    ----------
+    state : DragState
+    zoom : called with a factor: below 1 inwards, above 1 outwards, 0 for the whole map
+    refused : shows a sentence
+    phone : whether the page is on a phone, where one of several maps is shown at a time
+    names : of two maps of one place, which can be shown one by one, or one over the other
+    arrange : called with "all", "swipe", "0" or "1"
+    alone : the one that holds nothing exact, if the other does
+    """
+
+    def __init__(
+        self,
+        state: DragState,
+        zoom: Callable[[float], None],
+        refused: Callable[[str], None],
+        *,
+        phone: bool,
+        names: Sequence[str] = (),
+        arrange: Callable[[str], None] = nothing,
+        alone: int | None = None,
+        polygons: bool = True,
+    ) -> None:
+        self._zoom = zoom
+        self.alone = None if alone is None else str(alone)
+        shows = {each: str(number) for number, each in enumerate(names)} | {"Swipe": "swipe"}
+        if not phone:
+            shows = {"Both": "all", **shows}
+        self.shows = ui.RadioButtonGroup(
+            label="Maps shown",
+            options=shows,
+            value="1" if phone else "all",
+            visible=bool(names),
+            size="small",
+            margin=(0, 12, 0, 0),
+            stylesheets=[SPOKEN_LABEL],
+        )
+        ui.bind(self.shows, arrange, refused)
+        modes = {"Draw": "draw", "Move": "move"}
+        if polygons:
+            modes = {"Draw": "draw", "Polygon": "polygon", "Move": "move"}
+        if phone:
+            # One finger scrolls the page until a person asks to draw.
+            modes["Scroll"] = "scroll"
+        self.mode = ui.RadioButtonGroup(
+            label="A drag on a map",
+            options=modes,
+            value=state.drag,
+            size="small",
+            margin=0,
+            stylesheets=[SPOKEN_LABEL],
+        )
+        ui.bind(self.mode, lambda value: state.put(drag=value), refused)
+        buttons = [
+            self._button("Zoom in", 0.5),
+            self._button("Zoom out", 2.0),
+            self._button("Whole map", 0.0),
+        ]
+        # A phone and a narrow cell have no room for all of them in one line.
+        narrow = {"flex-wrap": "wrap", "max-width": "100%"}
+        row = ui.wrapping if phone else partial(pn.Row, styles=narrow)
+        self.view = row(self.shows, self.mode, *buttons, margin=0)
+        self.view.styles = {**self.view.styles, "flex": "0 1 auto", "max-width": "100%"}
+
+    def _button(self, text: str, factor: float) -> Any:
+        return ui.Button(
+            label=text,
+            variant="text",
+            size="small",
+            margin=(0, 0, 0, 4),
+            on_click=lambda _event: self._zoom(factor),
+        )

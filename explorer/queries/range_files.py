@@ -1,0 +1,268 @@
+"""Boxes and polygons from one file: CSV, GeoJSON, GeoPackage, GeoParquet, a zipped Shapefile."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.grid.pieces import Shapes
+from explorer.grid.polygon_files import read_frame
+from explorer.queries.files import (
+    MAX_RECTANGLES,
+    clean_name,
+    content_of,
+    csv_rows,
+    read_rectangles,
+)
+from explorer.queries.geojson import is_geojson, read_shapes
+from explorer.queries.shapes import shape_of_text
+
+Floats = NDArray[np.float64]
+
+#: What a file may end with.
+SUFFIXES = (".csv", ".geojson", ".json", ".gpkg", ".zip", ".parquet")
+#: Bytes of a file of polygons, and what a zipped one may unpack to.
+MOST_BYTES, MOST_UNPACKED = 20_000_000, 100_000_000
+# The first bytes of each kind, and how its file has to end for a reader of it.
+_BEGINS = {b"SQLite format 3\0": ".gpkg", b"PAR1": ".parquet", b"PK\x03\x04": ".zip"}
+_SHAPEFILE = b"\0\0\x27\x0a"
+#: The parts of a Shapefile that are read; the first three must be there.
+_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
+# Columns that name areas, the best first; in any case of letters.
+_NAMES = (
+    *("name", "name_en", "nam", "label", "title", "area_name", "namelsad", "lau_name"),
+    *("nuts_name", "name_latn", "gen", "nom", "nome", "nombre", "naam", "navn", "nazwa"),
+    *(f"name_{level}" for level in (5, 4, 3, 2, 1)),
+    *("borough", "district", "ward", "neighborhood", "neighbourhood", "community", "county"),
+    *("municipality", "commune", "gemeinde", "kommune", "arrondissement", "region", "state"),
+)
+_CASES = tuple(dict.fromkeys(made(each) for each in _NAMES for made in (str, str.upper, str.title)))
+
+
+@dataclass(frozen=True, eq=False)
+class RangeFile:
+    """What a file asks about.
+
+    Attributes
+    ----------
+    boxes : (n, 4) in the grid's unit; of a polygon around it
+    shapes : n valid polygons of shapely in the grid's unit, None for a box
+    names : n texts, "" where the file has none
+    named : the column that they are from where it is not called name
+    """
+
+    boxes: Floats
+    shapes: Sequence[Any]
+    names: Sequence[str]
+    named: str = ""
+
+
+def read_ranges(source: str | Path | bytes, grid: Grid, name: str = "") -> RangeFile:
+    """Read boxes and polygons, whatever of both a file has.
+
+    Parameters
+    ----------
+    source : path, or the content of a file as bytes
+        CSV and GeoJSON as of `read_rectangles`, where shapes of GeoJSON that are no rectangles are
+        polygons, and a column wkt of CSV holds polygons in the grid's unit. GeoPackage, GeoParquet
+        and a zipped Shapefile hold polygons with a CRS, and a column of names.
+    grid : Grid
+    name : str
+        What to call content that is given as bytes.
+
+    Raises
+    ------
+    InputError
+        For a file that is missing, too large, of another format, or holds something else.
+    """
+    content, label = _content(source, name)
+    kind = next((end for begins, end in _BEGINS.items() if content.startswith(begins)), "")
+    if content.startswith(_SHAPEFILE):
+        raise InputError(f"{label} is one of the files of a Shapefile; zip all of them together.")
+    if kind:
+        return _of_polygons(content, kind, grid, label)
+    if is_geojson(content):
+        return _of_geojson(content, grid, label)
+    return _of_csv(content, grid, label)
+
+
+def _content(source: str | Path | bytes, name: str) -> tuple[bytes, str]:
+    if not isinstance(source, bytes):
+        path = Path(source).expanduser()
+        if path.suffix.lower() not in (".gpkg", ".zip", ".parquet") or not path.is_file():
+            return content_of(source, name)
+        if path.stat().st_size > MOST_BYTES:
+            raise _too_large(path.name)
+        return path.read_bytes(), path.name
+    if any(source.startswith(begins) for begins in _BEGINS):
+        if len(source) > MOST_BYTES:
+            raise _too_large(name)
+        return source, name[:100] or "the file"
+    return content_of(source, name)
+
+
+def _too_large(label: str) -> InputError:
+    return InputError(
+        f"{label} is larger than the {MOST_BYTES // 10**6} MB that are read; simplify its polygons."
+    )
+
+
+def _of_geojson(content: bytes, grid: Grid, label: str) -> RangeFile:
+    if grid.crs is not None and _has_own_crs(content):
+        return _of_polygons(content, ".geojson", grid, label)
+    boxes, names, found = read_shapes(content, grid, label, MAX_RECTANGLES)
+    named = ""
+    if all(each is None for each in names):
+        named, names = _named_by(_facts(content))
+    shapes = [None if each is None else each.on(grid)[0] for each in found]
+    return RangeFile(_around(boxes, shapes), shapes, _texts(names, len(boxes)), named)
+
+
+def _facts(content: bytes) -> list[dict[str, Any]]:
+    document = json.loads(content.decode("utf-8-sig"))
+    return [each.get("properties") or {} for each in document.get("features", [document])]
+
+
+def _has_own_crs(content: bytes) -> bool:
+    """Whether the document names another CRS than WGS 84, as some programs do."""
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+        named = document.get("crs")
+    except (ValueError, AttributeError, RecursionError):
+        # Whatever is wrong with it is said by its reader.
+        return False
+    return bool(named) and not re.search(r"CRS84|4326", json.dumps(named))
+
+
+def _named_by(rows: Sequence[dict[str, Any]]) -> tuple[str, list[Any]]:
+    has = {key for row in rows for key in row}
+    named = next((each for each in _CASES if each in has), "")
+    return named, [row.get(named) for row in rows]
+
+
+def _of_csv(content: bytes, grid: Grid, label: str) -> RangeFile:
+    header, rows, _ = csv_rows(content)
+    if "wkt" not in header:
+        boxes, _ = read_rectangles(content, grid, label)
+        shapes: list[Any] = [None] * len(boxes)
+    else:
+        shapes = list(_polygons_of(rows, header.index("wkt"), label))
+        boxes = np.full((len(shapes), 4), np.nan)
+        plain = np.array([each is None for each in shapes], dtype=bool)
+        if plain.any():
+            left = [row for row, alone in zip(rows, plain, strict=True) if alone]
+            boxes[plain] = read_rectangles(_table(header, left), grid, label)[0]
+        shapes = [
+            None if each is None else Shapes(np.array([each]), None).on(grid)[0] for each in shapes
+        ]
+    at = header.index("name") if "name" in header else len(header)
+    names = [row[at] if at < len(row) else None for row in rows]
+    return RangeFile(_around(boxes, shapes), shapes, _texts(names, len(boxes)))
+
+
+def _polygons_of(rows: Sequence[Sequence[str]], at: int, label: str) -> Iterable[Any]:
+    for number, row in enumerate(rows, 1):
+        text = row[at].strip() if at < len(row) else ""
+        try:
+            yield shape_of_text(text) if text else None
+        except ValueError as error:
+            raise InputError(
+                f"Row {number} of {label} has a wkt that is no polygon; give POLYGON ((x y, ...))."
+            ) from error
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue().encode()
+
+
+def _of_polygons(content: bytes, kind: str, grid: Grid, label: str) -> RangeFile:
+    if grid.crs is None:
+        raise InputError(
+            "This map is measured in cells and has no longitude and latitude; give boxes as CSV "
+            "with the columns name,x0,y0,x1,y1."
+        )
+    with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
+        # The name of an uploaded file names nothing on disk.
+        path = Path(folder) / f"polygons{kind}"
+        if kind == ".zip":
+            path = _unpacked(content, Path(folder), label)
+        else:
+            path.write_bytes(content)
+        try:
+            frame = read_frame(path, (), "polygons", optional=_CASES)
+        except InputError as error:
+            raise InputError(str(error).replace(path.name, label)) from error
+    if not 1 <= len(frame) <= MAX_RECTANGLES:
+        raise InputError(f"{label} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}.")
+    if frame.crs is None:
+        raise InputError(f"{label} has no CRS; set one in the file, such as EPSG:4326.")
+    shapes = list(Shapes(np.asarray(frame.geometry.array, dtype=object), frame.crs).on(grid))
+    named = next((each for each in _CASES if each in frame.columns), "")
+    names: list[Any] = [None] * len(frame)
+    if named:
+        # What a table has for no name is NaN in most of these formats.
+        names = frame[named].astype(object).where(frame[named].notna(), None).tolist()
+    boxes = _around(np.full((len(shapes), 4), np.nan), shapes)
+    called = "" if named.lower() == "name" else named
+    return RangeFile(boxes, shapes, _texts(names, len(shapes)), called)
+
+
+def _unpacked(content: bytes, folder: Path, label: str) -> Path:
+    """The Shapefile in an archive, unpacked under names of our own."""
+    wrong = f"{label} is not a zipped Shapefile"
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            inside = [each for each in archive.infolist() if not each.is_dir()]
+            # A Mac adds files of its own beside those that were packed.
+            inside = [each for each in inside if "__MACOSX" not in each.filename]
+            main = [each for each in inside if each.filename.lower().endswith(".shp")]
+            if len(main) != 1:
+                raise InputError(f"{wrong}: it holds {len(main)} files ending in .shp; pack one.")
+            if sum(each.file_size for each in inside) > MOST_UNPACKED:
+                raise InputError(f"{label} unpacks to more than 100 MB; simplify its polygons.")
+            stem = main[0].filename[: -len(".shp")]
+            wanted = {f"{stem}{part}".lower(): part for part in _PARTS}
+            for each in inside:
+                part = wanted.get(each.filename.lower())
+                if part is not None:
+                    with archive.open(each) as packed:
+                        (folder / f"polygons{part}").write_bytes(packed.read(MOST_UNPACKED))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise InputError(f"{wrong}; it may be damaged or locked by a password.") from error
+    for part in _PARTS[:3]:
+        if not (folder / f"polygons{part}").is_file():
+            raise InputError(f"{wrong}: its file ending in {part} is missing; pack all of them.")
+    return folder / "polygons.shp"
+
+
+def _around(boxes: Floats, shapes: Sequence[Any]) -> Floats:
+    """The boxes, those of polygons around them."""
+    found = np.array(boxes, dtype=np.float64).reshape(-1, 4)
+    for row, shape in enumerate(shapes):
+        if shape is not None:
+            found[row] = shape.bounds
+    return found
+
+
+def _texts(names: Sequence[Any], n: int) -> list[str]:
+    """Names in one short line each, "" for none."""
+    given = list(names)[:n] + [None] * (n - len(names))
+    return [
+        "" if each is None or not str(each).strip() else clean_name(each, number)
+        for number, each in enumerate(given)
+    ]

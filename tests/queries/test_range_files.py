@@ -1,0 +1,129 @@
+"""Boxes and polygons of files: every format gives the same shapes, and a bad one a sentence."""
+
+import io
+import json
+import zipfile
+
+import geopandas as gpd
+import numpy as np
+import pytest
+import shapely
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.queries import range_files
+from explorer.queries.range_files import read_ranges
+
+GRID = Grid.around(13.4, 52.5, 5000, shape=64)
+SHAPES = [
+    shapely.Polygon([(0, 0), (900, 100), (0, 800)]),
+    shapely.Polygon(
+        [(-900, -900), (-100, -900), (-100, 0)], [[(-300, -800), (-200, -800), (-200, -700)]]
+    ),
+    shapely.MultiPolygon(
+        [shapely.box(1000, 1000, 1200, 1300), shapely.box(1400, 1000, 1500, 1300)]
+    ),
+]
+
+
+def frame(column: str = "NAME_2") -> gpd.GeoDataFrame:
+    return gpd.GeoDataFrame({column: ["A", None, "=C"], "pop": 1}, geometry=SHAPES, crs=GRID.crs)
+
+
+def zipped(folder, skip: str = "", twice: bool = False) -> bytes:
+    frame().to_file(folder / "wards.shp")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in folder.glob("wards.*"):
+            if path.suffix != skip:
+                archive.write(path, f"in/{path.name}")
+        if twice:
+            archive.write(folder / "wards.shp", "other.shp")
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("ending", ["gpkg", "parquet", "zip", "geojson", "own.geojson"])
+def test_areas_of_every_format_are_asked_as_they_are(tmp_path, ending) -> None:
+    path = tmp_path / f"areas.{ending}"
+    if ending == "zip":
+        path.write_bytes(zipped(tmp_path))
+    elif ending == "parquet":
+        frame().to_parquet(path)
+    elif ending == "own.geojson":
+        frame().to_crs(25833).to_file(path, driver="GeoJSON")
+    else:
+        made = frame().to_crs(4326) if ending == "geojson" else frame()
+        made.to_file(path)
+    for source in (path, path.read_bytes()):
+        found = read_ranges(source, GRID, path.name)
+        assert found.named == "NAME_2"
+        assert found.names == ["A", "", "=C"]
+        for shape, wanted in zip(found.shapes, SHAPES, strict=True):
+            assert shapely.hausdorff_distance(shape, wanted) < 0.1
+            assert shape.area == pytest.approx(wanted.area, rel=1e-3)
+        np.testing.assert_allclose(found.boxes, [shape.bounds for shape in found.shapes])
+
+
+def test_boxes_and_polygons_stand_in_one_csv() -> None:
+    text = f'name,x0,y0,x1,y1,wkt\nHome,0,0,10,20,\nHill,,,,,"{SHAPES[0].wkt}"\n'
+    found = read_ranges(text.encode(), GRID)
+    assert found.names == ["Home", "Hill"]
+    assert found.shapes[0] is None
+    assert found.boxes.tolist() == [[0, 0, 10, 20], [0, 0, 900, 800]]
+    alone = read_ranges(f'name;wkt\nHill;"{SHAPES[0].wkt}"\n'.encode(), GRID)
+    assert alone.shapes[0].equals(SHAPES[0])
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\0\0\x27\x0a0000", "zip all of them"),
+        (b"PK\x03\x04 broken", "not a zipped Shapefile"),
+        (b"SQLite format 3\0 broken", "could not be read"),
+        (b"PAR1 broken", "could not be read"),
+        (b"name,wkt\nA,POLYGON ((\n", "Row 1 of x has a wkt that is no polygon"),
+        (b"name,wkt\nA,POINT (1 2)\n", "a Point"),
+        (b"junk", "neither GeoJSON nor CSV"),
+        (b'{"type": "FeatureCollection", "features": []}', "holds no rectangle"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_sentence(content, sentence) -> None:
+    with pytest.raises(InputError, match=sentence) as caught:
+        read_ranges(content, GRID, "x")
+    assert str(caught.value).count("\n") == 0
+
+
+def test_an_archive_is_one_shapefile_and_no_bomb(tmp_path, monkeypatch) -> None:
+    with pytest.raises(InputError, match=r"file ending in \.dbf is missing"):
+        read_ranges(zipped(tmp_path, skip=".dbf"), GRID, "x.zip")
+    with pytest.raises(InputError, match=r"it holds 2 files ending in \.shp"):
+        read_ranges(zipped(tmp_path, twice=True), GRID, "x.zip")
+    content = zipped(tmp_path)
+    monkeypatch.setattr(range_files, "MOST_UNPACKED", 100)
+    with pytest.raises(InputError, match="unpacks to more"):
+        read_ranges(content, GRID, "x.zip")
+    monkeypatch.setattr(range_files, "MOST_BYTES", 100)
+    with pytest.raises(InputError, match="larger than"):
+        read_ranges(content, GRID, "x.zip")
+
+
+def test_a_map_without_places_on_the_earth_takes_csv_alone(tmp_path) -> None:
+    frame().to_file(tmp_path / "a.gpkg")
+    with pytest.raises(InputError, match="measured in cells"):
+        read_ranges(tmp_path / "a.gpkg", Grid.cells((8, 8)))
+    text = 'name,wkt\nA,"POLYGON ((0 0, 5 0, 0 5, 0 0))"\n'
+    assert read_ranges(text.encode(), Grid.cells((8, 8))).shapes[0].area == 12.5
+
+
+def test_a_polygon_that_was_moved_elsewhere_is_asked_where_it_is() -> None:
+    from explorer.queries.files import write_rectangles
+
+    boxes = np.array([SHAPES[0].bounds])
+    saved = json.loads(write_rectangles(boxes, ["A"], GRID, "geojson", polygons=SHAPES[:1]))
+    exactly = read_ranges(json.dumps(saved).encode(), GRID).shapes[0]
+    assert exactly.equals(SHAPES[0])
+    ((ring,)) = saved["features"][0]["geometry"]["coordinates"]
+    for place in ring:
+        place[0] += 0.01
+    moved = read_ranges(json.dumps(saved).encode(), GRID).shapes[0]
+    assert moved.bounds[0] == pytest.approx(680, abs=10)

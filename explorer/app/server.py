@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 
 from explorer.app import pages as registry
+from explorer.app.kit.reach import Reach, own_names
 from explorer.app.pages import Page
 from explorer.errors import InputError
 
@@ -145,19 +146,22 @@ def _listen(
     """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``."""
     port, hosts = where
     kinds = {page.key: page.load() for page in shown}
-
-    def maker(key: str) -> Callable[[], Any]:
-        return lambda: kinds[key].served(shown, **begin).page()
-
     routes = {"/": first, **{page.address: page.key for page in shown}}
     try:
         port = port or _free_port(address)
+        # This computer's names, those that were given, and no other site's page.
+        origins = _allowed(own_names(address), hosts, port)
+        reach = Reach(address, port, tuple(origins))
+
+        def maker(key: str) -> Callable[[], Any]:
+            more = {"reach": reach} if kinds[key].INVITES else {}
+            return lambda: kinds[key].served(shown, **begin, **more).page()
+
         server = pn.serve(
             {route: maker(key) for route, key in routes.items()},
             port=port,
             address=address,
-            # Both names of this computer, and no other site's page may open a session.
-            websocket_origin=_allowed(("localhost", "127.0.0.1", address), hosts, port),
+            websocket_origin=origins,
             # Who knows or chooses the id of a session has its document: only ours count.
             sign_sessions=True,
             secret_key=secrets.token_bytes(32),

@@ -48,6 +48,8 @@ class AppPage(pn.viewable.Viewer):
     TITLE: ClassVar[str]
     #: What the bar says about the screen.
     BADGE: ClassVar[str] = ""
+    #: Whether it invites others, and is told how they come to the server (``reach``).
+    INVITES: ClassVar[bool] = False
     #: What its widgets need of Panel.
     EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 

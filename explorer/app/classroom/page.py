@@ -79,11 +79,11 @@ class ClassResult(AppPage):
         self._cookie = Cookie()
         self._badge: Any = None
         self._stage = column(self.entrance.view)
+        title = f'<h1 class="visually-hidden">{self.TITLE}</h1>'
+        self._about = pane(f'<p class="summary">{words("classroom")["About"]}</p>')
         self.body = column(
-            pane(
-                f'<h1 class="visually-hidden">{self.TITLE}</h1>'
-                f'<p class="summary">{words("classroom")["About"]}</p>'
-            ),
+            pane(title),
+            self._about,
             self.message.view,
             self._stage,
             self._cookie.view,
@@ -158,8 +158,11 @@ class ClassResult(AppPage):
         self._stay("You are in the class.", **{"class": room.code})
 
     def _as_projector(self, room: ClassRoom) -> None:
-        base = self._base()
-        self.view = ProjectorView(room, base, self._why_not, self._ended, told=self._say_badge)
+        # Whoever is on the wall has heard it.
+        self._about.visible = False
+        self.view = ProjectorView(
+            room, self._base(), self._why_not, self._ended, told=self._say_badge
+        )
         self._stay("", **{"class": room.code, "view": "projector"})
 
     def _say_badge(self, revealed: bool) -> None:
@@ -211,6 +214,7 @@ class ClassResult(AppPage):
             return
         self.close()
         self._stage.objects = [self.entrance.view]
+        self._about.visible = True
         self._put_badge(NO_COUNTS)
         _address()
         self.message.inform("The class is over.")

@@ -84,15 +84,20 @@ class ParticipantView:
         )
         head = f'<p class="quiet">You are in the class {spaced(room.code)}. {text["Yours"]}</p>'
         found = pn.Row(
-            self.map.view,
             pn.Column(
                 self.result.view,
                 sizing_mode="stretch_width",
                 styles={"flex": "3 1 440px", "min-width": "0"},
                 margin=0,
             ),
+            self.map.view,
             sizing_mode="stretch_width",
-            styles={"flex-wrap": "wrap", "align-items": "flex-start"},
+            # The map stands at the left, and below the answer where there is no room beside it.
+            styles={
+                "flex-flow": "row-reverse wrap",
+                "align-items": "flex-start",
+                "justify-content": "flex-end",
+            },
             margin=0,
         )
         self.view = column(pane(head), self._waiting, self.result.question, self._drawing, found)

@@ -18,7 +18,7 @@ from explorer.teaching.classroom import ClassRoom, Snapshot, spaced
 from explorer.views.teaching.pooled import Bars, PooledChart, pooled_legend
 
 #: Seconds between two showings; pixels of the chart, and of its figures for the last row.
-GAP, HEIGHT, TYPE = 0.5, 420, "18px"
+GAP, HEIGHT, TYPE = 0.5, 500, "22px"
 
 
 class ProjectorView:

@@ -173,7 +173,8 @@ class TeacherView:
         there = self.room.look().present
         if not answers and not there:
             return ""
-        return f"Close it: {many(answers, 'answer')} of {many(there, 'participant')} present go"
+        lost = f", lose {many(answers, 'answer')}" if answers else ""
+        return f"Close it for {many(there, 'participant')}{lost}"
 
     def close(self) -> None:
         """Leave: the visit has ended. The class goes on."""

@@ -270,7 +270,7 @@ def test_nothing_is_forgotten_by_one_press(rooms) -> None:
     teacher.view.end.sure.clicks += 1
     assert not room.look().closed
     press(teacher, "Close the class")
-    press(teacher, "Close it: 1 answer of 1 participant present go")
+    press(teacher, "Close it for 1 participant, lose 1 answer")
     assert room.look().closed
     assert "The class is over." in texts(pupil)
 

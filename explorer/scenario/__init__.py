@@ -8,6 +8,7 @@ from explorer.scenario.model import PAGES, VERSION, Scenario
 from explorer.scenario.notebook import to_notebook
 from explorer.scenario.parts import AreaLooks, Choice, Looks, PeopleLooks, Sweep, TripLooks
 from explorer.scenario.presets import presets, read_scenario
+from explorer.scenario.story import Step, Story, read_screens
 
 __all__ = [
     "BOUNDS",
@@ -24,12 +25,15 @@ __all__ = [
     "PeopleLooks",
     "Row",
     "Scenario",
+    "Step",
+    "Story",
     "Sweep",
     "TripLooks",
     "example_boxes",
     "kind_of",
     "presets",
     "read_scenario",
+    "read_screens",
     "row_of",
     "to_notebook",
     "to_python",

@@ -22,6 +22,7 @@ from explorer.app.curator.start import (
     present,
     take,
 )
+from explorer.app.curator.story_controls import StoryControls
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
@@ -29,6 +30,7 @@ from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.scenario import Scenario, presets, to_notebook, to_python
+from explorer.scenario.story import screens
 from explorer.views.markup import safe_text
 
 #: Milliseconds without a change after which the address follows.
@@ -60,6 +62,9 @@ class Scenarios:
         self._released, self._taken = released, taken
         self._waiting: Scenario | None = parts.opening.scenario
         self._served = self._armed = False
+        #: Makes what the section has about stories, where the page shows some.
+        self.stories: Callable[[], StoryControls] | None = None
+        self.told: StoryControls | None = None
         self._changed_at = 0.0
         self._address: str | None = None
         self._browser = Browser(self._copied)
@@ -69,8 +74,8 @@ class Scenarios:
         self.section = ui.Accordion(("Scenarios", self._holder), **ui.SECTION)
         self.section.param.watch(lambda _e: self._fill(), "active")
         self.view = pn.Column(
-            self.section,
             self._browser.view,
+            self.section,
             sizing_mode="stretch_width",
             margin=(8, 6, 0, 6),
         )
@@ -237,7 +242,10 @@ class Scenarios:
         )
         self.file.refused = self._message.refuse
         self.file.param.watch(self._read, "value")
+        if self.stories is not None:
+            self.told = self.stories()
         self._holder.objects = [
+            *([] if self.told is None else [self.told.view]),
             help_pane(words("scenario")["Scenarios"]),
             self.preset,
             ui.wrapping(link, python, *files, self.file, margin=(4, 10)),
@@ -288,7 +296,11 @@ class Scenarios:
         if not event.new:
             return
         try:
-            self.open(Scenario.from_yaml(event.new))
+            found = screens(event.new)
+            if isinstance(found, Scenario):
+                self.open(found)
+            elif self.told is not None:
+                self.told.take(found)
         except InputError as error:
             self._message.refuse(str(error))
         self.file.clear()

@@ -13,7 +13,7 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.setting_fields import button
-from explorer.app.curator.start import Opening
+from explorer.app.curator.start import Opening, known_city, known_lesson
 from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.prose import column, pane
@@ -157,6 +157,16 @@ class Learn(CuratorPage):
         self.contents.side.visible = data.heat is not None
         if self.card is not None:
             self.card.use(data)
+
+    def take_screen(self, screen: Scenario) -> None:
+        """Open the lesson of a screen, a step of a story, on its city."""
+        known_city(screen)
+        known_lesson(screen)
+        sides = self.State.param.side.objects
+        self.state.put(
+            city=screen.city, side=screen.side if screen.side in sides else self.state.side
+        )
+        self.open(self._number(screen.lesson) if screen.lesson else 0)
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""

@@ -74,6 +74,7 @@ class MapPage(CuratorPage):
             parts.refuse,
         )
         self.compose(parts)
+        self.body.append(self.scenarios.hidden)
         self.sidebar = [self.scenarios.view, self.drawer.view]
         watch = self.state.param.watch
         watch(lambda *_: self.settings_changed(), ["mechanism", "epsilon"])

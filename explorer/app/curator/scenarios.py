@@ -73,12 +73,10 @@ class Scenarios:
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
         self.section = ui.Accordion(("Scenarios", self._holder), **ui.SECTION)
         self.section.param.watch(lambda _e: self._fill(), "active")
-        self.view = pn.Column(
-            self._browser.view,
-            self.section,
-            sizing_mode="stretch_width",
-            margin=(8, 6, 0, 6),
-        )
+        self.view = pn.Column(self.section, sizing_mode="stretch_width", margin=(8, 6, 0, 6))
+        #: Speaks to the browser. In a drawer that is closed, as on a phone, it could not: what has
+        #: never been shown takes no value there.
+        self.hidden = self._browser.view
         self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
         if parts.opening.damaged:
             parts.refuse(parts.opening.damaged)

@@ -103,7 +103,10 @@ class StoryBar:
             self._message.refuse(str(error))
             return
         self._say(number)
-        self._browser.query(story=SHELF.put(self.story), step=str(number + 1))
+        query = {"story": SHELF.put(self.story), "step": str(number + 1)}
+        if screen is not None and screen.lesson:
+            query["lesson"] = screen.lesson
+        self._browser.query(**query)
 
     def close(self) -> None:
         """End the story; the screen stays."""

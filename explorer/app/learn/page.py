@@ -21,7 +21,9 @@ from explorer.app.kit.words import words
 from explorer.app.learn.card import LessonCard
 from explorer.app.learn.contents import Contents
 from explorer.app.learn.lottery_look import seen_in
+from explorer.app.learn.progress import Progress
 from explorer.app.state.choices import PlaceState
+from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
 from explorer.scenario import Scenario
 from explorer.teaching import EXPERIMENTS, lessons
@@ -110,6 +112,7 @@ class Learn(CuratorPage):
     def build(self, parts: PageParts) -> None:
         """Make the list of lessons and the place where one of them stands."""
         self.contents = Contents(parts, self.lessons, self.open)
+        self.progress = Progress(self.lessons, self._recalled)
         self._stage, self.notices = column(), pane(margin=(0, 0, 8, 0))
         self.before = button("Lesson before", lambda: self.open(self.number - 1))
         self.next = button("Next lesson", lambda: self.open(self.number + 1))
@@ -121,8 +124,11 @@ class Learn(CuratorPage):
             self.notices,
             self._stage,
             pn.Row(self.before, self.next, margin=(14, 0, 0, 0)),
+            self.progress.storage.view,
             margin=(10, 16, 24, 16),
         )
+        if pn.state.curdoc is not None:
+            when_loaded(self.progress.storage.recall)
         self.number = -1
         self.card: LessonCard | None = None
         self.open(self._first)
@@ -143,13 +149,25 @@ class Learn(CuratorPage):
             self.message.refuse,
             links=self.links,
             phone=self.phone,
+            moved=self._moved,
+            step=self.progress.step(self.lessons[number].key),
         )
         if self.parts.data is not None:
             self.card.use(self.parts.data)
         self._stage.objects = [self.card.view]
-        self.contents.mark(number)
+        self.contents.mark(number, self.progress.is_done)
         self.before.disabled = number == 0
         self.next.disabled = number == len(self.lessons) - 1
+
+    def _moved(self, step: int, answered: bool) -> None:
+        self.progress.note(self.lessons[self.number].key, step, answered)
+        self.contents.mark(self.number, self.progress.is_done)
+
+    def _recalled(self) -> None:
+        """The browser knows how far this reader has come."""
+        self.contents.mark(self.number, self.progress.is_done)
+        if self.card is not None and self.card.guide.step == 0:
+            self.card.guide.go(self.progress.step(self.lessons[self.number].key))
 
     def show(self, data: CityData) -> None:
         """Do the experiment on a city."""

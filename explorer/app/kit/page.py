@@ -8,13 +8,15 @@ from typing import Any, ClassVar, Self
 
 import panel as pn
 
-from explorer.app.kit import cell, notebook_output, notebook_places, ui
+from explorer.app.kit import cell, notebook_output, notebook_places, paper, ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.notebook_scripts import SCRIPTS
 from explorer.app.kit.theme import THEME
 from explorer.errors import InputError
 from explorer.grid.values import shown
+
+_THEME = paper.printable(THEME)
 
 
 class AppPage(pn.viewable.Viewer):
@@ -103,12 +105,14 @@ class AppPage(pn.viewable.Viewer):
                 "sidebar_resizable": False,
             }
         # On a phone links leave no room for a long title, and they do not name the page itself.
+        paper.prepare()
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
         return ui.Page(
             title=short if self.phone else self.TITLE,
             header=header(self.KEY, self.links, self.phone, self.BADGE),
             main=[self.body],
-            theme_config=THEME,
+            theme_config=_THEME,
+            sx=paper.FRAME,
             dark_theme=pn.config.theme != "default" or "theme" not in pn.state.session_args,
             **drawer,
         )

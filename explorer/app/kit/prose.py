@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.kit.paper import CHART_CSS
 from explorer.app.kit.theme import CSS
 
 LEARN_CSS = """
@@ -77,4 +78,5 @@ def chart_pane(figure: Any) -> Any:
     In a column of its own, which can be shown and hidden: a Bokeh pane takes `visible` back from
     its figure.
     """
-    return column(pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0))
+    drawn = pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0)
+    return column(drawn, stylesheets=[CHART_CSS])

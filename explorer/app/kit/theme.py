@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.app.kit import paper
+
 FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
@@ -165,6 +167,7 @@ details summary {{ font-size: 13px; line-height: 24px; cursor: pointer; }}
 .notice.info {{ border-color: #3b8fd6; background: rgba(59, 143, 214, .14); }}
 .visually-hidden {{ position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0;
   overflow: hidden; clip-path: inset(50%); white-space: nowrap; border: 0; }}
+{paper.CSS}
 """
 
 #: For widgets whose label is spoken and not shown.

@@ -63,7 +63,7 @@ class AveragingExperiment(StartedExperiment):
                     ),
                 ]
             ],
-            [self.running.status, self.said, self.figures, self.ledger, self.plot, self.twin],
+            [self.running.status, self.said, self.plot, self.ledger, self.figures, self.twin],
         )
 
     def begin(self) -> None:

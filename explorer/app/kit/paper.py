@@ -52,12 +52,22 @@ CSS = f"""
   :host {{ color: {INK} !important; print-color-adjust: exact;
     -webkit-print-color-adjust: exact; }}
   h2, h3 {{ break-after: avoid; }}
-  tr, .figures, .answer {{ break-inside: avoid; }}
+  tr, .figures {{ break-inside: avoid; }}
   .scroll {{ overflow: visible; }}
 }}
 """
 #: Of charts without a ground of their own; maps keep theirs.
 CHART_CSS = "@media print { :host { filter: var(--paper-turn, none); break-inside: avoid; } }"
+
+#: Of tables, which have the colours of the theme.
+TABLE_CSS = f"""
+@media print {{
+  :host .tabulator, :host .tabulator .tabulator-header, :host .tabulator .tabulator-col,
+  :host .tabulator .tabulator-tableholder, :host .tabulator .tabulator-table,
+  :host .tabulator .tabulator-row, :host .tabulator .tabulator-cell {{
+    background: {SHEET} !important; color: {INK} !important; }}
+}}
+"""
 
 # Once for a window: what lies outside of the page, and how wide the page is on the screen.
 _ONCE = """
@@ -78,6 +88,11 @@ if (!window.explorer_paper) {
     const {style} = document.documentElement
     style.setProperty("--paper-width", `${wide}px`)
     style.setProperty("--paper-zoom", String(Math.min(1, 1046 / wide)))
+    // Maps are as high as the window leaves room for; a sheet is another window.
+    style.setProperty("--explorer-window", `${window.innerHeight}px`)
+  })
+  window.addEventListener("afterprint", () => {
+    document.documentElement.style.removeProperty("--explorer-window")
   })
 }
 """

@@ -180,7 +180,8 @@ SPOKEN_LABEL = """
 SMALL_BUTTON = ".MuiButton-root { font-size: 13px; padding: 3px 9px; }"
 
 #: The table of boxes: thirteen columns beside a drawer on a small laptop.
-TABLE_CSS = """
+TABLE_CSS = (
+    """
 :host .tabulator { font-size: 13px; }
 :host .tabulator .tabulator-header .tabulator-col .tabulator-col-content { padding: 6px 4px; }
 :host .tabulator .tabulator-header .tabulator-col-title { font-size: 12.5px; font-weight: 600; }
@@ -194,3 +195,5 @@ div.causes i { display: inline-block; width: 8px; height: 8px; border-radius: 2p
   margin-right: 4px; }
 svg.causes { display: block; width: 100%; height: 7px; margin-top: 2px; }
 """
+    + paper.TABLE_CSS
+)

@@ -38,6 +38,12 @@ KINDS: dict[str, type[Experiment]] = {
 }
 
 
+_ROW = """
+:host { container: lesson / inline-size; }
+@media print { :host { display: block !important; } }
+"""
+
+
 class Bench(Protocol):
     """What stands in a card: an experiment, or a link to a screen."""
 
@@ -94,7 +100,7 @@ class LessonCard:
             sizing_mode="stretch_width",
             styles={"flex-wrap": "wrap", "gap": "8px 28px", "align-items": "flex-start"},
             # The guide asks how wide this is, and not the window: a notebook's cell is narrower.
-            stylesheets=[":host { container: lesson / inline-size; }"],
+            stylesheets=[_ROW],
             margin=0,
         )
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 
 from explorer.app import pages as registry
+from explorer.app.kit.reach import Reach, own_names
 from explorer.app.pages import Page
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
-    from explorer.scenario import Scenario
+    from explorer.scenario import Scenario, Story
 
 _HOST = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
 _WITH_PORT = re.compile(r":[0-9]+$")
@@ -33,7 +34,7 @@ def serve(
     warm: bool = True,
     start: bool = True,
     say: Callable[[str], None] = print,
-    scenario: Scenario | None = None,
+    scenario: Scenario | Story | None = None,
     **choices: Any,
 ) -> Any:
     """Serve the app until it is interrupted. It shows exact counts: curator mode.
@@ -49,7 +50,8 @@ def serve(
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
     say : called with a line on where the page is
-    scenario : what visitors begin with, on its page, unless their link says otherwise
+    scenario : what visitors begin with, on its page, unless their link says otherwise; of a story
+        its first screen, with the story's text below it
     **choices : first settings of each visitor, see `ExploreState`
 
     Returns
@@ -65,9 +67,13 @@ def serve(
     # Inside, since a process that serves an audience must not load what may hold exact numbers.
     from explorer.app.curator.start import known_city, known_lesson
     from explorer.cities.catalogue import cities
+    from explorer.scenario import Scenario
     from explorer.scenario.kinds import MAPS
 
     _refuse_in_a_worker()
+    story = None
+    if not isinstance(scenario, Scenario | None):
+        story, scenario = scenario, scenario.first
     if scenario is not None:
         known_city(scenario)
         known_lesson(scenario)
@@ -79,7 +85,8 @@ def serve(
         warm_up(key, **choices)
     begin = {"city": key, "scenario": scenario, **choices}
     first = "explore" if scenario is None else scenario.page
-    return _listen(registry.pages("curator"), first, begin, address, where, open, start, say)
+    curators = registry.pages("curator")
+    return _listen(curators, first, begin, address, where, open, start, say, story)
 
 
 def serve_audience(
@@ -141,23 +148,37 @@ def _listen(
     open: bool,
     start: bool,
     say: Callable[[str], None],
+    story: Story | None = None,
 ) -> Any:
-    """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``."""
+    """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``.
+
+    A visitor of the page ``first`` begins with ``story``.
+    """
     port, hosts = where
     kinds = {page.key: page.load() for page in shown}
-
-    def maker(key: str) -> Callable[[], Any]:
-        return lambda: kinds[key].served(shown, **begin).page()
-
     routes = {"/": first, **{page.address: page.key for page in shown}}
     try:
         port = port or _free_port(address)
+        # This computer's names, those that were given, and no other site's page.
+        origins = _allowed(own_names(address), hosts, port)
+        reach = Reach(address, port, tuple(origins))
+
+        def maker(key: str) -> Callable[[], Any]:
+            more = {"reach": reach} if kinds[key].INVITES else {}
+
+            def make() -> Any:
+                page: Any = kinds[key].served(shown, **begin, **more)
+                if story is not None and key == first:
+                    page.begin_story(story)
+                return page.page()
+
+            return make
+
         server = pn.serve(
             {route: maker(key) for route, key in routes.items()},
             port=port,
             address=address,
-            # Both names of this computer, and no other site's page may open a session.
-            websocket_origin=_allowed(("localhost", "127.0.0.1", address), hosts, port),
+            websocket_origin=origins,
             # Who knows or chooses the id of a session has its document: only ours count.
             sign_sessions=True,
             secret_key=secrets.token_bytes(32),

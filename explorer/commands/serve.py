@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--city", metavar="KEY", help="city to begin with (see `cities`; default the made-up one)"
     )
     parser.add_argument(
-        "--scenario", metavar="FILE", help="scenario (YAML) that visitors begin with"
+        "--scenario",
+        metavar="FILE",
+        help="scenario or story (YAML) that visitors begin with; of a story its first step",
     )
     parser.add_argument("--port", default="5006", help="0 picks a free one (default 5006)")
     parser.add_argument(
@@ -59,9 +61,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.scenario is not None:
         if arguments.city is not None:
             raise InputError("A scenario names its city; leave out --city or --scenario.")
-        from explorer.scenario import read_scenario
+        from explorer.scenario import read_screens
 
-        scenario = read_scenario(arguments.scenario)
+        scenario = read_screens(arguments.scenario)
     from explorer.app.server import serve
 
     serve(

@@ -10,6 +10,7 @@ from explorer.scenario.notebook import to_notebook
 from explorer.scenario.parts import AreaLooks, Choice, Looks, PeopleLooks, Sweep, TripLooks
 from explorer.scenario.polygons import Polygon
 from explorer.scenario.presets import presets, read_scenario
+from explorer.scenario.story import Step, Story, read_screens
 
 __all__ = [
     "BOUNDS",
@@ -28,6 +29,8 @@ __all__ = [
     "Polygon",
     "Row",
     "Scenario",
+    "Step",
+    "Story",
     "Sweep",
     "TripLooks",
     "carried",
@@ -36,6 +39,7 @@ __all__ = [
     "kind_of",
     "presets",
     "read_scenario",
+    "read_screens",
     "row_of",
     "to_notebook",
     "to_python",

@@ -9,7 +9,7 @@ import yaml
 
 from explorer.errors import InputError
 
-MOST_BYTES = 100_000
+MOST_BYTES, MOST_STORY_BYTES = 100_000, 300_000
 _DEEPEST = 8
 
 
@@ -17,13 +17,14 @@ class _Loader(yaml.SafeLoader):
     """Plain values only; no aliases, which unfold to any size, and no deep nesting."""
 
     depth = 0
+    what, deepest = "scenario", _DEEPEST
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise InputError("A scenario has no aliases (*): write each value out.")
+            raise InputError(f"A {self.what} has no aliases (*): write each value out.")
         self.depth += 1
-        if self.depth > _DEEPEST:
-            raise InputError("This is not a scenario: its entries are nested too deeply.")
+        if self.depth > self.deepest:
+            raise InputError(f"This is not a {self.what}: its entries are nested too deeply.")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -33,8 +34,14 @@ class _Loader(yaml.SafeLoader):
         names = [each.value for each, _ in node.value if isinstance(each.value, str)]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise InputError(f"The scenario has the entry {twice[0][:40]!r} twice: keep one.")
+            raise InputError(f"The {self.what} has the entry {twice[0][:40]!r} twice: keep one.")
         return super().construct_mapping(node, deep=deep)
+
+
+class _StoryLoader(_Loader):
+    """A story holds scenarios three levels down."""
+
+    what, deepest = "story", _DEEPEST + 3
 
 
 class _Dumper(yaml.SafeDumper):
@@ -57,30 +64,35 @@ for _each in (_Loader, _Dumper):
     )
 
 
-def read(text: str | bytes) -> Any:
-    """The plain values of a YAML text.
+def read(text: str | bytes, *, story: bool = False) -> Any:
+    """The plain values of a YAML text: of a scenario, or of a story, which holds several.
 
     Raises
     ------
     InputError
-        For more than 100 kB, what is not UTF-8 or not YAML, aliases, tags, entries given twice.
+        For more than 100 kB (a story 300 kB), what is not UTF-8 or not YAML, aliases, tags,
+        entries given twice.
     """
-    if len(text) > MOST_BYTES:
+    loader = _StoryLoader if story else _Loader
+    what, most = loader.what, MOST_STORY_BYTES if story else MOST_BYTES
+    if len(text) > most:
         raise InputError(
-            f"This file is larger than {MOST_BYTES // 1000} kB, which no scenario is: choose "
-            "another."
+            f"This file is larger than {most // 1000} kB, which no {what} is: choose another."
         )
     try:
         plain = text.decode("utf8") if isinstance(text, bytes) else text
-        return yaml.load(plain, Loader=_Loader)
+        return yaml.load(plain, Loader=loader)
+    except InputError:
+        # The loader's own sentences; an InputError is a ValueError, too.
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = "" if mark is None else f" (line {mark.line + 1})"
-        raise InputError(f"This is not a scenario: it is not YAML{where}.") from error
+        raise InputError(f"This is not a {what}: it is not YAML{where}.") from error
     except (ValueError, OverflowError, RecursionError, TypeError) as error:
         # Not UTF-8, dates that do not exist, numbers of thousands of digits, unusable keys.
         raise InputError(
-            "This is not a scenario: it has characters or values that cannot be read."
+            f"This is not a {what}: it has characters or values that cannot be read."
         ) from error
 
 

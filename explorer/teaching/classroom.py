@@ -15,19 +15,20 @@ from dataclasses import dataclass
 
 from explorer.errors import InputError
 from explorer.teaching.pool import SEEDS, Answer, Pool, Question, Summary
+from explorer.teaching.seats import Changed, Seats
 
 #: Characters of a code that cannot be taken for each other, spoken, printed or written by hand.
 CHARACTERS, LENGTH = "ACDEFGHJKMNPQRTVWXY34679", 8
 #: Limits: classes on one server; participants of a class (thirty, and some who open the page
-#: again); screens of its teacher; answers to a question, of one participant and of all.
+#: again); screens of its teacher, and as many of projectors; questions of a class; answers to one,
+#: of one participant and of all.
 MOST_CLASSES, MOST_PARTICIPANTS, MOST_SCREENS = 20, 40, 5
-MOST_OWN, MOST_ANSWERS = 100, 5000
+MOST_QUESTIONS, MOST_OWN, MOST_ANSWERS = 30, 100, 5000
 #: Seconds after which a class where nothing happens is forgotten, and one where nobody is may be.
 IDLE, EMPTY = 2 * 3600.0, 60.0
 #: Wrong codes that are answered at once, and how many more a second: 24^8 codes are 10^11.
 GUESSES, GUESSES_A_SECOND = 60, 2.0
 
-Changed = Callable[[], None]
 Clock = Callable[[], float]
 
 
@@ -53,6 +54,22 @@ class Snapshot:
     closed: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One question that the class has had, and what came back.
+
+    Attributes
+    ----------
+    question : Question
+    summary : of the answers, None without any
+    answers : (who, count, sd) in their order; who is the participant's number, from 1
+    """
+
+    question: Question
+    summary: Summary | None
+    answers: tuple[tuple[int, float, float], ...]
+
+
 class ClassRoom:
     """One class. `ClassRooms` makes it.
 
@@ -67,21 +84,24 @@ class ClassRoom:
         self.code, self.key = code, key
         self._clock = clock
         self._lock = threading.RLock()
-        self._participants: dict[int, Changed] = {}
+        self._participants = Seats()
         self._screens: dict[int, Changed] = {}
+        self._projectors: dict[int, Changed] = {}
         self._entered = 0
         self._number = 0
         self._question: Question | None = None
         self._pool: Pool | None = None
+        self._asked: list[tuple[Question, Pool]] = []
         self._seeds: set[int] = set()
         self._revealed = self._closed = False
         self._seen: Snapshot | None = None
         self._touched = clock()
 
-    def enter(self, changed: Changed, *, teacher: bool = False) -> int:
+    def enter(self, changed: Changed, *, teacher: bool = False, token: str = "") -> int:
         """Take part, or watch as the teacher; returns the number to `leave` with.
 
-        ``changed`` is called, from any thread, whenever `look` would show something new.
+        ``changed`` is called, from any thread, whenever `look` would show something new. A
+        participant who was here before comes back with the ``token`` of then, see `token`.
 
         Raises
         ------
@@ -90,36 +110,88 @@ class ClassRoom:
         """
         with self._lock:
             self._check_open()
-            seats = self._screens if teacher else self._participants
-            if len(seats) >= (MOST_SCREENS if teacher else MOST_PARTICIPANTS):
-                raise InputError(f"This class is full: {len(seats)} are in it already.")
+            if teacher:
+                _check_room(len(self._screens), MOST_SCREENS)
+            elif not self._participants.knows(token):
+                _check_room(self._participants.present, MOST_PARTICIPANTS)
             self._entered += 1
             number = self._entered
-            seats[number] = changed
+            if teacher:
+                self._screens[number] = changed
+            else:
+                self._participants.take(number, changed, token)
         self._tell()
         return number
+
+    def project(self, changed: Changed) -> int:
+        """Watch on a projector, as participants see it; returns the number to `leave` with.
+
+        Raises
+        ------
+        InputError
+            When there are too many projectors, or the class is over.
+        """
+        with self._lock:
+            self._check_open()
+            _check_room(len(self._projectors), MOST_SCREENS)
+            self._entered += 1
+            self._projectors[self._entered] = changed
+            return self._entered
+
+    def token(self, number: int) -> str:
+        """What brings a participant back: for that browser alone, and for nobody to see."""
+        with self._lock:
+            return self._participants.token(number)
 
     def leave(self, number: int) -> None:
         """Give the seat back; the answers stay in the pool."""
         with self._lock:
-            found = self._participants.pop(number, None) or self._screens.pop(number, None)
-        if found is not None:
+            watched = self._screens.pop(number, None) or self._projectors.pop(number, None)
+            left = self._participants.leave(number, answered=self._has_answered)
+        if left or watched is not None:
             self._tell()
 
     def ask(self, question: Question) -> None:
-        """Put a new question; the answers to the one before are forgotten."""
+        """Put a new question; those before are kept with their answers, see `history`.
+
+        Raises
+        ------
+        InputError
+            After too many questions, or when the class is over.
+        """
         with self._lock:
             self._check_open()
+            if len(self._asked) >= MOST_QUESTIONS:
+                raise InputError(
+                    f"This class has had {MOST_QUESTIONS} questions: save the answers and create "
+                    "another class."
+                )
             self._question = question
             self._begin()
+            self._asked.append((question, self._held()))
             self._revealed = False
         self._tell()
 
+    def history(self) -> tuple[Asked, ...]:
+        """Every question so far with its answers, the present one last."""
+        with self._lock:
+            kept = [(question, pool.summary(), pool.rows()) for question, pool in self._asked]
+        numbers: dict[int, int] = {}
+        for _, _, rows in kept:
+            for who, _, _ in rows:
+                numbers.setdefault(who, len(numbers) + 1)
+        return tuple(
+            Asked(question, summary, tuple((numbers[who], value, sd) for who, value, sd in rows))
+            for question, summary, rows in kept
+        )
+
     def reset(self) -> None:
-        """Forget the answers; the question stays."""
+        """Forget the answers to this question; the question stays."""
         with self._lock:
             self._check_open()
             self._begin()
+            if self._question is not None:
+                self._asked[-1:] = [(self._question, self._held())]
         self._tell()
 
     def reveal(self, shown: bool) -> None:
@@ -132,10 +204,11 @@ class ClassRoom:
         """End the class for everyone."""
         with self._lock:
             self._closed = True
-            informed = [*self._participants.values(), *self._screens.values()]
+            informed = self._informed()
             self._seen = None
             self._question = self._pool = None
-            self._participants, self._screens = {}, {}
+            self._asked = []
+            self._participants, self._screens, self._projectors = Seats(), {}, {}
         for each in informed:
             each()
 
@@ -153,7 +226,7 @@ class ClassRoom:
                 raise InputError("The teacher has not asked yet: wait for the question.")
             if number not in self._participants:
                 raise InputError("You are not in this class any more: join it again.")
-            if len(self._pool.own(number)) >= MOST_OWN:
+            if len(self._pool.own(self._participants.who(number))) >= MOST_OWN:
                 raise InputError(f"You have drawn {MOST_OWN} answers: that is enough for one.")
             if len(self._pool) >= MOST_ANSWERS:
                 raise InputError(f"The class has {MOST_ANSWERS:,} answers: the teacher can reset.")
@@ -173,6 +246,7 @@ class ClassRoom:
             late = self._closed or pool is None or number != self._number
             if pool is None or late or who not in self._participants:
                 return False
+            who = self._participants.who(who)
             if len(pool.own(who)) >= MOST_OWN or len(pool) >= MOST_ANSWERS:
                 return False
             pool.add(who, answer)
@@ -183,6 +257,7 @@ class ClassRoom:
     def own(self, who: int) -> tuple[float, ...]:
         """Answers of one participant to the present question."""
         with self._lock:
+            who = self._participants.who(who)
             return self._pool.own(who) if self._pool is not None else ()
 
     def look(self) -> Snapshot:
@@ -194,7 +269,7 @@ class ClassRoom:
                     self._question,
                     self._pool.summary() if self._pool is not None else None,
                     self._revealed,
-                    len(self._participants),
+                    self._participants.present,
                     self._closed,
                 )
             return self._seen
@@ -207,12 +282,23 @@ class ClassRoom:
     def empty(self) -> bool:
         """Whether nobody is there."""
         with self._lock:
-            return not self._participants and not self._screens
+            return not self._informed()
 
     def _begin(self) -> None:
         self._number += 1
         self._pool = Pool(self._question.true) if self._question is not None else None
         self._seeds = set()
+
+    def _held(self) -> Pool:
+        assert self._pool is not None
+        return self._pool
+
+    def _has_answered(self, who: int) -> bool:
+        return any(pool.own(who) for _, pool in self._asked)
+
+    def _informed(self) -> list[Changed]:
+        screens = [*self._screens.values(), *self._projectors.values()]
+        return [*self._participants.told, *screens]
 
     def _check_open(self) -> None:
         if self._closed:
@@ -222,7 +308,7 @@ class ClassRoom:
         with self._lock:
             self._seen = None
             self._touched = self._clock()
-            informed = [*self._participants.values(), *self._screens.values()]
+            informed = self._informed()
         # Without the lock: who is informed may look at once.
         for each in informed:
             each()
@@ -317,6 +403,11 @@ class ClassRooms:
         for room in list(self._by_code.values()):
             if room.idle() > (EMPTY if full and room.empty else IDLE):
                 self.close(room)
+
+
+def _check_room(there: int, most: int) -> None:
+    if there >= most:
+        raise InputError(f"This class is full: {there} are in it already.")
 
 
 def tidy(typed: object) -> str:

@@ -20,6 +20,7 @@ from explorer.mechanisms import all_mechanisms, mechanism
 from explorer.mechanisms.limits import Epsilon
 from explorer.points import truth as queries
 from explorer.points.matrix import FrequencyMatrix
+from explorer.releases.release import Release
 from explorer.teaching.places import on_map
 from explorer.teaching.previews import taught
 from explorer.teaching.settings import BoxSetting, Settings
@@ -36,7 +37,8 @@ MOST_BARS, MOST_VALUE = 40, 1e15
 class QuestionSettings(Settings):
     """What a teacher chooses for a question."""
 
-    mechanism = param.Selector(default="htf", objects=list(all_mechanisms()), label="Mechanism")
+    # Its answers vary as much as it states and around the truth: theory fits the first histogram.
+    mechanism = param.Selector(default="ag", objects=list(all_mechanisms()), label="Mechanism")
     epsilon = Epsilon(0.1)
     box = BoxSetting(default=(0.45, 0.4, 0.55, 0.5), label="Box")
 
@@ -91,11 +93,15 @@ class Question:
         """The mechanism's title."""
         return mechanism(self.mechanism).title
 
+    def preview(self, seed: int) -> tuple[Answer, Release]:
+        """One preview with this seed and its answer; books nothing, for any thread."""
+        release = taught(self.mechanism, self.epsilon).release(self.matrix, rng=int(seed))
+        found = release.answer([self.rectangle])
+        return Answer(float(found.value[0]), float(found.sd[0])), release
+
     def draw(self, seed: int) -> Answer:
         """The answer of one preview with this seed; books nothing, for any thread."""
-        made = taught(self.mechanism, self.epsilon)
-        found = made.release(self.matrix, rng=int(seed)).answer([self.rectangle])
-        return Answer(float(found.value[0]), float(found.sd[0]))
+        return self.preview(seed)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +160,7 @@ class Pool:
     def __init__(self, true: float) -> None:
         self.true = true
         self._values: list[float] = []
+        self._people: list[int] = []
         self._variances: list[float] = []
         self._own: dict[int, list[float]] = {}
         self._width = 0.0
@@ -164,6 +171,7 @@ class Pool:
     def add(self, who: int, answer: Answer) -> None:
         """Take an answer of a participant."""
         self._values.append(answer.value)
+        self._people.append(who)
         self._variances.append(answer.sd**2)
         self._own.setdefault(who, []).append(answer.value)
         if not self._width:
@@ -173,6 +181,11 @@ class Pool:
     def own(self, who: int) -> tuple[float, ...]:
         """The answers of one participant in their order."""
         return tuple(self._own.get(who, ()))
+
+    def rows(self) -> list[tuple[int, float, float]]:
+        """All answers in their order: whose, the count, the sd that it states of its noise."""
+        sds = [math.sqrt(each) for each in self._variances]
+        return list(zip(self._people, self._values, sds, strict=True))
 
     def summary(self) -> Summary | None:
         """All answers so far; None when there is none."""

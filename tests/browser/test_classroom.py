@@ -95,6 +95,19 @@ def test_two_participants_answer_and_the_teacher_sees_all(visit: Callable[..., P
     expect(two.get_by_text("You have drawn 2.")).to_be_visible()
     assert two.evaluate("document.documentElement.scrollWidth") == 390
 
+    # A reload is the same participant, with the answers of before and a map of their own.
+    expect(two.get_by_role("img", name=re.compile("Your private map"))).to_be_visible()
+    two.reload()
+    expect(two.get_by_text("You have drawn 2.")).to_be_visible()
+    expect(teacher.get_by_text("2 participants in the class now.")).to_be_visible()
+    expect(one.get_by_text("This screen holds no exact counts")).to_be_visible()
+    expect(teacher.get_by_text("Only this computer can open it")).to_be_visible()
+
+    # The wall gets what participants get, in large type.
+    wall = visit(f"class?class={code.replace(' ', '')}&view=projector")
+    expect(wall.locator(".count")).to_contain_text("3 answers")
+    expect(wall.locator(".wall")).to_have_text(code)
+
     # The bars in numbers, as the table says them, hold all answers.
     teacher.get_by_text("Bars in numbers").click()
     rows = teacher.get_by_role("table", name="Bars with answers").locator("tbody tr")
@@ -110,10 +123,13 @@ def test_two_participants_answer_and_the_teacher_sees_all(visit: Callable[..., P
     close = sum(abs(each - true) <= 0.1 * true for each in answers) / 3
     assert figure(teacher, "Within 10 %") == f"{100 * close:.0f} %"
     expect(said(one)).to_contain_text("The truth is not shown yet.")
+    for page in (one, two, wall):
+        assert f"{true:,.0f}" not in page.locator("body").inner_text()
     assert one.get_by_text("True count").count() == 0
     teacher.get_by_label("Show the truth to the class").click()
     for page in (one, two):
         expect(said(page)).to_contain_text(f"true count {true:,.0f}")
+    expect(wall.locator(".count")).to_contain_text(f"true count {true:,.0f}")
 
     # A new question, then a reload of the teacher's page, then the end.
     teacher.get_by_label("Epsilon").fill("1")
@@ -126,8 +142,16 @@ def test_two_participants_answer_and_the_teacher_sees_all(visit: Callable[..., P
     teacher.reload()
     expect(teacher.locator(".code")).to_have_text(code)
     expect(said(teacher)).to_contain_text("1 answer of 1 participant")
+    with teacher.expect_download() as saved:
+        teacher.get_by_text("Save all answers").click()
+    lines = saved.value.path().read_text().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["question", "1", "1", "1", "2"]
+    # A double click closes nothing: its second half lands on the way back.
+    button(teacher, "Close the class").dblclick()
+    expect(button(teacher, "Close the class")).to_be_visible()
     button(teacher, "Close the class").click()
-    for page in (teacher, one, two):
+    button(teacher, "Close it for 2 participants, lose 4 answers").click()
+    for page in (teacher, one, two, wall):
         expect(page.get_by_text("The class is over.")).to_be_visible()
         expect(button(page, "Join")).to_be_visible()
 
@@ -164,4 +188,5 @@ def test_a_wrong_code_is_one_sentence_and_the_keyboard_is_enough(
     expect(page.locator(".verdict")).to_contain_text("Your answer:")
     expect(said(teacher)).to_contain_text("1 answer of 1 participant")
     button(teacher, "Close the class").click()
+    button(teacher, "Close it for 1 participant, lose 1 answer").click()
     expect(page.get_by_text("The class is over.")).to_be_visible()

@@ -20,7 +20,7 @@ def number(text: str) -> float:
 
 def addressed(page: Page) -> Scenario:
     """The scenario of the address, which follows the screen after a moment."""
-    found = re.search(r"\?s=([\w-]+)", page.url)
+    found = re.search(r"[?&]s=([\w-]+)", page.url)
     return Scenario.from_link(found[1]) if found else Scenario()
 
 

@@ -20,6 +20,17 @@ CLASS_CSS = """
 .asked > div { flex: 1 1 220px; min-width: 0; }
 .asked h2 + p { opacity: 1; }
 .locator { flex: none; }
+.warned { border-left: 4px solid #d96a00; padding-left: 10px; }
+.qr { flex: none; width: 132px; height: 132px; background: #ffffff; border-radius: 4px; }
+.qr svg { display: block; width: 100%; height: 100%; }
+.projector { margin: 0 0 8px; }
+.projector .lead { font-size: 20px; line-height: 28px; overflow-wrap: anywhere; }
+.projector .wall { font-size: 52px; line-height: 64px; }
+.projector .count { font-size: 30px; line-height: 40px; font-weight: 600; margin: 6px 0;
+  font-variant-numeric: tabular-nums; }
+.projector .qr { width: min(100%, 320px); height: auto; aspect-ratio: 1; margin: 8px 0 16px; }
+.projector .asked { margin-bottom: 10px; }
+.projector .asked > div { flex: 1 1 320px; }
 """
 
 

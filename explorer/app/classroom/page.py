@@ -10,19 +10,27 @@ import panel as pn
 
 from explorer.app.classroom.entrance import MOST_TRIES, Entrance
 from explorer.app.classroom.participant import ParticipantView
+from explorer.app.classroom.projector import ProjectorView
 from explorer.app.classroom.teacher import TeacherView
+from explorer.app.kit import ui
+from explorer.app.kit.cookie import Cookie
+from explorer.app.kit.html import put
 from explorer.app.kit.labels import BADGE
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
+from explorer.app.kit.reach import Reach
 from explorer.app.kit.words import words
 from explorer.app.work.document import when_loaded
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
-from explorer.teaching.classroom import ClassRoom, ClassRooms
+from explorer.teaching.classroom import IDLE, ClassRoom, ClassRooms
 
 #: The classes of this server, shared by all visitors of the process.
 ROOMS = ClassRooms()
+#: What the bar says before anybody is teacher, and of screens that hold no exact count.
+NO_COUNTS = "This screen holds no exact counts"
+REVEALED = "Shows the true count of this question"
 
 
 class ClassResult(AppPage):
@@ -41,11 +49,14 @@ class ClassResult(AppPage):
         The server's pages.
     rooms : ClassRooms, optional
         Where classes are kept; without it all pages of this process share theirs.
+    reach : Reach, optional
+        How others come to the server; without it nobody can be invited by an address.
     """
 
     KEY = "classroom"
     TITLE = "Class result"
-    BADGE = BADGE
+    BADGE = NO_COUNTS
+    INVITES = True
 
     def __init__(
         self,
@@ -53,25 +64,29 @@ class ClassResult(AppPage):
         side: int = 256,
         links: Sequence[Link] = (),
         rooms: ClassRooms | None = None,
+        reach: Reach | None = None,
     ) -> None:
         super().__init__(links)
-        self._side = side
+        self._side, self._reach = side, reach
         self._rooms = ROOMS if rooms is None else rooms
         self._catalogue = {each.title: key for key, each in cities.cities().items()}
         self._city = cities.find(str(city or next(iter(self._catalogue.values())))).key
         if side not in (256, 512, 1024):
             raise InputError(f"The grid's side is {str(side)[:40]!r}: choose 256, 512 or 1024.")
         self.entrance = Entrance(self.join, self.create)
-        self.view: TeacherView | ParticipantView | None = None
+        self.view: TeacherView | ParticipantView | ProjectorView | None = None
         self._tries = 0
+        self._cookie = Cookie()
+        self._badge: Any = None
         self._stage = column(self.entrance.view)
+        title = f'<h1 class="visually-hidden">{self.TITLE}</h1>'
+        self._about = pane(f'<p class="summary">{words("classroom")["About"]}</p>')
         self.body = column(
-            pane(
-                f'<h1 class="visually-hidden">{self.TITLE}</h1>'
-                f'<p class="summary">{words("classroom")["About"]}</p>'
-            ),
+            pane(title),
+            self._about,
             self.message.view,
             self._stage,
+            self._cookie.view,
             margin=(10, 16, 24, 16),
         )
         self.live()
@@ -79,9 +94,18 @@ class ClassResult(AppPage):
         when_loaded(self._asked)
 
     @classmethod
-    def served(cls, links: Sequence[Link], city: Any = None, **_: Any) -> Self:
+    def served(
+        cls, links: Sequence[Link], *, city: Any = None, reach: Reach | None = None, **_: Any
+    ) -> Self:
         """The page of one visitor."""
-        return cls(city, links=links)
+        return cls(city, links=links, reach=reach)
+
+    def page(self) -> ui.Page:
+        """The page with its bar, whose badge says what this visitor's screen holds."""
+        page = super().page()
+        if not self.phone:
+            self._badge = page.header[0]
+        return page
 
     def join(self, code: str) -> None:
         """Take part in the class with this code."""
@@ -98,10 +122,15 @@ class ClassResult(AppPage):
         self.view = None
 
     def _asked(self) -> None:
-        """What the address asks for: ``?class=CODE``, or ``?teach=KEY`` of a teacher's reload."""
+        """What the address asks for: ``?class=CODE``, or ``?teach=KEY`` of a teacher's reload.
+
+        ``?class=CODE&view=projector`` is for the wall.
+        """
         code, key = _argument("class"), _argument("teach")
         if key:
             self._enter(lambda: self._rooms.back(key), self._as_teacher)
+        elif code and _argument("view") == "projector":
+            self._enter(lambda: self._rooms.find(code), self._as_projector)
         elif code:
             self.join(code)
 
@@ -120,8 +149,41 @@ class ClassResult(AppPage):
             self.message.refuse(str(error))
 
     def _as_participant(self, room: ClassRoom) -> None:
-        self.view = ParticipantView(room, self.message, self._ended)
+        name = f"dp-class-{room.code}"
+        seated = ParticipantView(
+            room, self.message, self._ended, token=self._cookie.read(name), told=self._say_badge
+        )
+        self.view = seated
+        self._cookie.keep(name, room.token(seated.number), IDLE)
         self._stay("You are in the class.", **{"class": room.code})
+
+    def _as_projector(self, room: ClassRoom) -> None:
+        # Whoever is on the wall has heard it.
+        self._about.visible = False
+        self.view = ProjectorView(
+            room, self._base(), self._why_not, self._ended, told=self._say_badge
+        )
+        self._stay("", **{"class": room.code, "view": "projector"})
+
+    def _say_badge(self, revealed: bool) -> None:
+        """Say in the bar what a screen that is not the teacher's holds."""
+        self._put_badge(REVEALED if revealed else NO_COUNTS)
+
+    def _put_badge(self, text: str) -> None:
+        if self._badge is not None:
+            put(self._badge, f'<span class="badge">{text}</span>')
+
+    def _base(self) -> str:
+        """The address of this server for others; "" where nobody else can come."""
+        if self._reach is None:
+            return ""
+        headers = pn.state.headers
+        secure = headers.get("X-Forwarded-Proto", "") == "https"
+        return self._reach.base(headers.get("Host", "")[:80], secure)
+
+    @property
+    def _why_not(self) -> str:
+        return "" if self._reach is None else self._reach.why_not
 
     def _as_teacher(self, room: ClassRoom) -> None:
         self.view = TeacherView(
@@ -132,15 +194,19 @@ class ClassResult(AppPage):
             self.message,
             self._ended,
             lambda: self._rooms.close(room),
+            base=self._base(),
+            why_not=self._why_not,
             phone=self.phone,
         )
+        self._put_badge(BADGE)
         self._stay("The class is open.", teach=room.key)
 
     def _stay(self, said: str, **query: str) -> None:
         """Show the class, and let a reload come back to it."""
         assert self.view is not None
         self._stage.objects = [self.view.view]
-        self.message.inform(said)
+        if said:
+            self.message.inform(said)
         _address(**query)
 
     def _ended(self) -> None:
@@ -148,6 +214,8 @@ class ClassResult(AppPage):
             return
         self.close()
         self._stage.objects = [self.entrance.view]
+        self._about.visible = True
+        self._put_badge(NO_COUNTS)
         _address()
         self.message.inform("The class is over.")
 
@@ -166,7 +234,7 @@ def _address(**query: str) -> None:
     kept = [
         (name, value)
         for name, value in parse_qsl(location.search.removeprefix("?"))
-        if name not in ("class", "teach")
+        if name not in ("class", "teach", "view")
     ]
     asked = urlencode([*kept, *query.items()])
     location.search = f"?{asked}" if asked else ""

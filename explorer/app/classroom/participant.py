@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+import panel as pn
+from numpy.typing import NDArray
+
+from explorer.app.classroom.own_map import OwnMap, picture
 from explorer.app.classroom.result import Result
 from explorer.app.classroom.sentences import about_own
 from explorer.app.curator.setting_fields import button
@@ -30,6 +35,15 @@ class Turn:
     seed: int
 
 
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What came of a draw: the answer, and the private map that gave it."""
+
+    turn: Turn
+    answer: Answer
+    picture: NDArray[np.uint8]
+
+
 class ParticipantView:
     """What one participant of a class sees and does.
 
@@ -38,6 +52,8 @@ class ParticipantView:
     room : ClassRoom
     message : where sentences go
     ended : called when the class is over
+    token : what the browser kept of this participant, "" for a new one
+    told : called with whether the truth is on the screen
 
     Raises
     ------
@@ -45,11 +61,20 @@ class ParticipantView:
         When the class is full or over.
     """
 
-    def __init__(self, room: ClassRoom, message: MessageArea, ended: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        room: ClassRoom,
+        message: MessageArea,
+        ended: Callable[[], None],
+        *,
+        token: str = "",
+        told: Callable[[bool], None],
+    ) -> None:
         self.room = room
-        self._message, self._ended = message, ended
+        self._message, self._ended, self._told = message, ended, told
         # Entering tells all, this page too: before it has its number.
-        self._number = self._seed = 0
+        self.number = self._seed = self._asked = 0
+        self.map = OwnMap()
         self.result = Result(own=True)
         self.draw_button = button("Draw my answer", self.draw, strong=True)
         text = words("classroom")
@@ -57,13 +82,28 @@ class ParticipantView:
         self._drawing = column(
             pane(f"<p>{text['Draw']}</p>", margin=(0, 0, 6, 0)), self.draw_button
         )
-        head = f'<p class="quiet">You are in the class {spaced(room.code)}.</p>'
-        self.view = column(
-            pane(head), self._waiting, self.result.question, self._drawing, self.result.view
+        head = f'<p class="quiet">You are in the class {spaced(room.code)}. {text["Yours"]}</p>'
+        found = pn.Row(
+            pn.Column(
+                self.result.view,
+                sizing_mode="stretch_width",
+                styles={"flex": "3 1 440px", "min-width": "0"},
+                margin=0,
+            ),
+            self.map.view,
+            sizing_mode="stretch_width",
+            # The map stands at the left, and below the answer where there is no room beside it.
+            styles={
+                "flex-flow": "row-reverse wrap",
+                "align-items": "flex-start",
+                "justify-content": "flex-end",
+            },
+            margin=0,
         )
+        self.view = column(pane(head), self._waiting, self.result.question, self._drawing, found)
         self.job = Job(_draw, self._publish, message.refuse, take=self._take, slow=self._slow)
         self._pulse = Pulse(self.show, GAP)
-        self._number = room.enter(self._pulse)
+        self.number = room.enter(self._pulse, token=token)
         self.show()
 
     def draw(self) -> None:
@@ -86,7 +126,11 @@ class ParticipantView:
         if self._drawing.visible is not asked or self._waiting.visible is asked:
             self._waiting.visible = not asked
             self._drawing.visible = self.result.view.visible = asked
-        own = self.room.own(self._number)
+        if look.number != self._asked:
+            self._asked = look.number
+            self.map.clear()
+        self._told(look.revealed and asked)
+        own = self.room.own(self.number)
         truth = look.revealed
         said = about_own(own, self._seed, look.summary, truth) if asked else ""
         self.result.show(look, truth=truth, own=own, said=said)
@@ -95,25 +139,29 @@ class ParticipantView:
         """Leave: the visit has ended."""
         self.job.close()
         self._pulse.close()
-        self.room.leave(self._number)
+        self.room.leave(self.number)
 
     def _next(self) -> None:
         """Take a seed for the next draw."""
         look = self.room.look()
-        seed = self.room.seed(self._number)
+        seed = self.room.seed(self.number)
         assert look.question is not None
         self._turn = Turn(look.question, look.number, seed)
 
     def _take(self) -> Turn:
         return self._turn
 
-    def _publish(self, found: tuple[Turn, Answer]) -> None:
-        turn, answer = found
+    def _publish(self, found: Drawn) -> None:
+        turn = found.turn
         # The teacher may have asked something else, or closed the class, meanwhile.
-        if self.room.answer(self._number, turn.number, answer):
-            self._seed = turn.seed
+        taken = self.room.answer(self.number, turn.number, found.answer)
         self._pulse.shown()
+        if taken:
+            self._seed = turn.seed
         self.show()
+        if taken:
+            question = turn.question
+            self.map.show(question.grid, found.picture, question.rectangle, question.city)
 
     def _slow(self, slow: bool) -> None:
         if slow:
@@ -122,5 +170,6 @@ class ParticipantView:
             self._message.done()
 
 
-def _draw(turn: Turn) -> tuple[Turn, Answer]:
-    return turn, turn.question.draw(turn.seed)
+def _draw(turn: Turn) -> Drawn:
+    answer, release = turn.question.preview(turn.seed)
+    return Drawn(turn, answer, picture(release))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from explorer.app.kit.numbers import share
+from explorer.teaching.classroom import Asked
 from explorer.teaching.pool import Question, Summary
 from explorer.views.markup import figures_strip
 from explorer.views.tables import Cell, details, number, table
@@ -19,15 +21,24 @@ _KEPT = 64
 def about_question(question: Question) -> str:
     """The question in one sentence, and what draws the answer in another."""
     x0, y0, x1, y1 = question.rectangle
-    west, south = question.grid.bounds[:2]
     metres = question.grid.unit == "m"
+    # The numbers of Explore's table, which counts from the middle of the map.
     unit, factor = ("km", 1000.0) if metres else ("cells", 1.0)
-    east_of = f"{(x0 - west) / factor:.3g} to {(x1 - west) / factor:.3g} {unit} from the west"
-    north_of = f"{(y0 - south) / factor:.3g} to {(y1 - south) / factor:.3g} {unit} from the south"
+    shown = [signed_short(edge / factor) for edge in (x0, x1, y0, y1)]
+    box = f"west {shown[0]} to east {shown[1]}, south {shown[2]} to north {shown[3]} {unit}"
     return (
-        f"How many people are in the box {east_of} and {north_of} of the map of {question.city}? "
+        f"How many people are in the box {box}, on the map of {question.city}? "
         f"A preview by {question.title} with epsilon {question.epsilon:.4g} answers."
     )
+
+
+def signed_short(value: float) -> str:
+    """An edge of a box in three digits and no more.
+
+    >>> signed_short(-0.04), signed_short(-2.031), signed_short(16.0)
+    ('−0.04', '−2.03', '16')
+    """
+    return f"{value:.3g}".replace("-", "−")
 
 
 def locator(question: Question) -> str:
@@ -144,6 +155,35 @@ def answer_tables(found: Summary, truth: bool) -> str:
     ]
     columns = [("answer", "a bar; its upper edge belongs to the next"), ("answers", "in this bar")]
     return comparison + details("Bars in numbers", table("Bars with answers", columns, bars))
+
+
+def history_table(history: Sequence[Asked]) -> str:
+    """All questions so far in one table, behind a line to click; nothing before the second."""
+    if len(history) < 2:
+        return ""
+    columns = [
+        ("question", ""),
+        ("asked", "mechanism and epsilon"),
+        ("answers", ""),
+        ("mean", ""),
+        ("true", "true count"),
+        ("sd", "standard deviation of the answers"),
+    ]
+    rows = []
+    for place, asked in enumerate(history, start=1):
+        question, found = asked.question, asked.summary
+        rows.append(
+            [
+                Cell(f"{place}, {question.city}"),
+                Cell(f"{question.title}, {question.epsilon:.4g}"),
+                Cell(f"{len(asked.answers):,}"),
+                Cell("–" if found is None else f"{found.mean:,.0f}"),
+                Cell(f"{question.true:,.0f}"),
+                Cell("–" if found is None else number(found.sd)),
+            ]
+        )
+    heading = "Questions so far"
+    return details(heading, table(heading, columns, rows))
 
 
 def about_own(own: tuple[float, ...], seed: int, found: Summary | None, truth: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 from collections.abc import Callable
 from functools import partial
 
@@ -10,17 +11,21 @@ import panel as pn
 
 from explorer.app.classroom.look import class_pane
 from explorer.app.classroom.result import Result
-from explorer.app.classroom.sentences import many
+from explorer.app.classroom.sentences import history_table, many
 from explorer.app.curator.data import CityData, is_loaded, load_city
 from explorer.app.curator.place_picker import Where
 from explorer.app.curator.setting_fields import Controls, button, field
 from explorer.app.kit import ui
+from explorer.app.kit.confirm import Confirmed
 from explorer.app.kit.html import put
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.prose import column, pane
+from explorer.app.kit.reach import qr_code
 from explorer.app.kit.words import words
 from explorer.app.work.background import Background
 from explorer.app.work.polling import Pulse
+from explorer.errors import InputError
+from explorer.teaching.answers_file import answers_csv
 from explorer.teaching.classroom import ClassRoom, spaced
 from explorer.teaching.pool import Question, QuestionSettings
 
@@ -39,6 +44,8 @@ class TeacherView:
     message : where sentences go
     ended : called when the class is over
     close : ends the class for all
+    base : address of the server for others, "" where there is none
+    why_not : why there is none
     phone : whether the page is on a phone
     """
 
@@ -52,6 +59,8 @@ class TeacherView:
         ended: Callable[[], None],
         close: Callable[[], None],
         *,
+        base: str = "",
+        why_not: str = "",
         phone: bool = False,
     ) -> None:
         self.room, self.settings = room, QuestionSettings()
@@ -66,13 +75,28 @@ class TeacherView:
             ui.choice("City", catalogue, city, **field(200)), self._choose_city, message.refuse
         )
         self.ask_button = button("Ask the class", self.ask, strong=True)
-        self.reset_button = button("Forget the answers", self._on_room(room.reset))
+        self.reset = Confirmed(
+            "Forget the answers",
+            "Keep the answers",
+            self._price_of_reset,
+            self._on_room(room.reset),
+        )
+        self.save = ui.FileDownload(
+            # Whoever finds the file must see what is in it.
+            filename=f"class-{room.code}.exact.csv",
+            label="Save all answers",
+            callback=lambda: io.BytesIO(answers_csv(room.history()).encode()),
+            variant="outlined",
+            size="small",
+            margin=(0, 8, 4, 0),
+        )
+        self.history = pane(margin=(8, 0))
         self.reveal = ui.bind(
             ui.Switch(label="Show the truth to the class", size="small", margin=(4, 16, 4, 0)),
             lambda shown: room.reveal(shown is True),
             message.refuse,
         )
-        self.close_button = button("Close the class", close)
+        self.end = Confirmed("Close the class", "Keep the class", self._price_of_end, close)
         text = words("classroom")
         controls_row = [self.city, controls.mechanism(), controls.number("epsilon")]
         ask = pn.Column(
@@ -87,7 +111,10 @@ class TeacherView:
         answers = pn.Column(
             self.result.question,
             self.result.view,
-            ui.wrapping(self.reset_button, self.reveal, self.close_button, margin=(8, 0)),
+            ui.wrapping(
+                *(self.reveal, self.save, *self.reset.parts, *self.end.parts), margin=(8, 0)
+            ),
+            self.history,
             sizing_mode="stretch_width",
             styles={"flex": "2 1 440px", "min-width": "0"},
             margin=0,
@@ -99,7 +126,7 @@ class TeacherView:
             styles={"flex-wrap": "wrap", "gap": "0 24px", "align-items": "flex-start"},
             margin=0,
         )
-        self.view = column(class_pane(self._invitation(text["Invite"])), self.present, body)
+        self.view = column(class_pane(_invitation(room, base, why_not)), self.present, body)
         self._pulse = Pulse(self.show, GAP)
         self._number = room.enter(self._pulse, teacher=True)
         self._choose_city(city)
@@ -111,7 +138,10 @@ class TeacherView:
             self._message.refuse("The city is still being read: ask again in a moment.")
             return
         question = Question.of(self.data.matrix, self.data.title, self.settings.copy())
-        self._on_room(partial(self.room.ask, question))()
+        try:
+            self._on_room(partial(self.room.ask, question))()
+        except InputError as error:
+            self._message.refuse(str(error))
 
     def show(self) -> None:
         """Show what the class does."""
@@ -120,7 +150,9 @@ class TeacherView:
             self._ended()
             return
         asked = look.question is not None
-        self.reset_button.disabled = not asked
+        # Nothing is left to be asked about once the answers are gone.
+        self.reset.button.disabled = look.summary is None and not self.reset.asks
+        self.save.disabled = not asked
         self.reveal.disabled = not asked
         if self.reveal.value != look.revealed:
             self.reveal.value = look.revealed
@@ -129,6 +161,20 @@ class TeacherView:
             f'<p class="quiet">{many(look.present, "participant")} in the class now.</p>',
         )
         self.result.show(look, truth=True)
+        put(self.history, history_table(self.room.history()))
+
+    def _price_of_reset(self) -> str:
+        found = self.room.look().summary
+        return "" if found is None else f"Forget {many(found.answers, 'answer')} for good"
+
+    def _price_of_end(self) -> str:
+        """What closing loses; nothing while nobody has answered and nobody is there."""
+        answers = sum(len(each.answers) for each in self.room.history())
+        there = self.room.look().present
+        if not answers and not there:
+            return ""
+        lost = f", lose {many(answers, 'answer')}" if answers else ""
+        return f"Close it for {many(there, 'participant')}{lost}"
 
     def close(self) -> None:
         """Leave: the visit has ended. The class goes on."""
@@ -140,6 +186,8 @@ class TeacherView:
 
         def act() -> None:
             self._message.done()
+            for each in (self.reset, self.end):
+                each.withdraw()
             action()
             self.show()
             self._pulse.shown()
@@ -157,13 +205,32 @@ class TeacherView:
         self.data = data
         self.where.use(data)
 
-    def _invitation(self, text: str) -> str:
-        code, link = spaced(self.room.code), f"./class?class={self.room.code}"
-        host = pn.state.headers.get("Host", "")
-        shown = html.escape(f"{host[:80]}/class?class={self.room.code}") if host else "this link"
-        return (
-            '<div class="invitation"><div><p class="quiet">Class code</p>'
-            f'<p class="code">{code}</p></div><div><p class="finding">{text}</p>'
-            f'<p class="finding"><a href="{link}" target="_blank" rel="noopener">{shown}</a></p>'
-            "</div></div>"
-        )
+
+def address_of(base: str, room: ClassRoom) -> str:
+    """The address that leads into a class."""
+    return f"{base}/class?class={room.code}"
+
+
+def _invitation(room: ClassRoom, base: str, why_not: str) -> str:
+    """Code, address and picture for participants, and the way to the projector's view."""
+    text = words("classroom")["Invite"]
+    wall = f"./class?class={room.code}&amp;view=projector"
+    projector = (
+        f'<p class="finding"><a href="{wall}" target="_blank" rel="noopener">Open the projector '
+        "view</a>: code, picture and histogram in large type, without the truth.</p>"
+    )
+    if base:
+        link = html.escape(address_of(base, room))
+        way = f'<p class="finding"><a href="{link}" target="_blank" rel="noopener">{link}</a></p>'
+        drawn = qr_code(address_of(base, room))
+    else:
+        link = f"./class?class={room.code}"
+        here = f'<a href="{link}" target="_blank" rel="noopener">Open it on this computer</a>.'
+        said = html.escape(why_not or "Others open this page and type the code.")
+        way = f'<p class="finding warned">{said} {here}</p>'
+        drawn = ""
+    return (
+        '<div class="invitation"><div><p class="quiet">Class code</p>'
+        f'<p class="code">{spaced(room.code)}</p></div>{drawn}'
+        f'<div><p class="finding">{text}</p>{way}{projector}</div></div>'
+    )

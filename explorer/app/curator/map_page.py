@@ -17,6 +17,7 @@ from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.presenting import Presenting
 from explorer.app.curator.scenarios import Scenarios
+from explorer.app.curator.story_controls import StoryControls
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_tools import MapTools
@@ -24,6 +25,7 @@ from explorer.app.kit.maps import Tag
 from explorer.app.work.document import soon
 from explorer.grid.grid import Grid
 from explorer.grid.range_queries import Queries
+from explorer.scenario import Scenario
 
 if TYPE_CHECKING:
     import geopandas
@@ -77,6 +79,7 @@ class MapPage(CuratorPage):
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.presenting = Presenting(parts, self.tools, self.table, self._presented)
         self.tools.view.extend([self.presenting.reveal, self.presenting.button])
+        self.scenarios.stories = self._controls_of_stories
         self.history = History(parts.state, parts.rectangles)
         self.keys = Keys(self.pressed)
         self.editing = BoxEditing(
@@ -87,6 +90,7 @@ class MapPage(CuratorPage):
             parts.refuse,
         )
         self.compose(parts)
+        self.body.append(self.scenarios.hidden)
         self.sidebar = [self.scenarios.view, self.drawer.view]
         watch = self.state.param.watch
         watch(lambda *_: self.settings_changed(), ["mechanism", "epsilon"])
@@ -94,6 +98,10 @@ class MapPage(CuratorPage):
         watch(lambda *_: self.request(), list(self.LOOKS))
         watch(lambda *_: self.restyle(), list(self.STYLES))
         watch(lambda *_: self.history.note(), list(self.state.param))
+
+    def take_screen(self, screen: Scenario) -> None:
+        """Show a screen of this page, a step of a story."""
+        self.scenarios.open(screen)
 
     def page(self) -> ui.Page:
         """The page, whose address follows what is on it."""
@@ -248,6 +256,10 @@ class MapPage(CuratorPage):
         self.highlight()
         soon(self.numbers)
         self.scenarios.follow()
+
+    def _controls_of_stories(self) -> StoryControls:
+        """What the drawer offers about stories; made when its section is first opened."""
+        return StoryControls(self.story, self.scenarios.present, self.parts.refuse)
 
     def _taken(self) -> None:
         """The choices are those of a scenario: show its controls, its boxes and a preview of it."""

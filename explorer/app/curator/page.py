@@ -22,7 +22,8 @@ from explorer.app.curator.own import (
     refuse_unused,
 )
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.start import OWN, Opening, take
+from explorer.app.curator.start import OWN, Opening, not_here, take
+from explorer.app.curator.story_bar import StoryBar
 from explorer.app.curator.waiting import Waiting
 from explorer.app.kit.labels import BADGE
 from explorer.app.kit.navigation import Link
@@ -35,7 +36,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points, read_points
-from explorer.scenario import Scenario, kind_of
+from explorer.scenario import Scenario, Story, kind_of
 
 Place = tuple[Any, ...]
 
@@ -128,6 +129,8 @@ class CuratorPage(AppPage):
         self._going_back = False
         self.build(self.parts)
         self._waiting = Waiting(self.body, self.message.view)
+        self.story = StoryBar(self.KEY, self.links, self.take_screen, self.message)
+        self.body.append(self.story.view)
         self.state.param.watch(lambda *_: self.look_for_city(), [*self.PLACE])
         self.live()
         at_hand = self.at_hand(self.state.place)
@@ -135,6 +138,7 @@ class CuratorPage(AppPage):
             pn.state.onload(self.look_for_city)
         else:
             self._use(at_hand or self.read(self.state.place))
+        self.story.look_at_address()
 
     @classmethod
     def served(
@@ -148,6 +152,16 @@ class CuratorPage(AppPage):
         """The page of one visitor; a scenario about other data begins other pages only."""
         fits = scenario is not None and scenario.kind is kind_of(cls.KEY)
         return cls(city=city, scenario=scenario if fits else None, links=links, **begin)
+
+    def begin_story(self, story: Story) -> None:
+        """Begin with a story whose first screen is there, unless the address says otherwise."""
+        asked = {"s", "story", "lesson"} & {*pn.state.session_args}
+        if not asked:
+            self.story.open(story, show=False)
+
+    def take_screen(self, screen: Scenario) -> None:
+        """Show a screen of this page, a step of a story; refused where a page has none."""
+        raise InputError(not_here(screen))
 
     # What a page says about itself.
 

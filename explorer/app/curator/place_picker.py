@@ -75,7 +75,9 @@ class Where:
         self.data = data
         grid = data.grid
         drag = self._has_box and not self._phone
-        self.map = PlaceMap(grid.bounds, f"True map of {data.title}", drag=drag)
+        self.map = PlaceMap(
+            grid.bounds, f"True map of {data.title}", drag=drag, rim=self._has_place
+        )
         on_tap(self.map.figure, self.tapped)
         if drag:
             on_box(self.map.figure, lambda box, final: self.drawn(box) if final else None)

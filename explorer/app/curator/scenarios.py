@@ -22,6 +22,7 @@ from explorer.app.curator.start import (
     present,
     take,
 )
+from explorer.app.curator.story_controls import StoryControls
 from explorer.app.curator.workspace import STAYED, Workspace
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
@@ -31,6 +32,7 @@ from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.scenario import Scenario, presets, to_notebook, to_python
+from explorer.scenario.story import screens
 from explorer.views.markup import safe_text
 
 #: Milliseconds without a change after which the address follows.
@@ -70,6 +72,9 @@ class Scenarios:
         #: The menu of presets once the section was open, and the link of the chosen one's screen.
         self.preset: Any = None
         self._preset_link: str | None = None
+        #: Makes what the section has about stories, where the page shows some.
+        self.stories: Callable[[], StoryControls] | None = None
+        self.told: StoryControls | None = None
         self._changed_at = 0.0
         self._address: str | None = None
         self._browser = Browser(self._copied)
@@ -80,11 +85,13 @@ class Scenarios:
         self.section.param.watch(lambda _e: self._fill(), "active")
         self.view = pn.Column(
             self.section,
-            self._browser.view,
             sizing_mode="stretch_width",
             margin=(8, 6, 0, 6),
         )
         parts.remembered.section("scenarios", self.section)
+        #: Speaks to the browser. In a drawer that is closed, as on a phone, it could not: what has
+        #: never been shown takes no value there.
+        self.hidden = self._browser.view
         self._state.param.watch(lambda *_: self.follow(), list(self._state.param))
         if parts.opening.damaged:
             parts.refuse(parts.opening.damaged)
@@ -274,7 +281,10 @@ class Scenarios:
         )
         self.file.refused = self._message.refuse
         self.file.param.watch(self._read, "value")
+        if self.stories is not None:
+            self.told = self.stories()
         self._holder.objects = [
+            *([] if self.told is None else [self.told.view]),
             help_pane(words("scenario")["Scenarios"]),
             self.preset,
             ui.wrapping(link, python, *files, self.file, margin=(4, 10)),
@@ -335,7 +345,11 @@ class Scenarios:
             return
         with self._attempts.another():
             try:
-                self.open(Scenario.from_yaml(event.new))
+                found = screens(event.new)
+                if isinstance(found, Scenario):
+                    self.open(found)
+                elif self.told is not None:
+                    self.told.take(found)
             except InputError as error:
                 self._message.refuse(str(error))
         self.file.clear()

@@ -33,6 +33,15 @@ if (said.act === "address") {
   const rest = query.toString()
   const {pathname, hash} = window.location
   window.history.replaceState(window.history.state, "", pathname + (rest ? "?" + rest : "") + hash)
+} else if (said.act === "query") {
+  const query = new URLSearchParams(window.location.search)
+  for (const [name, value] of Object.entries(said.query)) {
+    if (value) query.set(name, value)
+    else query.delete(name)
+  }
+  const rest = query.toString()
+  const {pathname, hash} = window.location
+  window.history.replaceState(window.history.state, "", pathname + (rest ? "?" + rest : "") + hash)
 } else if (said.act === "go") {
   window.location.href = said.where
 } else if (said.act === "copy") {
@@ -88,6 +97,10 @@ class Browser:
     def address(self, link: str) -> None:
         """Let the address carry ``?s=link``, without a reload; "" takes it away."""
         self._send(act="address", link=link)
+
+    def query(self, **query: str) -> None:
+        """Let the address carry these arguments, without a reload; "" takes one away."""
+        self._send(act="query", query=query)
 
     def go(self, where: str) -> None:
         """Open another page of the server."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import panel as pn
 
-from explorer.app.kit import cell, notebook_output, notebook_places, ui
+from explorer.app.kit import cell, notebook_output, notebook_places, paper, ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.notebook_scripts import SCRIPTS
@@ -17,6 +17,8 @@ from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
+
+_THEME = paper.printable(THEME)
 
 
 class AppPage(pn.viewable.Viewer):
@@ -50,6 +52,8 @@ class AppPage(pn.viewable.Viewer):
     TITLE: ClassVar[str]
     #: What the bar says about the screen.
     BADGE: ClassVar[str] = ""
+    #: Whether it invites others, and is told how they come to the server (``reach``).
+    INVITES: ClassVar[bool] = False
     #: What its widgets need of Panel.
     EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 
@@ -104,6 +108,7 @@ class AppPage(pn.viewable.Viewer):
             }
         self.message.over_window()
         # On a phone links leave no room for a long title, and they do not name the page itself.
+        paper.prepare()
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
         dark = self._dark()
         lead(self.KEY, self.links)
@@ -111,9 +116,10 @@ class AppPage(pn.viewable.Viewer):
             title=short if self.phone else self.TITLE,
             header=header(self.KEY, self.links, self.phone, self.BADGE),
             main=[self.body, self.remembered.view, self.tab.view],
-            theme_config=THEME,
+            theme_config=_THEME,
             dark_theme=dark,
             raw_css=[first_paint(dark)],
+            sx=paper.FRAME,
             **drawer,
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import panel as pn
 
+from explorer.app.kit.paper import CHART_CSS
 from explorer.app.kit.theme import CSS
 
 LEARN_CSS = """
@@ -29,6 +30,7 @@ h2.lesson { font-size: 22px; line-height: 28px; }
 .goal { font-size: 15px; line-height: 22px; max-width: 90ch; }
 .finding { font-size: 15px; line-height: 22px; max-width: 100ch; }
 .finding b { font-variant-numeric: tabular-nums; }
+.numbers thead th, .numbers th:first-child { white-space: normal; vertical-align: bottom; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 18px; list-style: none; padding: 0;
   margin: 4px 0; font-size: 13px; line-height: 20px; }
 .legend svg { vertical-align: -1px; margin-right: 6px; }
@@ -38,7 +40,7 @@ h2.lesson { font-size: 22px; line-height: 28px; }
 .spent .row { display: grid; grid-template-columns: minmax(120px, 190px) 1fr; gap: 4px 12px;
   align-items: center; font-size: 13px; line-height: 20px; margin: 2px 0; }
 .spent .rail { display: flex; gap: 1px; height: 12px; }
-.spent .rail i { display: block; height: 100%; min-width: 2px; background: #3b8fd6; }
+.spent .rail i { display: block; height: 100%; min-width: 1px; background: #3b8fd6; }
 .spent .row.kept .rail i { background: #e08a2e; }
 """
 
@@ -76,4 +78,5 @@ def chart_pane(figure: Any) -> Any:
     In a column of its own, which can be shown and hidden: a Bokeh pane takes `visible` back from
     its figure.
     """
-    return column(pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0))
+    drawn = pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0)
+    return column(drawn, stylesheets=[CHART_CSS])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.app.kit import paper
+
 #: Of these Roboto is always there: it comes with the widgets, from the page's own server.
 FONT = "Inter, -apple-system, 'Segoe UI', Roboto, system-ui, 'DejaVu Sans', sans-serif"
 #: The four sizes of type. The two of running text grow with the window: a wide one is a projector.
@@ -218,6 +220,7 @@ details summary {{ font-size: {BASE}; line-height: 1.4; cursor: pointer; }}
 .notice.info {{ border-color: #3b8fd6; background: rgba(59, 143, 214, .14); }}
 .visually-hidden {{ position: absolute; width: 1px; height: 1px; margin: -1px; padding: 0;
   overflow: hidden; clip-path: inset(50%); white-space: nowrap; border: 0; }}
+{paper.CSS}
 """
 
 #: For widgets whose label is spoken and not shown.
@@ -254,4 +257,5 @@ div.causes {{ display: flex; justify-content: space-between; gap: 6px; line-heig
 div.causes i {{ display: inline-block; width: 8px; height: 8px; border-radius: 2px;
   margin-right: 4px; }}
 svg.causes {{ display: block; width: 100%; height: 7px; margin-top: 2px; }}
+{paper.TABLE_CSS}
 """

@@ -63,7 +63,7 @@ class AveragingExperiment(StartedExperiment):
                     ),
                 ]
             ],
-            [self.running.status, self.said, self.figures, self.ledger, self.plot, self.twin],
+            [self.running.status, self.said, self.plot, self.ledger, self.figures, self.twin],
         )
 
     def begin(self) -> None:
@@ -113,6 +113,15 @@ class AveragingExperiment(StartedExperiment):
         self.result(spoken, _figures(drawn, self.true), twin)
 
 
+def many(n: int, noun: str) -> str:
+    """So many of something.
+
+    >>> many(1, "redraw"), many(1101, "redraw")
+    ('1 redraw', '1,101 redraws')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def _sentence(found: Attack, true: float, title: str) -> str:
     n, first = len(found), float(found.answers[0])
     if n == 1:
@@ -153,16 +162,18 @@ def _figures(found: Attack, true: float) -> str:
 
 def ledgers(n: int, epsilon: float, spent: float) -> str:
     """What n redraws cost beside what n questions to one release cost."""
-    pieces = "".join('<i style="flex:1 1 0"></i>' for _ in range(min(n, 60)))
-    share = 100 / min(n, 60)
+    # A piece for each redraw while there is room for them; the lengths are always in proportion.
+    count = n if n <= 60 else 1
+    pieces = "".join('<i style="flex:1 1 0"></i>' for _ in range(count))
+    share, redraws = 100 / n, many(n, "redraw")
     return (
         '<div class="spent" role="img" aria-label="'
-        f"Epsilon spent: {n:,} redraws {spent:g}, one release asked {n:,} times {epsilon:g}"
+        f"Epsilon spent: {redraws} {spent:g}, one release asked {n:,} × {epsilon:g}"
         '">'
-        f'<div class="row"><span>{n:,} redraws: epsilon <b>{spent:g}</b></span>'
+        f'<div class="row"><span>{redraws}: epsilon <b>{spent:g}</b></span>'
         f'<span class="rail">{pieces}</span></div>'
         f'<div class="row kept"><span>one release, asked {n:,} ×: <b>{epsilon:g}</b></span>'
-        f'<span class="rail"><i style="width:{share:.2f}%"></i></span></div></div>'
+        f'<span class="rail"><i style="width:{share:.4g}%"></i></span></div></div>'
     )
 
 

@@ -1,19 +1,18 @@
-"""A lesson as a card: goal, minutes, steps, experiment, question, an answer to be asked for."""
+"""A lesson as a card: its words at the left, its experiment at the right."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import panel as pn
+
 from explorer.app.curator.data import CityData
-from explorer.app.curator.setting_fields import button
-from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
-from explorer.app.kit.prose import column, pane
 from explorer.app.learn.averaging import AveragingExperiment
 from explorer.app.learn.emptiness import EmptinessExperiment
 from explorer.app.learn.experiment import Experiment
+from explorer.app.learn.guide import Guide
 from explorer.app.learn.lottery import LotteryExperiment
 from explorer.app.learn.neighbours import NeighboursExperiment
 from explorer.app.learn.postprocessing import PostprocessingExperiment
@@ -24,8 +23,6 @@ from explorer.app.learn.threshold import ThresholdExperiment
 from explorer.app.learn.tolerance import ToleranceExperiment
 from explorer.app.learn.trust import TrustExperiment
 from explorer.teaching import EXPERIMENTS, Lesson
-from explorer.views.markup import safe_text
-from explorer.views.teaching.prose import prose
 
 KINDS: dict[str, type[Experiment]] = {
     "neighbours": NeighboursExperiment,
@@ -39,6 +36,12 @@ KINDS: dict[str, type[Experiment]] = {
     "trust": TrustExperiment,
     "refinement": RefinementExperiment,
 }
+
+
+_ROW = """
+:host { container: lesson / inline-size; }
+@media print { :host { display: block !important; } }
+"""
 
 
 class Bench(Protocol):
@@ -63,6 +66,8 @@ class LessonCard:
     refused : shows a sentence
     links : the server's pages
     phone : whether the page is on a phone
+    moved : called with the step that is shown, and whether the answer is
+    step : the step to begin with, from 0
     """
 
     def __init__(
@@ -73,6 +78,8 @@ class LessonCard:
         *,
         links: Sequence[Link],
         phone: bool,
+        moved: Callable[[int, bool], None],
+        step: int = 0,
     ) -> None:
         self.lesson = lesson
         self.experiment: Bench
@@ -81,21 +88,36 @@ class LessonCard:
         else:
             settings = EXPERIMENTS[lesson.experiment](**lesson.settings)
             self.experiment = KINDS[lesson.experiment](settings, refused, phone=phone)
-        self.reveal = button("Show the answer", self._toggle, strong=True)
-        self.answer = pane(margin=(6, 0))
-        self.view = column(
-            pane(_head(lesson, place)),
-            pane(_words("Steps", lesson.steps), margin=(8, 0, 4, 0)),
-            column(self.experiment.view, margin=(8, 0)),
-            pane(_words("Question", lesson.question), margin=(8, 0, 4, 0)),
-            self.reveal,
-            self.answer,
+        self.guide = Guide(lesson, place, moved, step)
+        self.view = pn.Row(
+            self.guide.view,
+            pn.Column(
+                self.experiment.view,
+                sizing_mode="stretch_width",
+                styles={"flex": "1 1 400px", "min-width": "0"},
+                margin=0,
+            ),
+            sizing_mode="stretch_width",
+            styles={"flex-wrap": "wrap", "gap": "8px 28px", "align-items": "flex-start"},
+            # The guide asks how wide this is, and not the window: a notebook's cell is narrower.
+            stylesheets=[_ROW],
+            margin=0,
         )
+
+    @property
+    def answer(self) -> Any:
+        """Where the answer stands once it was asked for."""
+        return self.guide.answer
+
+    @property
+    def reveal(self) -> Any:
+        """The button that shows the answer."""
+        return self.guide.reveal
 
     @property
     def answered(self) -> bool:
         """Whether the answer is on the page."""
-        return bool(self.answer.object)
+        return self.guide.answered
 
     def use(self, data: CityData) -> None:
         """Do the experiment on a city."""
@@ -104,23 +126,3 @@ class LessonCard:
     def close(self) -> None:
         """Another lesson is opened, or the visit has ended."""
         self.experiment.close()
-
-    def _toggle(self) -> None:
-        # Not merely hidden: until it is asked for, the answer is not sent at all.
-        words = _words("Answer", self.lesson.answer)
-        text = f'<div class="answer" role="status">{words}</div>'
-        put(self.answer, "" if self.answered else text)
-        self.reveal.label = "Hide the answer" if self.answered else "Show the answer"
-
-
-def _head(lesson: Lesson, place: tuple[int, int]) -> str:
-    minutes = f"{lesson.minutes} minute{'s' if lesson.minutes > 1 else ''}"
-    return (
-        f'<p class="kicker">Lesson {place[0]} of {place[1]} · {minutes}</p>'
-        f'<h2 class="lesson">{html.escape(safe_text(lesson.title))}</h2>'
-        f'<p class="goal">Goal: {html.escape(safe_text(lesson.goal, 300))}</p>'
-    )
-
-
-def _words(heading: str, text: str) -> str:
-    return f'<h3>{heading}</h3><div class="prose">{prose(text)}</div>'

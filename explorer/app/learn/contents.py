@@ -29,6 +29,7 @@ class Contents:
     ) -> None:
         tied = Tied(parts.state, parts.refuse)
         self.city, self.side = tied.choose("city", parts.catalogue), tied.choose("side")
+        self._lessons = lessons
         self.buttons = [self._button(i, each, chosen) for i, each in enumerate(lessons)]
         self.view = column(
             pane('<h2 class="section">Lessons</h2>', margin=(0, 10)),
@@ -39,15 +40,18 @@ class Contents:
             pane(f'<p class="help">{words("learn")["Where"]}</p>', margin=(4, 10)),
         )
 
-    def mark(self, number: int) -> None:
-        """Show which lesson is open."""
-        for i, each in enumerate(self.buttons):
+    def mark(self, number: int, is_done: Callable[[str], bool] = lambda _key: False) -> None:
+        """Show which lesson is open, and which ones are done."""
+        for i, (lesson, each) in enumerate(zip(self._lessons, self.buttons, strict=True)):
             each.variant = "contained" if i == number else "text"
+            label = _label(i, lesson) + (" ✓" if is_done(lesson.key) else "")
+            if each.label != label:
+                each.label = label
 
     @staticmethod
     def _button(number: int, lesson: Lesson, chosen: Callable[[int], None]) -> Any:
         return ui.Button(
-            label=f"{number + 1}. {safe_text(lesson.title)}",
+            label=_label(number, lesson),
             size="small",
             variant="text",
             color="primary",
@@ -56,3 +60,7 @@ class Contents:
             sx={"justifyContent": "flex-start", "textAlign": "left", "lineHeight": 1.35},
             on_click=lambda _event: chosen(number),
         )
+
+
+def _label(number: int, lesson: Lesson) -> str:
+    return f"{number + 1}. {safe_text(lesson.title)}"

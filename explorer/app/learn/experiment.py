@@ -93,7 +93,7 @@ class Experiment(ABC):
             *right,
             sizing_mode="stretch_width",
             margin=0,
-            styles={"flex": "1 1 420px", "min-width": "0"},
+            styles={"flex": "3 1 360px", "min-width": "0"},
         )
         parts = [out] if left is None else [left, out]
         body = pn.Row(

@@ -95,7 +95,7 @@ class NeighboursExperiment(LiveExperiment):
                     actions(self.draw, self.running.cancel_button),
                 ]
             ],
-            [self.running.status, self.said, self.figures, self.plot, self.odds, self.twin],
+            [self.running.status, self.said, self.plot, self.figures, self.odds, self.twin],
         )
 
     def begin(self) -> None:

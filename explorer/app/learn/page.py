@@ -13,7 +13,7 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.setting_fields import button
-from explorer.app.curator.start import Opening
+from explorer.app.curator.start import Opening, known_city, known_lesson
 from explorer.app.curator.workspace import Workspace
 from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
@@ -22,7 +22,9 @@ from explorer.app.kit.words import words
 from explorer.app.learn.card import LessonCard
 from explorer.app.learn.contents import Contents
 from explorer.app.learn.lottery_look import seen_in
+from explorer.app.learn.progress import Progress
 from explorer.app.state.choices import PlaceState
+from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
 from explorer.scenario import Scenario
 from explorer.teaching import EXPERIMENTS, lessons
@@ -112,6 +114,7 @@ class Learn(CuratorPage):
         """Make the list of lessons and the place where one of them stands."""
         self.workspace = Workspace(self.KEY, parts.opening, parts.tab)
         self.contents = Contents(parts, self.lessons, self.open)
+        self.progress = Progress(self.lessons, self._recalled)
         self._stage, self.notices = column(), pane(margin=(0, 0, 8, 0))
         self.before = button("Lesson before", lambda: self.open(self.number - 1))
         self.next = button("Next lesson", lambda: self.open(self.number + 1))
@@ -123,8 +126,11 @@ class Learn(CuratorPage):
             self.notices,
             self._stage,
             pn.Row(self.before, self.next, margin=(14, 0, 0, 0)),
+            self.progress.storage.view,
             margin=(10, 16, 24, 16),
         )
+        if pn.state.curdoc is not None:
+            when_loaded(self.progress.storage.recall)
         self.number = -1
         self.card: LessonCard | None = None
         self.open(self._first)
@@ -145,13 +151,25 @@ class Learn(CuratorPage):
             self.message.refuse,
             links=self.links,
             phone=self.phone,
+            moved=self._moved,
+            step=self.progress.step(self.lessons[number].key),
         )
         if self.parts.data is not None:
             self.card.use(self.parts.data)
         self._stage.objects = [self.card.view]
-        self.contents.mark(number)
+        self.contents.mark(number, self.progress.is_done)
         self.before.disabled = number == 0
         self.next.disabled = number == len(self.lessons) - 1
+
+    def _moved(self, step: int, answered: bool) -> None:
+        self.progress.note(self.lessons[self.number].key, step, answered)
+        self.contents.mark(self.number, self.progress.is_done)
+
+    def _recalled(self) -> None:
+        """The browser knows how far this reader has come."""
+        self.contents.mark(self.number, self.progress.is_done)
+        if self.card is not None and self.card.guide.step == 0:
+            self.card.guide.go(self.progress.step(self.lessons[self.number].key))
 
     def show(self, data: CityData) -> None:
         """Do the experiment on a city."""
@@ -160,6 +178,16 @@ class Learn(CuratorPage):
         self.contents.side.visible = data.heat is not None
         if self.card is not None:
             self.card.use(data)
+
+    def take_screen(self, screen: Scenario) -> None:
+        """Open the lesson of a screen, a step of a story, on its city."""
+        known_city(screen)
+        known_lesson(screen)
+        sides = self.State.param.side.objects
+        self.state.put(
+            city=screen.city, side=screen.side if screen.side in sides else self.state.side
+        )
+        self.open(self._number(screen.lesson) if screen.lesson else 0)
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""

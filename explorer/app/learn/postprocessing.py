@@ -70,7 +70,7 @@ class PostprocessingExperiment(StartedExperiment):
                 ],
                 [controls.flag(name) for name in SWITCHES],
             ],
-            [self.running.status, self.said, self.figures, self.plot, self.twin],
+            [self.running.status, self.said, self.plot, self.figures, self.twin],
         )
         settings.param.watch(lambda *_: self._switched(), list(SWITCHES))
 

@@ -20,14 +20,16 @@ from explorer.views.markup import figures_strip
 from explorer.views.series import SKY, VIOLET
 from explorer.views.tables import Cell, table
 
-#: A hidden cell is grey, unlike any colour of the scale.
-HIDDEN = "#6d7782"
-COLOURS = (HIDDEN, *Cividis256[1:])
+#: A hidden cell is striped: no colour alone is unlike all those of the scale, whose middle is grey.
+HIDDEN = ("#2b323a", "#aeb8c4")
+#: Pixels from stripe to stripe.
+STRIPE = 6
+COLOURS = (*HIDDEN, *Cividis256[2:])
 LARGER, SMALLER = SKY, VIOLET
 
 
 class ThresholdExperiment(LiveExperiment):
-    """A map with grey cells, two boxes on it, a subtraction, and a private map beside it."""
+    """A map with striped cells, two boxes on it, a subtraction, and a private map beside it."""
 
     title = "A map that hides small counts"
     look = staticmethod(foil)
@@ -68,7 +70,7 @@ class ThresholdExperiment(LiveExperiment):
             self.settings.put(place=place)
 
     def show(self, found: Foiled) -> None:
-        """Show the map with its grey cells, and what subtracting gives away."""
+        """Show the map with its hidden cells, and what subtracting gives away."""
         assert self.where.map is not None
         self.found = found
         settings = found.settings
@@ -79,7 +81,7 @@ class ThresholdExperiment(LiveExperiment):
         self.where.map.show(_picture(found), spoken, COLOURS)
         put(
             self.where.caption,
-            f'<p class="quiet">Grey cells are hidden: fewer than {settings.k} people.</p>',
+            f'<p class="quiet">Striped cells are hidden: fewer than {settings.k} people.</p>',
         )
         put(
             self.figures,
@@ -114,15 +116,18 @@ def good_place(found: Foiled, settings: Any, number: int) -> tuple[float, float]
 
 
 def _picture(found: Foiled) -> NDArray[np.uint8]:
-    """Bytes of the published map, (pixels, pixels): 0 is hidden, else logarithmic from 1."""
+    """Bytes of the published map, (pixels, pixels): 0 and 1 are stripes, then logarithmic."""
     rows, cols = found.data.grid.shape
-    size = min(PIXELS, max(rows, cols))
-    fine = [(np.arange(size) + 0.5) / size * side for side in (rows, cols)]
+    # As many pixels as the screen has: stripes of blurred pixels would be grey.
+    fine = [(np.arange(PIXELS) + 0.5) / PIXELS * side for side in (rows, cols)]
     at = np.searchsorted(found.row_edges, fine[0], "right") - 1
     to = np.searchsorted(found.col_edges, fine[1], "right") - 1
     top = np.log1p(max(float(found.counts.max()), 1.0))
-    level = 1 + 254 * np.log1p(np.nan_to_num(found.shown)) / top
-    return np.where(np.isnan(found.shown), 0, level).astype(np.uint8)[np.ix_(at, to)]
+    level = 2 + 253 * np.log1p(np.nan_to_num(found.shown)) / top
+    published = level.astype(np.uint8)[np.ix_(at, to)]
+    y, x = np.indices(published.shape)
+    stripes = ((x + y) % STRIPE < STRIPE // 3).astype(np.uint8)
+    return np.where(np.isnan(found.shown)[np.ix_(at, to)], stripes, published)
 
 
 def _overlap(found: Foiled) -> tuple[list[Any], str, str]:

@@ -62,7 +62,7 @@ class ToleranceExperiment(StartedExperiment):
                     ),
                 ]
             ],
-            [self.running.status, self.said, self.figures, self.plot, self.twin],
+            [self.running.status, self.said, self.plot, self.figures, self.twin],
         )
 
     def start(self) -> None:

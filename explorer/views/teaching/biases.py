@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FactorRange
@@ -12,6 +13,9 @@ from explorer.releases.answers import Z95
 from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit, short_numbers
 
 Floats = NDArray[np.float64]
+
+#: Characters of a line beside the chart.
+CHARACTERS = 26
 
 
 class BiasChart:
@@ -34,12 +38,15 @@ class BiasChart:
     ) -> None:
         """Draw n rows, the first at the top; ``bias`` and its standard ``error`` are (n,)."""
         at = np.arange(len(names)) == chosen
+        # On one line the longest would take half of the chart.
+        names = [fill(name, CHARACTERS) for name in names]
         low, high = bias - Z95 * error, bias + Z95 * error
         self.figure.y_range.factors = list(reversed(names))
         ends = np.array([0.0, low.min(), high.max()])
         room = 0.06 * max(float(np.ptp(ends)), 1.0)
         self.figure.x_range.update(start=float(ends.min()) - room, end=float(ends.max()) + room)
-        self.figure.height = 70 + 30 * len(names)
+        lines = max(name.count("\n") for name in names)
+        self.figure.height = 70 + (30 + 12 * lines) * len(names)
         self.source.data = {
             "name": list(names),
             "bias": bias,

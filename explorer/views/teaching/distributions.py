@@ -14,6 +14,9 @@ from explorer.views.teaching.frame import FIRST, SECOND, chart, describe, limit,
 
 Floats = NDArray[np.float64]
 
+#: Pixels beside both charts, enough for any label of their axes.
+LEFT, RIGHT = 78, 24
+
 
 class DistributionsChart:
     """Probability of each output on both data sets, and log-ratios between two lines at epsilon."""
@@ -32,6 +35,10 @@ class DistributionsChart:
         self.lower.segment("x0", "y", "x1", "y", source=self.ratios, color=SECOND, line_width=3)
         self._limits = [limit(self.lower, "width", FIRST) for _ in range(2)]
         self.upper.xaxis.formatter = self.lower.xaxis.formatter = short_numbers()
+        # The widths of their labels differ: with as much room for both, the axes are one below the
+        # other.
+        self.upper.min_border_left = self.lower.min_border_left = LEFT
+        self.upper.min_border_right = self.lower.min_border_right = RIGHT
         self.upper.yaxis.axis_label = "probability density"
         self.lower.yaxis.axis_label = "log of the ratio"
         self.lower.xaxis.axis_label = "published answer"

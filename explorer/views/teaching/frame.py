@@ -17,7 +17,9 @@ FIRST, SECOND, TRUTH = BLUE, ORANGE, PLUM
 _SHORT_NUMBERS = """
 const size = Math.abs(tick), sign = tick < 0 ? "−" : ""
 if (size >= 1e6) return sign + String(Number((size / 1e6).toPrecision(4))) + "M"
-if (size >= 1e5) return sign + String(Number((size / 1e3).toPrecision(4))) + "k"
+// One kind for a whole axis: its largest tick says which.
+const most = Math.max(...ticks.map(Math.abs))
+if (most >= 1e5 && size >= 1e3) return sign + String(Number((size / 1e3).toPrecision(4))) + "k"
 return sign + Number(size.toPrecision(7)).toLocaleString("en-US", {maximumFractionDigits: 6})
 """
 
@@ -93,13 +95,14 @@ def powers_of_ten() -> CustomJSTickFormatter:
 def legend(entries: Iterable[tuple[str, str, str]]) -> str:
     """What the colours of a chart stand for, as HTML beside it.
 
-    ``entries`` are (colour, "line", "dash", "dot", "area" or "stripes", text).
+    ``entries`` are (colour, "line", "dash", "dot", "diamond", "area" or "stripes", text).
     """
     shapes = {
         "line": '<line x1="1" y1="6" x2="27" y2="6" stroke="{c}" stroke-width="3"/>',
         "dash": '<line x1="1" y1="6" x2="27" y2="6" stroke="{c}" stroke-width="2.5" '
         'stroke-dasharray="6,4"/>',
         "dot": '<circle cx="14" cy="6" r="4" fill="{c}"/>',
+        "diamond": '<path d="M14 0L19 6L14 12L9 6Z" fill="{c}"/>',
         "area": '<rect x="2" y="1" width="24" height="10" fill="{c}" fill-opacity="0.35"/>',
         "stripes": '<path d="M2 11L12 1M8 11L18 1M14 11L24 1M20 11L26 5M2 5L6 1" stroke="{c}" '
         'stroke-width="2"/>',

@@ -13,6 +13,8 @@ from explorer.views import palette
 from explorer.views.gestures import box_tool
 from explorer.views.small import SmallMap
 
+#: Part of the map on each side that a ring about a place at the edge needs.
+RIM = 0.045
 _EMPTY: dict[str, Any] = {"x0": [], "y0": [], "x1": [], "y1": [], "colour": [], "dash": []}
 
 
@@ -24,10 +26,16 @@ class PlaceMap:
     bounds : x0, y0, x1, y1 of the grid
     label : what the picture is, for a screen reader
     drag : whether a drag draws a box; on a phone it has to scroll the page
+    rim : whether there is room around the picture, so that no ring is cut at its edge
     """
 
     def __init__(
-        self, bounds: tuple[float, float, float, float], label: str, *, drag: bool
+        self,
+        bounds: tuple[float, float, float, float],
+        label: str,
+        *,
+        drag: bool,
+        rim: bool = False,
     ) -> None:
         self.small = SmallMap(bounds, label)
         self.boxes = ColumnDataSource(dict(_EMPTY))
@@ -52,6 +60,11 @@ class PlaceMap:
             line_width=2.5,
         )
         self.small.ring(self.place, 24)
+        if rim:
+            x0, y0, x1, y1 = bounds
+            wide, high = RIM * (x1 - x0), RIM * (y1 - y0)
+            fig.x_range.update(start=x0 - wide, end=x1 + wide)
+            fig.y_range.update(start=y0 - high, end=y1 + high)
 
     def show(self, picture: NDArray[np.uint8], label: str, colours: Sequence[str]) -> None:
         """Show a picture of bytes, (height, width) with row 0 south, in 256 colours."""

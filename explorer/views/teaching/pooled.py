@@ -43,15 +43,21 @@ class Bars:
 
 
 class PooledChart:
-    """A histogram built once, whose bars are replaced."""
+    """A histogram built once, whose bars are replaced.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    height : in pixels
+    type_size : of the axes, for a projector; the usual one without it
+    """
+
+    def __init__(self, height: int = HEIGHT, type_size: str = "") -> None:
         self.bars = ColumnDataSource({"left": [], "right": [], "top": []})
         self.bands = ColumnDataSource({"left": [], "right": [], "top": []})
         self.truth = ColumnDataSource({"x": [], "top": []})
         self.curve = ColumnDataSource({"x": [], "y": []})
         self.own = ColumnDataSource({"x": [], "y": [], "size": []})
-        self.figure = fig = chart(HEIGHT, x_range=(0, 1), y_range=(-0.6, 5))
+        self.figure = fig = chart(height, x_range=(0, 1), y_range=(-0.6, 5))
         fig.quad(
             left="left",
             right="right",
@@ -91,6 +97,9 @@ class PooledChart:
         fig.xaxis.ticker.desired_num_ticks = 5
         fig.yaxis.ticker.min_interval = 1
         fig.xgrid.visible = False
+        if type_size:
+            fig.axis.axis_label_text_font_size = type_size
+            fig.axis.major_label_text_font_size = type_size
 
     def clear(self, spoken: str) -> None:
         """Show nothing."""
@@ -101,7 +110,9 @@ class PooledChart:
     def show(self, bars: Bars, spoken: str) -> None:
         """Draw the histogram; ``spoken`` is the sentence read out."""
         low, high = ends(bars)
-        top = 1.12 * max(float(bars.counts.max()), 4.0)
+        curve = _curve(bars, low, high)
+        # The bell curve of little noise rises far above the bars; cut off, it would say nothing.
+        top = 1.12 * max(float(bars.counts.max()), 4.0, *curve["y"])
         self.figure.x_range.update(start=low, end=high)
         self.figure.y_range.update(start=-0.1 * top, end=top)
         _put(
@@ -123,7 +134,7 @@ class PooledChart:
         )
         shown = np.isfinite(bars.true)
         _put(self.truth, {"x": [bars.true] if shown else [], "top": [top] if shown else []})
-        _put(self.curve, _curve(bars, low, high))
+        _put(self.curve, curve)
         last = [0.0] * (len(bars.own) - 1) + [1.0] * bool(bars.own)
         _put(
             self.own,
@@ -170,7 +181,7 @@ def pooled_legend(*, truth: bool, own: bool) -> str:
     """What the colours are, for who sees the truth and who has answers of their own."""
     entries = [(palette.RUN, "area", "answers of the class")]
     if own:
-        entries.append((OWN, "dot", "your answers, the last one larger"))
+        entries.append((OWN, "diamond", "your answers, the last one larger"))
     if truth:
         entries += [
             (palette.TRUE, "line", "truth, with 5 % and 10 % around it"),

@@ -14,6 +14,25 @@ def _renderer() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
+def steps(text: str, now: int) -> tuple[str, int]:
+    r"""Markdown of steps as HTML, and how many there are; a list's items are the steps.
+
+    Items other than the one numbered ``now`` have the class "later". Words without a list are
+    shown as they are, and are one step.
+
+    >>> steps("1. Look.\n2. Think.", 1)[0].replace("\n", "")
+    '<ol><li value="1" class="later">Look.</li><li value="2">Think.</li></ol>'
+    """
+    tokens = _renderer().parse(text)
+    items = [each for each in tokens if each.type == "list_item_open" and each.level == 1]
+    for number, item in enumerate(items):
+        # What is hidden is not counted.
+        item.attrSet("value", str(number + 1))
+        if number != now:
+            item.attrJoin("class", "later")
+    return str(_renderer().renderer.render(tokens, _renderer().options, {})).strip(), len(items)
+
+
 def prose(text: str) -> str:
     """Markdown (CommonMark and tables) as HTML; it may come from any file.
 

@@ -1,6 +1,8 @@
 """The Class page: who sees what, and nothing is left of those who leave."""
 
+import csv
 import gc
+import io
 import weakref
 
 import numpy as np
@@ -11,12 +13,16 @@ from panel.io.state import set_curdoc
 
 from explorer.app import ClassResult
 from explorer.app.classroom.participant import ParticipantView
+from explorer.app.classroom.projector import ProjectorView
 from explorer.app.classroom.sentences import about_answers, about_own, about_question, answer_tables
 from explorer.app.classroom.teacher import TeacherView
+from explorer.app.curator.data import load_city
+from explorer.app.kit.reach import Reach
 from explorer.errors import InputError
 from explorer.teaching.classroom import ClassRooms, spaced
 from explorer.teaching.pool import Answer, Pool, Question, QuestionSettings
 from explorer.views.teaching.pooled import Bars, PooledChart, ends
+from tests.app.press import download, find, press, text
 from tests.helpers import city
 
 
@@ -85,7 +91,8 @@ def test_participants_see_the_truth_only_when_it_is_shown(rooms) -> None:
     held = [ref for ref in model.references() if type(ref).__name__ == "ColumnDataSource"]
 
     def numbers() -> set[float]:
-        return {float(v) for one in held for column in one.data.values() for v in column}
+        columns = [np.asarray(each) for one in held for each in one.data.values()]
+        return {v for each in columns if each.dtype.kind in "iuf" for v in each.ravel().tolist()}
 
     assert true in texts(teacher)
     assert true not in texts(pupil)
@@ -119,7 +126,8 @@ def test_a_new_question_forgets_and_the_end_leads_back(rooms) -> None:
     assert "epsilon 2" in texts(pupil)
     assert "Nobody has answered yet" in texts(pupil)
     pupil.view.draw()
-    teacher.view.reset_button.clicks += 1
+    press(teacher, "Forget the answers")
+    press(teacher, "Forget 1 answer for good")
     assert room.look().summary is None
     assert "have not drawn" in texts(pupil)
     rooms.close(room)
@@ -215,8 +223,8 @@ def test_own_answer_and_question_in_words() -> None:
     assert "You have drawn 2" in said
     assert "off" not in about_own((95.0,), 7, found, False)
     town = Question.of(city(), "Town", QuestionSettings(box=(0.25, 0.5, 0.75, 1.0), epsilon=0.2))
-    assert "16 to 48 cells from the west and 32 to 64 cells" in about_question(town)
-    assert "HTF with epsilon 0.2" in about_question(town)
+    assert "west 16 to east 48, south 32 to north 64 cells" in about_question(town)
+    assert "AG with epsilon 0.2" in about_question(town)
 
 
 def test_the_chart_holds_the_truth_only_when_given() -> None:
@@ -240,3 +248,159 @@ def test_the_chart_holds_the_truth_only_when_given() -> None:
     assert chart.bars.data is kept, "the same bars are not sent again"
     chart.clear("nothing")
     assert not len(chart.bars.data["top"])
+
+
+# What is kept, and what is asked before it is forgotten.
+
+
+def test_nothing_is_forgotten_by_one_press(rooms) -> None:
+    teacher, room = teach(rooms)
+    pupil = join(rooms, room.code)
+    pupil.view.draw()
+    press(teacher, "Forget the answers")
+    assert room.look().summary.answers == 1
+    # A double click lands on the way back.
+    press(teacher, "Keep the answers")
+    assert room.look().summary.answers == 1
+    assert find(teacher, "Forget the answers").visible
+    press(teacher, "Close the class")
+    press(teacher, "Keep the class")
+    assert not room.look().closed
+    # A client can press what is not shown.
+    teacher.view.end.sure.clicks += 1
+    assert not room.look().closed
+    press(teacher, "Close the class")
+    press(teacher, "Close it for 1 participant, lose 1 answer")
+    assert room.look().closed
+    assert "The class is over." in texts(pupil)
+
+
+def test_a_class_without_answers_or_people_closes_at_once(rooms) -> None:
+    teacher, room = teach(rooms)
+    press(teacher, "Close the class")
+    assert room.look().closed
+
+
+def test_a_new_question_keeps_the_answers_before_it_and_all_are_saved(rooms) -> None:
+    teacher, room = teach(rooms)
+    pupils = [join(rooms, room.code), join(rooms, room.code)]
+    for pupil in (*pupils, pupils[0]):
+        pupil.view.draw()
+    first = room.look().summary
+    teacher.view.settings.put(epsilon=2.0)
+    teacher.view.ask()
+    pupils[1].view.draw()
+    teacher.view.ask()
+    assert "Questions so far" in texts(teacher)
+    rows = list(csv.DictReader(io.StringIO(download(teacher, "Save all answers").decode())))
+    assert [row["question"] for row in rows] == ["1", "1", "1", "2", "3"]
+    assert [row["participant"] for row in rows] == ["1", "2", "1", "2", ""]
+    assert [row["epsilon"] for row in rows] == ["0.1", "0.1", "0.1", "2.0", "2.0"]
+    of_first = [float(row["answer"]) for row in rows[:3]]
+    assert np.mean(of_first) == pytest.approx(first.mean)
+    assert {float(row["exact_count"]) for row in rows} == {room.look().question.true}
+    assert find(teacher, "Save all answers").filename.endswith(".exact.csv")
+    # Nobody but the teacher has the table, whose numbers are exact.
+    assert "Questions so far" not in texts(pupils[0])
+
+
+# Who comes back, and what their screens hold.
+
+
+def test_a_participant_who_comes_back_has_the_answers_of_before(rooms) -> None:
+    _teacher, room = teach(rooms)
+    pupil, other = join(rooms, room.code), join(rooms, room.code)
+    pupil.view.draw()
+    token = room.token(pupil.view.number)
+    assert len(token) >= 32
+    assert token != room.token(other.view.number)
+    again = ParticipantView(room, pupil.message, list, token=token, told=bool)
+    assert room.look().present == 2
+    again.show()
+    assert "Your answer" in text(again)
+    pupil.close()
+    assert room.look().present == 2
+    again.draw()
+    assert "You have drawn 2." in text(again)
+    assert room.look().summary.people == 1
+
+
+def test_a_participants_map_is_their_own_and_holds_nothing_exact(rooms) -> None:
+    teacher, room = teach(rooms)
+    pupils = [join(rooms, room.code), join(rooms, room.code)]
+    assert not pupils[0].view.map.view.visible
+    for pupil in pupils:
+        pupil.view.draw()
+    drawn = [pupil.view.map.map.small.image.data["image"][0] for pupil in pupils]
+    assert drawn[0].dtype == np.uint8
+    assert (drawn[0] != drawn[1]).any(), "each has noise of their own"
+    truth = teacher.view.where.map.small.image.data["image"][0]
+    assert drawn[0].shape != truth.shape or (drawn[0] != truth).any()
+    teacher.view.ask()
+    assert not pupils[0].view.map.view.visible
+
+
+def test_a_screen_says_in_the_bar_what_it_holds(rooms) -> None:
+    teacher, room = teach(rooms)
+    pupil = page(rooms)
+    bar = pupil.page().header[0]
+    assert "no exact counts" in bar.object
+    pupil.join(room.code)
+    assert "no exact counts" in bar.object
+    teacher.view.reveal.value = True
+    assert "true count" in bar.object
+    teacher.view.reveal.value = False
+    assert "no exact counts" in bar.object
+    desk = page(rooms)
+    bar = desk.page().header[0]
+    desk.create()
+    assert "Contains exact counts" in bar.object
+
+
+def test_the_projector_shows_no_truth_until_the_class_may_see_it(rooms) -> None:
+    teacher, room = teach(rooms, mechanism="uniform")
+    pupil = join(rooms, room.code)
+    pupil.view.draw()
+    wall = ProjectorView(room, "http://192.0.2.7:5006", "", list, told=bool)
+    true = f"{room.look().question.true:,.0f}"
+    assert spaced(room.code) in text(wall)
+    assert "192.0.2.7:5006/class" in text(wall)
+    assert "1 answer" in text(wall)
+    assert true not in text(wall)
+    assert not len(wall.chart.truth.data["x"])
+    teacher.view.reveal.value = True
+    assert true in text(wall)
+    assert list(wall.chart.truth.data["x"]) == [room.look().question.true]
+
+
+def test_the_address_is_one_that_others_can_open(rooms) -> None:
+    alone = page(rooms, reach=Reach("127.0.0.1", 5006, ("localhost:5006", "127.0.0.1:5006")))
+    alone.create()
+    assert "Only this computer can open it" in texts(alone)
+    assert "--address 0.0.0.0" in texts(alone)
+    assert "<svg" not in texts(alone).split("Ask a question")[0]
+    names = ("localhost:5006", "127.0.0.1:5006", "0.0.0.0:5006", "192.0.2.7:5006")
+    open_one = page(rooms, reach=Reach("0.0.0.0", 5006, names))
+    open_one.create()
+    code = open_one.view.room.code
+    assert f"http://192.0.2.7:5006/class?class={code}" in texts(open_one)
+    assert "QR code of the address" in texts(open_one)
+
+
+def test_the_default_question_fits_its_theory() -> None:
+    asked = Question.of(load_city("madeup", 256).matrix, "Port Amber", QuestionSettings())
+    pool = Pool(asked.true)
+    for seed in range(60):
+        pool.add(seed, asked.draw(seed))
+    found = pool.summary()
+    # Five standard errors of a standard deviation and of a mean of 60.
+    assert abs(found.sd / found.theory - 1) < 5 / np.sqrt(2 * 59)
+    assert abs(found.mean - found.true) < 5 * found.theory / np.sqrt(60)
+    assert not found.is_wider
+    assert not found.is_off
+
+
+def test_the_bell_curve_is_never_cut_off() -> None:
+    chart, found = PooledChart(), summary([9_000.0, 10_000.0, 11_000.0], true=10_000.0)
+    chart.show(Bars(found.edges, found.counts, 10_000.0, 20.0), "little noise")
+    assert chart.figure.y_range.end > max(chart.curve.data["y"])

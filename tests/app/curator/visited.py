@@ -25,7 +25,7 @@ def addressing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scenario | str], No
 
 def browser(page: Any) -> list[Any]:
     """The two hidden fields through which page and browser speak: orders, answers."""
-    return list(page.scenarios.view.select(pn.widgets.TextInput))
+    return list(page.scenarios.hidden.select(pn.widgets.TextInput))
 
 
 def order_of(page: Any) -> dict[str, Any]:

@@ -1,0 +1,198 @@
+"""The bar of a story: what this step says and asks, back and next, notes for the presenter."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import panel as pn
+
+from explorer.app.curator.start import ARGUMENT, known_lesson, not_here
+from explorer.app.curator.story_shelf import SHELF
+from explorer.app.kit import ui
+from explorer.app.kit.browser import Browser
+from explorer.app.kit.html import put
+from explorer.app.kit.message import MessageArea
+from explorer.app.kit.navigation import Link
+from explorer.app.kit.theme import CSS
+from explorer.app.work.document import when_loaded
+from explorer.errors import InputError
+from explorer.scenario import Scenario, Story
+from explorer.views.markup import safe_text
+
+_STYLE = """
+.story .kicker { opacity: .78; margin: 0 0 2px; font-variant-numeric: tabular-nums; }
+.story .said { font-size: 16px; line-height: 23px; max-width: 110ch; }
+.story .ask { font-size: 16px; line-height: 23px; font-weight: 600; max-width: 110ch; }
+.notes { border-left: 4px solid #3aa58a; padding: 2px 0 2px 10px; margin: 4px 0; max-width: 110ch;
+  font-size: 14px; line-height: 20px; }
+"""
+#: At the window's lower edge, where it moves no map; on paper it stands where it is.
+_BAR = """
+:host { position: sticky; bottom: 0; z-index: 20; border-top: 2px solid #3b8fd6;
+  background: var(--panel-background-color, Canvas); color: var(--panel-on-background-color); }
+@media print { :host { display: none !important; } }
+"""
+
+
+class StoryBar:
+    """A story on one page. There is nothing on the page until one is opened.
+
+    Parameters
+    ----------
+    page : key of the page
+    links : the server's pages; a page that stands alone shows steps of its own kind only
+    take : shows a screen of this page
+    message : where sentences go
+    """
+
+    def __init__(
+        self,
+        page: str,
+        links: Sequence[Link],
+        take: Callable[[Scenario], None],
+        message: MessageArea,
+    ) -> None:
+        self._page, self._links, self._take, self._message = page, links, take, message
+        self.story: Story | None = None
+        self.number = 0
+        self._built = False
+        self.view = pn.Column(
+            sizing_mode="stretch_width", visible=False, margin=0, stylesheets=[_BAR]
+        )
+
+    def look_at_address(self) -> None:
+        """Go on with the story of this session's address, ``?story=KEY&step=2``."""
+        key, step = _argument("story"), _argument("step")
+        if not key:
+            return
+        try:
+            story = SHELF.find(key)
+        except InputError as error:
+            self._message.refuse(str(error))
+            return
+        number = int(step) - 1 if step.isdecimal() and len(step) < 4 else 0
+        # The address of a step brings its screen along.
+        brought = bool(_argument(ARGUMENT) or _argument("lesson"))
+        self.open(story, min(max(number, 0), len(story.steps) - 1), show=not brought)
+
+    def open(self, story: Story, number: int = 0, *, show: bool = True) -> None:
+        """Open a story at a step, counted from 0; without ``show`` its screen is there already."""
+        self.story = story
+        if not self._built:
+            self._build()
+        if show:
+            when_loaded(lambda: self.go(number))
+        else:
+            self._say(number)
+
+    def go(self, number: int) -> None:
+        """Show a step, on this page or by leading to the page of its screen."""
+        if self.story is None or not 0 <= number < len(self.story.steps):
+            return
+        screen = self._screen(number)
+        try:
+            if screen is not None and screen.page != self._page:
+                self._lead(screen, number)
+                return
+            if screen is not None:
+                self._take(screen)
+        except InputError as error:
+            self._message.refuse(str(error))
+            return
+        self._say(number)
+        query = {"story": SHELF.put(self.story), "step": str(number + 1)}
+        if screen is not None and screen.lesson:
+            query["lesson"] = screen.lesson
+        self._browser.query(**query)
+
+    def close(self) -> None:
+        """End the story; the screen stays."""
+        self.story = None
+        self.view.visible = False
+        self._browser.query(story="", step="")
+
+    def _screen(self, number: int) -> Scenario | None:
+        """The screen of a step, or of the last one before it that names one."""
+        assert self.story is not None
+        steps = self.story.steps
+        if number == self.number + 1 and steps[number].screen is None:
+            return None
+        named = [each.screen for each in steps[: number + 1] if each.screen is not None]
+        return named[-1] if named else None
+
+    def _lead(self, screen: Scenario, number: int) -> None:
+        found = [each.address for each in self._links if each.key == screen.page]
+        if not found:
+            raise InputError(not_here(screen))
+        assert self.story is not None
+        query = {"story": SHELF.put(self.story), "step": number + 1}
+        if screen.lesson:
+            known_lesson(screen)
+            what = f"lesson={quote(screen.lesson)}"
+        else:
+            what = f"{ARGUMENT}={screen.to_link()}"
+        self._browser.go(f"./{found[0]}?{what}&{urlencode(query)}")
+
+    def _build(self) -> None:
+        look: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
+
+        def button(label: str, pressed: Callable[[], None], **more: Any) -> Any:
+            clicked = {"on_click": lambda _event: pressed()}
+            return ui.Button(label=label, **{"variant": "outlined", **look, **clicked, **more})
+
+        self.back = button("Back", lambda: self.go(self.number - 1))
+        self.next = button("Next", lambda: self.go(self.number + 1), variant="contained")
+        self.notes = ui.Switch(label="Notes", size="small", margin=(4, 12, 4, 4))
+        self.notes.param.watch(lambda _event: self._note(), "value")
+        self.end = button("End the story", self.close, variant="text")
+        sheets = [CSS, _STYLE]
+        self.text = pn.pane.HTML("", stylesheets=sheets, sizing_mode="stretch_width", margin=0)
+        self.noted = pn.pane.HTML("", stylesheets=sheets, sizing_mode="stretch_width", margin=0)
+        self.text.styles = {"flex": "1 1 420px", "min-width": "0"}
+        self._browser = Browser(lambda _text: None)
+        buttons = pn.Row(self.back, self.next, self.notes, self.end, margin=0)
+        self.view.objects = [
+            pn.Row(
+                self.text,
+                buttons,
+                sizing_mode="stretch_width",
+                styles={"flex-wrap": "wrap", "gap": "4px 24px", "align-items": "center"},
+                margin=(8, 0, 4, 0),
+            ),
+            self.noted,
+            self._browser.view,
+        ]
+        self._built = True
+
+    def _say(self, number: int) -> None:
+        assert self.story is not None
+        self.number = number
+        step, count = self.story.steps[number], len(self.story.steps)
+        said = [safe_text(self.story.title, 80) or "Story", f"{number + 1} of {count}"]
+        if step.minutes:
+            before = sum(each.minutes for each in self.story.steps[:number])
+            said.append(f"minute {before} to {before + step.minutes} of {self.story.minutes}")
+        kicker = f'<p class="kicker">{html.escape(" · ".join(said))}</p>'
+        text = f'<p class="said">{html.escape(safe_text(step.text, 400))}</p>'
+        if step.ask:
+            text += f'<p class="ask">{html.escape(safe_text(step.ask, 300))}</p>'
+        put(self.text, f'<div class="story" role="status">{kicker}{text}</div>')
+        self.back.disabled, self.next.disabled = number == 0, number == count - 1
+        self._note()
+        self.view.visible = True
+
+    def _note(self) -> None:
+        """The presenter's notes; until they are asked for they are not sent at all."""
+        if self.story is None or self.notes.value is not True:
+            put(self.noted, "")
+            return
+        text = safe_text(self.story.steps[self.number].notes, 1100) or "No notes for this step."
+        put(self.noted, f'<p class="notes">{html.escape(text)}</p>')
+
+
+def _argument(name: str) -> str:
+    given = (pn.state.session_args.get(name) or [b""])[0]
+    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)

@@ -1,0 +1,130 @@
+"""Stories in the drawer: take the tour, open one, make one of the screens that one visits."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+
+from explorer.app.curator.parameters import help_pane
+from explorer.app.curator.story_bar import StoryBar
+from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.words import words
+from explorer.errors import InputError
+from explorer.scenario import Scenario, Step, Story
+from explorer.scenario.story import ASK, NOTES, TEXT
+from explorer.teaching.stories import TOUR, stories
+from explorer.views.markup import safe_text
+
+_NONE = "Choose one"
+
+
+class StoryControls:
+    """What the section "Scenarios" has about stories.
+
+    Parameters
+    ----------
+    bar : shows a story
+    present : returns the screen, or raises `InputError`
+    refused : shows a sentence
+    """
+
+    def __init__(
+        self, bar: StoryBar, present: Callable[[], Scenario], refused: Callable[[str], None]
+    ) -> None:
+        self._bar, self._present, self._refused = bar, present, refused
+        self.made: Story | None = None
+        known = {safe_text(each.title or key): key for key, each in stories().items()}
+        self.tour = self._button("Take the tour", lambda: self._open(TOUR), variant="contained")
+        self.choice = ui.Select(label="Story", options={_NONE: "", **known}, value="", **ui.WIDE)
+        ui.bind(self.choice, self._chosen, refused)
+        self.text = _line("What this screen shows", TEXT)
+        self.ask = _line("What to ask", ASK)
+        self.notes = _line("Notes for the presenter", NOTES)
+        self.add = self._button("Add this screen to the story", self._add)
+        self.save = ui.FileDownload(
+            label="Save story",
+            filename="story.yaml",
+            callback=self._written,
+            variant="outlined",
+            size="small",
+            margin=(0, 8, 4, 0),
+            visible=False,
+        )
+        self.play = self._button("Show the story", self._show)
+        self.play.visible = False
+        self.status = html_pane(margin=(0, 10))
+        self.view = pn.Column(
+            html_pane('<h2 class="section">Stories</h2>', margin=(0, 10)),
+            help_pane(words("scenario")["Stories"]),
+            ui.wrapping(self.tour, margin=(4, 10)),
+            self.choice,
+            self.text,
+            self.ask,
+            self.notes,
+            ui.wrapping(self.add, self.play, self.save, margin=(4, 10)),
+            self.status,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def take(self, story: Story) -> None:
+        """Open a story that came as a file; further screens are added to it."""
+        self.made = story
+        self._offer()
+        self._bar.open(story)
+
+    def _open(self, key: str) -> None:
+        self._bar.open(stories()[key])
+
+    def _chosen(self, key: str) -> None:
+        if key:
+            self.choice.value = ""
+            self._open(key)
+
+    def _add(self) -> None:
+        try:
+            # What is being typed arrives letter by letter; `value` waits for the field to be left.
+            text, ask, notes = (
+                each.value_input or each.value or "" for each in (self.text, self.ask, self.notes)
+            )
+            if not text.strip():
+                raise InputError("Say first what this screen shows, in the field above.")
+            step = Step(text, self._present(), ask, notes)
+            made = self.made
+            self.made = Story((step,), "My story") if made is None else made.with_step(step)
+            self.made.to_yaml()
+        except InputError as error:
+            self._tell(str(error))
+            return
+        for each in (self.text, self.ask, self.notes):
+            each.value = each.value_input = ""
+        self._offer()
+        count = len(self.made.steps)
+        self._tell(f"The story has {count} step{'' if count == 1 else 's'}: save it as a file.")
+
+    def _offer(self) -> None:
+        self.save.visible = self.play.visible = self.made is not None
+
+    def _show(self) -> None:
+        if self.made is not None:
+            self._bar.open(self.made)
+
+    def _written(self) -> io.BytesIO:
+        return io.BytesIO(b"" if self.made is None else self.made.to_yaml().encode())
+
+    def _tell(self, sentence: str) -> None:
+        put(self.status, f'<p class="help" role="status">{html.escape(sentence)}</p>')
+
+    @staticmethod
+    def _button(label: str, pressed: Callable[[], None], **look: Any) -> Any:
+        look = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0), **look}
+        return ui.Button(label=label, on_click=lambda _event: pressed(), **look)
+
+
+def _line(label: str, longest: int) -> Any:
+    return ui.TextInput(label=label, max_length=longest, **ui.WIDE)

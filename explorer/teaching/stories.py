@@ -1,0 +1,51 @@
+"""Stories that come along, beside the lessons: the tour, a workshop; and a teacher's own."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+from explorer.errors import InputError
+from explorer.scenario.story import Story, read_screens
+from explorer.teaching.lessons import FOLDER, SETTING
+
+#: The story for newcomers, by its key.
+TOUR = "tour"
+_MOST_FILES = 100
+
+
+def stories() -> dict[str, Story]:
+    """The stories by the name of their file without its ending, those that come along first.
+
+    They lie beside the lessons, ``NAME.yaml``, here and in the folder that EXPLORER_LESSONS names.
+    A file that cannot be used is left out with a warning that says why.
+
+    Examples
+    --------
+    >>> len(stories()["tour"].steps)
+    5
+    """
+    found: dict[str, Story] = {}
+    own = os.environ.get(SETTING)
+    for folder in [FOLDER, *([Path(own).expanduser()] if own else [])]:
+        for path in sorted(folder.glob("*.yaml"))[:_MOST_FILES]:
+            try:
+                found[path.stem] = read_story(path)
+            except InputError as error:
+                warnings.warn(f"{path.name} is left out: {error}", stacklevel=2)
+    return found
+
+
+def read_story(path: str | Path) -> Story:
+    """The story of a YAML file.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, and for one screen that is no story.
+    """
+    found = read_screens(path)
+    if not isinstance(found, Story):
+        raise InputError("This is one screen and no story: its first entry is 'story: 1'.")
+    return found

@@ -306,7 +306,9 @@ def bind(
         if undoing:
             # Going back is no choice: it must not switch "automatic" off.
             return
-        with attempts.another():
+        # What a control is sent back after a refusal is no attempt.
+        sent_back = event.type == "triggered"
+        with attempts.during() if sent_back else attempts.another():
             try:
                 apply(event.new)
             except InputError as error:

@@ -54,8 +54,8 @@ def test_boxes_are_dragged_on_either_map_and_answered(page) -> None:
     assert len(page.rectangles) == 4
     row = page.table.widget.value.iloc[-1]
     boxes = page.rectangles.boxes[-1:]
-    assert row["private"] == pytest.approx(page.screen.release.answer(boxes).value[0], abs=0.051)
-    assert row["true"] == pytest.approx(exact(people.counts(), boxes)[0], abs=0.051)
+    assert row["private"] == pytest.approx(page.screen.release.answer(boxes).value[0], abs=0.51)
+    assert row["true"] == pytest.approx(exact(people.counts(), boxes)[0], abs=0.51)
 
 
 def test_a_preview_is_one_draw_and_a_release_everybodys_own_shares(page, tmp_path) -> None:
@@ -168,7 +168,7 @@ def test_presets_of_people_open_from_the_menu(page) -> None:
     menu = page.scenarios.preset
     assert menu.options["Nobody sees a place"] == "10-nobody-sees-a-place"
     menu.value = "11-algorithm-2-as-printed"
-    assert menu.value == ""
+    assert menu.value
     preset = presets()["11-algorithm-2-as-printed"]
     assert page.scenarios.present() == replace(preset, title="", about="")
     assert f"{preset.title}: {preset.about}" in page.message.sentence

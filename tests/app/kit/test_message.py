@@ -72,6 +72,12 @@ def test_a_refusal_ends_with_the_next_attempt_of_the_same_control() -> None:
     one.value = 2
     assert area.sentence == ""
     assert not one.error_state
+    # What no browser sends is refused by the widget itself, which sends the old value back.
+    one._process_events({"value": "much"})
+    assert "cannot be" in area.sentence
+    assert one.error_state
+    one.value = 6
+    assert area.sentence == ""
 
 
 def test_news_and_refusals_go_after_a_while() -> None:

@@ -64,7 +64,7 @@ def test_it_opens_with_two_questions_and_the_answer_of_the_first(page) -> None:
     said = words(page.readout.answer)
     assert said.startswith("Q1, trips from a box of 1.4 × 1 km, to a box of 1.4 × 1 km:")
     assert f"{true[0]:,.0f} in truth" in said
-    assert list(page.table.widget.value["true"].round()) == list(true.round(1).round())
+    assert list(page.table.widget.value["true"].round()) == list(true.round())
 
 
 def test_a_truth_outside_the_range_is_said_with_its_reason(page) -> None:

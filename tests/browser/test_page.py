@@ -169,7 +169,7 @@ def test_own_points_need_a_declared_extent_and_columns_when_ambiguous(page, tmp_
     load = page.get_by_role("button", name="Load these points")
     expect(load).to_be_visible()
     page.locator("input[type=file]").first.set_input_files(path)
-    expect(page.get_by_text("File received")).to_be_visible()
+    expect(page.get_by_text(f"{path.name} received")).to_be_visible()
     load.click()
     expect(page.get_by_role("alert")).to_contain_text("Declare the map first")
     page.get_by_role("textbox", name="Centre longitude").fill("2.35")

@@ -31,7 +31,7 @@ class CountryUploadForm(UploadForm):
             MOST_BYTES,
             label="Choose boundaries",
             accept=",".join(ENDINGS),
-            uploaded_label="Boundaries received",
+            uploaded_label="{filename} received",
             variant="outlined",
             **wide,
         )

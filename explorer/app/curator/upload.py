@@ -79,7 +79,7 @@ class UploadForm:
             MOST_BYTES,
             label=self.CHOOSE,
             accept=",".join(ENDINGS),
-            uploaded_label="File received",
+            uploaded_label="{filename} received",
             variant="outlined",
             **wide,
         )

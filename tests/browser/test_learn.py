@@ -95,7 +95,7 @@ def test_one_person_more_or_less(lessons, matrix) -> None:
     (true,) = exact(matrix, matrix.grid.from_cells([[[120, 128], [128, 136]]]))
     expect(page.get_by_text(f"truly {true:,.0f} people, {true + 1:,.0f} with")).to_be_visible()
     pick(page, "Mechanism", "HTF")
-    expect(page.get_by_text("its cuts depend on the data")).to_be_visible()
+    expect(page.locator(".finding", has_text="its cuts depend on the data")).to_be_visible()
     pick(page, "Mechanism", "AG")
     page.get_by_role("button", name="Draw previews of both").click()
     expect(page.get_by_text("over 400 previews a side")).to_be_visible()

@@ -55,7 +55,7 @@ def test_explore_on_paper_holds_everything_and_no_controls(seen: Page) -> None:
         assert last["y"] + last["height"] < high
         assert high > page.viewport_size["height"]
     finally:
-        page.emulate_media(media="screen")
+        page.emulate_media(media="null")
         page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     wait_until(page, lambda: page.get_by_role("button", name="Add box").is_visible())
 

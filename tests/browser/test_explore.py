@@ -140,6 +140,8 @@ def test_a_cell_can_be_edited_and_an_impossible_edit_goes_back(page, matrix) -> 
         entry.fill(value)
         entry.press(key)
 
+    page.get_by_role("switch", name="Edit places").click()
+    cell(page, 0, "east km").wait_for()
     before = rows(page)[0]["true"]
     edit("2.5", "Enter")
     wait_until(page, lambda: rows(page)[0]["true"] != before)
@@ -149,6 +151,8 @@ def test_a_cell_can_be_edited_and_an_impossible_edit_goes_back(page, matrix) -> 
     edit("-9", "Tab")
     expect(page.get_by_role("alert")).to_contain_text("West must be smaller than east")
     wait_until(page, lambda: number(rows(page)[0]["east km"]) == 2.5)
+    page.get_by_role("switch", name="Edit places").click()
+    cell(page, 0, "east km").wait_for(state="hidden")
 
 
 def test_boxes_are_selected_deleted_and_added_without_a_mouse(page) -> None:

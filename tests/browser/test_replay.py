@@ -125,7 +125,7 @@ def test_a_new_picture_stops_the_player_and_closing_gives_the_map_back(page) -> 
     expect(step(page)).to_contain_text("Level 1 of 2: ")
     pick(page, "Mechanism", "HTF")
     expect(page.get_by_text(re.compile("Height . of .* of a preview"))).to_be_visible()
-    press(page, "Off")
+    press(page, "Boxes")
     expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == whole)
 

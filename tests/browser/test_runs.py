@@ -85,7 +85,7 @@ def test_runs_on_the_map_by_keyboard_and_played_and_stopped(page) -> None:
     press(page, "Pause")
     expect(page.get_by_role("button", name="Play the runs on the map")).to_be_visible()
     wait_until(page, lambda: stays(page, run.inner_text, 25))
-    press(page, "Off")
+    press(page, "Boxes")
     expect(page.get_by_text(PREVIEW)).to_be_visible()
     wait_until(page, lambda: picture(page, "Private map") == own)
 

@@ -69,5 +69,5 @@ def test_a_branch_and_a_run_are_seen_on_both_maps_and_read(trips) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Run 1 of 10: a preview with other random noise")).to_be_visible()
     wait_until(page, lambda: all(a != b for a, b in zip(both(page), own, strict=True)))
-    press(page, "Off")
+    press(page, "Boxes")
     expect(page.get_by_text("Run 1 of 10")).to_have_count(0)

@@ -69,7 +69,7 @@ class Explore(CityPage):
     STYLES = ("palette", "partition", "partition_over", "drag")
     Upload, Controls, Text = UploadForm, ExploreDrawer, MapReadout
     MAPS, PRIVATE = ("Truth", "Private"), 1
-    LEAD = "Drag a box on a map: its true and its private count stand at it. Then change epsilon."
+    LEAD = "Drag a box on a map: both counts stand at it."
     drawer: ExploreDrawer
     readout: MapReadout
 

@@ -31,7 +31,7 @@ from explorer.views.viewport import Viewport
 
 GAP = 20
 #: Pixels of the window's height that what stands above and below the maps takes on most pages.
-TAKEN = 190
+TAKEN = 200
 #: What the table of boxes, or an open panel, has of the window's height below the maps.
 DOCK = f"max(160px, calc({WINDOW} * .2))"
 #: The least width of a dock that stands beside the maps.

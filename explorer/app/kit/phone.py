@@ -5,8 +5,9 @@ from __future__ import annotations
 import panel as pn
 from bokeh.models import CustomJS
 
-# The drawer lies over the page below this width in pixels (the breakpoint "sm" of Material UI).
-BREAKPOINT = 600
+# In pixels. Below 600 (the breakpoint "sm" of Material UI) the drawer lies over the page; beside
+# it a tablet held upright has no room for two maps.
+BREAKPOINT = 960
 _CLOSE = """
 if (window.innerWidth < breakpoint)
   for (const each of Bokeh.documents.flatMap(page => page.roots()))

@@ -159,7 +159,7 @@ p {{ font-size: {BASE}; line-height: 1.4; margin: 0; }}
 .head.right {{ flex-direction: row-reverse; }}
 .head p {{ font-size: {SMALL}; }}
 .lead {{ font-size: {BASE}; max-width: 110ch; }}
-.figures.line {{ gap: 0 16px; justify-content: flex-end; }}
+.figures.line {{ gap: 0 12px; justify-content: flex-end; }}
 .figures.line div {{ display: flex; gap: 6px; align-items: baseline; min-width: 0; width: auto; }}
 .figures.line dt {{ font-size: {SMALL}; }}
 .figures.line dd {{ font-size: {BASE}; line-height: 1.4; }}
@@ -212,7 +212,7 @@ h3 + p {{ opacity: .78; }}
 .turns {{ margin: 2px 0 8px; padding-left: 18px; font-size: {BASE}; line-height: 1.4; }}
 .numbers .swatch {{ vertical-align: -1px; margin-right: 8px; }}
 details summary {{ font-size: {BASE}; line-height: 1.4; cursor: pointer; }}
-@media (max-width: 600px) {{ .badge {{ display: none !important; }} }}
+@media (max-width: 1180px) {{ .badge {{ display: none !important; }} }}
 .badge {{ display: inline-block; font-size: {SMALL}; line-height: 1.4; font-weight: 600;
   padding: 1px 8px; border-radius: 9px; border: 1px solid currentColor; }}
 .notice {{ border-left: 4px solid #d96a00; background: rgba(217, 106, 0, .14);

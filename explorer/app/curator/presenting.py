@@ -20,7 +20,7 @@ _SHOW = """
 const {on, truth} = JSON.parse(said.value)
 const style = document.documentElement.style
 style.setProperty("--type", on ? "1.35" : "1")
-style.setProperty("--exact", truth ? "visible" : "hidden")
+style.setProperty("--exact", truth ? "none" : "inset(100%)")
 for (const each of Bokeh.documents.flatMap(page => page.roots()))
   if (each.data?.sidebar_open !== undefined) {
     if (on && document.explorer_drawer === undefined)

@@ -9,7 +9,7 @@ import panel as pn
 from explorer.app.kit.theme import CSS
 
 #: Styles of what quotes exact numbers: it is hidden with the truth, and keeps its place.
-EXACT = ":host { visibility: var(--exact, visible) !important; }"
+EXACT = ":host { clip-path: var(--exact, none) !important; }"
 #: Of a pane that does.
 QUOTING: dict[str, Any] = {"stylesheets": [CSS, EXACT]}
 

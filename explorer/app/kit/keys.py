@@ -25,7 +25,8 @@ KEYS = (
     "t",
 )
 # A field keeps what is typed into it. Arrows, Delete and Escape act on boxes where nothing has the
-# focus, or a map: sliders, menus and tables have uses of their own for them.
+# focus, or a map: sliders, menus and tables have uses of their own for them. Letters act but in
+# menus, where they look for an option.
 _LISTEN = """
 let number = 0
 document.addEventListener("keydown", event => {
@@ -35,7 +36,9 @@ document.addEventListener("keydown", event => {
   const mod = event.ctrlKey || event.metaKey
   const key = mod ? `mod+${event.shiftKey ? "shift+" : ""}${event.key.toLowerCase()}` : event.key
   const free = path[0] === document.body || path.some(each => each.matches(".bk-Figure"))
-  if (typing || event.altKey || !keys.includes(key) || (!mod && !free)) return
+  const menu = path.some(each => each.matches("[role=combobox], [role=listbox], [role=option]"))
+  const letter = key.length === 1 && !menu && !event.repeat
+  if (typing || event.altKey || !keys.includes(key) || (!mod && !free && !letter)) return
   if (key !== "Escape") event.preventDefault()
   said.value = JSON.stringify({number: ++number, key, far: event.shiftKey})
 })

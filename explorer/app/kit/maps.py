@@ -352,6 +352,13 @@ class Maps:
         self._leave(self._left)
         self.push()
 
+    def _uncover(self, part: int) -> None:
+        """Let the second map begin at ``part`` percent of the width, while they share a place."""
+        if self._swiped:
+            card = self._row[-1]
+            card.styles = {**card.styles, "clip-path": f"inset(0 0 0 {part}%)"}
+            self.push()
+
     def widen(self, wide: bool) -> None:
         """Larger tags and handles for a room, or as usual."""
         for view in self.views:
@@ -413,7 +420,7 @@ class Maps:
             size="small",
             sizing_mode="stretch_width",
         )
-        self.swipe.jscallback(value=_SWIPE, args={"card": cards[-1]})
+        self.swipe.param.watch(lambda event: self._uncover(event.new), "value")
         return pn.Column(
             self._row,
             self.swipe,
@@ -460,9 +467,3 @@ class Maps:
     def around(self, whole: str) -> dict[str, str]:
         """Styles of what the maps stand in, where ``whole`` is their width side by side."""
         return {"flex": f"1 1 {whole}", "max-width": whole, "min-width": "min(100%, 280px)"}
-
-
-#: In the browser, for each move of the slider.
-_SWIPE = """
-card.styles = {...card.styles, "clip-path": `inset(0 0 0 ${cb_obj.data?.value ?? cb_obj.value}%)`}
-"""

@@ -1,0 +1,108 @@
+"""What stands in one window: maps, answers, the header; two maps in one place; a presentation."""
+
+from itertools import combinations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import open_page, resize, visiting
+from tests.browser.visit import drag, rows, wait_until
+
+#: Of the first element around a map that cuts it off.
+_CLIP = """
+map => {
+  for (let each = map; each; each = each.parentNode ?? each.host)
+    if (each instanceof Element && getComputedStyle(each).clipPath !== "none")
+      return getComputedStyle(each).clipPath
+  return ""
+}
+"""
+TRUTH, PRIVATE = "True map", "Private map"
+
+
+@pytest.fixture
+def page(browser, server):
+    yield from visiting(server, lambda: open_page(browser, server))
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def look_at_header(page: Page, width: int) -> None:
+    """Every way out of the page can be pressed, and none lies on another."""
+    found = [each.bounding_box() for each in page.locator("header a, header button").all()]
+    boxes = [each for each in found if each is not None]
+    assert len(boxes) >= 8
+    assert all(0 <= each["x"] <= each["x"] + each["width"] <= width for each in boxes)
+    for one, other in combinations(boxes, 2):
+        beside = (
+            one["x"] + one["width"] <= other["x"] + 1 or other["x"] + other["width"] <= one["x"] + 1
+        )
+        above = (
+            one["y"] + one["height"] <= other["y"] + 1
+            or other["y"] + other["height"] <= one["y"] + 1
+        )
+        assert beside or above
+
+
+def test_maps_and_four_answers_stand_in_a_laptops_window(page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    drag(page, PRIVATE, (0.1, 0.1), (0.3, 0.3))
+    wait_until(page, lambda: len(rows(page)) == 3)
+    drag(page, TRUTH, (0.7, 0.7), (0.9, 0.9))
+    wait_until(page, lambda: len(rows(page)) == 4)
+    parts = [page.get_by_role("img", name=name) for name in (TRUTH, PRIVATE, "Points per")]
+    parts += page.get_by_role("row").all()
+    assert len(parts) == 8, "maps, bar, the header of the table, four rows"
+    for part in parts:
+        box = part.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 1366
+        assert 48 <= box["y"] <= box["y"] + box["height"] <= 768
+    # Every title and every answer is there in full.
+    cut = """es => es.filter(e => e.innerText.trim() && e.offsetParent
+        && e.scrollWidth > e.clientWidth + 1).length"""
+    assert page.locator(".tabulator-col-title").evaluate_all(cut) == 0
+    assert page.locator(".tabulator-row .tabulator-cell").evaluate_all(cut) == 0
+    for width, height in ((1920, 1080), (1024, 768)):
+        resize(page, width, height)
+        look_at_header(page, width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_one_map_lies_over_the_other_as_far_as_a_slider(page) -> None:
+    press(page, "Swipe")
+    maps = [page.get_by_role("img", name=name) for name in (TRUTH, PRIVATE)]
+
+    def places() -> list[dict]:
+        return [each.bounding_box() for each in maps]
+
+    wait_until(page, lambda: places()[0] == places()[1])
+    assert "50%" in maps[1].evaluate(_CLIP)
+    slider = page.get_by_role("slider", name="Swipe")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    wait_until(page, lambda: "49%" in maps[1].evaluate(_CLIP))
+    press(page, "Both")
+    wait_until(page, lambda: places()[1]["x"] > places()[0]["x"] + places()[0]["width"])
+    assert maps[1].evaluate(_CLIP) == ""
+
+
+def test_one_key_presents_and_another_shows_the_truth(page) -> None:
+    summary = page.locator(".summary").first
+    slider = page.get_by_role("slider", name="Epsilon", exact=True)
+    small = summary.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+    page.keyboard.press("p")
+    wait_until(page, lambda: summary.evaluate(_CLIP) == "inset(100%)")
+    expect(slider).not_to_be_visible()
+    expect(page.get_by_role("img", name=TRUTH)).not_to_be_visible()
+    expect(page.get_by_role("columnheader", name="true")).not_to_be_visible()
+    large = summary.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+    assert large >= 18
+    assert large > 1.3 * small
+    page.keyboard.press("t")
+    wait_until(page, lambda: summary.evaluate(_CLIP) == "")
+    expect(page.get_by_role("img", name=TRUTH)).to_be_visible()
+    page.keyboard.press("p")
+    expect(slider).to_be_visible()
+    expect(page.get_by_role("columnheader", name="true").first).to_be_visible()

@@ -197,8 +197,8 @@ def test_cuts_that_do_not_exist_are_refused(opened) -> None:
 def test_the_panels_speak_no_idioms(opened) -> None:
     for name in ("To the start", "Step forward", "To the end"):
         press(opened, name)
-        assert not UNWANTED.search(text(opened.explain))
+        assert not UNWANTED.search(text(opened.explain.holder))
     opened.explain.choice.value = "Runs"
     press(opened, "Draw previews")
     assert "each with other random noise" in text(opened.explain)
-    assert not UNWANTED.search(text(opened.explain))
+    assert not UNWANTED.search(text(opened.explain.holder))

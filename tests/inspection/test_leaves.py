@@ -54,12 +54,14 @@ def test_a_file_of_leaves_is_wgs84_and_exact_only_when_it_says_so(table) -> None
     plain, exact = (json.loads(table.geojson(rows, exact=each)) for each in (False, True))
     assert [each["properties"]["leaf"] for each in plain["features"]] == [5, 2]
     x, y = plain["features"][0]["geometry"]["coordinates"][0][0]
-    assert abs(x - 2.35) < 0.1 and abs(y - 48.85) < 0.1
+    assert abs(x - 2.35) < 0.1
+    assert abs(y - 48.85) < 0.1
     released = plain["features"][0]["properties"]
     assert not {"EXACT", "error", "true"} & {*released}
     assert released["count"] == pytest.approx(table.columns["private"][4])
     assert exact["features"][1]["properties"]["EXACT"] == table.true[1]
-    assert "EXACT" in exact["description"] and "EXACT" not in plain["description"]
+    assert "EXACT" in exact["description"]
+    assert "EXACT" not in plain["description"]
 
 
 def test_files_of_none_or_too_many_are_refused(table, monkeypatch) -> None:

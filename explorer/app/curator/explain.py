@@ -23,7 +23,7 @@ _WRAPPING = """
 #: What a visitor reads for each panel.
 TITLES = {
     "Leaf": "One area",
-    "Partition": "All areas",
+    "Leaves": "All areas",
     "Replay": "How it was built",
     "Runs": "Other possible results",
     "Flows": "Flows",

@@ -108,7 +108,7 @@ def frame_of(table: LeafTable, rows: NDArray[np.int64]) -> pd.DataFrame:
     nodes = release.tree.leaves[rows]
     sides = release.upper[rows] - release.lower[rows]
     found: dict[str, Any] = {"leaf": columns["leaf"][rows]}
-    found["size"] = [_size(*side, release.grid) for side in sides.tolist()]
+    found["size"] = [_size(rows, cols, release.grid) for rows, cols in sides.tolist()]
     found |= {name: columns[name][rows] for name in ("cells", "depth")}
     found |= {name: columns[name][rows].round(1) for name in ("private", "noise", "true", "error")}
     found["why it ended"] = [decision(release, node).verdict for node in nodes.tolist()]

@@ -22,6 +22,7 @@ from explorer.app.explore.gallery import GalleryPanel
 from explorer.app.explore.leaf import LeafInspector
 from explorer.app.explore.partition import PartitionPanel
 from explorer.app.explore.replay import Replay
+from explorer.app.explore.saves import Saves
 from explorer.app.kit.html import section
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
@@ -91,7 +92,7 @@ class Explore(CityPage):
         self.leaf = LeafInspector(parts)
         return {
             "Leaf": self.leaf,
-            "Partition": partial(PartitionPanel, parts, self._look_at),
+            "Leaves": partial(PartitionPanel, parts, self._look_at),
             "Replay": partial(Replay, parts),
             "Runs": partial(Runs, parts),
             "Gallery": partial(GalleryPanel, parts),
@@ -110,11 +111,14 @@ class Explore(CityPage):
     def below(self, text: Mapping[str, str]) -> list[Any]:
         """The summary, what the table says, the ledger."""
         read = self.readout
+        self.saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)
         return [
             read.summary,
             section("Boxes", text["Boxes"]),
             read.causes.view,
             read.about_bars,
+            section("Save", text["Save"]),
+            self.saves.view,
             section("Ledger", text["Ledger"]),
             read.ledger,
         ]

@@ -76,13 +76,15 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         self._look_at = look_at
         self._spans: dict[str, Span] = {}
         self._page = 0
-        small: dict[str, Any] = {"size": "small", "margin": 0}
+        # Fields of a fixed width would make the row, and with it the panel, as wide as all of them.
+        plain: dict[str, Any] = {"size": "small", "margin": 0}
+        small: dict[str, Any] = {**plain, "sizing_mode": "stretch_width"}
         self.filters = {
             name: ui.TextInput(
                 label=f"{title}, from to",
                 value="",
                 placeholder="all",
-                styles={"flex": "1 1 110px"},
+                styles={"flex": "1 1 110px", "min-width": "0"},
                 **small,
             )
             for name, title in FILTERS.items()
@@ -90,16 +92,23 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         for name, field in self.filters.items():
             ui.bind(field, partial(self._filtered, name), self._tell)
         self.order = ui.Select(
-            label="Sort by", options=ORDERS, value="leaf", styles={"flex": "1 1 130px"}, **small
+            label="Sort by",
+            options=ORDERS,
+            value="leaf",
+            styles={"flex": "1 1 130px", "min-width": "0"},
+            **small,
         )
         ui.bind(self.order, lambda _: self._again(), self._tell)
-        self.down = ui.Switch(label="Largest first", value=False, **small)
+        self.down = ui.Switch(label="Largest first", value=False, **plain)
         ui.bind(self.down, lambda _: self._again(), self._tell)
         self.histograms = {
             name: Histogram(title, partial(self._brushed, name)) for name, title in _AXES.items()
         }
         self.entry = ui.TextInput(
-            label="Go to leaf number", value="", styles={"flex": "0 1 150px"}, **small
+            label="Go to leaf number",
+            value="",
+            styles={"flex": "0 1 150px", "min-width": "0"},
+            **small,
         )
         ui.bind(self.entry, self._typed, self._tell)
         self.back = panel_button(f"Previous {PAGE}", lambda _: self._turn(-1), "text")
@@ -112,7 +121,7 @@ class PartitionPanel(ReleasePanel[LeafRows]):
                 label="Save leaves with truth" if exact else "Save leaves",
                 callback=partial(self._saved, exact),
                 variant="outlined",
-                **small,
+                **plain,
             )
             for exact in (False, True)
         ]

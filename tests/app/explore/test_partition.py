@@ -19,7 +19,7 @@ def page():
     grid = Grid.around(2.35, 48.85, 8000, shape=64, name="Test town")
     matrix = FrequencyMatrix.from_array(np.random.default_rng(9).poisson(9, (64, 64)), grid)
     page = Explore(matrix, epsilon=2.0)
-    page.explain.choice.value = "Partition"
+    page.explain.choice.value = "Leaves"
     return page
 
 
@@ -30,7 +30,8 @@ def outlined(page) -> int:
 def test_the_table_holds_one_page_of_all_leaves(page) -> None:
     panel = page.explain.open
     release, frame = page.screen.release, panel.table.value
-    assert release.n_leaves > 100 and len(frame) == 50
+    assert release.n_leaves > 100
+    assert len(frame) == 50
     assert f"All {release.n_leaves:,} leaves: 100.0% of the map" in press.text(panel)
     assert frame["private"].tolist() == release.counts[:50].round(1).tolist()
     assert all(frame["why it ended"])
@@ -53,7 +54,8 @@ def test_a_filter_by_level_filters_table_map_and_file(page) -> None:
     assert "EXACT" in press.download(panel, "Save leaves with truth").decode()
     assert "exact" in press.find(panel, "Save leaves with truth").filename
     press.press(panel, "All leaves")
-    assert outlined(page) == 0 and panel.filters["depth"].value == ""
+    assert outlined(page) == 0
+    assert panel.filters["depth"].value == ""
 
 
 def test_a_range_dragged_in_a_histogram_becomes_a_filter(page) -> None:
@@ -86,7 +88,8 @@ def test_sorting_is_of_all_leaves_and_a_row_goes_to_its_leaf(page) -> None:
     panel._clicked(SimpleNamespace(row=2))
     x0, y0, x1, y1 = release.boxes()[order[2]]
     left, bottom, right, top = page.maps.ranges.bounds
-    assert left < x0 < x1 < right and bottom < y0 < y1 < top
+    assert left < x0 < x1 < right
+    assert bottom < y0 < y1 < top
     assert right - left < 8000
     assert page.maps.marks[0].node.data["x0"].tolist() == pytest.approx([x0])
 

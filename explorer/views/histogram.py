@@ -82,7 +82,7 @@ class Histogram:
             x_range=Range1d(0, 1),
             y_range=Range1d(0, 1),
             sizing_mode="stretch_width",
-            height=130,
+            height=112,
             min_border=4,
             outline_line_color=None,
             html_attributes={"role": "img", "aria-label": f"Histogram: {title}"},

@@ -193,7 +193,7 @@ def _map(each: MapPicture, left: float, top: float, height: float) -> list[Mark]
         boxes[whole], [tag for tag, good in zip(each.tags, whole, strict=True) if good], strict=True
     ):
         text = safe_text(text, 48)
-        wide = 7.2 * len(text) + 10
+        wide = 8.0 * len(text) + 10
         x = min(x0, left + SIDE - wide)
         y = max(y0 - 20, top)
         marks.append(_Rects(np.array([[x, y, x + wide, y + 18]]), colour, 0, filled=True))

@@ -34,7 +34,7 @@ from explorer.inspection.leaves import Span, read_span
 from explorer.views.histogram import Histogram, value
 
 #: What can be filtered, and what it is sorted by.
-FILTERS = {"cells": "Cells", "depth": "Depth", "private": "Private count", "error": "Error"}
+FILTERS = {"cells": "Cells", "depth": "Depth", "private": "Private", "error": "Error"}
 ORDERS = {
     "Number": "leaf",
     "Size": "cells",
@@ -81,9 +81,9 @@ class PartitionPanel(ReleasePanel[LeafRows]):
         small: dict[str, Any] = {**plain, "sizing_mode": "stretch_width"}
         self.filters = {
             name: ui.TextInput(
-                label=f"{title}, from to",
+                label=f"{title} range",
                 value="",
-                placeholder="all",
+                placeholder="3 to 7",
                 styles={"flex": "1 1 110px", "min-width": "0"},
                 **small,
             )

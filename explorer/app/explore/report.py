@@ -24,7 +24,7 @@ from explorer.views.sheet import MapPicture, Sheet, sheet
 
 EXACT = "EXACT counts: do not publish"
 #: Rows of a table that fit on the page beside everything else.
-MOST_ROWS = 18
+MOST_ROWS = 12
 
 
 def about(screen: Screen) -> list[tuple[str, str]]:
@@ -132,7 +132,7 @@ _PAGE = """<!DOCTYPE html>
 body {{ font: 13px/1.45 Inter, system-ui, Helvetica, Arial, sans-serif; color: #12171e;
   background: #fff; max-width: 186mm; margin: 0 auto; padding: 4mm 0 }}
 h1 {{ font-size: 20px; margin: 0 }} h2 {{ font-size: 14px; margin: 10px 0 2px }}
-svg {{ display: block; width: auto; max-width: 100%; height: auto; max-height: 118mm;
+svg {{ display: block; width: auto; max-width: 100%; height: auto; max-height: 110mm;
   margin: 0 auto }}
 table {{ border-collapse: collapse; width: 100%; font-size: 12px }}
 td, th {{ text-align: right; padding: 1px 6px; border-bottom: 1px solid #d5dae0 }}
@@ -162,18 +162,20 @@ def report(screen: Screen, state: Any, names: Sequence[str], *, exact: bool) -> 
     warnings = [EXACT] if exact else []
     warnings += [PREVIEW] if release.preview else []
     shown = {
-        each.replace("_", " "): value
+        each.replace("_", " "): "automatic" if value is None else value
         for each, value in release.parameters.items()
         if each != "epsilon"
     }
-    settings = [*facts, *((name, f"{value}") for name, value in shown.items())]
+    lines = [", ".join(f"{name} {value}" for name, value in facts if name != "Kind")]
+    lines.append(", ".join(f"{name} {value}" for name, value in shown.items()))
+    settings = "".join(f"<p>{html.escape(safe_text(each, 600))}</p>" for each in lines if each)
     budget = [(stage, f"{part:.4g}") for stage, part in release.stages()]
     return _PAGE.format(
         title=html.escape(f"Private map of {facts[0][1]}"),
         warning="".join(f'<p class="warn">{html.escape(each)}</p>' for each in warnings),
         maps=maps_sheet(screen, state, names, exact=exact).svg(),
         answers=_answers(screen.answers, names, exact=exact),
-        settings=_table((), settings),
+        settings=settings,
         budget=_table(("stage", "epsilon"), [*budget, ("in all", f"{release.epsilon:g}")]),
     )
 

@@ -44,7 +44,7 @@ def test_a_filter_by_level_filters_table_map_and_file(page) -> None:
     panel, release = page.explain.open, page.screen.release
     depth = release.tree.depth[release.tree.leaves]
     deep = int(depth.max())
-    press.put(panel, "Depth, from to", f"{deep} to {deep}")
+    press.put(panel, "Depth range", f"{deep} to {deep}")
     chosen = np.flatnonzero(depth == deep)
     assert set(panel.table.value["depth"]) == {deep}
     assert outlined(page) == len(chosen)
@@ -72,7 +72,7 @@ def test_a_range_dragged_in_a_histogram_becomes_a_filter(page) -> None:
 
 def test_bad_ranges_are_refused_beside_the_fields(page) -> None:
     panel = page.explain.open
-    press.put(panel, "Depth, from to", "deep")
+    press.put(panel, "Depth range", "deep")
     assert "Write a filter as 3 to 7" in press.text(panel)
     assert panel.filters["depth"].value == ""
     press.put(panel, "Go to leaf number", "0")
@@ -96,7 +96,7 @@ def test_sorting_is_of_all_leaves_and_a_row_goes_to_its_leaf(page) -> None:
 
 def test_shut_it_leaves_nothing_on_the_maps_and_another_release_is_looked_at_anew(page) -> None:
     panel = page.explain.open
-    press.put(panel, "Private count, from to", "to 5")
+    press.put(panel, "Private range", "to 5")
     before = panel.found
     page.state.put(epsilon=0.7)
     assert panel.found.known.table.release is page.screen.release is not before.screen.release

@@ -193,10 +193,10 @@ def _map(each: MapPicture, left: float, top: float, height: float) -> list[Mark]
         boxes[whole], [tag for tag, good in zip(each.tags, whole, strict=True) if good], strict=True
     ):
         text = safe_text(text, 48)
-        wide = 8.0 * len(text) + 10
-        x = min(x0, left + SIDE - wide)
+        room = 8.0 * len(text) + 10
+        x = min(x0, left + SIDE - room)
         y = max(y0 - 20, top)
-        marks.append(_Rects(np.array([[x, y, x + wide, y + 18]]), colour, 0, filled=True))
+        marks.append(_Rects(np.array([[x, y, x + room, y + 18]]), colour, 0, filled=True))
         marks.append(_Text(x + 5, y + 13.5, text, 12, "#ffffff", bold=True))
     marks += [_Rects(frame, INK, 1), *_scale(each, left, top + height)]
     return [*marks, *_bar(each, left, top + height)]

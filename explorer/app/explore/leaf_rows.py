@@ -109,8 +109,10 @@ def frame_of(table: LeafTable, rows: NDArray[np.int64]) -> pd.DataFrame:
     sides = release.upper[rows] - release.lower[rows]
     found: dict[str, Any] = {"leaf": columns["leaf"][rows]}
     found["size"] = [_size(rows, cols, release.grid) for rows, cols in sides.tolist()]
-    found |= {name: columns[name][rows] for name in ("cells", "depth")}
-    found |= {name: columns[name][rows].round(1) for name in ("private", "noise", "true", "error")}
+    found["depth"] = columns["depth"][rows]
+    names = ("private", "true", "error", "noise")
+    found |= {name: columns[name][rows].round(1) for name in names}
+    found["cells"] = columns["cells"][rows]
     found["why it ended"] = [decision(release, node).verdict for node in nodes.tolist()]
     return pd.DataFrame(found)
 

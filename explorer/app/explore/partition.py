@@ -47,16 +47,17 @@ ORDERS = {
 _AXES = {"cells": "cells of a leaf", "private": "private count of a leaf"}
 _WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
 _TENTH = partial(NumberFormatter, format="0,0.0", nan_format="–")
-_COLUMNS: dict[str, tuple[Callable[[], Any], str, str]] = {
-    "leaf": (_WHOLE, "leaf", "9%"),
-    "size": (StringFormatter, "size", "17%"),
-    "cells": (_WHOLE, "cells", "9%"),
-    "depth": (_WHOLE, "depth", "7%"),
-    "private": (_TENTH, "private", "11%"),
-    "noise": (_TENTH, "noise sd", "9%"),
-    "true": (_WHOLE, "true", "9%"),
-    "error": (partial(NumberFormatter, format="+0,0.0", nan_format="–"), "error", "10%"),
-    "why it ended": (StringFormatter, "why it ended", "19%"),
+#: Format, title and pixels; what a narrow dock has no room for is reached by scrolling sideways.
+_COLUMNS: dict[str, tuple[Callable[[], Any], str, int]] = {
+    "leaf": (_WHOLE, "leaf", 66),
+    "size": (StringFormatter, "size", 122),
+    "depth": (_WHOLE, "depth", 58),
+    "private": (_TENTH, "private", 80),
+    "true": (_WHOLE, "true", 72),
+    "error": (partial(NumberFormatter, format="+0,0.0", nan_format="–"), "error", 80),
+    "noise": (_TENTH, "noise sd", 74),
+    "cells": (_WHOLE, "cells", 74),
+    "why it ended": (StringFormatter, "why it ended", 210),
 }
 #: A leaf is shown with so much around it, and never fewer cells to a side.
 _AROUND, _FEWEST = 5, 24
@@ -154,7 +155,8 @@ class PartitionPanel(ReleasePanel[LeafRows]):
             show_index=False,
             disabled=True,
             selectable=False,
-            layout="fit_columns",
+            layout="fit_data_stretch",
+            frozen_columns=["leaf"],
             formatters={name: each[0]() for name, each in _COLUMNS.items()},
             titles={name: each[1] for name, each in _COLUMNS.items()},
             widths={name: each[2] for name, each in _COLUMNS.items()},

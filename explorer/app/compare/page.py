@@ -28,6 +28,7 @@ from explorer.app.kit.maps import Tag
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.compare import CompareState, Side
+from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism
 from explorer.releases.release import Release
@@ -152,7 +153,7 @@ class Compare(MapPage):
         )
         parts.state.b.param.watch(lambda *_: self.settings_changed(), ["mechanism"])
         parts.state.param.watch(lambda *_: self.outdated(), ["apart"])
-        parts.state.param.watch(lambda *_: self._third(), ["third"])
+        parts.state.param.watch(lambda *_: soon(self._third), ["third"])
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""
@@ -247,8 +248,10 @@ class Compare(MapPage):
 
     def _third(self) -> None:
         """Another map beside A and B, or none."""
-        self.stage.remake()
-        self.parts.maps = self.stage.maps
+        self.stage.remake(self._put)
+
+    def _put(self, maps: Any) -> None:
+        self.parts.maps = maps
         self.let_edit()
         self.highlight()
         self.numbers()

@@ -19,7 +19,6 @@ from explorer.app.state.compare import FOUR, CompareState
 from explorer.app.work.document import soon, when_loaded
 from explorer.app.work.job import Job, Superseded
 from explorer.errors import InputError
-from explorer.grid.grid import Grid
 from explorer.views.viewport import Viewport
 
 Box = tuple[float, float, float, float]
@@ -74,27 +73,28 @@ class Stage:
         if self.maps is not None and same_extent(self.maps.grid, data.grid):
             self.maps.grid = data.grid
             return False
-        self._new_maps(data.grid)
+        self.maps = PrivatePair(self._state, data.grid, self._viewed, self._drawn)
+        self.maps.stand_in(self.view)
         self.small = SmallMaps(self._state, data.grid, len(FOUR))
         self.small_view.objects = [self.small.view]
         return True
 
-    def remake(self) -> None:
-        """Other maps beside A and B, where the old ones were looking."""
+    def remake(self, ready: Callable[[PrivatePair], None]) -> None:
+        """Other maps beside A and B, where the old ones were looking.
+
+        A browser must not hear of changes to maps that it does not have yet: everything is put on
+        them, by ``ready`` too, before they stand on the page.
+        """
         if self.maps is None:
             return
         x0, y0, x1, y1 = self.maps.ranges.bounds
-        maps = self._new_maps(self.maps.grid)
+        maps = self.maps = PrivatePair(self._state, self.maps.grid, self._viewed, self._drawn)
         maps.ranges.look_at((x0 + x1) / 2, (y0 + y1) / 2, x1 - x0)
         if self.pair is not None:
             maps.show(self.pair)
             maps.caption(self.pair)
-        self.worker.ask()
-
-    def _new_maps(self, grid: Grid) -> PrivatePair:
-        self.maps = PrivatePair(self._state, grid, self._viewed, self._drawn)
-        self.maps.stand_in(self.view)
-        return self.maps
+        ready(maps)
+        maps.stand_in(self.view)
 
     def begin(self) -> None:
         """Compute the first picture here and now, the next ones in the background."""

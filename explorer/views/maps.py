@@ -59,6 +59,13 @@ class LinkedRanges:
             middle, half = (one.start + one.end) / 2, (one.end - one.start) / 2 * factor
             one.update(start=middle - half, end=middle + half)
 
+    def look_at(self, x: float, y: float, width: float) -> None:
+        """Show so wide a view about a place, in the proportions of the present one."""
+        wide = self.x.end - self.x.start
+        for one, middle in ((self.x, x), (self.y, y)):
+            half = (one.end - one.start) * width / wide / 2
+            one.update(start=middle - half, end=middle + half)
+
     @property
     def bounds(self) -> tuple[float, float, float, float]:
         """The shown rectangle, x0, y0, x1, y1."""

@@ -1,4 +1,4 @@
-"""What is marked on a map: leaves that a box cuts through, and one node."""
+"""What is marked on a map: leaves that a box cuts through, chosen leaves, and one node."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Marks:
 
     def __init__(self) -> None:
         self.cut = ColumnDataSource(_columns(np.zeros((0, 4))))
+        self.chosen = ColumnDataSource(_columns(np.zeros((0, 4))))
         self.node = ColumnDataSource(_columns(np.zeros((0, 4))))
 
     def draw_on(self, fig: figure) -> None:
@@ -32,6 +33,9 @@ class Marks:
             line_color=palette.CUT,
             line_width=1,
         )
+        fig.quad(
+            **EDGES, source=self.chosen, fill_color=None, line_color=palette.HOVER, line_width=1.2
+        )
         # A dark line below a light one is seen on light and on dark ground.
         for colour, width in ((palette.RIM, 6), (palette.NODE, 2.5)):
             fig.quad(
@@ -42,6 +46,11 @@ class Marks:
         """Mark leaves, (k, 4) x0, y0, x1, y1 in grid units."""
         if len(boxes) or len(self.cut.data["x0"]):
             self.cut.data = _columns(boxes)
+
+    def show_chosen(self, boxes: NDArray[np.float64]) -> None:
+        """Outline chosen leaves, (k, 4) in grid units."""
+        if len(boxes) or len(self.chosen.data["x0"]):
+            self.chosen.data = _columns(boxes)
 
     def show_node(self, box: tuple[float, float, float, float] | None) -> None:
         """Outline one node, or none."""

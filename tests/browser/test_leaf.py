@@ -148,3 +148,39 @@ def test_axe_finds_nothing_serious_with_the_panel_open(page) -> None:
     page.get_by_role("button", name="Parent", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="Why this cut")).to_be_visible()
     assert not serious(page)
+
+
+def test_a_range_of_all_leaves_is_outlined_and_a_row_goes_to_its_leaf(seen, release) -> None:
+    page = seen
+    before = picture(page, "Private map")
+    page.get_by_role("button", name="All areas", exact=True).click()
+    depth = page.get_by_role("textbox", name="Depth range")
+    depth.fill("9 to 13")
+    depth.press("Enter")
+    of = release.tree.depth[release.tree.leaves]
+    chosen = int(((of >= 9) & (of <= 13)).sum())
+    said = page.get_by_text(f"{chosen:,} of {release.n_leaves:,} leaves")
+    expect(said).to_be_visible()
+    chart = page.get_by_role("img", name="Histogram of private count")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 4
+    page.mouse.move(box["x"] + box["width"] * 0.5, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, y, steps=3)
+    page.mouse.move(box["x"] + box["width"] * 0.8, y, steps=3)
+    page.mouse.up()
+    span = page.get_by_role("textbox", name="Private range")
+    wait_until(page, lambda: " to " in span.input_value())
+    low, high = (float(end) for end in span.input_value().split(" to "))
+    good = (of >= 9) & (of <= 13) & (release.counts >= low) & (release.counts <= high)
+    expect(page.get_by_text(f"{good.sum():,} of {release.n_leaves:,} leaves")).to_be_visible()
+    outlined = picture(page, "Private map")
+    assert outlined != before
+    row = page.locator(".tabulator-row", has_text=f"{np.flatnonzero(good)[0] + 1:,}").first
+    row.locator(".tabulator-cell[tabulator-field=private]").click()
+    wait_until(page, lambda: picture(page, "Private map") != outlined)
+    with page.expect_download() as told:
+        page.get_by_role("button", name="Save leaves", exact=True).click()
+    assert told.value.suggested_filename == "leaves.geojson"

@@ -27,9 +27,11 @@ class CompareDrawer(Drawer):
             *(heading("Mechanisms"), "Mechanisms", *sides[0], *sides[1]),
             wide_button("Swap A and B", self._swap),
             heading("Privacy and random noise"),
-            *(self.epsilon.view, "Epsilon", switch("frozen"), self.new_draw(), "Random noise"),
+            *(self.epsilon.view, "Epsilon", switch("frozen"), switch("apart")),
+            *(self.new_draw(), "Random noise"),
             heading("View"),
-            *(choose("right"), "Maps show", choose("scale"), choose("palette")),
+            *(choose("right"), "Maps show", choose("third"), "Third map"),
+            *(choose("scale"), choose("palette")),
             switch("partition"),
         )
 

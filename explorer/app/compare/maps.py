@@ -1,18 +1,22 @@
-"""The two private maps of Compare, linked, with one colour scale and one bar."""
+"""The two private maps of Compare, linked, with one colour scale; a third beside them if asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from explorer.app.boxes.chips import count, said
 from explorer.app.compare.pair import Pair, figures_of
+from explorer.app.curator.answers import BoxAnswers
+from explorer.app.curator.chips import chips
 from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, PREVIEW
-from explorer.app.kit.maps import Box, Maps, MapSpec
-from explorer.app.state.explore import ExploreState
+from explorer.app.kit.maps import Box, Maps, MapSpec, Tag
+from explorer.app.state.compare import CompareState
 from explorer.grid.grid import Grid
-from explorer.views.markup import figures_strip
+from explorer.views import palette
+from explorer.views.markup import difference_bar, figures_strip
 
 #: The figures above each map take room as well.
 _TAKEN = 232
@@ -21,9 +25,11 @@ _TAKEN = 232
 class PrivatePair(Maps):
     """A at the left, B at the right: private maps with partitions, or their differences from truth.
 
+    What the state names as the third map stands beside them; otherwise nothing of it is sent.
+
     Parameters
     ----------
-    state : ExploreState
+    state : CompareState
     grid : Grid
     viewed : called after a pan, zoom or resize
     drawn : called with each dragged rectangle (x0, y0, x1, y1) in grid units
@@ -31,12 +37,15 @@ class PrivatePair(Maps):
 
     def __init__(
         self,
-        state: ExploreState,
+        state: CompareState,
         grid: Grid,
         viewed: Callable[[], None],
         drawn: Callable[[Box], None],
     ) -> None:
         specs = [MapSpec(grid, f"Private map {each}", partition=i) for i, each in enumerate("AB")]
+        self.third = state.third
+        if self.third != "none":
+            specs.append(MapSpec(grid, "True map" if self.third == "truth" else "B minus A"))
         super().__init__(specs, viewed, lambda _place, box: drawn(box), taken=_TAKEN)
         self._state = state
         self._shown: list[Screen | None] = [None, None]
@@ -54,13 +63,22 @@ class PrivatePair(Maps):
             if old is None or old.partition is not screen.partition:
                 self.show_partition(i, screen.partition, screen.view)
             self._shown[i] = screen
+        if self.third != "none":
+            picture = pair.a.left_bytes if self.third == "truth" else pair.change
+            self.views[2].show_image(picture, pair.a.view)
 
     def restyle(self) -> None:
         """Apply palette, partition and what a drag does; no picture is computed."""
+        state = self._state
+        for view in self.views[:2]:
+            view.recolour(colours_of(state))
+            view.show_partition(state.partition)
+        for view in self.views[2:]:
+            truth = self.third == "truth"
+            view.recolour(palette.PALETTES[state.palette] if truth else palette.DIFFERENCE)
+            view.show_partition(False)
         for view in self.views:
-            view.recolour(colours_of(self._state))
-            view.show_partition(self._state.partition)
-            view.drag(self._state.drag)
+            view.drag(state.drag)
 
     def caption(self, pair: Pair, busy: bool = False) -> None:
         """Titles with their figures, colour bar and the spoken names of both maps."""
@@ -73,7 +91,46 @@ class PrivatePair(Maps):
                 f"Private map {letter}: {shown} by {screen.title} of {screen.data.title}; "
                 "the table of boxes gives its numbers"
             )
-        put(self.bar, bar(pair.a, self._state.palette))
+        bars = bar(pair.a, self._state.palette)
+        if self.third != "none":
+            bars = f'<div class="bars">{bars}{self._caption_third(pair)}</div>'
+        put(self.bar, bars)
+
+    def show_truth(self, shown: bool) -> None:
+        """Show the map of the truth, if there is one, or hide it."""
+        if self.third == "truth":
+            self.frame[0][2].visible = shown
+            self._leave(self._left)
+
+    def tags(
+        self, a: BoxAnswers, b: BoxAnswers, names: Sequence[str], exact: bool = True
+    ) -> list[list[Tag]]:
+        """Tags of boxes on each map in turn; without ``exact`` they say nothing of the truth."""
+        shown = self._state.right
+        tags = [chips(shown, names, each, exact) for each in (a, b)]
+        if self.third == "truth":
+            tags.append(chips("true", names, a, exact))
+        elif self.third == "change":
+            change = zip(names, b.private - a.private, strict=True)
+            tags.append([(_changed(*each), palette.PRIVATE) for each in change])
+        return tags
+
+    def _caption_third(self, pair: Pair) -> str:
+        """Title and spoken name of the third map; returns its bar."""
+        place, told = pair.a.data.title, "the table of boxes gives its numbers"
+        if self.third == "truth":
+            self.title(2, "Truth", f"<p>{CURATOR.capitalize()}</p>")
+            self.views[2].describe(f"True map of {place}; {CURATOR}; {told}")
+            if pair.a.look.right != "difference":
+                return ""  # one scale for all three
+            return counts_bar(pair.a, self._state.palette, " on the true map")
+        self.title(2, "B − A", f"<p>{PREVIEW}</p>")
+        self.views[2].describe(f"Private counts of B minus those of A, {place}; {told}")
+        return difference_bar("B − A: blue B has fewer, orange B has more", pair.a.scale)
+
+
+def _changed(name: str, change: float) -> str:
+    return f"{said(name, float('nan')).partition('  ')[0]}  {count(change, sign=True)}"
 
 
 def shows(screen: Screen) -> str:

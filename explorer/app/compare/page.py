@@ -18,7 +18,6 @@ from explorer.app.compare.stage import Stage
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.compare.table import COLUMNS
 from explorer.app.curator.answers import answer_boxes
-from explorer.app.curator.chips import chips
 from explorer.app.curator.data import CityData
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
@@ -29,6 +28,7 @@ from explorer.app.kit.maps import Tag
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.compare import CompareState, Side
+from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, same_questions
 from explorer.mechanisms import Mechanism
@@ -154,6 +154,8 @@ class Compare(MapPage):
             margin=(6, 16, 24, 16),
         )
         parts.state.b.param.watch(lambda *_: self.settings_changed(), ["mechanism"])
+        parts.state.param.watch(lambda *_: self.outdated(), ["apart"])
+        parts.state.param.watch(lambda *_: soon(self._third), ["third"])
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""
@@ -231,18 +233,38 @@ class Compare(MapPage):
             self.stage.pair = pair = Pair(a, b)
         names, truth = self.rectangles.names, self.parts.truth
         if len(names) == len(pair.a.boxes):
-            self.maps.say([chips(s.look.right, names, s.answers, truth) for s in (pair.a, pair.b)])
+            self.maps.say(self.maps.tags(*pair.answers, names, truth))
         self.maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
         put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
         self.table.show(pair.answers)
 
     def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
-        """Tags of boxes of one's own on both maps."""
-        truth = self.parts.truth
-        screens = () if self.pair is None else (self.pair.a, self.pair.b)
-        answers = [answer_boxes(s.release, s.data.matrix, boxes) for s in screens]
-        return [chips(s.look.right, names, a, truth) for s, a in zip(screens, answers, strict=True)]
+        """Tags of boxes of one's own on all maps."""
+        if self.pair is None or self.maps is None:
+            return []
+        a, b = (
+            answer_boxes(each.release, each.data.matrix, boxes)
+            for each in (self.pair.a, self.pair.b)
+        )
+        found: list[list[Tag]] = self.maps.tags(a, b, names, self.parts.truth)
+        return found
+
+    def _presented(self) -> None:
+        """The truth was hidden, or is shown again: its map, too."""
+        if self.maps is not None:
+            self.maps.show_truth(self.parts.truth)
+        super()._presented()
+
+    def _third(self) -> None:
+        """Another map beside A and B, or none."""
+        self.stage.remake(self._put)
+
+    def _put(self, maps: Any) -> None:
+        self.parts.maps = maps
+        self.let_edit()
+        self.highlight()
+        self.numbers()
 
     def show(self, data: CityData) -> None:
         """Show a city; another extent gets new maps."""

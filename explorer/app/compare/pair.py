@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from explorer.app.curator.answers import BoxAnswers, median_error
 from explorer.app.curator.screen import Job, Screen, compute
 from explorer.app.kit.numbers import percent
 from explorer.releases.release import Release
+from explorer.views.pictures import private_map
 
 Nearer = Literal["A", "B", "both", "–"]
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The screens of A and B: same city, epsilon, random noise, view, colour scale and boxes."""
+    """The screens of A and B: same city, epsilon, view, colour scale and boxes."""
 
     a: Screen
     b: Screen
@@ -27,6 +30,12 @@ class Pair:
     def answers(self) -> tuple[BoxAnswers, BoxAnswers]:
         """Answers to the boxes by A and by B."""
         return self.a.answers, self.b.answers
+
+    @cached_property
+    def change(self) -> NDArray[np.uint8]:
+        """Bytes (height, width) of B minus A in the colours of differences."""
+        a, b = (private_map(each.release, each.leaves, each.view) for each in (self.a, self.b))
+        return self.a.scale.encode_difference(b - a)
 
 
 def compute_pair(jobs: tuple[Job, Job], progress: Callable[[float], None] | None = None) -> Pair:

@@ -72,10 +72,27 @@ class Stage:
             self.maps.grid = data.grid
             return False
         self.maps = PrivatePair(self._state, data.grid, self._viewed, self._drawn)
-        self.small = SmallMaps(self._state, data.grid, len(FOUR))
         self.maps.stand_in(self.view)
+        self.small = SmallMaps(self._state, data.grid, len(FOUR))
         self.small_view.objects = [self.small.view]
         return True
+
+    def remake(self, ready: Callable[[PrivatePair], None]) -> None:
+        """Other maps beside A and B, where the old ones were looking.
+
+        A browser must not hear of changes to maps that it does not have yet: everything is put on
+        them, by ``ready`` too, before they stand on the page.
+        """
+        if self.maps is None:
+            return
+        x0, y0, x1, y1 = self.maps.ranges.bounds
+        maps = self.maps = PrivatePair(self._state, self.maps.grid, self._viewed, self._drawn)
+        maps.ranges.look_at((x0 + x1) / 2, (y0 + y1) / 2, x1 - x0)
+        if self.pair is not None:
+            maps.show(self.pair)
+            maps.caption(self.pair)
+        ready(maps)
+        maps.stand_in(self.view)
 
     def begin(self) -> None:
         """Compute the first picture here and now, the next ones in the background."""
@@ -135,12 +152,15 @@ class Stage:
             previous=None if last is None else last.a,
         )
         previous = None if last is None else last.b
-        return job, replace(job, mechanism=state.b.instance(), previous=previous)
+        other = state.seeds_of_sides[1]
+        return job, replace(job, mechanism=state.b.instance(), seed=other, previous=previous)
 
     def _compute(self, jobs: tuple[screen.Job, screen.Job]) -> Pair:
         """In the worker's thread; a picture that is not wanted any more stops half-way."""
-        self._computed = compute_pair(jobs, self._still_wanted())
-        return self._computed
+        self._computed = pair = compute_pair(jobs, self._still_wanted())
+        if self._state.third == "change":
+            _ = pair.change  # here, and not where the page waits
+        return pair
 
     def _still_wanted(self) -> Callable[[float], None]:
         version = self._version

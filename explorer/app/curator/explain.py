@@ -24,6 +24,7 @@ _WRAPPING = """
 #: What a visitor reads for each panel.
 TITLES = {
     "Leaf": "One area",
+    "Leaves": "All areas",
     "Replay": "How it was built",
     "Runs": "Other possible results",
     "Flows": "Flows",

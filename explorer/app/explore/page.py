@@ -20,7 +20,9 @@ from explorer.app.curator.upload import UploadForm
 from explorer.app.explore.drawer import ExploreDrawer
 from explorer.app.explore.gallery import GalleryPanel
 from explorer.app.explore.leaf import LeafInspector
+from explorer.app.explore.partition import PartitionPanel
 from explorer.app.explore.replay import Replay
+from explorer.app.explore.saves import Saves
 from explorer.app.kit.html import section
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
@@ -86,14 +88,21 @@ class Explore(CityPage):
         return Drawing(parts, self.publish, self.slow)
 
     def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
-        """Why a leaf ended, how the tree was built, other draws, all mechanisms."""
+        """Why a leaf ended, all leaves, how the tree was built, other draws, all mechanisms."""
         self.leaf = LeafInspector(parts)
         return {
             "Leaf": self.leaf,
+            "Leaves": partial(PartitionPanel, parts, self._look_at),
             "Replay": partial(Replay, parts),
             "Runs": partial(Runs, parts),
             "Gallery": partial(GalleryPanel, parts),
         }
+
+    def _look_at(self, x: float, y: float, width: float) -> None:
+        """Zoom to a place that a panel has found."""
+        if self.maps is not None:
+            self.maps.ranges.look_at(x, y, width)
+            self.drawing.request()
 
     def above(self) -> list[Any]:
         """What to do."""
@@ -102,11 +111,14 @@ class Explore(CityPage):
     def below(self, text: Mapping[str, str]) -> list[Any]:
         """The summary, what the table says, the ledger."""
         read = self.readout
+        self.saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)
         return [
             read.summary,
             section("Boxes", text["Boxes"]),
             read.causes.view,
             read.about_bars,
+            section("Save", text["Save"]),
+            self.saves.view,
             section("Ledger", text["Ledger"]),
             read.ledger,
         ]

@@ -334,6 +334,11 @@ class Maps:
         self.marks[place].show_node(node)
         self.push()
 
+    def choose(self, leaves: NDArray[Any], place: int = 0) -> None:
+        """Outline the leaves (k, 4) that a panel has chosen, or none."""
+        self.marks[place].show_chosen(leaves)
+        self.push()
+
     def arrange(self, how: str) -> None:
         """All maps side by side, one of two alone, or the second over the first as far as a slider.
 

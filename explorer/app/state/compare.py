@@ -10,12 +10,17 @@ from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.mechanisms.limits import MAX_EPSILON
-from explorer.scenario.choices import EPSILONS, SweepChoices
+from explorer.scenario.choices import EPSILONS, MAX_SEED, SweepChoices
 
 __all__ = ["EPSILONS", "FOUR", "CompareState", "Side"]
 
 #: Epsilons of the small maps.
 FOUR = tuple(each for each in (0.01, 0.1, 1.0, 10.0) if each <= MAX_EPSILON)
+
+#: What may stand beside A and B.
+THIRD = {"None": "none", "Truth": "truth", "B − A": "change"}
+#: How far B's seed is from A's where it has other noise: "New draw" goes on by one.
+_APART = 500_009
 
 #: A mechanism as one names it: its key, or an instance with settings.
 Side = str | Mechanism
@@ -36,6 +41,8 @@ class CompareState(ExploreState, SweepChoices):
     """
 
     right = param.Selector(label="Maps show")
+    apart = param.Boolean(default=False, label="B has other random noise")
+    third = param.Selector(default="none", objects=dict(THIRD), label="Third map")
 
     def __init__(self, a: Side | None = None, b: Side | None = None, **choices: Any) -> None:
         # What is given by name has the last word over what an instance brings along.
@@ -49,6 +56,11 @@ class CompareState(ExploreState, SweepChoices):
     def sides(self) -> tuple[ExploreState, ...]:
         """The states of A and B."""
         return self, self.b
+
+    @property
+    def seeds_of_sides(self) -> tuple[int, int]:
+        """The seeds of A and B."""
+        return self.seed, (self.seed + _APART * self.apart) % MAX_SEED
 
     def as_choices(self) -> dict[str, Any]:
         """All choices, and B as a mechanism."""

@@ -80,5 +80,10 @@ def test_on_compare_both_maps_stay_and_nobody_is_nearer(matrix) -> None:
     page.pressed("p", False)
     assert shown(page) == [True, True]
     assert "%" not in tags(page)
+    page.state.put(third="truth")
+    page.pressed("p", False)
+    assert shown(page) == [True, True, True]
+    page.pressed("p", False)
+    assert shown(page) == [True, True, False]
     hidden = {"true", "error of A %", "error of B %", "nearer"}
     assert hidden <= {*page.table.widget.hidden_columns}

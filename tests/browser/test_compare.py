@@ -350,3 +350,18 @@ def test_nothing_hangs_over_the_edge_of_a_phone(browser, server) -> None:
     size = {"viewport": {"width": 390, "height": 844}}
     for page in visiting(server, lambda: visit(browser, server, "/compare", **size, **PHONE)):
         look_at_edges(page, 390, 844)
+
+
+def test_a_third_map_comes_level_with_the_others_and_goes(seen) -> None:
+    page = seen
+    third = page.get_by_role("img", name="True map")
+    page.get_by_role("button", name="Truth", exact=True).click()
+    expect(third).to_be_visible()
+    wait_until(page, lambda: colours(page, "True map") > 10)
+    tops = [
+        page.get_by_role("img", name=name).bounding_box()["y"]
+        for name in ("Private map A", "True map")
+    ]
+    assert tops[0] == pytest.approx(tops[1], abs=1)
+    page.get_by_role("button", name="None", exact=True).click()
+    expect(third).to_have_count(0)

@@ -457,7 +457,12 @@ class Maps:
             part = aspect / max(aspects)
             least = round(self._least * min(1.0, aspect))
             widest = f"min(1000px, max({least}px, calc({height} * {aspect:.4f})))"
-            card.styles = {"flex": f"{100 * part:.0f} 1 {280 * part:.0f}px", "max-width": widest}
+            card.styles = {
+                "flex": f"{100 * part:.0f} 1 {280 * part:.0f}px",
+                "max-width": widest,
+                # Titles may have lines more: the maps stand level all the same.
+                "align-self": "flex-end",
+            }
             if self._swiped:
                 over = card is self._row[-1]
                 clip = f"inset(0 0 0 {self.swipe.value}%)" if over else "none"

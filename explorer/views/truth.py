@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter
 
 from explorer.views.heat import PointHeat
 from explorer.views.raster import mean_per_cell
@@ -14,6 +15,10 @@ from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
     from explorer.grid.grid import Grid
+
+
+#: Points stand so far apart that they are drawn as dots, if fewer pixels than this part hold one.
+SPARSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -36,4 +41,18 @@ def true_map(
     cells = mean_per_cell(counts, *view.cells(grid), view.height, view.width)
     if heat is None:
         return Truth(view, cells, cells)
-    return Truth(view, heat.render(view, grid.cell_width * grid.cell_height), cells)
+    shown = heat.render(view, grid.cell_width * grid.cell_height)
+    return Truth(view, legible(shown), cells)
+
+
+def legible(points: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Points per cell, (height, width), with single points that a person can see.
+
+    Where few pixels hold a point, each is a dot of three pixels in the colour of a cell that holds
+    it alone: spread over the cells that a pixel covers it would be as good as black.
+    """
+    held = points > 0
+    if not 0 < held.mean() < SPARSE:
+        return points
+    dots: NDArray[np.float32] = maximum_filter(np.where(held, np.maximum(points, 1), 0), size=3)
+    return dots

@@ -153,6 +153,8 @@ class BoxTable:
                 # Beside wide maps and on a phone there is no room for all: the first ones stay.
                 "responsiveLayout": "hide",
                 "placeholder": "No boxes yet.",
+                # Tab leaves a cell as it leaves any field: Tabulator's own use of it is a trap.
+                "keybindings": {"navNext": False, "navPrev": False},
             },
             sizing_mode="stretch_width",
             min_height=120,

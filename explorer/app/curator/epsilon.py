@@ -10,6 +10,7 @@ import panel as pn
 from bokeh.models import CustomJSTickFormatter
 
 from explorer.app.kit import ui
+from explorer.app.kit.html import html_pane
 from explorer.app.state.mechanism import EPSILON_EXPONENTS, MechanismState, epsilon_of
 from explorer.errors import InputError
 
@@ -35,7 +36,10 @@ class EpsilonControl:
             step=0.05,
             value=self._place(),
             format=CustomJSTickFormatter(code=_EPSILON_FORMAT),
-            marks=[{"value": k} for k in range(math.ceil(start), math.floor(end) + 1)],
+            marks=[
+                {"value": k, "label": f"{10.0**k:g}"}
+                for k in range(math.ceil(start), math.floor(end) + 1)
+            ],
             **ui.WIDE,
         )
         self.box = ui.TextInput(
@@ -48,7 +52,13 @@ class EpsilonControl:
         ui.bind(self.slider, lambda place: self._put(epsilon_of(place)), refused)
         ui.bind(self.box, lambda text: self._put(_number(text)), refused)
         state.param.watch(self._follow, "epsilon")
-        self.view = pn.Row(self.slider, self.box, sizing_mode="stretch_width", margin=0)
+        ends = html_pane('<p class="quiet">more private ↔ more accurate</p>', margin=(0, 10))
+        self.view = pn.Column(
+            self.slider,
+            pn.Row(ends, self.box, sizing_mode="stretch_width", margin=0),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
 
     def _put(self, epsilon: Any) -> None:
         if not self._quiet:

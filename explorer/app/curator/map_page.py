@@ -20,7 +20,7 @@ from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.story_controls import StoryControls
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
-from explorer.app.kit.map_tools import MapTools
+from explorer.app.kit.map_tools import ZOOMS, MapTools
 from explorer.app.kit.maps import Tag
 from explorer.app.work.document import soon
 from explorer.grid.grid import Grid
@@ -209,6 +209,9 @@ class MapPage(CuratorPage):
     def pressed(self, key: str, far: bool) -> None:
         """A key was pressed, with Shift or without."""
         if self.presenting.pressed(key):
+            return
+        if key in ZOOMS:
+            self.zoom(ZOOMS[key])
             return
         if key in ("mod+z", "mod+y", "mod+shift+z"):
             self._step(back=key == "mod+z")

@@ -23,6 +23,9 @@ KEYS = (
     "ArrowDown",
     "p",
     "t",
+    "+",
+    "-",
+    "0",
 )
 # A field keeps what is typed into it. Arrows, Delete and Escape act on boxes where nothing has the
 # focus, or a map: sliders, menus and tables have uses of their own for them. Letters act but in

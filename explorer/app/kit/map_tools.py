@@ -12,6 +12,9 @@ from explorer.app.kit import ui
 from explorer.app.kit.maps import nothing
 from explorer.app.kit.theme import SPOKEN_LABEL
 
+#: By the keys: inwards, outwards, the whole map.
+ZOOMS = {"+": 0.5, "-": 2.0, "0": 0.0}
+
 
 class DragState(Protocol):
     """What `MapTools` sets: the meaning of a drag."""
@@ -79,9 +82,9 @@ class MapTools:
         )
         ui.bind(self.mode, lambda value: state.put(drag=value), refused)
         buttons = [
-            self._button("Zoom in", 0.5),
-            self._button("Zoom out", 2.0),
-            self._button("Whole map", 0.0),
+            self._button("Zoom in", ZOOMS["+"]),
+            self._button("Zoom out", ZOOMS["-"]),
+            self._button("Whole map", ZOOMS["0"]),
         ]
         # A phone and a narrow cell have no room for all of them in one line.
         narrow = {"flex-wrap": "wrap", "max-width": "100%"}

@@ -119,6 +119,21 @@ def test_keys_move_delete_and_let_go_of_the_selected_box(page) -> None:
     assert page.rectangles.names == ["small"]
 
 
+def test_keys_zoom_the_maps(page) -> None:
+    def width() -> float:
+        x0, _y0, x1, _y1 = page.maps.ranges.bounds
+        return x1 - x0
+
+    whole = width()
+    page.pressed("+", False)
+    assert width() == pytest.approx(whole / 2)
+    page.pressed("-", False)
+    assert width() == pytest.approx(whole)
+    page.pressed("+", False)
+    page.pressed("0", False)
+    assert width() == pytest.approx(whole)
+
+
 def test_everything_done_to_boxes_and_settings_is_undone_and_done_again(page) -> None:
     steps = []
 

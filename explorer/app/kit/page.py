@@ -131,8 +131,9 @@ class AppPage(pn.viewable.Viewer):
 
     def _dark(self) -> bool:
         """The theme that the address asks for, else the one that was chosen last; dark at first."""
-        if "theme" in pn.state.session_args:
-            return bool(pn.config.theme != "default")
+        asked = pn.state.session_args.get("theme", [b""])[0]
+        if asked in (b"default", b"light", b"dark"):
+            return asked == b"dark"
         return self.remembered.get("theme") != "light"
 
     def servable(self, title: str = "", **kwargs: Any) -> Self:

@@ -1,7 +1,9 @@
 """Both themes are readable: contrast of text and of the primary colour, maps apart."""
 
+import panel as pn
 import pytest
 
+from explorer.app.kit.page import AppPage
 from explorer.app.kit.theme import THEME
 
 
@@ -30,3 +32,20 @@ def test_text_on_the_primary_colour_and_links_on_paper_are_readable(mode) -> Non
 def test_the_bar_is_dark_because_its_title_is_white(mode) -> None:
     bar = THEME[mode]["components"]["MuiAppBar"]["styleOverrides"]["root"]
     assert contrast(bar["backgroundColor"], bar["color"]) >= 7
+
+
+class Blank(AppPage):
+    KEY, TITLE = "blank", "Blank"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = pn.Column()
+
+
+@pytest.mark.parametrize(
+    ("asked", "dark"), [(b"light", False), (b"default", False), (b"dark", True), (b"<b>", True)]
+)
+def test_an_address_may_ask_for_a_theme(monkeypatch, asked, dark) -> None:
+    given = property(lambda _self: {"theme": [asked]})
+    monkeypatch.setattr(type(pn.state), "session_args", given)
+    assert Blank().page().dark_theme is dark

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bokeh.events import MouseEnter, SelectionGeometry, Tap
+from bokeh.events import MouseEnter, MouseLeave, MouseMove, SelectionGeometry, Tap
 from bokeh.models import Annotation, BoxAnnotation, BoxSelectTool, CustomJS, PolyAnnotation
 from bokeh.plotting import figure
 
@@ -102,6 +102,12 @@ def _on_drag(
     editor.on_change("name", lambda _attr, _old, _new: told(True))
     script = CustomJS(args={"editor": editor}, code=_TELL_THE_END)
     fig.js_on_event(MouseEnter, script)
+
+
+def on_move(fig: figure, moved: Callable[[Any, Any], None]) -> None:
+    """Call ``moved(x, y)`` with the place of the pointer, and with None as it leaves the map."""
+    fig.on_event(MouseMove, lambda event: moved(event.x, event.y))
+    fig.on_event(MouseLeave, lambda _event: moved(None, None))
 
 
 def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:

@@ -18,6 +18,7 @@ from explorer.app.compare.stage import Stage
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.compare.table import COLUMNS
 from explorer.app.curator.answers import answer_boxes
+from explorer.app.curator.cross_hair import read_cell
 from explorer.app.curator.data import CityData
 from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
@@ -249,6 +250,17 @@ class Compare(MapPage):
         )
         found: list[list[Tag]] = self.maps.tags(a, b, names, self.parts.truth)
         return found
+
+    def read_at(self, x: float, y: float) -> Sequence[str]:
+        """What A and B say of the cell at a place, and the truth where its map is shown."""
+        if self.releases is None:
+            return ()
+        try:
+            true, private = read_cell(self.stage.known(), self.releases, x, y)
+        except InputError:
+            return "", "", ""
+        third = f"{true:,} in this cell" if self.maps.third == "truth" and self.parts.truth else ""
+        return *(f"{each:,.2f} in this cell" for each in private), third
 
     def _presented(self) -> None:
         """The truth was hidden, or is shown again: its map, too."""

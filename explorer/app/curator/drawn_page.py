@@ -157,7 +157,7 @@ class DrawnPage(MapPage):
             *said,
             sizing_mode="stretch_width",
             margin=0,
-            styles={"flex": "1 1 300px", "align-self": "center"},
+            styles={"flex": "1 1 220px", "align-self": "center"},
         )
         return ui.wrapping(first, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0))
 

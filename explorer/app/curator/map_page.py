@@ -11,6 +11,7 @@ from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import answers_csv
+from explorer.app.curator.cross_hair import CrossHair
 from explorer.app.curator.drawer import Drawer
 from explorer.app.curator.history import History
 from explorer.app.curator.page import CuratorPage
@@ -78,6 +79,9 @@ class MapPage(CuratorPage):
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
         self.presenting = Presenting(parts, self.tools, self.table, self._presented)
+        self.cross_hair = CrossHair(self.read_at)
+        self.cross_hair.button.visible = bool(self.MAPS)
+        self.tools.view.append(self.cross_hair.button)
         self.tools.view.extend([self.presenting.reveal, self.presenting.button])
         self.scenarios.stories = self._controls_of_stories
         self.history = History(parts.state, parts.rectangles)
@@ -196,6 +200,7 @@ class MapPage(CuratorPage):
             self.editing.take(self.maps)
             if self.MAPS:
                 self.maps.arrange(self.tools.shows.value)
+                self.cross_hair.take(self.maps)
 
     @abstractmethod
     def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
@@ -208,15 +213,18 @@ class MapPage(CuratorPage):
 
     def pressed(self, key: str, far: bool) -> None:
         """A key was pressed, with Shift or without."""
-        if self.presenting.pressed(key):
+        if self.presenting.pressed(key) or (self.MAPS and self.cross_hair.pressed(key)):
             return
         if key in ZOOMS:
             self.zoom(ZOOMS[key])
-            return
-        if key in ("mod+z", "mod+y", "mod+shift+z"):
+        elif key in ("mod+z", "mod+y", "mod+shift+z"):
             self._step(back=key == "mod+z")
         else:
             self.editing.pressed(key, far)
+
+    def read_at(self, x: float, y: float) -> Sequence[str]:
+        """What each map says of the cell at a place; nothing on a page without such maps."""
+        return ()
 
     def _presented(self) -> None:
         """The truth was hidden, or is shown again: tags say less, or more."""

@@ -71,7 +71,7 @@ class Explore(CityPage):
     STYLES = ("palette", "partition", "partition_over", "drag")
     Upload, Controls, Text = UploadForm, ExploreDrawer, MapReadout
     MAPS, PRIVATE = ("Truth", "Private"), 1
-    LEAD = "Drag a box on a map: both counts stand at it."
+    LEAD = "Drag a box: both counts stand at it."
     drawer: ExploreDrawer
     readout: MapReadout
 

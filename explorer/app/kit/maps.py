@@ -370,6 +370,16 @@ class Maps:
             view.widen(wide)
         self.push()
 
+    def read(self, texts: Sequence[str] | None) -> None:
+        """What each map says at the pointer, beside its title; None for what stood there before."""
+        for number, (title, below) in dict(self._titles).items():
+            if texts is None:
+                self.title(number, title, below)
+            elif number < len(texts):
+                head = f'<h2>{title}</h2><p class="read">{texts[number]}</p>'
+                put(self.heads[number], f'<div class="head">{head}</div>')
+        self.push()
+
     def title(self, number: int, title: str, below: str) -> None:
         """Title of a map, and HTML of our own below it."""
         self._titles[number] = title, below

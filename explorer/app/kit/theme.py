@@ -157,6 +157,7 @@ p {{ font-size: {BASE}; line-height: 1.4; margin: 0; }}
 @media (max-width: 700px) {{ .one.bar {{ display: block; }} }}
 .head {{ display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 10px; }}
 .head.right {{ flex-direction: row-reverse; }}
+.head p.read {{ font-size: {BASE}; font-weight: 600; font-variant-numeric: tabular-nums; }}
 .head p {{ font-size: {SMALL}; }}
 .lead {{ font-size: {BASE}; max-width: 110ch; }}
 .figures.line {{ gap: 0 12px; justify-content: flex-end; }}

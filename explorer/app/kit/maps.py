@@ -349,7 +349,8 @@ class Maps:
         swipe = how == "swipe" and len(self.views) == 2
         for number, card in enumerate(self._row):
             card.visible = how in ("all", "swipe", str(number))
-        look = {"display": "grid", "grid-template-columns": "1fr"} if swipe else {}
+        # A browser keeps what is not said anew: the other way is said, too.
+        look = {"display": "grid" if swipe else "flex", "grid-template-columns": "1fr"}
         self._row.styles = {"flex-wrap": "wrap", "gap": f"8px {GAP}px", **look}
         self.swipe.visible = self._swiped = swipe
         for number, (title, below) in dict(self._titles).items():
@@ -473,10 +474,10 @@ class Maps:
                 # Titles may have lines more: the maps stand level all the same.
                 "align-self": "flex-end",
             }
-            if self._swiped:
-                over = card is self._row[-1]
-                clip = f"inset(0 0 0 {self.swipe.value}%)" if over else "none"
-                card.styles = {**card.styles, "grid-area": "1 / 1", "clip-path": clip}
+            over = self._swiped and card is self._row[-1]
+            clip = f"inset(0 0 0 {self.swipe.value}%)" if over else "none"
+            area = "1 / 1" if self._swiped else "auto"
+            card.styles = {**card.styles, "grid-area": area, "clip-path": clip}
             if card.visible and not (self._swiped and widths):
                 widths.append(widest)
         whole = f"calc({' + '.join(widths)} + {GAP * (len(widths) - 1)}px)"

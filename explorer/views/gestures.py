@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from bokeh.events import MouseEnter, MouseLeave, MouseMove, SelectionGeometry, Tap
-from bokeh.models import Annotation, BoxAnnotation, BoxSelectTool, CustomJS, PolyAnnotation
+from bokeh.models import (
+    Annotation,
+    BoxAnnotation,
+    BoxSelectTool,
+    CustomJS,
+    PolyAnnotation,
+    TextInput,
+)
 from bokeh.plotting import figure
 
 from explorer.views import palette
@@ -104,10 +112,39 @@ def _on_drag(
     fig.js_on_event(MouseEnter, script)
 
 
-def on_move(fig: figure, moved: Callable[[Any, Any], None]) -> None:
-    """Call ``moved(x, y)`` with the place of the pointer, and with None as it leaves the map."""
-    fig.on_event(MouseMove, lambda event: moved(event.x, event.y))
-    fig.on_event(MouseLeave, lambda _event: moved(None, None))
+class Pointer:
+    """Where the pointer is on maps, as a browser tells it while somebody wants to know.
+
+    A browser takes no interest in events that Python asks for later, and one that always told
+    would send sixty messages a second.
+
+    Parameters
+    ----------
+    moved : called with x, y in data units as they were sent, and with None as it leaves a map
+    """
+
+    def __init__(self, moved: Callable[[Any, Any], None]) -> None:
+        self._moved = moved
+        #: What a browser writes each place into; it has a tag while it shall.
+        self.said = TextInput(value="", tags=[])
+        self.said.on_change("value", lambda _attr, _old, new: self._heard(new))
+
+    def listen_on(self, fig: figure) -> None:
+        """Tell of the pointer over a figure."""
+        for event, place in ((MouseMove, "[cb_obj.x, cb_obj.y]"), (MouseLeave, "[null, null]")):
+            code = f"if (said.tags.length) said.value = JSON.stringify({place})"
+            fig.js_on_event(event, CustomJS(args={"said": self.said}, code=code))
+
+    def switch(self, on: bool) -> None:
+        """Begin to tell, or end."""
+        self.said.tags = ["told"] if on else []
+
+    def _heard(self, text: Any) -> None:
+        try:
+            x, y = json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            return
+        self._moved(x, y)
 
 
 def on_tap(fig: figure, tapped: Callable[[Any, Any], None]) -> None:

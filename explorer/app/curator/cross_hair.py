@@ -14,7 +14,7 @@ from explorer.app.work.document import soon
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.views import palette
-from explorer.views.gestures import on_move
+from explorer.views.gestures import Pointer
 
 #: The key, see `Keys`.
 READ = "c"
@@ -34,7 +34,8 @@ class CrossHair:
         self._maps: Any = None
         self._tools: list[CrosshairTool] = []
         self._place: tuple[Any, Any] | None = None
-        self._waits = self._listens = False
+        self._waits = False
+        self.pointer = Pointer(self._moved)
         self.button = ui.Button(
             label="Read cells",
             variant="text",
@@ -51,7 +52,8 @@ class CrossHair:
             for each in ("width", "height")
         )
         self._tools = [CrosshairTool(overlay=(across, up)) for _ in maps.views]
-        self._listens = False
+        for view in maps.views:
+            self.pointer.listen_on(view.figure)
         if self.on:
             self._switch()
 
@@ -72,9 +74,7 @@ class CrossHair:
         for view, tool in zip(self._maps.views, self._tools, strict=True):
             others = [each for each in view.figure.tools if each is not tool]
             view.figure.tools = [*others, tool] if self.on else others
-            if not self._listens:
-                on_move(view.figure, self._moved)
-        self._listens = True
+        self.pointer.switch(self.on)
         if not self.on:
             self._maps.read(None)
         self._maps.push()

@@ -231,7 +231,11 @@ _LEFT = re.compile(
     r"Traceback.*?\ntornado\.websocket\.WebSocketClosedError\n",
     flags=re.DOTALL,
 )
-_USUAL = re.compile(r"The explorer (is at|has stopped)|.*message as connection was closed")
+# Bokeh's warning about a reference that is known already is about what it sent twice: it is harmless.
+_USUAL = re.compile(
+    r"The explorer (is at|has stopped)|.*message as connection was closed"
+    r"|BokehUserWarning: reference already known"
+)
 
 
 def troubles(logged: str) -> str:

@@ -136,8 +136,9 @@ def test_the_table_tells_the_two_causes_apart(seen, matrix, release) -> None:
         edges = [number(row[f"{edge} km"]) * 1000 for edge in ("west", "south", "east", "north")]
         split = error_split(matrix, release, [edges])
         noise, uniformity = (number(part) for part in row["noise / uneven areas"].split())
-        assert noise == pytest.approx(split.noise[0], abs=0.51)
-        assert uniformity == pytest.approx(split.uniformity[0], abs=0.51)
+        # Rounded so that both add up to what stands beside them: one may be off by one.
+        assert noise == pytest.approx(split.noise[0], abs=1.01)
+        assert uniformity == pytest.approx(split.uniformity[0], abs=1.01)
         difference = release.answer([edges]).value - exact(matrix, [edges])
         assert noise + uniformity == pytest.approx(difference[0], abs=1.01)
 

@@ -115,7 +115,7 @@ def test_every_control_has_its_name(seen) -> None:
     ]
     assert not nameless
     titles = page.get_by_role("heading", level=2).all_inner_texts()
-    assert titles[-4:] == ["Truth", "Private", "Boxes", "Ledger"]
+    assert titles[-5:] == ["Truth", "Private", "Boxes", "Save", "Ledger"]
 
 
 def test_the_ledger_adds_up_to_epsilon(seen) -> None:

@@ -69,7 +69,8 @@ def sketch(page: Page) -> list[int]:
 
 def mode(page: Page, label: str) -> None:
     page.get_by_role("button", name=label, exact=True).click()
-    page.wait_for_timeout(200)
+    # The button is pressed at once; what clicks do is other once the server has answered.
+    page.wait_for_timeout(1000)
 
 
 def test_a_polygon_is_drawn_by_clicks_ended_in_three_ways_and_given_up_in_two(page: Page) -> None:

@@ -59,7 +59,7 @@ class MapTools:
         self.shows = ui.RadioButtonGroup(
             label="Maps shown",
             options=shows,
-            value="1" if phone else "all",
+            value="1" if phone and names else next(iter(shows.values())),
             visible=bool(names),
             size="small",
             margin=(0, 12, 0, 0),

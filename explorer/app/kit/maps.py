@@ -197,7 +197,7 @@ class Maps:
         """What the browser shows now; before it has answered, the whole grid at a usual size."""
         if number < 0:
             # Those that move together show the same; of one that is hidden nothing is known.
-            seen = [at for at, card in enumerate(self._row) if card.visible]
+            seen = [at for at, card in enumerate(self._side_by_side) if card.visible]
             number = seen[-1]
         grid, view = self.grids[number], self.views[number]
         try:
@@ -347,11 +347,11 @@ class Maps:
         how : "all", "swipe", or the number of a map
         """
         swipe = how == "swipe" and len(self.views) == 2
-        for number, card in enumerate(self._row):
+        for number, card in enumerate(self._side_by_side):
             card.visible = how in ("all", "swipe", str(number))
         # A browser keeps what is not said anew: the other way is said, too.
         look = {"display": "grid" if swipe else "flex", "grid-template-columns": "1fr"}
-        self._row.styles = {"flex-wrap": "wrap", "gap": f"8px {GAP}px", **look}
+        self._side_by_side.styles = {"flex-wrap": "wrap", "gap": f"8px {GAP}px", **look}
         self.swipe.visible = self._swiped = swipe
         for number, (title, below) in dict(self._titles).items():
             self.title(number, title, below)
@@ -361,7 +361,7 @@ class Maps:
     def _uncover(self, part: int) -> None:
         """Let the second map begin at ``part`` percent of the width, while they share a place."""
         if self._swiped:
-            card = self._row[-1]
+            card = self._side_by_side[-1]
             card.styles = {**card.styles, "clip-path": f"inset(0 0 0 {part}%)"}
             self.push()
 
@@ -423,7 +423,7 @@ class Maps:
                 view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0
             )
             cards.append(pn.Column(head, pane, margin=0, sizing_mode="stretch_width"))
-        self._row = ui.wrapping(*cards, gap=f"8px {GAP}px")
+        self._side_by_side = ui.wrapping(*cards, gap=f"8px {GAP}px")
         self.swipe = ui.IntSlider(
             label="Swipe",
             value=50,
@@ -438,7 +438,7 @@ class Maps:
         )
         self.swipe.param.watch(lambda event: self._uncover(event.new), "value")
         return pn.Column(
-            self._row,
+            self._side_by_side,
             self.swipe,
             self.bar,
             sizing_mode="stretch_width",
@@ -474,7 +474,7 @@ class Maps:
                 # Titles may have lines more: the maps stand level all the same.
                 "align-self": "flex-end",
             }
-            over = self._swiped and card is self._row[-1]
+            over = self._swiped and card is self._side_by_side[-1]
             clip = f"inset(0 0 0 {self.swipe.value}%)" if over else "none"
             area = "1 / 1" if self._swiped else "auto"
             card.styles = {**card.styles, "grid-area": area, "clip-path": clip}

@@ -231,7 +231,7 @@ _LEFT = re.compile(
     r"Traceback.*?\ntornado\.websocket\.WebSocketClosedError\n",
     flags=re.DOTALL,
 )
-# Bokeh's warning about a reference that is known already is about what it sent twice: it is harmless.
+# Bokeh warns of a reference that it sends twice: harmless.
 _USUAL = re.compile(
     r"The explorer (is at|has stopped)|.*message as connection was closed"
     r"|BokehUserWarning: reference already known"

@@ -231,11 +231,7 @@ _LEFT = re.compile(
     r"Traceback.*?\ntornado\.websocket\.WebSocketClosedError\n",
     flags=re.DOTALL,
 )
-# Bokeh warns of a reference that it sends twice: harmless.
-_USUAL = re.compile(
-    r"The explorer (is at|has stopped)|.*message as connection was closed"
-    r"|BokehUserWarning: reference already known"
-)
+_USUAL = re.compile(r"The explorer (is at|has stopped)|.*message as connection was closed")
 
 
 def troubles(logged: str) -> str:

@@ -54,8 +54,8 @@ def test_boxes_are_dragged_on_either_map_and_answered(page) -> None:
     assert len(page.rectangles) == 4
     row = page.table.widget.value.iloc[-1]
     boxes = page.rectangles.boxes[-1:]
-    assert row["private"] == pytest.approx(page.screen.release.answer(boxes).value[0], abs=0.51)
-    assert row["true"] == pytest.approx(exact(people.counts(), boxes)[0], abs=0.51)
+    assert row["private"] == round(float(page.screen.release.answer(boxes).value[0]))
+    assert row["true"] == round(float(exact(people.counts(), boxes)[0]))
 
 
 def test_a_preview_is_one_draw_and_a_release_everybodys_own_shares(page, tmp_path) -> None:

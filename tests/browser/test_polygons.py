@@ -22,6 +22,11 @@ _SKETCH = """
   return [most(of("Scatter")), most(of("Line"))]
 }
 """
+# Whether the maps say what clicks do.
+_DRAWS = (
+    "() => Bokeh.documents.some(page => [...page._all_models.values()].some("
+    "each => each.type === 'Label' && each.visible))"
+)
 _EDITED = (
     "() => Bokeh.documents.some(page => [...page._all_models.values()].some("
     "each => each.type === 'PolyAnnotation' && each.editable && each.visible))"
@@ -70,7 +75,7 @@ def sketch(page: Page) -> list[int]:
 def mode(page: Page, label: str) -> None:
     page.get_by_role("button", name=label, exact=True).click()
     # The button is pressed at once; what clicks do is other once the server has answered.
-    page.wait_for_timeout(1000)
+    wait_until(page, lambda: page.evaluate(_DRAWS) == (label == "Polygon"))
 
 
 def test_a_polygon_is_drawn_by_clicks_ended_in_three_ways_and_given_up_in_two(page: Page) -> None:

@@ -70,10 +70,11 @@ class _Led:
 
     def _process_events(self, events: dict[str, Any]) -> None:
         now = time.monotonic()
-        earlier = [value for value, at in self._earlier if now - at < self.late]
+        kept = tuple((value, at) for value, at in self._earlier if now - at < self.late)
+        earlier = [value for value, _at in kept]
         if events.get("value") in earlier and events["value"] != self.value:  # type: ignore[attr-defined]
-            # Once only: who insists on an earlier value gets it.
-            self._earlier = ()
+            # Once only: who insists on an earlier value gets it. Those after it may still come.
+            self._earlier = kept[earlier.index(events["value"]) + 1 :]
             self.param.trigger("value")  # type: ignore[attr-defined]
             return
         self._hears = True

@@ -30,3 +30,13 @@ def test_an_echo_comes_soon_or_never(monkeypatch) -> None:
     monkeypatch.setattr(ui._Led, "late", -1.0)
     slider._process_events({"value": 8})
     assert slider.value == 8
+
+
+def test_every_echo_of_a_slow_browser_is_none() -> None:
+    """A browser six times slower wrote two earlier values back, and the second counted."""
+    slider = ui.IntSlider(label="Splits", start=0, end=40, value=0)
+    for step in (1, 3, 7, 15, 31):
+        slider.value = step
+    for echo in (3, 15):
+        slider._process_events({"value": echo})
+        assert slider.value == 31

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import lzma
 import re
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +43,11 @@ MOST_BYTES, MOST_UNPACKED = 20_000_000, 100_000_000
 _BEGINS = {b"SQLite format 3\0": ".gpkg", b"PAR1": ".parquet", b"PK\x03\x04": ".zip"}
 _SHAPEFILE = b"\0\0\x27\x0a"
 #: The parts of a Shapefile that are read; the first three must be there.
+# What damage makes of an archive, by its ways of packing, and what a password does.
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, struct.error),
+)
 _PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 # Columns that name areas, the best first; in any case of letters.
 _NAMES = (
@@ -225,6 +233,19 @@ def _of_polygons(content: bytes, kind: str, grid: Grid, label: str) -> RangeFile
 def _unpacked(content: bytes, folder: Path, label: str) -> Path:
     """The Shapefile in an archive, unpacked under names of our own."""
     wrong = f"{label} is not a zipped Shapefile"
+    parts = _packed(content, label, wrong)
+    for part in _PARTS[:3]:
+        if part not in parts:
+            raise InputError(f"{wrong}: its file ending in {part} is missing; pack all of them.")
+    # Here and not above: a full disk is no fault of the archive.
+    for part, data in parts.items():
+        (folder / f"polygons{part}").write_bytes(data)
+    return folder / "polygons.shp"
+
+
+def _packed(content: bytes, label: str, wrong: str) -> dict[str, bytes]:
+    """The files of the one Shapefile in an archive, by ending; ``wrong`` begins a refusal."""
+    parts: dict[str, bytes] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             inside = [each for each in archive.infolist() if not each.is_dir()]
@@ -241,13 +262,12 @@ def _unpacked(content: bytes, folder: Path, label: str) -> Path:
                 part = wanted.get(each.filename.lower())
                 if part is not None:
                     with archive.open(each) as packed:
-                        (folder / f"polygons{part}").write_bytes(packed.read(MOST_UNPACKED))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+                        parts[part] = packed.read(MOST_UNPACKED)
+    except InputError:
+        raise
+    except _DAMAGED as error:
         raise InputError(f"{wrong}; it may be damaged or locked by a password.") from error
-    for part in _PARTS[:3]:
-        if not (folder / f"polygons{part}").is_file():
-            raise InputError(f"{wrong}: its file ending in {part} is missing; pack all of them.")
-    return folder / "polygons.shp"
+    return parts
 
 
 def _around(boxes: Floats, shapes: Sequence[Any]) -> Floats:

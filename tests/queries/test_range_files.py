@@ -1,8 +1,10 @@
 """Boxes and polygons of files: every format gives the same shapes, and a bad one a sentence."""
 
+import errno
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
@@ -127,3 +129,32 @@ def test_a_polygon_that_was_moved_elsewhere_is_asked_where_it_is() -> None:
         place[0] += 0.01
     moved = read_ranges(json.dumps(saved).encode(), GRID).shapes[0]
     assert moved.bounds[0] == pytest.approx(680, abs=10)
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_that_is_damaged_inside_is_one_sentence(tmp_path, way) -> None:
+    packed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(zipped(tmp_path))) as plain,
+        zipfile.ZipFile(packed, "w", way) as archive,
+    ):
+        for each in plain.infolist():
+            archive.writestr(each.filename, plain.read(each))
+    content = packed.getvalue()
+    assert len(read_ranges(content, GRID, "x.zip").boxes) == len(SHAPES)
+    first = content.index(b".shp") + 4
+    damaged = content[: first + 8] + bytes(20) + content[first + 28 :]
+    with pytest.raises(InputError, match="damaged or locked") as refused:
+        read_ranges(damaged, GRID, "x.zip")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_full_disk_is_no_fault_of_the_archive(tmp_path, monkeypatch) -> None:
+    content = zipped(tmp_path)
+
+    def full(_path: Path, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        read_ranges(content, GRID, "x.zip")

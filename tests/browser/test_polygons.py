@@ -12,32 +12,31 @@ from tests.browser.visit import drag, names, number, rows, stays, wait_until
 
 pytestmark = pytest.mark.browser
 
+# Every model of the pages that are open.
+_MODELS = "Bokeh.documents.flatMap(page => [...page._all_models.values()])"
 # Corners of what is drawn now on any map: those that were clicked, and the line to the pointer.
-_SKETCH = """
-() => {
-  const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
+_SKETCH = (
+    f"() => {{ const models = {_MODELS}"
+    + """
   const of = type => models.filter(each => each.type === "GlyphRenderer"
     && each.glyph.type === type && !each.data_source.syncable).map(each => each.data_source)
   const most = sources => Math.max(...sources.map(each => each.data.x.length))
   return [most(of("Scatter")), most(of("Line"))]
 }
 """
-# Whether the maps say what clicks do.
-_DRAWS = (
-    "() => Bokeh.documents.some(page => [...page._all_models.values()].some("
-    "each => each.type === 'Label' && each.visible))"
 )
+# Whether the maps say what clicks do.
+_DRAWS = f"() => {_MODELS}.some(each => each.type === 'Label' && each.visible)"
 _EDITED = (
-    "() => Bokeh.documents.some(page => [...page._all_models.values()].some("
-    "each => each.type === 'PolyAnnotation' && each.editable && each.visible))"
+    f"() => {_MODELS}.some(each => each.type === 'PolyAnnotation' && each.editable && each.visible)"
 )
 
 # Texts of the tags as they stand on the first map: pairs that cover each other.
-_OVERLAP = """
-() => {
+_OVERLAP = (
+    f"() => {{ const models = {_MODELS}"
+    + """
   const pairs = [], ctx = document.createElement("canvas").getContext("2d")
   ctx.font = "bold 12px Inter, system-ui, sans-serif"
-  const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
   const drawn = models.find(each => each.type === "GlyphRenderer" && each.glyph.type === "Text"
     && each.glyph.text.field === "text1" && each.data_source.get_length() > 20)
   const map = models.find(each => each.type === "Figure" && each.renderers.includes(drawn))
@@ -58,6 +57,7 @@ _OVERLAP = """
   return {shown: places.length, covered: pairs}
 }
 """
+)
 
 
 def click(page: Page, x: float, y: float, name: str = "Private map") -> None:

@@ -1,7 +1,6 @@
 """The partition inspector without a browser: filters, brushes, pages, files, going to a leaf."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.views.histogram import Bins, place, value
 from tests.app import press
+from tests.app.acts import Browser, drag
 
 
 @pytest.fixture
@@ -62,10 +62,7 @@ def test_a_range_dragged_in_a_histogram_becomes_a_filter(page) -> None:
     panel, release = page.explain.open, page.screen.release
     cells = np.prod(release.upper - release.lower, axis=1)
     low, high = float(place(np.array(1.5))), float(place(np.array(8.2)))
-    event = SimpleNamespace(geometry={"type": "rect", "x0": low, "x1": high, "y0": 0, "y1": 1})
-    event.final = True
-    for called in panel.histograms["cells"].figure._event_callbacks["selectiongeometry"]:
-        called(event)
+    drag(panel.histograms["cells"].figure, (low, 0, high, 1))
     assert panel.filters["cells"].value == "2 to 8"
     assert len(panel.found.rows) == ((cells >= 2) & (cells <= 8)).sum() == outlined(page)
 
@@ -85,7 +82,7 @@ def test_sorting_is_of_all_leaves_and_a_row_goes_to_its_leaf(page) -> None:
     press.put(panel, "Largest first", True)
     order = np.argsort(-release.counts, kind="stable")
     assert panel.table.value["leaf"].tolist() == (order[:50] + 1).tolist()
-    panel._clicked(SimpleNamespace(row=2))
+    Browser(panel.table).click(2, "leaf")
     x0, y0, x1, y1 = release.boxes()[order[2]]
     left, bottom, right, top = page.maps.ranges.bounds
     assert left < x0 < x1 < right

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.app.kit import ui
+from tests.app.press import send
 
 
 @pytest.mark.parametrize("kind", [ui.IntSlider, ui.FloatSlider])
@@ -14,13 +15,13 @@ def test_an_earlier_value_that_comes_back_is_no_choice_of_a_visitor(kind) -> Non
     slider.param.watch(lambda event: chosen.append(event.new), "value")
     for level in (0, 1, 2):
         slider.value = level
-    slider._process_events({"value": 1})
+    send(slider, value=1)
     assert slider.value == 2
     # A visitor who insists gets the value, and goes on as far as he likes.
-    slider._process_events({"value": 1})
+    send(slider, value=1)
     assert slider.value == 1
     for level in (2, 1, 2, 7):
-        slider._process_events({"value": level})
+        send(slider, value=level)
         assert slider.value == level
 
 
@@ -28,7 +29,7 @@ def test_an_echo_comes_soon_or_never(monkeypatch) -> None:
     slider = ui.IntSlider(label="Level", start=0, end=10, value=8)
     slider.value = 3
     monkeypatch.setattr(ui._Led, "late", -1.0)
-    slider._process_events({"value": 8})
+    send(slider, value=8)
     assert slider.value == 8
 
 
@@ -38,5 +39,5 @@ def test_every_echo_of_a_slow_browser_is_none() -> None:
     for step in (1, 3, 7, 15, 31):
         slider.value = step
     for echo in (3, 15):
-        slider._process_events({"value": echo})
+        send(slider, value=echo)
         assert slider.value == 31

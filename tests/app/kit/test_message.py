@@ -7,6 +7,7 @@ from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.message import MOST, MessageArea
 from explorer.errors import InputError
 from tests.app.acts import words
+from tests.app.press import send
 from tests.app.visitor import Visitor
 
 
@@ -73,7 +74,7 @@ def test_a_refusal_ends_with_the_next_attempt_of_the_same_control() -> None:
     assert area.sentence == ""
     assert not one.error_state
     # What no browser sends is refused by the widget itself, which sends the old value back.
-    one._process_events({"value": "much"})
+    send(one, value="much")
     assert "cannot be" in area.sentence
     assert one.error_state
     one.value = 6

@@ -5,6 +5,7 @@ import pytest
 
 from explorer.app.kit import ui
 from explorer.errors import InputError
+from tests.app.press import send
 
 
 def heard(widget) -> list[str]:
@@ -28,7 +29,7 @@ def heard(widget) -> list[str]:
 )
 def test_a_value_of_the_wrong_kind_is_one_sentence_and_changes_nothing(widget, sent) -> None:
     said, before = heard(widget), widget.value
-    widget._process_events(dict(sent))
+    send(widget, **dict(sent))
     assert widget.value == before
     assert len(said) == 1
     assert widget.label in said[0]
@@ -37,14 +38,14 @@ def test_a_value_of_the_wrong_kind_is_one_sentence_and_changes_nothing(widget, s
 def test_what_was_sent_is_made_safe_before_it_is_repeated() -> None:
     widget = ui.Select(label="City", options=["a"], value="a")
     said = heard(widget)
-    widget._process_events({"value": "<img src=x onerror=alert(1)>" * 9})
+    send(widget, value="<img src=x onerror=alert(1)>" * 9)
     assert "<" not in said[0]
     assert len(said[0]) < 150
 
 
 def test_a_good_value_arrives() -> None:
     widget = ui.IntSlider(label="T", start=1, end=9, value=3)
-    widget._process_events({"value": 4})
+    send(widget, value=4)
     assert widget.value == 4
 
 

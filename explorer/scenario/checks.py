@@ -91,3 +91,24 @@ def entries(value: Any, known: Collection[str], what: str) -> Mapping[str, Any]:
                 f"{', '.join(known)}."
             )
     return value
+
+
+def of_version(given: Any, what: str, version: int, known: Collection[str]) -> dict[str, Any]:
+    """The entries of a file, but the first: its kind ``what`` with its version.
+
+    Raises
+    ------
+    InputError
+        For another kind of file, another version, and an entry that is not ``known``.
+    """
+    if not isinstance(given, Mapping) or what not in given:
+        raise InputError(f"This is not a {what}: its first entry is '{what}: {version}'.")
+    found = given[what]
+    if found != version or isinstance(found, bool):
+        raise InputError(
+            f"This {what} has version {shown(found)} and this explorer reads version {version}: "
+            "open it with another version of the explorer."
+        )
+    said = dict(entries(given, known, what))
+    del said[what]
+    return said

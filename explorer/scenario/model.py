@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -185,16 +185,7 @@ class Scenario:
     @classmethod
     def from_dict(cls, given: Any) -> Self:
         """The scenario of plain values; raises `InputError` as the constructor does."""
-        if not isinstance(given, Mapping) or "scenario" not in given:
-            raise InputError("This is not a scenario: its first entry is 'scenario: 1'.")
-        version = given["scenario"]
-        if version != VERSION or isinstance(version, bool):
-            raise InputError(
-                f"This scenario has version {checks.shown(version)} and this explorer reads "
-                f"version {VERSION}: open it with another version of the explorer."
-            )
-        said = dict(checks.entries(given, _ENTRIES, "scenario"))
-        del said["scenario"]
+        said = checks.of_version(given, "scenario", VERSION, _ENTRIES)
         if checks.flag(said.pop("release", False), "entry 'release'"):
             if "seed" in said:
                 raise InputError("A release has no seed: leave out 'seed', or 'release: true'.")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from explorer.errors import InputError
 from explorer.scenario.model import Scenario
@@ -12,6 +14,8 @@ from explorer.scenario.yaml_file import MOST_BYTES
 
 FOLDER = Path(__file__).parent / "presets"
 MOST_FILES = 100
+
+Read = TypeVar("Read")
 
 
 def presets() -> dict[str, Scenario]:
@@ -26,13 +30,26 @@ def presets() -> dict[str, Scenario]:
     >>> presets()["01-first-look"].page
     'explore'
     """
-    found: dict[str, Scenario] = {}
-    for folder in _folders():
+    return readable(FOLDER, "EXPLORER_SCENARIOS", read_scenario)
+
+
+def readable(packaged: Path, setting: str, read: Callable[[Path], Read]) -> dict[str, Read]:
+    """What ``read`` makes of the files ``NAME.yaml`` of folders, by name, 100 of each at most.
+
+    Parameters
+    ----------
+    packaged : the folder of the package, which comes first
+    setting : the environment variable that names another one
+    read : raises `InputError` for a file that is left out with a warning that says why
+    """
+    named = os.environ.get(setting)
+    found: dict[str, Read] = {}
+    for folder in [packaged, *([Path(named).expanduser()] if named else [])]:
         for path in sorted(folder.glob("*.yaml"))[:MOST_FILES]:
             try:
-                found[path.stem] = read_scenario(path)
+                found[path.stem] = read(path)
             except InputError as error:
-                warnings.warn(f"{path.name} is left out: {error}", stacklevel=2)
+                warnings.warn(f"{path.name} is left out: {error}", stacklevel=3)
     return found
 
 
@@ -51,8 +68,3 @@ def read_scenario(path: str | Path) -> Scenario:
     except OSError as error:
         raise InputError(f"{path.name} could not be read ({error.strerror or error}).") from error
     return Scenario.from_yaml(data)
-
-
-def _folders() -> list[Path]:
-    named = os.environ.get("EXPLORER_SCENARIOS")
-    return [FOLDER, *([Path(named).expanduser()] if named else [])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -122,16 +122,7 @@ class Story:
     @classmethod
     def from_dict(cls, given: Any) -> Self:
         """The story of plain values; raises `InputError` as the constructor does."""
-        if not isinstance(given, Mapping) or "story" not in given:
-            raise InputError("This is not a story: its first entry is 'story: 1'.")
-        version = given["story"]
-        if version != VERSION or isinstance(version, bool):
-            raise InputError(
-                f"This story has version {checks.shown(version)} and this explorer reads version "
-                f"{VERSION}: open it with another version of the explorer."
-            )
-        said = dict(checks.entries(given, _ENTRIES, "story"))
-        del said["story"]
+        said = checks.of_version(given, "story", VERSION, _ENTRIES)
         return cls(**said)
 
     def to_yaml(self) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from pathlib import Path
 
 from explorer.errors import InputError
+from explorer.scenario.presets import readable
 from explorer.scenario.story import Story, read_screens
 from explorer.teaching.lessons import FOLDER, SETTING
 
 #: The story for newcomers, by its key.
 TOUR = "tour"
-_MOST_FILES = 100
 
 
 def stories() -> dict[str, Story]:
@@ -26,15 +24,7 @@ def stories() -> dict[str, Story]:
     >>> len(stories()["tour"].steps)
     5
     """
-    found: dict[str, Story] = {}
-    own = os.environ.get(SETTING)
-    for folder in [FOLDER, *([Path(own).expanduser()] if own else [])]:
-        for path in sorted(folder.glob("*.yaml"))[:_MOST_FILES]:
-            try:
-                found[path.stem] = read_story(path)
-            except InputError as error:
-                warnings.warn(f"{path.name} is left out: {error}", stacklevel=2)
-    return found
+    return readable(FOLDER, SETTING, read_story)
 
 
 def read_story(path: str | Path) -> Story:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.visit import drag, figure, names, number, rows, steady, wait_until
+from tests.browser.visit import (
+    MODELS,
+    drag,
+    figure,
+    moved_by,
+    names,
+    number,
+    rows,
+    steady,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 
 # The texts that are drawn at all boxes, and at the box that is being dragged, on each map.
-_TAGS = """
-() => {
-  const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
+_TAGS = (
+    f"() => {{ const models = {MODELS}"
+    + """
   const drawn = new Set(models.filter(each => each.type === "GlyphRenderer" && each.visible
     && each.glyph.type === "Text").map(each => each.data_source))
   return [...drawn].filter(each => each.columns().includes("text0"))
     .map(each => ["text0", "text1"].map(name => [...(each.get_column(name) ?? [])]))
 }
 """
+)
 
 
 def tags(page: Page) -> list[list[str]]:
@@ -73,16 +83,12 @@ def test_a_box_is_selected_moved_resized_deleted_and_all_of_it_undone(page: Page
     drawn = rows(page)[2]
 
     def shown(edges: dict[str, float]) -> bool:
-        row: dict[str, Any] = rows(page)[2]
-        return all(
-            number(row[each]) == pytest.approx(number(drawn[each]) + by, abs=0.12)
-            for each, by in edges.items()
-        )
+        return moved_by(page, drawn, edges)
 
     page.mouse.click(*at(page, "True map", 0.25, 0.25))
     page.wait_for_function(
-        "() => Bokeh.documents.some(page => [...page._all_models.values()].some("
-        "each => each.type === 'BoxAnnotation' && each.editable && each.visible))"
+        f"() => {MODELS}.some("
+        "each => each.type === 'BoxAnnotation' && each.editable && each.visible)"
     )
     # By its inside: a tenth of 20 km to the right.
     drag(page, "True map", (0.25, 0.25), (0.35, 0.25))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page
 
 from tests.browser.test_boxes import at, tags
-from tests.browser.visit import drag, names, number, rows, stays, wait_until
+from tests.browser.visit import MODELS, drag, moved_by, names, number, rows, stays, wait_until
 
 pytestmark = pytest.mark.browser
 
-# Every model of the pages that are open.
-_MODELS = "Bokeh.documents.flatMap(page => [...page._all_models.values()])"
 # Corners of what is drawn now on any map: those that were clicked, and the line to the pointer.
 _SKETCH = (
-    f"() => {{ const models = {_MODELS}"
+    f"() => {{ const models = {MODELS}"
     + """
   const of = type => models.filter(each => each.type === "GlyphRenderer"
     && each.glyph.type === type && !each.data_source.syncable).map(each => each.data_source)
@@ -26,14 +22,14 @@ _SKETCH = (
 """
 )
 # Whether the maps say what clicks do.
-_DRAWS = f"() => {_MODELS}.some(each => each.type === 'Label' && each.visible)"
+_DRAWS = f"() => {MODELS}.some(each => each.type === 'Label' && each.visible)"
 _EDITED = (
-    f"() => {_MODELS}.some(each => each.type === 'PolyAnnotation' && each.editable && each.visible)"
+    f"() => {MODELS}.some(each => each.type === 'PolyAnnotation' && each.editable && each.visible)"
 )
 
 # Texts of the tags as they stand on the first map: pairs that cover each other.
 _OVERLAP = (
-    f"() => {{ const models = {_MODELS}"
+    f"() => {{ const models = {MODELS}"
     + """
   const pairs = [], ctx = document.createElement("canvas").getContext("2d")
   ctx.font = "bold 12px Inter, system-ui, sans-serif"
@@ -134,11 +130,7 @@ def test_a_polygon_is_selected_moved_reshaped_undone_and_sixty_boxes_join_it(pag
     drawn = rows(page)[2]
 
     def shown(edges: dict[str, float]) -> bool:
-        row: dict[str, Any] = rows(page)[2]
-        return all(
-            number(row[each]) == pytest.approx(number(drawn[each]) + by, abs=0.12)
-            for each, by in edges.items()
-        )
+        return moved_by(page, drawn, edges)
 
     # Beside the triangle, within the box around it, there is nothing to select.
     page.mouse.click(*at(page, "True map", 0.22, 0.38))

@@ -66,6 +66,9 @@ def stays(page: Page, read: Callable[[], Any], turns: int = 10) -> bool:
     return True
 
 
+#: Every model of the pages that are open, for a script in the browser.
+MODELS = "Bokeh.documents.flatMap(page => [...page._all_models.values()])"
+
 # All of the table in one question: what waits for a row asks many times a second.
 _TABLE = """
 () => {
@@ -87,6 +90,14 @@ def rows(page: Page) -> list[dict[str, str]]:
 def names(page: Page) -> list[str]:
     """The names of the boxes in the table."""
     return [row.get("box", "") for row in rows(page)]
+
+
+def moved_by(page: Page, before: dict[str, str], edges: dict[str, float]) -> bool:
+    """Whether the third row's edges are so many kilometres from where they were."""
+    now = rows(page)[2]
+    return all(
+        abs(number(now[each]) - number(before[each]) - by) <= 0.12 for each, by in edges.items()
+    )
 
 
 def cell(page: Page, row: int, title: str) -> Locator:

@@ -36,7 +36,11 @@ class CountryDrawer(DrawnDrawer):
         self.level = self.tied.tie(menu, "level")
         #: Above the maps: it is what a visitor changes most.
         self.shows = self.tied.choose(
-            "shows", sizing_mode=None, width=250, margin=0, stylesheets=[SPOKEN_LABEL]
+            "shows",
+            sizing_mode=None,
+            margin=0,
+            styles={"flex": "0 1 250px"},
+            stylesheets=[SPOKEN_LABEL],
         )
         return [
             *("About", self.city, "Country", self.level, "Areas on the map"),

@@ -32,7 +32,10 @@ class AreaPicker:
         self._choose = choose
         self._about: tuple[Any, ...] = ()
         self._parent = -1
-        self.menu = ui.Select(label="Area", options={}, size="small", margin=0, width=290)
+        # Widths as styles: Panel adds fixed ones up, and a phone's page would be that wide.
+        self.menu = ui.Select(
+            label="Area", options={}, size="small", margin=0, styles={"flex": "0 1 290px"}
+        )
         ui.bind(self.menu, self._picked, refused)
         self.up = self._button("One level up", self._upwards)
         self.closer = self._button("Zoom to it", closer)

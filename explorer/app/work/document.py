@@ -10,23 +10,24 @@ from typing import Any
 import panel as pn
 from panel.io.state import set_curdoc
 
+from explorer.app.kit.notebook_scripts import kernel
+from explorer.app.work.notebook_loop import notebook_loop
+
 
 class Visit:
-    """The page that is served where this is made, and the event loop it is served on.
+    """The page that is served where this is made, and the event loop it lives on.
 
     Attributes
     ----------
-    loop : None in a script or a test without one, where everything is done at once
+    loop : that of the server, or of all pages of a notebook. None in a script or a test without
+        one, where everything is done at once
     """
 
     def __init__(self) -> None:
         self._doc: Any = pn.state.curdoc
         self._has_visitor = self._doc is not None and self._doc.session_context is not None
-        self.loop: asyncio.AbstractEventLoop | None
-        try:
-            self.loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self.loop = None
+        in_notebook = not self._has_visitor and kernel() is not None
+        self.loop = notebook_loop() if in_notebook else _running()
 
     @property
     def ended(self) -> bool:
@@ -44,6 +45,18 @@ class Visit:
         else:
             self._held(action)
 
+    def begin(self, action: Callable[[], None]) -> None:
+        """Do ``action`` on the loop, without the lock: at once, or when a notebook's cell ends."""
+        assert self.loop is not None
+        here = _running()
+        if here is self.loop:
+            action()
+        elif here is None:
+            self.loop.call_soon_threadsafe(action)
+        else:
+            # The code of a cell goes on: nothing may come between its lines.
+            here.call_soon(self.loop.call_soon_threadsafe, action)
+
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         """Do ``action`` on the event loop, without the lock, when so many seconds have passed."""
         assert self.loop is not None
@@ -53,6 +66,13 @@ class Visit:
         # Without it Panel takes the page of another visitor, who made a change, for this one.
         with set_curdoc(self._doc):
             held(self._doc, action)
+
+
+def _running() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def held(doc: Any, action: Callable[[], None]) -> None:

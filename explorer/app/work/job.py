@@ -136,6 +136,12 @@ class Job(Generic[Result]):
         if visit.loop is None:
             self.now(question)
             return
+        visit.begin(partial(self._begin, question, visit))
+
+    def _begin(self, question: Any, visit: Visit) -> None:
+        """Answer it from now on; called on the event loop, as all that follows."""
+        if self._closed or visit.loop is None:
+            return
         if self._take is not None and self._task is not None and not self._task.done():
             self._outdated = True
             return

@@ -27,15 +27,20 @@ and of the style sheets before it save a third of all calls when Explore is open
 together: 3.8 million are left of 6.0.
 
 JupyterLab has each page's messages handled in a thread of its own, beside each other and beside the
-running cell, and Panel's state is one for all. While one is handled, what anybody prints is caught
-(``pyviz_comms.StandardOutput``): a cell's print vanishes, and where two handlers overlap, as with
-two pages in one notebook, the last puts the other's catch back, and no cell ever prints again.
+running cell, and Panel's state is one for all; see `notebook_loop`. While one is handled, what
+anybody prints is caught (``pyviz_comms.StandardOutput``): a cell's print vanishes, and where two
+handlers overlap, as with two pages in one notebook, the last puts the other's catch back, and no
+cell ever prints again.
+
+A message of a notebook's page may bring several changes, such as the sizes of a figure and a slider
+that was moved. ``Renderable._on_msg`` has Bokeh hold them and then let go; the first whose callback
+holds the document again puts all others back. They wait for the next message, or are sent back to
+the browser: the slider is moved, and nothing happens.
 """
 
 from __future__ import annotations
 
 import textwrap
-import threading
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -46,8 +51,12 @@ from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.models import ImportedStyleSheet, InlineStyleSheet, UIElement
 from panel import custom, viewable
 from panel.io import document, notebook
+from panel.io.state import state
 from panel.pane.markup import HTMLBasePane
 from panel.reactive import Syncable
+from panel.viewable import Renderable
+
+from explorer.app.work.notebook_loop import notebook_loop
 
 
 def install() -> bool:
@@ -197,12 +206,32 @@ def handle_in_turn() -> None:
     plain = pyviz_comms.Comm._handle_msg
     if hasattr(plain, "original"):
         return
-    turn = threading.RLock()
 
     def handle(self: Any, message: Any) -> None:
-        with turn:
-            plain(self, message)
+        # What is printed belongs to the cell that the message is about, which the context knows.
+        notebook_loop().call_soon_threadsafe(plain, self, message)
 
     handle.original = plain  # type: ignore[attr-defined]
     pyviz_comms.Comm._handle_msg = handle
     pyviz_comms.StandardOutput = Uncaught
+
+
+def hear_all() -> None:
+    """Let all changes of a message be heard, whatever the first of them does to the document."""
+    plain = Renderable._on_msg
+    if hasattr(plain, "original"):
+        return
+
+    def on_message(self: Renderable, ref: str, manager: Any, message: Any) -> None:
+        plain(self, ref, manager, message)
+        _, doc, comm = state._views[ref][1:]
+        changes, setter = doc.callbacks, comm.id if comm else None
+        while setter and (heard := [e for e in changes._held_events if e.setter == setter]):
+            changes._held_events = [e for e in changes._held_events if e.setter != setter]
+            for event in heard:
+                policy, changes._hold = changes._hold, None
+                changes.trigger_on_change(event)
+                changes._hold = changes._hold or policy
+
+    on_message.original = plain  # type: ignore[attr-defined]
+    Renderable._on_msg = on_message

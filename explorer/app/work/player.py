@@ -38,7 +38,7 @@ class Player:
         visit = self._visit = Visit()
         self._changed(True)
         if visit.loop is not None:
-            self._beat(visit)
+            visit.begin(partial(self._beat, visit))
             return
         while self.playing:
             self._once(visit)

@@ -36,11 +36,16 @@ A message of a notebook's page may bring several changes, such as the sizes of a
 that was moved. ``Renderable._on_msg`` has Bokeh hold them and then let go; the first whose callback
 holds the document again puts all others back. They wait for the next message, or are sent back to
 the browser: the slider is moved, and nothing happens.
+
+A browser takes the models that it got with a change for new ones of its own, and sends those that
+its next message mentions whole (``_new_models`` in BokehJS). Bokeh keeps the one that it knows, and
+writes a warning about each into the log, as after every map that is put on an open page.
 """
 
 from __future__ import annotations
 
 import textwrap
+import warnings
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -49,6 +54,7 @@ import pyviz_comms  # type: ignore[import-untyped]
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.models import ImportedStyleSheet, InlineStyleSheet, UIElement
+from bokeh.util.warnings import BokehUserWarning
 from panel import custom, viewable
 from panel.io import document, notebook
 from panel.io.state import state
@@ -235,3 +241,8 @@ def hear_all() -> None:
 
     on_message.original = plain  # type: ignore[attr-defined]
     Renderable._on_msg = on_message
+
+
+def expect_models_sent_back() -> None:
+    """Let Bokeh keep a known model that a browser sends whole without a warning in the log."""
+    warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)

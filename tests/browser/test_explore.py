@@ -10,6 +10,7 @@ from explorer import HTF, UG, exact
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.cities.catalogue import cities
 from tests.browser.visit import (
+    MODELS,
     cell,
     colours,
     drag,
@@ -155,11 +156,11 @@ def test_a_cell_can_be_edited_and_an_impossible_edit_goes_back(page, matrix) -> 
     expect(page.get_by_role("alert")).to_contain_text("West must be smaller than east")
     wait_until(page, lambda: number(rows(page)[0]["east km"]) == 2.5)
     # Tab goes from cell to cell and leaves the last of the table as it leaves any field.
-    cell(page, len(rows(page)) - 1, "box").click()
-    wait_until(page, lambda: page.locator(".tabulator-cell input").count() == 1)
-    for _ in EDITABLE:
+    last = len(rows(page)) - 1
+    cell(page, last, EDITABLE[0]).click()
+    for title in EDITABLE:
+        cell(page, last, title).locator("input").wait_for()
         page.keyboard.press("Tab")
-        page.wait_for_timeout(200)
     wait_until(page, lambda: page.locator(".tabulator-cell input").count() == 0)
     page.get_by_role("switch", name="Edit places").click()
     cell(page, 0, "east km").wait_for(state="hidden")
@@ -224,6 +225,29 @@ def test_another_mechanism_brings_its_own_controls_and_keeps_the_boxes(page, mat
     slider = page.get_by_role("slider", name="Grid size")
     wait_until(page, lambda: slider.get_attribute("aria-valuenow") == f"{chosen:.0f}")
     assert len(rows(page)) == 3
+
+
+# Sets a slider when it has been drawn and does not listen yet, as a quick mechanism does.
+_SET_WHILE_DRAWN = (
+    f"() => {{ const drawn = {MODELS}"
+    + """.find(each => each.type === "panel.models.esm.ReactComponent")
+  const kind = drawn.default_view.prototype, plain = kind.after_rendered
+  kind.after_rendered = function (...given) {
+    const data = this.model.data
+    if (data.label === "c") data.setv({value: 20}, {sync: false})
+    return plain.apply(this, given)
+  }
+}
+"""
+)
+
+
+def test_a_value_that_is_set_while_its_slider_is_drawn_is_shown(page) -> None:
+    page.evaluate(_SET_WHILE_DRAWN)
+    pick(page, "Mechanism", "UG")
+    slider = page.get_by_role("slider", name="c", exact=True)
+    slider.wait_for()
+    wait_until(page, lambda: slider.get_attribute("aria-valuenow") == "20")
 
 
 def test_the_difference_has_its_own_title_bar_and_colours(seen) -> None:

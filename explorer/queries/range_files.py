@@ -42,12 +42,12 @@ MOST_BYTES, MOST_UNPACKED = 20_000_000, 100_000_000
 # The first bytes of each kind, and how its file has to end for a reader of it.
 _BEGINS = {b"SQLite format 3\0": ".gpkg", b"PAR1": ".parquet", b"PK\x03\x04": ".zip"}
 _SHAPEFILE = b"\0\0\x27\x0a"
-#: The parts of a Shapefile that are read; the first three must be there.
 # What damage makes of an archive, by its ways of packing, and what a password does.
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError),
     *(NotImplementedError, RuntimeError, ValueError, struct.error),
 )
+# The parts of a Shapefile that are read; the first three must be there.
 _PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 # Columns that name areas, the best first; in any case of letters.
 _NAMES = (

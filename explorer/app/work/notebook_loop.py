@@ -1,8 +1,9 @@
 """The event loop of all pages of a notebook, in a thread of its own.
 
-JupyterLab has the messages of each page handled in a thread with a loop of its own, and ends both
-when the browser loads the notebook anew. Work that a page has begun on such a loop is never
-finished, and the page waits for it for good; pages in two threads change one state at a time.
+JupyterLab has the messages of each page handled in a thread with a loop of its own (subshells of
+ipykernel 7), and after the notebook is loaded anew in yet another one. One state, shown by several
+pages, would be changed from several threads at the same time; and work that was begun on a loop
+which ends is never finished, so that its page waits for good. A server has one loop; so have these.
 """
 
 from __future__ import annotations

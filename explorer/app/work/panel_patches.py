@@ -36,16 +36,11 @@ A message of a notebook's page may bring several changes, such as the sizes of a
 that was moved. ``Renderable._on_msg`` has Bokeh hold them and then let go; the first whose callback
 holds the document again puts all others back. They wait for the next message, or are sent back to
 the browser: the slider is moved, and nothing happens.
-
-A browser takes the models that it got with a change for new ones of its own, and sends those that
-its next message mentions whole (``_new_models`` in BokehJS). Bokeh keeps the one that it knows, and
-writes a warning about each into the log, as after every map that is put on an open page.
 """
 
 from __future__ import annotations
 
 import textwrap
-import warnings
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -54,7 +49,6 @@ import pyviz_comms  # type: ignore[import-untyped]
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.models import ImportedStyleSheet, InlineStyleSheet, UIElement
-from bokeh.util.warnings import BokehUserWarning
 from panel import custom, viewable
 from panel.io import document, notebook
 from panel.io.state import state
@@ -208,7 +202,7 @@ class Uncaught(list[str]):
 
 
 def handle_in_turn() -> None:
-    """Let messages of a notebook's pages be handled one after another, and cells print."""
+    """Let messages of a notebook's pages be handled on their one loop, and cells print."""
     plain = pyviz_comms.Comm._handle_msg
     if hasattr(plain, "original"):
         return
@@ -224,25 +218,24 @@ def handle_in_turn() -> None:
 
 def hear_all() -> None:
     """Let all changes of a message be heard, whatever the first of them does to the document."""
-    plain = Renderable._on_msg
-    if hasattr(plain, "original"):
+    plain = getattr(Renderable, "_on_msg", None)
+    if plain is None or hasattr(plain, "original"):
         return
 
     def on_message(self: Renderable, ref: str, manager: Any, message: Any) -> None:
-        plain(self, ref, manager, message)
+        # First: a page that is closed by what it is told is not found any more.
         _, doc, comm = state._views[ref][1:]
         changes, setter = doc.callbacks, comm.id if comm else None
+        plain(self, ref, manager, message)
         while setter and (heard := [e for e in changes._held_events if e.setter == setter]):
+            # The others are on their way to the browser.
             changes._held_events = [e for e in changes._held_events if e.setter != setter]
             for event in heard:
                 policy, changes._hold = changes._hold, None
-                changes.trigger_on_change(event)
-                changes._hold = changes._hold or policy
+                try:
+                    changes.trigger_on_change(event)
+                finally:
+                    changes._hold = changes._hold or policy
 
     on_message.original = plain  # type: ignore[attr-defined]
     Renderable._on_msg = on_message
-
-
-def expect_models_sent_back() -> None:
-    """Let Bokeh keep a known model that a browser sends whole without a warning in the log."""
-    warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)

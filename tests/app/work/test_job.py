@@ -7,6 +7,7 @@ import panel as pn
 import pytest
 from panel.io.state import set_curdoc
 
+from explorer.app.work import document
 from explorer.app.work import job as module
 from explorer.app.work.job import UNEXPECTED, Job, Superseded, patient
 from explorer.errors import InputError
@@ -434,3 +435,32 @@ def test_a_loop_that_ends_lets_the_work_end_too() -> None:
 
     run(visit)
     assert ended.is_set()
+
+
+# In a notebook pages are asked from threads with loops of their own, which may end.
+
+
+@pytest.mark.parametrize("notebook", [True, False], ids=["in a notebook", "elsewhere"])
+def test_a_loop_that_ends_takes_no_page_along(monkeypatch, notebook) -> None:
+    monkeypatch.setattr(document, "kernel", lambda: object() if notebook else None)
+    going, shown = threading.Event(), threading.Event()
+
+    def compute(setting):
+        going.wait(30)
+        if setting == 2:
+            shown.set()
+        return setting
+
+    page = Page(compute, follow=True)
+
+    async def change(setting) -> None:
+        page.change(setting)
+        await asyncio.sleep(0.05)
+
+    for setting in (1, 2):
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(change(setting))
+        # It is left with what was begun on it, as a thread that goes leaves its loop.
+        loop.stop()
+    going.set()
+    assert shown.wait(10 if notebook else 1) is notebook

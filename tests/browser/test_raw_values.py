@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import leave, open_page
+from tests.browser.conftest import Watch, leave, open_page
 from tests.browser.visit import figure, number, rows, stays, wait_until
 
 pytestmark = pytest.mark.browser
@@ -85,7 +85,7 @@ def test_a_choice_that_does_not_exist(page, label, value) -> None:
 
 def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> None:
     # Bokeh refuses these itself, before our code sees them: nothing changes, the page goes on.
-    logged = len(server.log)
+    logged, seen = len(server.log), len(Watch.all)
     page, _watch = open_page(browser, server)
     try:
         before = page.locator(".summary").inner_text()
@@ -100,6 +100,7 @@ def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> 
         leave(page)
         # The visit of the other tests goes on, and none of this is its trouble.
         del server.log[logged:]
+        del Watch.all[seen:]
 
 
 def test_cells_and_rows_that_do_not_exist(page) -> None:

@@ -53,11 +53,14 @@ class _Led:
     The browser writes a value back once it has drawn it. Where a player moves a slider on while a
     slow browser still draws, the slider's earlier value comes back as if a visitor had chosen it,
     and the player would stop (seen with a processor six times slower).
+    What it has drawn already, or a visitor chose, does not come back: then it is a choice.
     """
 
     #: Seconds in which a browser may still draw an earlier value.
     late = 3.0
     _hears = False
+    #: When the present value was set from here; long ago where it was not.
+    _set_at = float("-inf")
     _earlier: tuple[tuple[Any, float], ...] = ()
 
     def __init__(self, **params: Any) -> None:
@@ -65,9 +68,14 @@ class _Led:
         self.param.watch(self._note, "value")  # type: ignore[attr-defined]
 
     def _note(self, event: Any) -> None:
+        if self._hears:
+            self._earlier, self._set_at = (), float("-inf")
+            return
         now = time.monotonic()
-        kept = () if self._hears else (*self._earlier, (event.old, now))
+        maybe_drawing = now - self._set_at < self.late
+        kept = (*self._earlier, (event.old, now)) if maybe_drawing else self._earlier
         self._earlier = tuple((value, at) for value, at in kept if now - at < self.late)
+        self._set_at = now
 
     def _process_events(self, events: dict[str, Any]) -> None:
         now = time.monotonic()

@@ -28,9 +28,25 @@ def test_an_earlier_value_that_comes_back_is_no_choice_of_a_visitor(kind) -> Non
 def test_an_echo_comes_soon_or_never(monkeypatch) -> None:
     slider = ui.IntSlider(label="Level", start=0, end=10, value=8)
     slider.value = 3
+    slider.value = 5
     monkeypatch.setattr(ui._Led, "late", -1.0)
-    send(slider, value=8)
-    assert slider.value == 8
+    send(slider, value=3)
+    assert slider.value == 3
+
+
+def test_what_a_browser_has_drawn_is_a_choice(monkeypatch) -> None:
+    """A panel opened at its last level, Home was pressed at once, and was taken for an echo."""
+    slider = ui.IntSlider(label="Level", start=0, end=16, value=0)
+    slider.value = 16
+    send(slider, value=0)
+    assert slider.value == 0
+    # Set from here long ago: it has been drawn since.
+    now = ui.time.monotonic()
+    slider.value = 9
+    monkeypatch.setattr(ui.time, "monotonic", lambda: now + 10)
+    slider.value = 4
+    send(slider, value=9)
+    assert slider.value == 9
 
 
 def test_every_echo_of_a_slow_browser_is_none() -> None:

@@ -27,6 +27,7 @@ panel_patches.keep_style_sheets()
 panel_patches.remember_defaults()
 panel_patches.handle_in_turn()
 panel_patches.hear_all()
+panel_patches.expect_models_sent_back()
 notebook_output.write_posters()
 sessions.refuse_chosen()
 # In a notebook Panel would ask the net for its scripts; the server never does.

@@ -36,11 +36,17 @@ A message of a notebook's page may bring several changes, such as the sizes of a
 that was moved. ``Renderable._on_msg`` has Bokeh hold them and then let go; the first whose callback
 holds the document again puts all others back. They wait for the next message, or are sent back to
 the browser: the slider is moved, and nothing happens.
+
+A browser takes a model that it got with a change for a new one of its own (``_new_models`` in
+BokehJS) and sends it whole where its next message mentions it: a button that came with a panel and
+is clicked. Bokeh keeps the model that it knows, handles the click, and writes a warning into the
+server's log.
 """
 
 from __future__ import annotations
 
 import textwrap
+import warnings
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -49,6 +55,7 @@ import pyviz_comms  # type: ignore[import-untyped]
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.models import ImportedStyleSheet, InlineStyleSheet, UIElement
+from bokeh.util.warnings import BokehUserWarning
 from panel import custom, viewable
 from panel.io import document, notebook
 from panel.io.state import state
@@ -239,3 +246,8 @@ def hear_all() -> None:
 
     on_message.original = plain  # type: ignore[attr-defined]
     Renderable._on_msg = on_message
+
+
+def expect_models_sent_back() -> None:
+    """Let Bokeh keep a known model that a browser sends whole without a warning in the log."""
+    warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)

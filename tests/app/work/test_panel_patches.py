@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import warnings
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import Mock, create_autospec
@@ -11,6 +12,7 @@ import numpy as np
 import panel as pn
 import pytest
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.serialization import Deserializer
 from bokeh.document import Document
 from bokeh.document.models import DocumentModelManager
 from bokeh.models import Button, DataTable, Slider, UIElement
@@ -287,3 +289,17 @@ def test_all_changes_of_a_message_are_heard(monkeypatch) -> None:
 def test_without_the_cure_the_first_hides_the_others(monkeypatch) -> None:
     # When this fails, Panel has mended it: remove `hear_all` and these tests.
     assert heard_with(Renderable._on_msg.original, monkeypatch) == [0]
+
+
+@pytest.mark.parametrize("expected", [True, False], ids=["ours", "alone"])
+def test_a_known_model_that_a_browser_sends_whole_is_kept(expected) -> None:
+    # When it is silent alone, remove `expect_models_sent_back` and this test.
+    known = Slider(start=0, end=9, value=1)
+    sent = {"type": "object", "name": "Slider", "id": known.id, "attributes": {"value": 3}}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        if expected:
+            delivery.expect_models_sent_back()
+        assert Deserializer([known]).deserialize(sent) is known
+    assert known.value == 1
+    assert len(said) == (0 if expected else 1)

@@ -35,7 +35,7 @@ FLAGS = [
 ]
 # Notes when each kind of input happened and when the last canvas operation did.
 WATCH = """
-window.seen = {input: 0, paint: 0, paints: []}
+window.seen = {input: 0, paint: 0, paints: [], tags: [], row: 0, rows: 0}
 for (const kind of ["keydown", "mouseup", "click"])
   addEventListener(kind, () => { window.seen.input = performance.now() }, true)
 for (const name of ["drawImage", "stroke", "fill", "fillRect", "strokeRect", "fillText"]) {
@@ -43,11 +43,25 @@ for (const name of ["drawImage", "stroke", "fill", "fillRect", "strokeRect", "fi
   CanvasRenderingContext2D.prototype[name] = function (...args) {
     const result = plain.apply(this, args)
     const now = performance.now()
+    if (name === "fillText" && /\\d/.test(args[0])) window.seen.tags.push([now, args[0]])
     if (now - window.seen.paint > 4) window.seen.paints.push(now)
     window.seen.paint = now
     return result
   }
 }
+// When the table last had another number of rows than a frame before.
+const everywhere = root => [...root.querySelectorAll("*")].flatMap(
+  each => each.shadowRoot ? [each.shadowRoot, ...everywhere(each.shadowRoot)] : [])
+let roots = []
+const look = () => {
+  if (!roots.length || !roots[0].isConnected)
+    roots = everywhere(document).filter(each => each.querySelector(".tabulator-row"))
+      .map(each => each.querySelector(".tabulator"))
+  const rows = roots[0]?.querySelectorAll(".tabulator-row").length ?? 0
+  if (rows !== window.seen.rows) [window.seen.rows, window.seen.row] = [rows, performance.now()]
+  requestAnimationFrame(look)
+}
+requestAnimationFrame(look)
 """
 
 
@@ -146,7 +160,8 @@ def keys(page: Page, row: Row, name: str, times: int) -> None:
 
 def boxes(page: Page, make: Any, times: int) -> list[Row]:
     """Draw, select, edit and delete boxes."""
-    drawn, chosen = make("box drawn"), make("row selected")
+    drawn, chosen = make("box drawn, all painted"), make("row selected")
+    tagged, listed = make("box drawn: tags with its name"), make("box drawn: row")
     edited, deleted = make("cell edited"), make("row deleted")
     table = page.locator(".tabulator-row")
     for i in range(times):
@@ -158,10 +173,22 @@ def boxes(page: Page, make: Any, times: int) -> list[Row]:
             lambda at=at, place=place: drag(page, place, (at, at), (at + 0.1, at + 0.12)),
             computed=False,
         )
+        new = f"Q{table.count()}"
+        tagged.painted.append(
+            page.evaluate(
+                "name => seen.tags.find(([at, text]) => at > seen.input && text.includes(name))[0]"
+                " - seen.input",
+                new,
+            )
+        )
+        listed.painted.append(page.evaluate("seen.row - seen.input"))
         last = table.last
         last.scroll_into_view_if_needed()
         chosen.measure(page, last.locator(".tabulator-cell").nth(6).click, computed=False)
-        cell = last.locator(".tabulator-cell").nth(3)
+        if not i:
+            page.get_by_role("switch", name="Edit places").click()
+            settle_idle(page)
+        cell = last.locator("[tabulator-field='south km']")
         cell.click()
         box = cell.locator("input")
         box.fill(str(float(box.input_value()) + 0.3))
@@ -172,7 +199,7 @@ def boxes(page: Page, make: Any, times: int) -> list[Row]:
         )
         page.get_by_role("heading", name="Truth").scroll_into_view_if_needed()
         settle_idle(page)
-    return [drawn, chosen, edited, deleted]
+    return [drawn, tagged, listed, chosen, edited, deleted]
 
 
 def settle_idle(page: Page) -> None:
@@ -199,6 +226,29 @@ def continuous(page: Page, seconds: float = 4.0) -> str:
     distinct = [b for a, b in itertools.pairwise(frames) if b - a > 25]
     gaps = [b - a for a, b in itertools.pairwise(distinct)]
     return f"{len(distinct) / seconds:.1f} frames/s, median gap {statistics.median(gaps):.0f} ms"
+
+
+def live_tag(page: Page, seconds: float = 4.0) -> str:
+    """Draw a box slowly; returns how often the numbers at it changed, a second."""
+    place = page.get_by_role("img", name="Private map").bounding_box()
+    assert place is not None
+    at = [place["x"] + 0.3 * place["width"], place["y"] + 0.3 * place["height"]]
+    page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.move(at[0] + 20, at[1] + 20)
+    page.evaluate("seen.tags = []")
+    started = time.time()
+    i = 0
+    while time.time() - started < seconds:
+        i += 1
+        page.mouse.move(at[0] + 20 + i % 120, at[1] + 20 + i % 120)
+        page.wait_for_timeout(12)
+    seen = page.evaluate("seen.tags")
+    page.mouse.up()
+    private = [(when, text) for when, text in seen if "%" in text and not text.startswith("Q")]
+    changes = [b[0] for a, b in itertools.pairwise(private) if a[1] != b[1]]
+    gaps = [b - a for a, b in itertools.pairwise(changes)]
+    return f"{len(changes) / seconds:.1f} a second, median gap {statistics.median(gaps):.0f} ms"
 
 
 def main() -> None:
@@ -240,6 +290,7 @@ def main() -> None:
             for row in boxes(page, make, max(3, given.times // 4)):
                 print(row)
             print("continuous drag:", continuous(page))
+            print("live tag of a new box:", live_tag(page))
             browser.close()
     finally:
         server.terminate()

@@ -78,7 +78,9 @@ def shows(page: Any, model: Any) -> bool:
 
 def text(page: Any) -> str:
     """All words of a page that are shown as text, without markup."""
-    shown = [str(each.object) for each in parts(page) if isinstance(each, pn.pane.HTML)]
+    shown = [
+        str(each.object) for each in parts(page) if isinstance(each, pn.pane.HTML) and each.visible
+    ]
     return html.unescape(re.sub(r"<[^>]*>", " ", " ".join(shown)))
 
 

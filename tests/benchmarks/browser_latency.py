@@ -283,6 +283,7 @@ def main() -> None:
 
             head = f"{'':<34}{'paint':>6} {'p95':>6} {'over':>6} {'CPU':>6} {'kB':>6}  (n)"
             print(head + "   [ms, medians; over = painted minus compute]")
+            page.get_by_role("button", name=re.compile("^Settings of")).click()
             for name in ("Epsilon", "Stop count"):
                 row = make(f"slider key: {name}")
                 keys(page, row, name, given.times)

@@ -23,7 +23,17 @@ from tests.browser.conftest import (
     troubles,
     visiting,
 )
-from tests.browser.visit import PATIENCE, cell, colours, drag, number, pick, rows, wait_until
+from tests.browser.visit import (
+    PATIENCE,
+    cell,
+    colours,
+    drag,
+    number,
+    pick,
+    rows,
+    unfold,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 PHONE = {"user_agent": "Mozilla/5.0 (Linux; Android 14) Mobile", "has_touch": True}
@@ -120,7 +130,7 @@ def test_another_mechanism_with_a_setting_of_its_own(page, matrix) -> None:
     pick(page, "Mechanism B", "HTF")
     expect(page.get_by_role("heading", name="B: HTF").first).to_be_visible()
     expect(page.get_by_role("slider", name="B: T", exact=True)).to_have_count(0)
-    page.get_by_role("button", name="More settings of B").click()
+    unfold(page, "Settings of B")
     slider = page.get_by_role("slider", name="B: T", exact=True)
     expect(slider).to_be_visible()
     slider.press("ArrowRight")
@@ -255,6 +265,7 @@ def test_the_pages_lead_to_each_other(page) -> None:
 
 def test_every_control_has_its_name(seen) -> None:
     page = seen
+    unfold(page, "View", "Grid")
     names = ("City", "Grid", "Mechanism A", "Mechanism B", "Questions", "Error measured as")
     for name in (*names, "Ranking at epsilon"):
         expect(page.get_by_role("combobox", name=name, exact=True)).to_be_attached()
@@ -280,14 +291,14 @@ def test_every_control_has_its_name(seen) -> None:
 
 def test_words_stand_next_to_the_controls_when_wanted(seen) -> None:
     page = seen
-    expect(page.get_by_text("Choose A and B.")).to_have_count(0)
+    expect(page.get_by_text("Choose A and B.")).not_to_be_visible()
     page.get_by_role("switch", name="Explain the controls").click()
     expect(page.get_by_text("Choose A and B.")).to_be_visible()
-    page.get_by_role("button", name="More settings of A").click()
+    unfold(page, "Settings of A")
     expect(page.get_by_text("Rounds of the search for a cut")).to_be_visible()
-    page.get_by_role("button", name="More settings of A").click()
+    page.get_by_role("button", name="Settings of A").click()
     page.get_by_role("switch", name="Explain the controls").click()
-    expect(page.get_by_text("Choose A and B.")).to_have_count(0)
+    expect(page.get_by_text("Choose A and B.")).not_to_be_visible()
 
 
 def test_a_wrong_epsilon_is_refused_in_a_sentence(seen) -> None:

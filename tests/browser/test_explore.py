@@ -22,6 +22,7 @@ from tests.browser.visit import (
     rows,
     stays,
     steady,
+    unfold,
     wait_until,
 )
 
@@ -217,6 +218,7 @@ def test_another_mechanism_brings_its_own_controls_and_keeps_the_boxes(page, mat
     drag(page, "Private map", (0.2, 0.2), (0.3, 0.3))
     wait_until(page, lambda: len(rows(page)) == 3)
     pick(page, "Mechanism", "UG")
+    unfold(page, "Settings of UG")
     expect(page.get_by_role("slider", name="Grid size")).to_be_visible()
     expect(page.get_by_role("slider", name="T", exact=True)).to_have_count(0)
     wait_until(page, lambda: "by UG" in page.locator(".summary").inner_text())
@@ -245,6 +247,7 @@ _SET_WHILE_DRAWN = (
 def test_a_value_that_is_set_while_its_slider_is_drawn_is_shown(page) -> None:
     page.evaluate(_SET_WHILE_DRAWN)
     pick(page, "Mechanism", "UG")
+    unfold(page, "Settings of UG")
     slider = page.get_by_role("slider", name="c", exact=True)
     slider.wait_for()
     wait_until(page, lambda: slider.get_attribute("aria-valuenow") == "20")
@@ -274,6 +277,7 @@ def test_quick_changes_one_after_the_other_all_arrive(seen) -> None:
 def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
     from explorer import Release
 
+    unfold(page, "Release", "View")
     page.get_by_role("button", name="Draw a release").click()
     # The price stands on the button and is read out; one press spends nothing.
     priced = page.get_by_role("button", name="Spend 1, no cap: press again")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Watch, leave, open_page
-from tests.browser.visit import figure, number, rows, stays, wait_until
+from tests.browser.visit import figure, number, rows, stays, unfold, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def page(seen: Page) -> Page:
     """One visit for all: whatever it is sent, it goes on."""
+    unfold(seen, "Settings of HTF", "View", "Grid and own points")
     return seen
 
 
@@ -88,6 +89,7 @@ def test_a_value_of_another_kind_is_refused_by_the_protocol(browser, server) -> 
     logged, seen = len(server.log), len(Watch.all)
     page, _watch = open_page(browser, server)
     try:
+        unfold(page, "Settings of HTF", "View")
         before = page.locator(".summary").inner_text()
         for label, value in [("T", 2.5), ("T", "abc"), ("T", None), ("Show partition", "yes")]:
             send(page, label, value)

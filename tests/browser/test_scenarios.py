@@ -20,6 +20,7 @@ from tests.browser.visit import (
     picture,
     rows,
     stays,
+    unfold,
     wait_until,
 )
 
@@ -79,6 +80,7 @@ def test_reloading_the_address_shows_the_same_screen(page) -> None:
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     pick(page, "Mechanism", "QuadTree")
+    unfold(page, "View")
     page.get_by_role("button", name="magma").click()
     page.get_by_role("button", name="New draw").click()
     drag(page, "Private map", (0.31, 0.35), (0.56, 0.61))
@@ -132,6 +134,7 @@ def test_a_link_of_trips_leads_from_a_citys_page_to_theirs(page, server: Server)
     page.wait_for_url("**/trips?s=*")
     wait_until(page, lambda: names(page) == ["Mine"])
     assert Scenario.from_link(link_of(page)) == one
+    unfold(page, "View")
     page.get_by_role("button", name="magma").click()
     changed = replace(one, look={"palette": "magma"})
     wait_until(page, lambda: Scenario.from_link(link_of(page)) == changed)

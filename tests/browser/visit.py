@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from explorer.scenario import Scenario
 
@@ -114,8 +114,18 @@ def pick(page: Page, menu: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+def unfold(page: Page, *titles: str) -> None:
+    """Open sections of the drawer; a heading goes on with what is chosen inside."""
+    for title in titles:
+        heading = page.get_by_role("button", name=re.compile(f"^{re.escape(title)}"))
+        if heading.get_attribute("aria-expanded") != "true":
+            heading.click()
+        expect(heading).to_have_attribute("aria-expanded", "true")
+
+
 def draw_release(page: Page) -> str:
     """Press "Draw a release" and confirm its price, which the button states and this returns."""
+    unfold(page, "Release")
     page.get_by_role("button", name="Draw a release").click()
     priced = page.get_by_role("button", name="press again")
     said = priced.inner_text()

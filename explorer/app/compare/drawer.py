@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from explorer.app.curator.drawer import Drawer, heading, wide_button
+from explorer.app.curator.drawer import Drawer, wide_button
 from explorer.app.curator.parts import PageParts
 
 
@@ -20,19 +20,26 @@ class CompareDrawer(Drawer):
     def __init__(self, parts: PageParts, changed: Callable[[], None]) -> None:
         super().__init__(parts, "compare", changed, letters=("A", "B"))
         self._changed = changed
-        sides = [(each.menu, each.about, each.settings.view) for each in self.mechanisms]
         choose, switch = self.tied.choose, self.tied.switch
-        self.fill(
-            *("About", self.city, "City", self.side, self.bound),
-            *(heading("Mechanisms"), "Mechanisms", *sides[0], *sides[1]),
-            wide_button("Swap A and B", self._swap),
-            heading("Privacy and random noise"),
-            *(self.epsilon.view, "Epsilon", switch("frozen"), switch("apart")),
-            *(self.new_draw(), "Random noise"),
-            heading("View"),
-            *(choose("right"), "Maps show", choose("third"), "Third map"),
-            *(choose("scale"), choose("palette")),
+        sides = [(each.menu, each.about) for each in self.mechanisms]
+        looks = self.section(
+            *("view", "View", choose("third"), "Third map", choose("scale"), choose("palette")),
             switch("partition"),
+        )
+        self.say(looks, "View", ("scale", "palette", "partition"))
+        grid = self.section("grid", "Grid", self.side, self.bound)
+        self.say(grid, "Grid", ("side",))
+        self.fill(
+            *("About", self.city, "City", *sides[0], *sides[1], "Mechanisms"),
+            wide_button("Swap A and B", self._swap),
+            *(self.epsilon.view, "Epsilon"),
+            *(self.new_draw(), switch("apart"), "Random noise"),
+            *(choose("right"), "Maps show", self.tied.switch("explain")),
+            *(
+                self.remember(f"settings{letter.lower()}", each.settings.section)
+                for letter, each in zip("AB", self.mechanisms, strict=True)
+            ),
+            *(looks, grid),
         )
 
     def _swap(self) -> None:

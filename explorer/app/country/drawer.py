@@ -16,14 +16,14 @@ class CountryDrawer(DrawnDrawer):
     """All controls of the Country page; parameters as of `DrawnDrawer`."""
 
     WORDS: ClassVar[str] = "country"
-    OWN: ClassVar[str] = "Your own country"
+    OWN: ClassVar[str] = "Cells and own country"
     FILES: ClassVar[Mapping[str, str]] = {
         **DrawnDrawer.FILES,
         "Save as GeoPackage, a layer per level": "release.gpkg",
     }
 
     def data(self) -> list[Any]:
-        """Country, level, cells, and what is protected."""
+        """Country and level."""
         (chosen,) = self.mechanisms
         # There is one mechanism; its settings and the mechanisms inside are below.
         chosen.menu.visible = False
@@ -42,10 +42,11 @@ class CountryDrawer(DrawnDrawer):
             styles={"flex": "0 1 250px"},
             stylesheets=[SPOKEN_LABEL],
         )
-        return [
-            *("About", self.city, "Country", self.level, "Areas on the map"),
-            *(self.side, "Cells", self.bound, "What is protected"),
-        ]
+        return ["About", self.city, "Country", self.level, "Areas on the map"]
+
+    def grid(self) -> list[Any]:
+        """Cells, and what is protected."""
+        return [self.side, "Cells", self.bound, "What is protected"]
 
     def look(self) -> list[Any]:
         """What the colours of the maps stand for."""

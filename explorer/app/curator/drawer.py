@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import panel as pn
+import param
 
 from explorer.app.curator.data import CityData
 from explorer.app.curator.epsilon import EpsilonControl
-from explorer.app.curator.parameters import FIRST, MechanismPanel, help_pane
+from explorer.app.curator.parameters import MechanismPanel, help_pane
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
@@ -29,7 +29,7 @@ class MechanismControls:
         Of this mechanism.
     changed : called after a change of a setting
     refused : shows a sentence
-    letter : "A" or "B" where a page has two; their settings wait behind a button
+    letter : "A" or "B" where a page has two
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MechanismControls:
         )
         self.menu = Tied(state, refused).tie(menu, "mechanism")
         self.about = html_pane(margin=(0, 10, 4, 10))
-        self.settings = MechanismPanel(state, changed, refused, 0 if letter else FIRST, letter)
+        self.settings = MechanismPanel(state, changed, refused, of=letter)
         state.param.watch(lambda *_: self.rebuild(), "mechanism")
         self._describe()
 
@@ -100,18 +100,53 @@ class Drawer:
             MechanismControls(side, changed, parts.refuse, letter)
             for letter, side in zip(letters, self.state.sides, strict=True)
         ]
-        self._words, self._helps = words(page), dict[str, Any]()
-        self._parts: list[Any] = []
-        self.view = pn.Column(sizing_mode="stretch_width", margin=(8, 6, 24, 6))
+        self._words, self._remembered = words(page), parts.remembered
+        # Each help text with what it is about; None where that is the page.
+        self._helps: list[tuple[Any, Any]] = []
+        self.view = pn.Column(sizing_mode="stretch_width", margin=(2, 6, 4, 6))
         self.state.param.watch(self._explain, "explain")
 
     def fill(self, *controls: Any) -> None:
         """Put controls one below the other; a text among them is a heading of the words."""
-        self._parts = [self.tied.switch("explain"), *controls]
-        for control, text in pairwise(self._parts):
-            if isinstance(text, str) and not isinstance(control, str):
-                control.param.watch(lambda _event: self._arrange(), "visible")
-        self._arrange()
+        self.view.objects = self.with_words(controls)
+
+    def section(self, key: str, title: str, *controls: Any) -> ui.Section:
+        """Controls behind a heading; the browser remembers by ``key`` whether it was open."""
+        inside = pn.Column(*self.with_words(controls), sizing_mode="stretch_width", margin=0)
+        return self.remember(key, ui.Section(title, inside))
+
+    def remember(self, key: str, section: ui.Section) -> ui.Section:
+        """Let a section stand as it was left."""
+        self._remembered.section(key, section)
+        return section
+
+    def say(self, section: ui.Section, title: str, names: Sequence[str]) -> None:
+        """Let the heading of a section say some choices, from now on."""
+
+        def said(*_event: Any) -> None:
+            found = [said_choice(self.state, name) for name in names]
+            section.say(title, ", ".join(filter(None, found)))
+
+        self.state.param.watch(said, [*names])
+        said()
+
+    def with_words(self, controls: Sequence[Any]) -> list[Any]:
+        """Controls, and in place of each text among them a paragraph of the words.
+
+        All paragraphs are there from the start and shown while the help is on: a column that gets
+        another part draws all its parts anew, for a moment without their styles.
+        """
+        arranged, about = list[Any](), None
+        for part in controls:
+            if isinstance(part, str):
+                self._helps.append((help_pane(self._words[part]), about))
+                arranged.append(self._helps[-1][0])
+                continue
+            arranged.append(part)
+            about = part
+            part.param.watch(lambda _event: self._show_helps(), "visible")
+        self._show_helps()
+        return arranged
 
     def use(self, data: CityData) -> None:
         """Offer the choices that a city has."""
@@ -125,28 +160,22 @@ class Drawer:
             each.rebuild()
 
     def new_draw(self) -> Any:
-        """The button for other random noise."""
-        return wide_button("New draw", self.state.roll)
+        """The button for other random noise, and beside it whether noise stays as it is."""
+        button = wide_button("New draw", self.state.roll, styles={"flex": "0 0 96px"})
+        switch = self.tied.switch("frozen", styles={"flex": "1 1 0"}, margin=(0, 4, 0, 0))
+        view = pn.Row(button, switch, sizing_mode="stretch_width", margin=0)
+        view.styles = {"align-items": "center"}
+        return view
 
     def _explain(self, event: Any) -> None:
-        self._arrange()
+        self._show_helps()
         for each in self.mechanisms:
             each.settings.explain(event.new)
 
-    def _arrange(self) -> None:
-        on = self.state.explain
-        for part in self._parts:
-            if isinstance(part, str) and on and part not in self._helps:
-                self._helps[part] = help_pane(self._words[part])
-        shown, visible = list[Any](), True
-        for part in self._parts:
-            if not isinstance(part, str):
-                shown.append(part)
-                visible = part.visible
-            elif on and visible:
-                # Words about a control that is not there would puzzle whoever looks for it.
-                shown.append(self._helps[part])
-        self.view.objects = shown
+    def _show_helps(self) -> None:
+        for text, about in self._helps:
+            # Words about a control that is not there would puzzle whoever looks for it.
+            text.visible = self.state.explain and (about is None or about.visible)
 
 
 def wide_button(label: str, clicked: Callable[[], None], **params: Any) -> Any:
@@ -155,6 +184,9 @@ def wide_button(label: str, clicked: Callable[[], None], **params: Any) -> Any:
     return ui.Button(label=label, on_click=lambda _event: clicked(), **look)
 
 
-def heading(text: str) -> Any:
-    """The heading of a group of controls."""
-    return html_pane(f'<h2 class="section">{text}</h2>', margin=(6, 10, 4, 10))
+def said_choice(state: Any, name: str) -> str:
+    """A choice as its control names it; "" for what is off, and for what is no choice."""
+    declared, value = state.param[name], getattr(state, name)
+    if isinstance(declared, param.Boolean):
+        return str(declared.label).lower() if value else ""
+    return next((str(title) for title, each in declared.get_range().items() if each == value), "")

@@ -259,6 +259,21 @@ def spent_sentence(ledger: Ledger, key: str, epsilon: float) -> str:
     return f"{total}, and {to_epsilon(left):.12g} is left under the cap."
 
 
+def spent_of(key: str) -> str:
+    """What the data set ``key`` has spent, such as "0.2 of 0.25 spent"; "" where nobody knows."""
+    ledger = Ledger()
+    try:
+        spent, left = ledger.spent(key), ledger.left(key)
+    except InputError:
+        return ""
+    said = f"{to_epsilon(spent):.12g}"
+    return (
+        f"epsilon {said} spent"
+        if left is None
+        else (f"epsilon {said} of {to_epsilon(spent + left):.12g} spent")
+    )
+
+
 def price_of(key: str, epsilon: float, *, kept: bool) -> Price:
     """What a release of the data set ``key`` would cost; ``kept`` where another one gives way.
 

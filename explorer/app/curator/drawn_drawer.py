@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from explorer.app.curator.drawer import Drawer, heading, wide_button
-from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.drawer import Drawer, wide_button
+from explorer.app.curator.drawing import Drawing, spent_of
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.release_button import ReleaseButton
 from explorer.app.kit import ui
 
 
 class DrawnDrawer(Drawer, ABC):
-    """Data, mechanism and privacy, random noise, view; a page says what the first and last hold.
+    """In the open what is changed most; in sections, whose headings say what is chosen, the rest.
 
     Parameters
     ----------
@@ -26,9 +26,11 @@ class DrawnDrawer(Drawer, ABC):
     upload : the form for the visitor's own data
     """
 
-    #: The file of words, and what the visitor's own data are called.
+    #: The file of words, and the heading of the section of the grid and of the visitor's own data.
     WORDS: ClassVar[str]
     OWN: ClassVar[str]
+    #: Choices that the heading of the section "View" says.
+    LOOKS: ClassVar[tuple[str, ...]] = ("scale", "palette", "partition")
     #: Buttons that save the release, each with the name of its file, whose ending is the format.
     FILES: ClassVar[Mapping[str, str]] = {"Save the release": "release.parquet"}
 
@@ -42,6 +44,8 @@ class DrawnDrawer(Drawer, ABC):
     ) -> None:
         super().__init__(parts, self.WORDS, changed)
         self._drawing = drawing
+        # The kept release and the data set whose budget the heading says.
+        self._said_of: tuple[Any, str] = (None, "")
         self.saves = [
             ui.FileDownload(
                 label=label,
@@ -54,29 +58,40 @@ class DrawnDrawer(Drawer, ABC):
             for label, name in self.FILES.items()
         ]
         self.again = wide_button("Show the release again", again, visible=False)
-        own = ui.Accordion((self.OWN, upload), dynamic=True, **ui.SECTION)
-        parts.remembered.section("own", own)
         (chosen,) = self.mechanisms
         self.release = ReleaseButton(drawing)
+        kept = self.release.view, "Draw a release", *self.saves, self.again
+        self.releases = self.section("release", "Release", *kept)
+        self.looks = self.section("view", "View", *self.look())
+        self.say(self.looks, "View", self.LOOKS)
+        own = self.section("grid", self.OWN, *self.grid(), upload, self.OWN)
+        self.say(own, self.OWN, ("side",))
         self.fill(
-            *(*self.data(), own, self.OWN),
-            heading("Mechanism and privacy"),
+            *self.data(),
             *(chosen.menu, chosen.about, "Mechanism"),
-            *(self.epsilon.view, "Epsilon", chosen.settings.view),
-            heading("Random noise"),
-            *(self.tied.switch("frozen"), self.new_draw(), "Random noise"),
-            *(self.release.view, "Draw a release", *self.saves, self.again),
-            heading("View"),
-            *self.look(),
+            *(self.epsilon.view, "Epsilon"),
+            *(self.new_draw(), "Random noise"),
+            *self.first(),
+            self.tied.switch("explain"),
+            self.remember("settings", chosen.settings.section),
+            *(self.releases, self.looks, own),
         )
 
     @abstractmethod
     def data(self) -> list[Any]:
-        """The controls of what is counted, each followed by its words."""
+        """The controls of whose counts are shown, each followed by its words."""
+
+    @abstractmethod
+    def grid(self) -> list[Any]:
+        """The controls of what exactly is counted."""
+
+    def first(self) -> list[Any]:
+        """What of the view is so important that it is in the open."""
+        return []
 
     @abstractmethod
     def look(self) -> list[Any]:
-        """The controls of how it is drawn."""
+        """The other controls of how it is drawn."""
 
     def offer(self, screen: Any) -> None:
         """Offer to save the kept release, and to show it where a preview is on screen."""
@@ -84,3 +99,7 @@ class DrawnDrawer(Drawer, ABC):
         for save in self.saves:
             save.visible = kept
         self.again.visible = kept and screen.release.preview
+        now = self._drawing.drawn, screen.data.matrix.key
+        if now != self._said_of:
+            self._said_of = now
+            self.releases.say("Release", spent_of(now[1]))

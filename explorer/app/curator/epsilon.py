@@ -11,6 +11,7 @@ from bokeh.models import CustomJSTickFormatter
 
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
+from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.app.state.mechanism import EPSILON_EXPONENTS, MechanismState, epsilon_of
 from explorer.errors import InputError
 
@@ -40,24 +41,30 @@ class EpsilonControl:
                 {"value": k, "label": f"{10.0**k:g}"}
                 for k in range(math.ceil(start), math.floor(end) + 1)
             ],
-            **ui.WIDE,
+            **{**ui.WIDE, "margin": (8, 10, 0, 10)},
         )
         self.box = ui.TextInput(
             label="Exact epsilon",
             value=f"{state.epsilon:g}",
-            width=100,
+            width=84,
             size="small",
-            margin=ui.MARGIN,
+            margin=0,
+            # At the right end of the slider's own line, and behind it for a keyboard.
+            styles={"position": "absolute", "top": "0", "right": "10px"},
+            stylesheets=[SPOKEN_LABEL, "legend { max-width: 0 !important; }"],
         )
         ui.bind(self.slider, lambda place: self._put(epsilon_of(place)), refused)
         ui.bind(self.box, lambda text: self._put(_number(text)), refused)
         state.param.watch(self._follow, "epsilon")
-        ends = html_pane('<p class="quiet">more private ↔ more accurate</p>', margin=(0, 10))
+        ends = html_pane(
+            '<p class="quiet ends"><span>more private</span><span>more accurate</span></p>',
+            margin=(0, 10, 4, 10),
+        )
         self.view = pn.Column(
-            self.slider,
-            pn.Row(ends, self.box, sizing_mode="stretch_width", margin=0),
+            *(self.slider, self.box, ends),
             sizing_mode="stretch_width",
             margin=0,
+            styles={"position": "relative"},
         )
 
     def _put(self, epsilon: Any) -> None:

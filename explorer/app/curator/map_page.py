@@ -95,7 +95,7 @@ class MapPage(CuratorPage):
         )
         self.compose(parts)
         self.body.append(self.scenarios.hidden)
-        self.sidebar = [self.scenarios.view, self.drawer.view]
+        self.sidebar = [self.drawer.view, self.scenarios.view]
         watch = self.state.param.watch
         watch(lambda *_: self.settings_changed(), ["mechanism", "epsilon"])
         watch(lambda *_: self.outdated(), ["seed"])

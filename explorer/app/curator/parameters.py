@@ -17,6 +17,8 @@ from explorer.views.markup import safe_text
 
 #: So many parameters stand in the open; the rest waits behind "More settings".
 FIRST = 5
+#: So many of them are said in the heading of a section that is closed.
+SAID = 3
 
 
 def number_slider(declared: param.Number, value: Any, label: str = "") -> Any:
@@ -81,16 +83,26 @@ class ParameterControl:
                 # One that the mechanism chooses is shown once its choice is known.
                 self.widget.visible = value is not None
         ui.bind(self.widget, self._chosen, panel.refused)
-        self._parts = [self.widget] if self.switch is None else [self.widget, self.switch]
-        self._help: Any = None
-        self.view = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.explain(panel.state.explain)
+        switch = [] if self.switch is None else [self.switch]
+        # There from the start: a column that gets another part draws all its parts anew.
+        self._help = help_pane(self.declared.doc or "", visible=panel.state.explain)
+        self.view = pn.Column(
+            self.widget, *switch, self._help, sizing_mode="stretch_width", margin=0
+        )
 
     def explain(self, on: bool) -> None:
-        """Show or hide the help below the control; it is made when it is first wanted."""
-        if on and self._help is None:
-            self._help = help_pane(self.declared.doc or "")
-        self.view.objects = [*self._parts, self._help] if on else self._parts
+        """Show or hide the help below the control."""
+        self._help.visible = on
+
+    def said(self, facts: Mapping[str, float]) -> str:
+        """The parameter and its value, such as "height 13 automatic"; "" for one that is off."""
+        value, label = self._panel.state.parameter(self.name), _lower(self.declared.label)
+        if isinstance(self.declared, param.Boolean):
+            return label if value else ""
+        if value is not None:
+            return f"{label} {value:g}" if isinstance(value, float | int) else f"{label} {value}"
+        found = facts.get(label)
+        return f"{label} automatic" if found is None else f"{label} {found:g} automatic"
 
     def show_automatic(self, facts: Mapping[str, float]) -> None:
         """Let the slider stand where the mechanism's own choice was."""
@@ -172,6 +184,8 @@ class MechanismPanel:
             on_click=self._toggle,
         )
         self.view = pn.Column(sizing_mode="stretch_width", margin=0)
+        #: All of it, below a heading that says the first values.
+        self.section = ui.Section("Settings", self.view)
         self.rebuild()
 
     def rebuild(self) -> None:
@@ -190,10 +204,12 @@ class MechanismPanel:
         if self._facts_of == self.state.mechanism:
             self.show_facts(self._facts)
         self._show_relevant()
+        self._say()
 
     def chosen(self) -> None:
         """A control changed the state."""
         self._show_relevant()
+        self._say()
         self._changed()
 
     def explain(self, on: bool) -> None:
@@ -206,6 +222,20 @@ class MechanismPanel:
         self._facts, self._facts_of = facts, self.state.mechanism
         for control in self.controls.values():
             control.show_automatic(facts)
+        self._say()
+
+    def _say(self) -> None:
+        """Name the mechanism and its first settings in the heading of the section."""
+        instance = self.state.instance()
+        matters = instance.relevant()
+        facts = self._facts if self._facts_of == self.state.mechanism else {}
+        shown = [each for name, each in self.controls.items() if name in matters]
+        # Numbers first: they are what a person moves.
+        shown.sort(key=lambda each: not isinstance(each.declared, param.Number))
+        known = [each.said(facts) for each in shown]
+        of = f"{self.of}, {instance.title}" if self.of else instance.title
+        self.section.say(f"Settings of {of}", ", ".join([*filter(None, known)][:SAID]))
+        self.section.visible = bool(self.controls)
 
     def _show_relevant(self) -> None:
         matters = self.state.instance().relevant()
@@ -239,10 +269,11 @@ def _middle(slider: Any) -> Any:
     return slider.start + steps * slider.step
 
 
-def help_pane(text: str) -> Any:
+def help_pane(text: str, **params: Any) -> Any:
     """A short paragraph beside a control."""
     return pn.pane.HTML(
         f'<p class="help">{safe_text(text, 600)}</p>',
+        **params,
         stylesheets=[CSS],
         sizing_mode="stretch_width",
         margin=(0, 10, 4, 10),

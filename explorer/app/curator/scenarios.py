@@ -81,12 +81,12 @@ class Scenarios:
         self._copying = ""
         self._status = html_pane(margin=(0, 10))
         self._holder = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.section = ui.Accordion(("Scenarios", self._holder), **ui.SECTION)
+        self.section = ui.Section("Scenarios", self._holder)
         self.section.param.watch(lambda _e: self._fill(), "active")
         self.view = pn.Column(
             self.section,
             sizing_mode="stretch_width",
-            margin=(8, 6, 0, 6),
+            margin=(0, 6, 24, 6),
         )
         parts.remembered.section("scenarios", self.section)
         #: Speaks to the browser. In a drawer that is closed, as on a phone, it could not: what has

@@ -11,21 +11,25 @@ class ExploreDrawer(DrawnDrawer):
     """All controls of the Explore page; parameters as of `DrawnDrawer`."""
 
     WORDS: ClassVar[str] = "explore"
-    OWN: ClassVar[str] = "Your own points"
+    OWN: ClassVar[str] = "Grid and own points"
 
     def data(self) -> list[Any]:
-        """City, grid, and what is protected."""
-        return [
-            *("About", "Figures"),
-            *(self.city, "City", self.side, "Grid", self.bound, "What is protected"),
-        ]
+        """The city."""
+        return ["About", "Figures", self.city, "City"]
+
+    def grid(self) -> list[Any]:
+        """Grid, and what is protected."""
+        return [self.side, "Grid", self.bound, "What is protected"]
+
+    def first(self) -> list[Any]:
+        """What the right map shows."""
+        return [self.tied.choose("right"), "Right map"]
 
     def look(self) -> list[Any]:
-        """What the right map shows, colours, partition, the left map."""
+        """Colours, partition, the left map."""
         choose, switch = self.tied.choose, self.tied.switch
         return [
-            *(choose("right"), "Right map", choose("colour"), "Coloured by"),
-            *(choose("scale"), "Colour scale"),
+            *(choose("colour"), "Coloured by", choose("scale"), "Colour scale"),
             *(choose("palette"), "Colours", switch("partition"), "Partition"),
             *(choose("partition_over"), "Outlines", choose("truth"), "Left map"),
             *(choose("scale_from"), "Colour range"),

@@ -11,22 +11,27 @@ class FederatedDrawer(DrawnDrawer):
     """All controls of the Federated page; parameters as of `DrawnDrawer`."""
 
     WORDS: ClassVar[str] = "federated"
-    OWN: ClassVar[str] = "Your own points"
+    OWN: ClassVar[str] = "Grid and own points"
 
     def data(self) -> list[Any]:
-        """City, grid, and who a person is."""
+        """The city."""
         (chosen,) = self.mechanisms
         # There is one; its algorithms are a setting.
         chosen.menu.visible = False
-        return [
-            *("About", "Figures"),
-            *(self.city, "City", self.side, "Grid", self.bound, "What is protected"),
-        ]
+        return ["About", "Figures", self.city, "City"]
+
+    def grid(self) -> list[Any]:
+        """Grid, and who a person is."""
+        return [self.side, "Grid", self.bound, "What is protected"]
+
+    def first(self) -> list[Any]:
+        """What the private map shows."""
+        return [self.tied.choose("right"), "Right map"]
 
     def look(self) -> list[Any]:
-        """What the private map shows, colours, partition, the left map."""
+        """Colours, partition, the left map."""
         choose, switch = self.tied.choose, self.tied.switch
         return [
-            *(choose("right"), "Right map", choose("scale"), "Colour scale", choose("palette")),
+            *(choose("scale"), "Colour scale", choose("palette")),
             *(switch("partition"), "Partition", choose("truth")),
         ]

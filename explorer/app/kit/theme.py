@@ -129,6 +129,7 @@ h2 small {{ font-size: {BASE}; font-weight: 400; opacity: .78; margin-left: 6px;
 h2.section {{ font-size: {BASE}; line-height: 1.4; font-weight: 700; margin: 8px 0 0; }}
 p {{ font-size: {BASE}; line-height: 1.4; margin: 0; }}
 .quiet, h2 + p {{ opacity: .78; }}
+.ends {{ display: flex; justify-content: space-between; margin: 0; }}
 .help {{ font-size: {SMALL}; line-height: 1.4; opacity: .82; margin: 0 0 6px;
   border-left: 2px solid currentColor; padding-left: 8px; }}
 .summary {{ font-size: {BASE}; line-height: 1.4; max-width: 110ch; }}

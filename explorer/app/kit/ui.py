@@ -174,21 +174,48 @@ class FileDownload(_Checked, pmui.FileDownload):
         self.variant = variant
 
 
-Accordion = pmui.Accordion
-
 #: Seconds for which a control is marked after its value was refused.
 MARKED = 5.0
 #: Around every control of a drawer; the stock 10 pixels push half of them off a laptop's screen.
 MARGIN = (4, 10)
-#: A control as wide as the drawer, and a section of it that opens.
+#: A control as wide as the drawer.
 WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "size": "small", "margin": MARGIN}
-SECTION: dict[str, Any] = {
+_SECTION: dict[str, Any] = {
     "sizing_mode": "stretch_width",
-    "margin": MARGIN,
+    "margin": (0, 0),
     "title_variant": "body2",
     "elevation": 0,
     "disable_gutters": True,
 }
+
+
+class Section(pmui.Accordion):
+    """A part of a drawer that opens; closed, its heading says what is chosen inside.
+
+    Parameters
+    ----------
+    title : str
+        What it is about.
+    content : what stands in it; a browser gets it when the section is open
+    about : str
+        What is chosen, see `say`.
+    """
+
+    #: Its words.
+    heading = ""
+
+    def __init__(self, title: str, content: Any, about: str = "") -> None:
+        super().__init__((title, content), dynamic=True, **_SECTION)
+        self.say(title, about)
+
+    def say(self, title: str, about: str = "") -> None:
+        """Another heading, and what is chosen inside, in quiet letters below it."""
+        title, about = safe_text(title, 60), safe_text(about, 90)
+        self.heading = f"{title} {about}".rstrip()
+        quiet = f'<br><span style="opacity: .75">{about}</span>' if about else ""
+        markup = f"<span>{title}</span>{quiet}"
+        if self._names != [markup]:
+            self._names = [markup]
 
 
 class Page(pmui.Page):

@@ -14,22 +14,27 @@ class TripsDrawer(DrawnDrawer):
     """All controls of the Trips page; parameters as of `DrawnDrawer`."""
 
     WORDS: ClassVar[str] = "trips"
-    OWN: ClassVar[str] = "Your own trips"
+    OWN: ClassVar[str] = "Grid and own trips"
 
     def data(self) -> list[Any]:
-        """Trips, their places, grids, and what is protected."""
+        """Trips and their places."""
         self.places = self.tied.choose("places", places_of(self.state.city, self.state.places))
-        return [
-            *("About", self.city, "Trips", self.places, "Places", self.side, "Grid"),
-            *(self.bound, "What is protected"),
-        ]
+        return ["About", self.city, "Trips", self.places, "Places"]
+
+    def grid(self) -> list[Any]:
+        """Grids, and what is protected."""
+        return [self.side, "Grid", self.bound, "What is protected"]
+
+    def first(self) -> list[Any]:
+        """What the maps show and count."""
+        choose = self.tied.choose
+        return [choose("shows"), "Maps show", choose("focus"), "Maps count"]
 
     def look(self) -> list[Any]:
-        """What the maps show and count, how counts lie inside leaves, colours."""
+        """How counts lie inside leaves, colours."""
         choose, switch = self.tied.choose, self.tied.switch
         self.spread = choose("spread")
         return [
-            *(choose("shows"), "Maps show", choose("focus"), "Maps count"),
             *(self.spread, "Inside a leaf", switch("partition"), "Partition"),
             *(choose("scale"), "Colour scale", choose("palette"), "Colours"),
             *(choose("scale_from"), "Colour range"),

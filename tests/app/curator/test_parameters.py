@@ -112,15 +112,31 @@ def test_another_mechanism_brings_its_own_controls() -> None:
     assert list(visit.panel.controls)[:2] == ["grid_size", "c"]
 
 
-def test_help_is_made_on_demand() -> None:
+def test_help_is_shown_on_demand_and_nothing_is_built_anew() -> None:
     visit = Visit(mechanism="ug")
     view = visit.panel.controls["c"].view
-    without = len(view.objects)
+    parts = [*view.objects]
+    help = parts[-1]
+    assert "Guideline" in help.object
+    assert not help.visible
     visit.panel.explain(True)
-    assert len(view.objects) == without + 1
-    assert "Guideline" in view.objects[-1].object
+    assert help.visible
+    assert view.objects == parts, "a column with other parts draws all of them again"
     visit.panel.explain(False)
-    assert len(view.objects) == without
+    assert not help.visible
+
+
+def test_the_heading_of_the_settings_says_the_first_of_them() -> None:
+    visit = Visit(mechanism="htf")
+    section = visit.panel.section
+    assert section.heading == "Settings of HTF height automatic, T 3, stop count 10"
+    visit.panel.show_facts({"height": 13})
+    assert section.heading == "Settings of HTF height 13 automatic, T 3, stop count 10"
+    visit.panel.controls["T"].widget.value = 5
+    assert "T 5" in section.heading
+    visit.state.put(mechanism="ug")
+    visit.panel.rebuild()
+    assert section.heading.startswith("Settings of UG grid size automatic, c 10")
 
 
 def test_sliders_answer_at_once_and_mark_the_recommended_value() -> None:

@@ -111,22 +111,21 @@ def test_a_new_draw_takes_another_seed_and_a_release_waits_for_a_city() -> None:
 
 def test_words_appear_beside_every_section_and_go_again() -> None:
     visit = Visit()
-    without = len(visit.drawer.view.objects)
+    parts = [*press.parts(visit.drawer)]
+    assert 'class="help"' not in press.text(visit.drawer)
     visit.state.put(explain=True)
-    shown = " ".join(
-        pane.object for pane in visit.drawer.view.objects if isinstance(pane, pn.pane.HTML)
-    )
+    shown = press.text(visit.drawer)
     for key in ("Figures", "City", "Epsilon", "Random noise", "Draw a release", "Right map"):
         assert words("explore")[key][:40] in shown
     for key in ("Colours", "Outlines", "Left map", "Colour range"):
         assert words("explore")[key][:40] in shown, "each control that is shown is explained"
     assert words("explore")["What is protected"][:40] not in shown, "and no hidden one is"
     visit.drawer.bound.visible = True
-    texts = [each.object for each in visit.drawer.view.objects if isinstance(each, pn.pane.HTML)]
-    assert words("explore")["What is protected"][:40] in " ".join(texts)
+    assert words("explore")["What is protected"][:40] in press.text(visit.drawer)
     visit.drawer.bound.visible = False
     visit.state.put(explain=False)
-    assert len(visit.drawer.view.objects) == without
+    assert words("explore")["Epsilon"][:40] not in press.text(visit.drawer)
+    assert press.parts(visit.drawer) == parts, "a column with other parts draws all of them again"
 
 
 def test_another_mechanism_is_described_and_has_its_controls() -> None:

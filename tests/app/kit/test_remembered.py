@@ -44,7 +44,7 @@ def test_what_is_no_text_is_nothing(sent, damaged) -> None:
 def test_a_section_and_a_switch_stand_as_they_were_left(sent) -> None:
     sent("own:open|explain:on")
     remembered = Remembered()
-    section = ui.Accordion(("Own", pn.Column()))
+    section = ui.Section("Own", pn.Column())
     remembered.section("own", section)
     assert section.active == [0]
     section.active = []

@@ -1,12 +1,13 @@
 """What stands in one window: maps, answers, the header; two maps in one place; a presentation."""
 
+import re
 from itertools import combinations
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import open_page, resize, visiting
-from tests.browser.visit import drag, rows, wait_until
+from tests.browser.visit import drag, rows, steady, wait_until
 
 #: Of the first element around a map that cuts it off.
 _CLIP = """
@@ -68,6 +69,35 @@ def test_maps_and_four_answers_stand_in_a_laptops_window(page) -> None:
         resize(page, width, height)
         look_at_header(page, width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_is_changed_most_and_all_headings_stand_in_a_laptops_window(page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    explain = page.get_by_role("switch", name="Explain the controls")
+    last = steady(page, explain.bounding_box)
+    assert last["y"] + last["height"] <= 440, "the last control in the open"
+    for name in ("City", "Mechanism"):
+        assert page.get_by_role("combobox", name=name, exact=True).bounding_box()["y"] < last["y"]
+    headings = page.get_by_role("button", expanded=False).filter(
+        has_text=re.compile("^(Settings of HTF|Release|View|Grid and own points|Scenarios)")
+    )
+    expect(headings).to_have_count(5)
+    said = [re.sub(r"\s+", " ", each) for each in headings.all_inner_texts()]
+    assert re.fullmatch(r"Settings of HTF height \d+ automatic, T 3, stop count \d+", said[0])
+    assert said[1].startswith("Release epsilon")
+    assert said[2:] == [
+        "View log, cividis, show partition",
+        "Grid and own points 256 × 256 cells",
+        "Scenarios",
+    ]
+    lowest = headings.last.bounding_box()
+    assert lowest["y"] + lowest["height"] <= 768
+
+
+def test_the_sketch_of_a_page_that_opens_is_gone_when_the_page_is_there(page) -> None:
+    styles = "getComputedStyle(document.body, '::before').content"
+    assert page.evaluate(styles) == "none"
+    assert page.evaluate("getComputedStyle(document.body).backgroundImage") == "none"
 
 
 def test_one_map_lies_over_the_other_as_far_as_a_slider(page) -> None:

@@ -69,7 +69,7 @@ def ready(page: Page, title: str = "Explore") -> None:
 
 def scenarios(page: Page) -> None:
     """Open the section of the drawer."""
-    page.get_by_role("button", name="Scenarios").click()
+    unfold(page, "Scenarios")
     expect(page.get_by_role("combobox", name="Preset")).to_be_visible()
 
 
@@ -81,7 +81,7 @@ def test_reloading_the_address_shows_the_same_screen(page) -> None:
         page.keyboard.press("ArrowLeft")
     pick(page, "Mechanism", "QuadTree")
     unfold(page, "View")
-    page.get_by_role("button", name="magma").click()
+    page.get_by_role("button", name="magma", exact=True).click()
     page.get_by_role("button", name="New draw").click()
     drag(page, "Private map", (0.31, 0.35), (0.56, 0.61))
     wait_until(page, lambda: len(rows(page)) == 3)
@@ -97,7 +97,9 @@ def test_reloading_the_address_shows_the_same_screen(page) -> None:
     wait_until(page, lambda: (rows(page), figure(page, "Leaves"), summary(page)) == shown)
     assert Scenario.from_link(link_of(page)) == one
     wait_until(page, lambda: picture(page, "Private map") == painted)
-    expect(page.get_by_role("button", name="magma")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="magma", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
 
 
 def test_a_preset_opens_here_or_on_its_own_page(page) -> None:
@@ -135,7 +137,7 @@ def test_a_link_of_trips_leads_from_a_citys_page_to_theirs(page, server: Server)
     wait_until(page, lambda: names(page) == ["Mine"])
     assert Scenario.from_link(link_of(page)) == one
     unfold(page, "View")
-    page.get_by_role("button", name="magma").click()
+    page.get_by_role("button", name="magma", exact=True).click()
     changed = replace(one, look={"palette": "magma"})
     wait_until(page, lambda: Scenario.from_link(link_of(page)) == changed)
 

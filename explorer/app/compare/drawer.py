@@ -22,24 +22,21 @@ class CompareDrawer(Drawer):
         self._changed = changed
         choose, switch = self.tied.choose, self.tied.switch
         sides = [(each.menu, each.about) for each in self.mechanisms]
-        looks = self.section(
-            *("view", "View", choose("third"), "Third map", choose("scale"), choose("palette")),
-            switch("partition"),
-        )
+        seen = choose("third"), "Third map", choose("scale"), choose("palette"), switch("partition")
+        looks = self.section("view", "View", *seen)
         self.say(looks, "View", ("scale", "palette", "partition"))
         grid = self.section("grid", "Grid", self.side, self.bound)
         self.say(grid, "Grid", ("side",))
+        settings = [
+            self.remember(f"settings{letter}", each.settings.section)
+            for letter, each in zip("ab", self.mechanisms, strict=True)
+        ]
         self.fill(
             *("About", self.city, "City", *sides[0], *sides[1], "Mechanisms"),
             wide_button("Swap A and B", self._swap),
             *(self.epsilon.view, "Epsilon"),
             *(self.new_draw(), switch("apart"), "Random noise"),
-            *(choose("right"), "Maps show", self.tied.switch("explain")),
-            *(
-                self.remember(f"settings{letter.lower()}", each.settings.section)
-                for letter, each in zip("AB", self.mechanisms, strict=True)
-            ),
-            *(looks, grid),
+            *(choose("right"), "Maps show", switch("explain"), *settings, looks, grid),
         )
 
     def _swap(self) -> None:

@@ -41,6 +41,7 @@ class MapPage(CuratorPage):
     """
 
     EXTENSIONS = ("tabulator",)
+    SKETCHED = 2
     #: Columns of the table of boxes besides names and edges.
     columns: ClassVar[Any]
     #: Choices that need another picture, and those that need none.

@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 
 from explorer.app.curator.data import CityData
-from explorer.app.curator.setting_fields import NUMBER, field
+from explorer.app.curator.setting_fields import field
 from explorer.app.kit import ui
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR
@@ -164,7 +164,7 @@ class Where:
             labels |= {f"box {e}": f"Box {e}, {unit}" for e in ("west", "south", "east", "north")}
         self.fields = {}
         for name, label in labels.items():
-            widget = ui.FloatInput(label=label, value=0.0, size="small", sx=NUMBER, **field(150))
+            widget = ui.FloatInput(label=label, value=0.0, size="small", **field(150))
             self.fields[name] = ui.bind(widget, self._typed_in, self._refused)
         self._typed.objects = list(self.fields.values())
 

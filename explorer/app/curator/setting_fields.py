@@ -16,11 +16,6 @@ from explorer.mechanisms.limits import MAX_EPSILON
 
 #: Where a slider of epsilon stops, as far as epsilon may go.
 EPSILONS = [e for e in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if e <= MAX_EPSILON]
-#: The stock box has two buttons without a name; the arrow keys do the same.
-NUMBER: dict[str, Any] = {
-    "& .MuiInputAdornment-root": {"display": "none"},
-    "& input": {"paddingLeft": "12px !important"},
-}
 
 
 class Controls(Tied):
@@ -53,9 +48,7 @@ class Controls(Tied):
 
     def _box(self, kind: Any, name: str, width: int, label: str, value: float) -> Any:
         label = label or str(self._state.param[name].label)
-        return self.tie(
-            kind(label=label, value=value, size="small", sx=NUMBER, **field(width)), name
-        )
+        return self.tie(kind(label=label, value=value, size="small", **field(width)), name)
 
     def steps(self, name: str, values: Sequence[float] = (), width: int = 230) -> Any:
         """A slider over some values, those that are declared if none are given.

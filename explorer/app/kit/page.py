@@ -54,6 +54,8 @@ class AppPage(pn.viewable.Viewer):
     BADGE: ClassVar[str] = ""
     #: Whether it invites others, and is told how they come to the server (``reach``).
     INVITES: ClassVar[bool] = False
+    #: How many maps the sketch shows that stands there until the page does.
+    SKETCHED: ClassVar[int] = 0
     #: What its widgets need of Panel.
     EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 
@@ -118,7 +120,7 @@ class AppPage(pn.viewable.Viewer):
             main=[self.body, self.remembered.view, self.tab.view],
             theme_config=_THEME,
             dark_theme=dark,
-            raw_css=[first_paint(dark)],
+            raw_css=[first_paint(dark, self.TITLE, bool(drawer), self.SKETCHED)],
             sx=paper.FRAME,
             **drawer,
         )

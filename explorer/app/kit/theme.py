@@ -111,14 +111,56 @@ THEME: dict[str, Any] = {
 }
 
 
-def first_paint(dark: bool) -> str:
-    """Styles of the window until its theme is there, which then puts its own in their place."""
+#: Fonts that a browser has before a page has brought its own.
+_READY = "system-ui, 'DejaVu Sans', sans-serif"
+
+
+def first_paint(dark: bool, title: str = "", drawer: bool = False, maps: int = 0) -> str:
+    """Styles of the window until page and theme are there, which then put their own in their place.
+
+    Until then a sketch of the page stands there, with its name: bar, drawer, frames of maps.
+
+    Parameters
+    ----------
+    dark : whether the theme is
+    title : the name of the page
+    drawer : whether it has one that is open
+    maps : how many maps stand side by side
+    """
     palette = THEME["dark" if dark else "light"]["palette"]["background"]
-    ink = "#ffffff" if dark else "#16202b"
+    ink, bar = ("#ffffff", "#10161d") if dark else ("#16202b", "#16202b")
+    line = "rgba(255, 255, 255, .07)" if dark else "rgba(22, 32, 43, .07)"
+    side = 288 if drawer else 0
+    # Left, top, width, height: as the page itself will place them in a window of a laptop.
+    parts = [(0, 48, side - 8, "100vh")] if drawer else []
+    width = f"calc((100vw - {side}px) * .38)"
+    for place in range(maps):
+        left = f"calc({side + 16 + 20 * place}px + (100vw - {side}px) * {0.38 * place:.2f})"
+        parts.append((left, 128, width, "54vh"))
+    blocks = ", ".join(
+        f"linear-gradient({line}, {line}) {_px(x)} {_px(y)} / {_px(w)} {_px(h)} no-repeat"
+        for x, y, w, h in parts
+    )
+    name = title.replace("\\", "").replace('"', "")
+    waiting = "body:not(:has([data-root-id] > *))"
     return (
         f":root {{ --mui-palette-background-default: {palette['paper']}; "
-        f"--mui-palette-text-primary: {ink}; }} #loader {{ background: none !important; }}"
+        f"--mui-palette-text-primary: {ink}; }} #loader {{ background: none !important; }} "
+        f'{waiting}::before {{ content: "{name}"; position: fixed; inset: 0 0 auto; '
+        f"padding: 0 68px; background: {bar}; color: #ffffff; "
+        f"font: 600 18px/48px {_READY}; }} "
+        f'{waiting}::after {{ content: "Opening the page \\2026"; position: fixed; '
+        f"inset: calc(50% + 44px) 0 auto; text-align: center; font: 16px/24px {_READY}; }} "
+        + (
+            f"@media (min-width: 961px) {{ {waiting} {{ background: {blocks}; }} }}"
+            if parts
+            else ""
+        )
     )
+
+
+def _px(length: int | str) -> str:
+    return f"{length}px" if isinstance(length, int) else length
 
 
 #: Styles of the HTML pieces of `views.markup`; colours follow the theme through currentColor.

@@ -118,16 +118,29 @@ class IntSlider(_Led, _Checked, _Quick, pmui.IntSlider):
     """A slider of whole numbers that answers a key press at once."""
 
 
+#: The stock box has two buttons without a name; the arrow keys do the same.
+_TYPED: dict[str, Any] = {
+    "& .MuiInputAdornment-root": {"display": "none"},
+    "& input": {"paddingLeft": "12px !important"},
+}
+
+
 class FloatInput(_Checked, pmui.FloatInput):
     """A box to type a number."""
 
     _debounce = 0
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"sx": _TYPED, **params})
 
 
 class IntInput(_Checked, pmui.IntInput):
     """A box to type a whole number."""
 
     _debounce = 0
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"sx": _TYPED, **params})
 
 
 class TextInput(_Checked, pmui.TextInput):

@@ -4,7 +4,7 @@ import panel as pn
 import pytest
 
 from explorer.app.kit.page import AppPage
-from explorer.app.kit.theme import THEME
+from explorer.app.kit.theme import THEME, first_paint
 
 
 def luminance(colour: str) -> float:
@@ -49,3 +49,10 @@ def test_an_address_may_ask_for_a_theme(monkeypatch, asked, dark) -> None:
     given = property(lambda _self: {"theme": [asked]})
     monkeypatch.setattr(type(pn.state), "session_args", given)
     assert Blank().page().dark_theme is dark
+
+
+def test_a_page_that_opens_says_its_name_and_shows_where_its_maps_will_be() -> None:
+    sketch = first_paint(True, 'The "A" page', drawer=True, maps=2)
+    assert 'content: "The A page"' in sketch
+    assert sketch.count("linear-gradient") == 3
+    assert "linear-gradient" not in first_paint(False, "A class")

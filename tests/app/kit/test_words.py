@@ -8,6 +8,8 @@ import pytest
 
 from explorer.app.kit.words import FOLDER, words
 
+#: Methods of drawers that return controls.
+DRAWER = ("data", "grid", "first", "look")
 DRAWN = FOLDER.parent / "curator" / "drawn_drawer.py"
 
 
@@ -22,7 +24,9 @@ def asked_of(page: str, modules: list[Path]) -> set[str]:
                     found.add(node.slice.value)
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "self.fill":
                 found |= _alone(node.args)
-            elif isinstance(node, ast.FunctionDef) and node.name in ("data", "look"):
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("kept", "seen"):
+                found |= _alone([node.value])
+            elif isinstance(node, ast.FunctionDef) and node.name in DRAWER:
                 returned = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
                 found |= _alone([each for each in returned if isinstance(each, ast.List)])
     return found

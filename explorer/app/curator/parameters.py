@@ -100,9 +100,10 @@ class ParameterControl:
         if isinstance(self.declared, param.Boolean):
             return label if value else ""
         if value is not None:
-            return f"{label} {value:g}" if isinstance(value, float | int) else f"{label} {value}"
+            number = isinstance(value, float | int)
+            return f"{label} {_short(value) if number else value}"
         found = facts.get(label)
-        return f"{label} automatic" if found is None else f"{label} {found:g} automatic"
+        return f"{label} automatic" if found is None else f"{label} {_short(found)} automatic"
 
     def show_automatic(self, facts: Mapping[str, float]) -> None:
         """Let the slider stand where the mechanism's own choice was."""
@@ -282,3 +283,8 @@ def help_pane(text: str, **params: Any) -> Any:
 
 def _lower(label: str) -> str:
     return label[:1].lower() + label[1:] if len(label) > 1 else label
+
+
+def _short(number: float) -> str:
+    """A number in few characters, whole ones in groups of three digits."""
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:g}"

@@ -225,6 +225,7 @@ class SweepChoices(param.Parameterized):
         default=list(first_compared()),
         label="Mechanisms in the sweep",
     )
+    with_sides = param.Boolean(default=True, label="A and B as they are set")
     workload = param.Selector(default="random", objects=_turned(WORKLOADS), label="Questions")
     metric = param.Selector(default="mreRho", objects=_turned(METRICS), label="Error measured as")
     at = param.Selector(

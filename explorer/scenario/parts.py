@@ -265,12 +265,14 @@ class Sweep(_Part):
     Parameters
     ----------
     mechanisms : keys
+    sides : whether A and B are in it, as they are set
     workload, metric : as in the menus of the page
     at : epsilon of the ranking
     seeds : repetitions, 2 to 20
     """
 
     mechanisms: tuple[str, ...] = tuple(SweepChoices.chosen)
+    sides: bool = SweepChoices.with_sides
     workload: str = SweepChoices.workload
     metric: str = SweepChoices.metric
     at: float = SweepChoices.at
@@ -284,6 +286,7 @@ class Sweep(_Part):
         for key in keys:
             checks.one_of(key, list(all_mechanisms()), "mechanism in the sweep")
         object.__setattr__(self, "mechanisms", tuple(keys))
+        checks.flag(self.sides, "sweep's 'sides'")
         for name, choices in self.choices.items():
             value = getattr(self, name)
             if name == "at":

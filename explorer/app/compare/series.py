@@ -42,9 +42,10 @@ def key_of(made: Mechanism) -> Key:
 def series_of(state: CompareState) -> list[Series]:
     """The chosen mechanisms as they come, then A and B where they have settings of their own.
 
-    A and B are always there: as they come if that is how they are set, else as "A: HTF".
+    A and B are among them unless they are left out: as they come if that is how they are set, else
+    as "A: HTF".
     """
-    sides = {"A": state.instance(), "B": state.b.instance()}
+    sides = {"A": state.instance(), "B": state.b.instance()} if state.with_sides else {}
     as_they_come = {key: kind() for key, kind in all_mechanisms().items()}
     usual = {made.key for made in sides.values() if not changed(made)}
     found = [

@@ -48,6 +48,7 @@ class SweepControls:
             sizing_mode="stretch_width",
             margin=(0, 0, 4, 0),
         )
+        self._sides = tied.switch("with_sides", margin=(0, 0, 4, 0))
         self.begin = ui.Button(
             label="Start the sweep", on_click=lambda _e: start(), color="primary", **_SMALL
         )
@@ -65,6 +66,7 @@ class SweepControls:
         self._progress = html_pane(margin=(4, 0, 8, 0))
         self.view = pn.Column(
             tied.tie(self.chosen, "chosen"),
+            self._sides,
             ui.wrapping(
                 tied.choose("workload", **_field(230)),
                 tied.choose("metric", **_field(330)),
@@ -77,11 +79,11 @@ class SweepControls:
             margin=0,
         )
 
-    def always(self, a: str, b: str) -> None:
-        """Say which mechanisms are in the sweep without a tick."""
-        label = f"Mechanisms in the sweep, besides A ({a}) and B ({b})"
-        if self.chosen.label != label:
-            self.chosen.label = label
+    def sides(self, a: str, b: str) -> None:
+        """Say which mechanisms A and B are."""
+        label = f"A ({a}) and B ({b}) as they are set"
+        if self._sides.label != label:
+            self._sides.label = label
 
     def show(self, sweep: Sweep, known: bool = False) -> None:
         """Show how far the sweep is, and offer what can be done now; ``known`` with results."""

@@ -83,13 +83,13 @@ class SweepView:
             sizing_mode="stretch_width",
             margin=0,
         )
-        watched = ["chosen", "workload", "metric", "at", "seeds"]
+        watched = ["chosen", "with_sides", "workload", "metric", "at", "seeds"]
         state.param.watch(lambda *_: self.refresh(), watched)
         self.controls.show(self.sweep)
 
     def refresh(self) -> None:
         """Show what is known for the present choices; nothing is drawn."""
-        self.controls.always(*(side.kind.title for side in self._state.sides))
+        self.controls.sides(*(side.kind.title for side in self._state.sides))
         when_loaded(self.worker.ask)
 
     def boxes_changed(self) -> None:
@@ -150,6 +150,8 @@ class SweepView:
         if state.workload == DRAWN and not len(boxes):
             raise InputError("Draw a box on the map first: the sweep asks about your boxes.")
         made = [each.mechanism for each in series_of(state)]
+        if not made:
+            raise InputError("No mechanism is in the sweep: tick one, or A and B.")
         # All questions are asked at once: a release costs more than its answers.
         workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
         wanted = [each for each in workloads if each.name in (*FIXED, state.workload)]

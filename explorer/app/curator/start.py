@@ -35,7 +35,7 @@ _OWN = {
     "and the release instead.",
 }
 #: Field of a sweep to its name in the state; the others are called alike.
-_SWEEP = {"mechanisms": "chosen"}
+_SWEEP = {"mechanisms": "chosen", "sides": "with_sides"}
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def test_a_sweep_ends_in_curves_sticks_ranking_and_a_file(page) -> None:
     assert not results(page).visible
     press.press(page, "Start the sweep")
     assert page.sweep.sweep.phase == "finished"
-    # Three mechanisms (B is always there), seven epsilons, two repetitions.
+    # Three mechanisms (B is among them), seven epsilons, two repetitions.
     assert page.sweep.sweep.done == 3 * 7 * 2
     found = page.sweep.findings
     assert results(page).visible
@@ -117,6 +117,20 @@ def test_a_sweep_ends_in_curves_sticks_ranking_and_a_file(page) -> None:
     table = pd.read_csv(io.BytesIO(press.download(page, "Save the results")))
     assert len(table.task.unique()) == 42
     assert set(table.workload) == {"random", "sq2", "sq6", "sq10", "drawn"}
+
+
+def test_only_what_is_ticked_is_drawn(page) -> None:
+    page.state.put(chosen=["htf"])
+    press.put(page, "A (HTF) and B (Mosaic) as they are set", False)
+    press.press(page, "Start the sweep")
+    assert page.sweep.sweep.done == 7 * 2
+    assert {curve.name for curve in page.sweep.findings.curves} == {"HTF"}
+    kept = page.scenarios.present()
+    assert (kept.sweep.mechanisms, kept.sweep.sides) == (("htf",), False)
+    assert "sides: false" in kept.to_yaml()
+    page.state.put(chosen=[])
+    press.press(page, "Start the sweep")
+    assert "No mechanism is in the sweep" in page.message.sentence
 
 
 def test_results_of_an_earlier_sweep_are_said_to_be_some(page) -> None:
@@ -188,7 +202,7 @@ def test_an_unknown_city_or_choice_is_one_sentence(matrix) -> None:
 
 @pytest.mark.parametrize("sent", [["Oracle"], "HTF", 5, None, [["HTF"]], [None]])
 def test_what_no_browser_sends_leaves_a_choice_that_exists(page, sent) -> None:
-    boxes = press.find(page, "Mechanisms in the sweep, besides A (HTF) and B (Mosaic)")
+    boxes = press.find(page, "Mechanisms in the sweep")
     press.send(boxes, value=sent)
     assert boxes.value == page.state.chosen
     # Names that do not exist are dropped; what is no list at all is refused.

@@ -45,7 +45,7 @@ def test_epsilon_and_explanations_are_shared() -> None:
     assert CompareState(a=HTF(epsilon=0.3), epsilon=1.0).epsilon == 1.0
 
 
-def test_a_and_b_are_always_in_the_sweep_once() -> None:
+def test_a_and_b_are_in_the_sweep_once_unless_they_are_left_out() -> None:
     state = CompareState(chosen=["ug"])
     assert [each.name for each in series_of(state)] == ["UG", "HTF", "Mosaic"]
     state = CompareState(a=HTF(T=5), b=HTF(T=8), chosen=["htf"])
@@ -55,6 +55,8 @@ def test_a_and_b_are_always_in_the_sweep_once() -> None:
     assert len(set(styles)) == 3
     same = CompareState(a=HTF(T=5), b=HTF(T=5), chosen=[])
     assert [each.name for each in series_of(same)] == ["A: HTF"]
+    alone = CompareState(a=HTF(T=5), b="mosaic", chosen=["htf"], with_sides=False)
+    assert [each.name for each in series_of(alone)] == ["HTF"]
 
 
 def test_swapping_exchanges_settings() -> None:

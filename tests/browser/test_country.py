@@ -95,7 +95,7 @@ def test_a_box_is_answered_and_the_budget_and_a_release_are_told(country) -> Non
     expect(rows).to_have_count(2)
     country.get_by_role("button", name="Budget", exact=True).click()
     country.get_by_text("On the way to").wait_for()
-    expect(country.get_by_text("must not be published")).to_be_visible()
+    expect(country.get_by_text("noise, must not be published")).to_be_visible()
     draw_release(country)
     country.get_by_text("Drawn and booked with epsilon 0.1").wait_for()
     expect(country.get_by_text("Private release: may be published")).to_be_visible()

@@ -24,6 +24,8 @@ _ARROWS = {
     "ArrowUp": (0, 1),
     "ArrowDown": (0, -1),
 }
+#: With Ctrl or Command, as the browser's listener says it.
+_GROWING = {f"mod+{key.lower()}": way for key, way in _ARROWS.items()}
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,19 @@ class BoxEditing:
         self._changed()
 
     def pressed(self, key: str, far: bool) -> None:
-        """A key: Escape lets go of the selected boxes, arrows move them, any other deletes."""
+        """A key that acts on the selected boxes; others do nothing.
+
+        Escape lets go of them, Delete and Backspace delete them, arrows move them, and with Ctrl
+        their right and upper sides alone.
+        """
         if key == "Escape":
             self._rectangles.select([])
             self._changed()
         elif key in _ARROWS:
-            self._nudge(*_ARROWS[key], far)
-        else:
+            self._nudge(_ARROWS[key], far)
+        elif key in _GROWING:
+            self._nudge(_GROWING[key], far, grow=True)
+        elif key in ("Delete", "Backspace"):
             self._delete()
 
     def sketched(self, place: int, corners: Any, final: bool) -> None:
@@ -212,11 +220,14 @@ class BoxEditing:
             self._rectangles.select(chosen)
             self._selected()
 
-    def _nudge(self, right: float, up: float, far: bool) -> None:
-        """Move the selected boxes by a two-hundredth of what the map shows, or a twentieth."""
+    def _nudge(self, arrow: tuple[int, int], far: bool, grow: bool = False) -> None:
+        """Move the selected boxes by a two-hundredth of what the map shows, or a twentieth.
+
+        To ``grow`` is to move the right and the upper side alone.
+        """
         if self.maps is None:
             return
-        part = 0.05 if far else 0.005
+        (right, up), part = arrow, 0.05 if far else 0.005
         for row in self._rectangles.selected:
             for place in range(len(self._rectangles.grids)):
                 box = self._rectangles.boxes.reshape(len(self._rectangles), -1, 4)[row, place]
@@ -224,7 +235,8 @@ class BoxEditing:
                 dx, dy = right * part * (view.x1 - view.x0), up * part * (view.y1 - view.y0)
                 if np.isfinite(box).all():
                     with suppress(InputError):
-                        self._rectangles.move(row, box + np.array([dx, dy, dx, dy]), place)
+                        moves = np.array([not grow, not grow, True, True])
+                        self._rectangles.move(row, box + moves * np.array([dx, dy, dx, dy]), place)
         self._changed()
 
     def _delete(self) -> None:

@@ -220,6 +220,8 @@ class MapPage(CuratorPage):
             self.zoom(ZOOMS[key])
         elif key in ("mod+z", "mod+y", "mod+shift+z"):
             self._step(back=key == "mod+z")
+        elif key == "Enter":
+            self._add_box()
         else:
             self.editing.pressed(key, far)
 

@@ -1,5 +1,8 @@
 """Cures for tables in the browser: roles that a screen reader needs, columns that come too soon.
 
+What is typed into a cell stands in a field without a name; it gets that of its column. A cell that
+takes an entry opens its field as soon as it has the focus, so that nobody came out of it backwards.
+
 Tabulator 6 says that its element is a grid and puts a focusable part without a role between the
 grid and the rows, which hides the rows (axe-core: aria-required-children, critical).
 
@@ -49,6 +52,19 @@ const hook = () => {
     }
   }
 }
+const name = event => {
+  const field = event.composedPath()[0]
+  const column = field.closest?.(".tabulator-cell")?.getAttribute("tabulator-field")
+  if (column && field.matches("input")) field.setAttribute("aria-label", column)
+}
+for (const act of ["focusin", "keyup"]) document.addEventListener(act, name, true)
+// Backwards the focus would go from the field to its own cell, which opens the field again.
+document.addEventListener("keydown", event => {
+  const cell = event.composedPath()[0].closest?.(".tabulator-cell[tabindex='0']")
+  if (!cell || event.key !== "Tab" || !event.shiftKey) return
+  cell.tabIndex = -1
+  setTimeout(() => { cell.tabIndex = 0 })
+}, true)
 // The library comes in its own time. A table may be made before the hook and be put into the page
 // after a walk, so that there are several.
 let tries = 0

@@ -58,6 +58,17 @@ def _mode(
                     "content": {"margin": "6px 0 !important"},
                 }
             },
+            # All that can be pressed shows that it has the focus, in the colour of its text.
+            "MuiButtonBase": {
+                "styleOverrides": {
+                    "root": {
+                        "&.Mui-focusVisible": {
+                            "outline": "2px solid currentColor",
+                            "outlineOffset": "-2px",
+                        }
+                    }
+                }
+            },
             "MuiToolbar": {"styleOverrides": {"root": {"minHeight": "48px !important"}}},
             "MuiButton": {
                 "styleOverrides": {

@@ -15,6 +15,7 @@ from explorer.app.kit.late_values import show_late_values
 from explorer.app.kit.later import after
 from explorer.app.kit.menu_roles import mend_menus
 from explorer.app.kit.phone import close_drawer_when_narrow
+from explorer.app.kit.skip_link import skip_link
 from explorer.app.kit.table_roles import mend_tables
 from explorer.errors import InputError
 from explorer.views.markup import safe_text
@@ -241,6 +242,7 @@ class Page(pmui.Page):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
+        skip_link()
         mend_tables()
         mend_menus()
         show_late_values()

@@ -15,6 +15,7 @@ from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from explorer.scenario import Scenario, Sweep
 from tests.app import press
 from tests.app.acts import Browser, control, drag, words
 
@@ -125,12 +126,16 @@ def test_only_what_is_ticked_is_drawn(page) -> None:
     press.press(page, "Start the sweep")
     assert page.sweep.sweep.done == 7 * 2
     assert {curve.name for curve in page.sweep.findings.curves} == {"HTF"}
-    kept = page.scenarios.present()
-    assert (kept.sweep.mechanisms, kept.sweep.sides) == (("htf",), False)
-    assert "sides: false" in kept.to_yaml()
     page.state.put(chosen=[])
     press.press(page, "Start the sweep")
     assert "No mechanism is in the sweep" in page.message.sentence
+
+
+def test_a_scenario_leaves_a_and_b_out_of_its_sweep() -> None:
+    one = Scenario(page="compare", sweep=Sweep(mechanisms=("htf",), sides=False))
+    again = Scenario.from_yaml(one.to_yaml().encode())
+    assert again == one
+    assert Compare("madeup", scenario=again, side=256).state.with_sides is False
 
 
 def test_results_of_an_earlier_sweep_are_said_to_be_some(page) -> None:

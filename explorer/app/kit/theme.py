@@ -143,6 +143,7 @@ def first_paint(dark: bool, title: str = "", drawer: bool = False, maps: int = 0
     line = "rgba(255, 255, 255, .07)" if dark else "rgba(22, 32, 43, .07)"
     side = 288 if drawer else 0
     # Left, top, width, height: as the page itself will place them in a window of a laptop.
+    parts: list[tuple[int | str, int, int | str, str]]
     parts = [(0, 48, side - 8, "100vh")] if drawer else []
     width = f"calc((100vw - {side}px) * .38)"
     for place in range(maps):

@@ -217,6 +217,7 @@ class Section(pmui.Accordion):
 
     #: Its words.
     heading = ""
+    _names: list[str]
 
     def __init__(self, title: str, content: Any, about: str = "") -> None:
         super().__init__((title, content), dynamic=True, **_SECTION)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from explorer.views.palette import DIFFERENCE
-from explorer.views.scale import ColourScale
+from explorer.views.scale import ColourScale, short_number
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 _INERT = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "{": "(", "}": ")"})
@@ -58,11 +58,15 @@ def count_bar(caption: str, scale: ColourScale, colours: Sequence[str]) -> str:
 
 
 def difference_bar(caption: str, scale: ColourScale) -> str:
-    """The bar of the difference view: blue is too few, orange too many, the middle is none."""
-    positive = [tick for tick in scale.ticks() if tick[1] != "0"]
-    ticks = [(0.5 - place / 2, f"−{text}") for place, text in reversed(positive)]
-    ticks += [(0.5, "0")] + [(0.5 + place / 2, f"+{text}") for place, text in positive]
-    return _bar(caption, gradient(DIFFERENCE), ticks)
+    """The bar of the difference view: blue is too few, orange too many, the middle is none.
+
+    Every tick stands on both sides or on none. The colours of the ends stand for all beyond them.
+    """
+    half = _spaced([(place / 2, text) for place, text in scale.ticks()])
+    ticks = [(0.5 - place, f"−{text}") for place, text in reversed(half) if text != "0"]
+    ticks += [(0.5 + place, "0" if text == "0" else f"+{text}") for place, text in half]
+    ends = f"{caption}; ends: {short_number(scale.top)} or more"
+    return _bar(ends, gradient(DIFFERENCE), ticks)
 
 
 def _bar(

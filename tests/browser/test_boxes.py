@@ -55,6 +55,8 @@ def said(page: Page) -> list[str]:
 def test_the_first_screen_carries_the_numbers_of_both_boxes_at_them(page: Page) -> None:
     wait_until(page, lambda: any("%" in text for each in tags(page) for text in each))
     found, table = said(page), rows(page)
+    assert not any("-" in row[column] for row in table for column in ("difference", "error %"))
+    assert {row["error %"][0] for row in table} <= {"−", "+", "0"}
     for place, row in enumerate(table):
         assert found[place].split() == [row["box"], row["true"]]
         name, private, *error = found[place + 2].split()

@@ -76,6 +76,18 @@ def test_difference_bar_is_symmetric_about_zero() -> None:
     by_text = {label: float(place) for place, label in ticks.items()}
     assert by_text["0"] == 50
     assert by_text["+100"] + by_text["−100"] == pytest.approx(100, abs=0.02)
+    assert "ends: 1.2k or more" in text
+
+
+@pytest.mark.parametrize("top", [2.0, 3.0, 7.0, 40.0, 1e6, 1e9])
+@pytest.mark.parametrize("kind", ["log", "linear"])
+def test_every_tick_of_a_difference_stands_on_both_sides(kind, top) -> None:
+    labels = re.findall(r'%">([^<]+)<', difference_bar("x", ColourScale(kind, top)))
+    mirrored = {"+": "−", "−": "+"}
+    assert {mirrored[label[0]] + label[1:] for label in labels if label != "0"} == {
+        label for label in labels if label != "0"
+    }
+    assert "0" in labels
 
 
 def test_ledger_is_a_bar_and_the_same_numbers_as_text() -> None:

@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 import numpy as np
-from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
+from bokeh.models.widgets.tables import StringFormatter
 from numpy.typing import NDArray
 
 from explorer.app.boxes.rectangles import EDGES, Rectangles
+from explorer.app.kit.number_columns import number_format
 from explorer.app.kit.numbers import finite
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -67,7 +68,7 @@ class EdgeColumns:
     def formatters(self) -> dict[str, Any]:
         """Formats, of one page."""
         cells = self._units[0][0] == "cells"
-        number = NumberFormatter(format="0.0" if cells else "0.00", nan_format="–")
+        number = number_format(1 if cells else 2)
         return {
             **dict.fromkeys(self._by_edge, number),
             **{name: StringFormatter() for name in self._by_place},

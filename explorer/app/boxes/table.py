@@ -12,14 +12,16 @@ import numpy as np
 import pandas as pd
 import panel as pn
 import param
-from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
+from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.boxes.answers import PrivateAnswers
+from explorer.app.boxes.chips import count
 from explorer.app.boxes.edges import EdgeColumns
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.later import after
+from explorer.app.kit.number_columns import number_format
 from explorer.app.kit.theme import TABLE_CSS
 from explorer.errors import InputError
 
@@ -58,11 +60,11 @@ def _ranges(answers: PrivateAnswers) -> list[str]:
     """Intervals without a closed form begin with ≈ until they have been simulated."""
     about = "" if answers.exact or answers.half_width is not None else "≈ "
     return [
-        f"{about}{low:,.0f} to {high:,.0f}" for low, high in zip(*answers.interval, strict=True)
+        f"{about}{count(low)} to {count(high)}" for low, high in zip(*answers.interval, strict=True)
     ]
 
 
-WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
+WHOLE = number_format
 PRIVATE = Column("private", lambda answers: answers.private.round(), WHOLE, 78)
 RANGE = Column("range of the noise (95 %)", _ranges, StringFormatter, 164)
 LEAVES = Column(

@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
+from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen
 from explorer.app.kit import ui
+from explorer.app.kit.number_columns import number_format
 from explorer.app.kit.theme import TABLE_CSS
 
-_WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
-_SIGNED = partial(NumberFormatter, format="+0,0", nan_format="–")
-_ERROR = partial(NumberFormatter, format="+0,0.00", nan_format="–")
+_WHOLE = number_format
+_SIGNED = partial(number_format, sign=True)
+_ERROR = partial(number_format, 2, sign=True)
 _COLUMNS: dict[str, Any] = {
     "area": StringFormatter,
     "inside": StringFormatter,
     "private": _WHOLE,
-    "±": partial(NumberFormatter, format="0,0.0", nan_format="–"),
+    "±": partial(number_format, 1),
     "true": _WHOLE,
     "difference": _SIGNED,
     "error %": _ERROR,

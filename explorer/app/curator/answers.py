@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bokeh.models.widgets.tables import NumberFormatter
 from numpy.typing import NDArray
 
 from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.table import LEAVES, PRIVATE, RANGE, WHOLE, Column
+from explorer.app.kit.number_columns import number_format
 from explorer.grid.pieces import Shapes
 from explorer.grid.range_queries import Queries, RangeQueries
 from explorer.inspection.errors import spread_in_polygons
@@ -147,7 +147,7 @@ def median_error(answers: BoxAnswers) -> float:
     return float(np.median(known)) if known.size else float("nan")
 
 
-ERROR = partial(NumberFormatter, format="+0,0.00", nan_format="–")
+ERROR = partial(number_format, 2, sign=True)
 TRUE = Column("true", lambda answers: answers.true.round(), WHOLE, 78, exact=True)
 #: What the table of Explore says of each box, its edges apart.
 COLUMNS = (
@@ -156,7 +156,7 @@ COLUMNS = (
     Column(
         "difference",
         lambda answers: answers.shown_difference(),
-        partial(NumberFormatter, format="+0,0", nan_format="–"),
+        partial(number_format, sign=True),
         80,
         exact=True,
     ),

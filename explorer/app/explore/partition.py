@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import panel as pn
-from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
+from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.curator.panel import ReleasePanel, panel_button
 from explorer.app.curator.parts import PageParts
@@ -27,6 +27,7 @@ from explorer.app.explore.leaf_rows import (
 )
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.number_columns import number_format
 from explorer.app.kit.numbers import finite
 from explorer.app.kit.theme import TABLE_CSS
 from explorer.errors import InputError
@@ -45,8 +46,8 @@ ORDERS = {
     "Error, by size": "error",
 }
 _AXES = {"cells": "cells of a leaf", "private": "private count of a leaf"}
-_WHOLE = partial(NumberFormatter, format="0,0", nan_format="–")
-_TENTH = partial(NumberFormatter, format="0,0.0", nan_format="–")
+_WHOLE = number_format
+_TENTH = partial(number_format, 1)
 #: Format, title and pixels; what a narrow dock has no room for is reached by scrolling sideways.
 _COLUMNS: dict[str, tuple[Callable[[], Any], str, int]] = {
     "leaf": (_WHOLE, "leaf", 66),
@@ -54,7 +55,7 @@ _COLUMNS: dict[str, tuple[Callable[[], Any], str, int]] = {
     "depth": (_WHOLE, "depth", 58),
     "private": (_TENTH, "private", 80),
     "true": (_WHOLE, "true", 72),
-    "error": (partial(NumberFormatter, format="+0,0.0", nan_format="–"), "error", 80),
+    "error": (partial(number_format, 1, sign=True), "error", 80),
     "noise": (_TENTH, "noise sd", 74),
     "cells": (_WHOLE, "cells", 74),
     "why it ended": (StringFormatter, "why it ended", 210),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from bokeh.models.widgets.tables import NumberFormatter, StringFormatter
+from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.table import LEAVES, RANGE, Column
 from explorer.app.curator.answers import COLUMNS, ERROR
+from explorer.app.kit.number_columns import number_format
 
 # A row of three places needs the room; how many leaves there are stands below the maps.
 _WIDTHS = {"true": 62, "private": 64, "difference": 68, "noise / uneven areas": 116, "error %": 58}
@@ -22,12 +23,13 @@ COUNTS = tuple(
     if column is not LEAVES
 )
 
-_PERCENT = partial(NumberFormatter, format="0,0.00", nan_format="–")
+_PERCENT = partial(number_format, 2)
 
 
 def _ranges(answers: PrivateAnswers) -> list[str]:
     about = "" if answers.exact or answers.half_width is not None else "≈ "
-    return [f"{about}{low:.2f} to {high:.2f}" for low, high in zip(*answers.interval, strict=True)]
+    ends = zip(*answers.interval, strict=True)
+    return [f"{about}{low:.2f} to {high:.2f}".replace("-", "−") for low, high in ends]
 
 
 SHARES = (
@@ -36,7 +38,7 @@ SHARES = (
     Column(
         "difference, points",
         lambda answers: answers.shown_difference(2),
-        partial(NumberFormatter, format="+0,0.00", nan_format="–"),
+        partial(number_format, 2, sign=True),
         80,
         "Private less true share, in percentage points.",
         exact=True,

@@ -245,4 +245,4 @@ def test_a_table_of_an_audience_has_no_true_column() -> None:
     visit = Trips(1)
     columns = list(visit.table.widget.value.columns)
     assert columns[5:] == ["private", "range of the noise (95 %)", "leaves"]
-    assert list(visit.table.widget.value["range of the noise (95 %)"]) == ["-1 to 3"] * 2
+    assert list(visit.table.widget.value["range of the noise (95 %)"]) == ["−1 to 3"] * 2

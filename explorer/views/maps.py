@@ -289,6 +289,7 @@ class MapView:
         fig.add_layout(self.polygon_editor)
         if unit == "m":
             fig.add_layout(_scale_bar(ranges.x))
+        _without_spares(fig)
 
     def show_image(self, picture: NDArray[np.uint8], view: Viewport) -> None:
         """Show a picture of bytes, (height, width) with row 0 south, over ``view``."""
@@ -339,6 +340,16 @@ class MapView:
         # The browser sends the size in two steps, and either may come last.
         for side in ("inner_width", "inner_height"):
             self.figure.on_change(side, lambda _attr, _old, _new: changed())
+
+
+def _without_spares(fig: figure) -> None:
+    """Let go of the glyphs that Bokeh holds ready for points that are selected or muted.
+
+    On a map nothing ever is, and they are one in nine of the models that a browser is sent.
+    """
+    for each in fig.renderers:
+        if isinstance(each, GlyphRenderer):
+            each.nonselection_glyph = each.muted_glyph = "auto"
 
 
 def partition_sources() -> tuple[ColumnDataSource, ColumnDataSource]:

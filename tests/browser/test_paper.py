@@ -44,7 +44,7 @@ def test_explore_on_paper_holds_everything_and_no_controls(seen: Page) -> None:
         for name in ("True map", "Private map"):
             expect(page.get_by_role("img", name=name)).to_be_visible()
         expect(page.locator(".tabulator-row").first).to_be_visible()
-        for words in ("Median box error", "Ledger", "Each box or polygon is a question"):
+        for words in ("Cell errors (L1/N)", "Ledger", "Each box or polygon is a question"):
             expect(page.get_by_text(words).first).to_be_visible()
             assert colour(page, words) == "rgb(17, 17, 17)"
             assert behind(page, words) == "rgb(255, 255, 255)"

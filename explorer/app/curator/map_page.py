@@ -221,7 +221,9 @@ class MapPage(CuratorPage):
         elif key in ("mod+z", "mod+y", "mod+shift+z"):
             self._step(back=key == "mod+z")
         elif key == "Enter":
-            self._add_box()
+            # Where polygons are drawn it is the end of one.
+            if self.state.drag != "polygon":
+                self._add_box()
         else:
             self.editing.pressed(key, far)
 

@@ -17,9 +17,11 @@ HINT = "Click corners; a double click ends, Escape gives up"
 
 # Each script begins with what they share. A corner is told at once; while the pointer moves, the
 # polygon that a click would make is told some fifteen times a second. Two quick clicks are one
-# double click to Bokeh, wherever they are: the second ends the polygon only near the first.
+# double click to Bokeh, wherever they are: the second ends the polygon only near the first. A
+# corner and a double click in quick succession are so a double click and a click: what ends is
+# a second click at one place, by either name.
 _SHARED = """
-const NEAR = 10, PAUSE = 65
+const NEAR = 10, SAME = 2, PAUSE = 65
 const xs = sketch.data.x, ys = sketch.data.y, n = corners.data.x.length
 const pixels = (x, y, i) => {
   const [x0, x1, y0, y1] = [map.x_range.start, map.x_range.end, map.y_range.start, map.y_range.end]
@@ -48,7 +50,8 @@ _TAP = """
 if (line.visible) {
   const {x, y} = cb_obj
   if (n >= 3 && pixels(x, y, 0) < NEAR) end()
-  else if (n === 0 || pixels(x, y, n - 1) >= 2) add(x, y)
+  else if (n === 0 || pixels(x, y, n - 1) >= SAME) add(x, y)
+  else if (n >= 3) end()
 }
 """
 _DOUBLE = """
@@ -64,7 +67,7 @@ if (line.visible && n > 0) {
   const all = listed(), pointer = [cb_obj.x, cb_obj.y]
   sketch.data = {x: [...all.map(p => p[0]), pointer[0]], y: [...all.map(p => p[1]), pointer[1]]}
   const soon = Date.now() - (said.tags[0] ?? 0) >= PAUSE
-  if (n >= 2 && soon && pixels(...pointer, n - 1) >= 2) tell([...all, pointer], false)
+  if (n >= 2 && soon && pixels(...pointer, n - 1) >= SAME) tell([...all, pointer], false)
 }
 """
 # Before any other listener of the page: Escape would let go of the selected box, too.

@@ -121,6 +121,16 @@ def test_a_polygon_is_drawn_by_clicks_ended_in_three_ways_and_given_up_in_two(pa
     assert rows(page) == before
 
 
+def test_a_double_click_soon_after_a_corner_ends_a_polygon(page: Page) -> None:
+    mode(page, "Polygon")
+    for x, y in ((0.2, 0.2), (0.4, 0.2)):
+        click(page, x, y)
+    # Within 300 ms: a corner and a double click are a double click and a click to Bokeh.
+    page.mouse.dblclick(*at(page, "Private map", 0.4, 0.4))
+    wait_until(page, lambda: names(page) == ["Q1", "Q2", "Q3"])
+    assert sketch(page) == [0, 0]
+
+
 def test_a_polygon_is_selected_moved_reshaped_undone_and_sixty_boxes_join_it(page: Page) -> None:
     mode(page, "Polygon")
     for x, y in ((0.2, 0.2), (0.4, 0.2), (0.4, 0.4), (0.201, 0.2)):

@@ -139,6 +139,7 @@ class LookChoices(param.Parameterized):
         label="Left map shows",
     )
     partition = param.Boolean(default=True, label="Show partition")
+    base_map = param.Boolean(default=True, label="Coast, roads and names")
     partition_over = param.Selector(
         default="private", objects=["private", "truth", "both"], label="Show areas' outlines on"
     )
@@ -188,6 +189,7 @@ class TripChoices(param.Parameterized):
     )
     palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
     partition = param.Boolean(default=True, label="Show partition")
+    base_map = param.Boolean(default=True, label="Coast, roads and names")
 
 
 class CountryChoices(param.Parameterized):
@@ -216,6 +218,7 @@ class CountryChoices(param.Parameterized):
     scale = param.Selector(default="log", objects=["log", "linear"], label="Colour scale")
     palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
     partition = param.Boolean(default=True, label="Show partition")
+    base_map = param.Boolean(default=True, label="Coast, roads and names")
 
 
 class SweepChoices(param.Parameterized):

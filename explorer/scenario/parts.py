@@ -161,12 +161,14 @@ class _Look(_Part):
     """How maps are drawn."""
 
     partition: bool
+    base_map: bool
     what: ClassVar[str] = "look"
 
     def __post_init__(self) -> None:
         for name, choices in self.choices.items():
             checks.one_of(getattr(self, name), choices, f"look '{name}'")
         checks.flag(self.partition, "look 'partition'")
+        checks.flag(self.base_map, "look 'base_map'")
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ class Looks(_Look):
     palette: str = LookChoices.palette
     truth: str = LookChoices.truth
     partition: bool = LookChoices.partition
+    base_map: bool = LookChoices.base_map
     partition_over: str = LookChoices.partition_over
 
     choices = _options(LookChoices)
@@ -197,6 +200,7 @@ class PeopleLooks(_Look):
     palette: str = PeopleChoices.palette
     truth: str = PeopleChoices.truth
     partition: bool = PeopleChoices.partition
+    base_map: bool = PeopleChoices.base_map
     grey: bool = PeopleChoices.grey
 
     # What the page has no control for is as on a page that begins.
@@ -223,6 +227,7 @@ class TripLooks(_Look):
     scale_from: str = TripChoices.scale_from
     palette: str = TripChoices.palette
     partition: bool = TripChoices.partition
+    base_map: bool = TripChoices.base_map
 
     choices = _options(TripChoices, besides=("side", "bound"))
 
@@ -245,6 +250,7 @@ class AreaLooks(_Look):
     scale: str = CountryChoices.scale
     palette: str = CountryChoices.palette
     partition: bool = CountryChoices.partition
+    base_map: bool = CountryChoices.base_map
 
     choices = _options(CountryChoices, besides=("side", "bound"))
 

@@ -239,6 +239,8 @@ class MapView:
         label: str = "Map",
         number: int = 0,
     ) -> None:
+        self._light = False
+        self._ink: Callable[[bool], None] = _nothing
         self.image = ColumnDataSource(_image_columns(None, None))
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
         self.draw_tool = box_tool()
@@ -299,9 +301,16 @@ class MapView:
         """Change the 256 colours; the picture stays."""
         self.mapper.palette = list(colours)
         line = palette.line_over(colours)
+        self._light = line != palette.LINE
+        self._ink(self._light)
         if self.leaves.glyph.line_color != line:
             self.leaves.glyph.line_color = line
             self.edges.glyph.color_mapper.palette = list(palette.edge_palette(line))
+
+    def on_light(self, ink: Callable[[bool], None]) -> None:
+        """Call ``ink`` with whether the map is light, now and whenever its colours change."""
+        self._ink = ink
+        ink(self._light)
 
     def widen(self, wide: bool) -> None:
         """Larger tags, and sides of the selected box that are taken from farther away; or not."""
@@ -340,6 +349,10 @@ class MapView:
         # The browser sends the size in two steps, and either may come last.
         for side in ("inner_width", "inner_height"):
             self.figure.on_change(side, lambda _attr, _old, _new: changed())
+
+
+def _nothing(_light: bool) -> None:
+    """Nothing is drawn with inks of its own."""
 
 
 def _without_spares(fig: figure) -> None:

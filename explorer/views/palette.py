@@ -82,6 +82,7 @@ def edge_palette(line: str = LINE) -> tuple[str, ...]:
 
 
 def line_over(colours: Sequence[str]) -> str:
-    """The colour of lines over a map in 256 ``colours``: told apart from the first of them."""
-    red, green, blue = _rgb(colours[0])
+    """The colour of lines over a map in 256 ``colours``: told apart from that of nothing."""
+    # A difference of nothing is in the middle.
+    red, green, blue = _rgb(colours[128 if tuple(colours) == DIFFERENCE else 0])
     return LINES["paper"] if red + green + blue > 3 * 128 else LINE

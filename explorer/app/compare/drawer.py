@@ -23,7 +23,7 @@ class CompareDrawer(Drawer):
         choose, switch = self.tied.choose, self.tied.switch
         sides = [(each.menu, each.about) for each in self.mechanisms]
         seen = choose("third"), "Third map", choose("scale"), choose("palette"), switch("partition")
-        looks = self.section("view", "View", *seen)
+        looks = self.section("view", "View", *seen, self.base_map())
         self.say(looks, "View", ("scale", "palette", "partition"))
         grid = self.section("grid", "Grid", self.side, self.bound)
         self.say(grid, "Grid", ("side",))

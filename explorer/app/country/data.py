@@ -15,6 +15,7 @@ from explorer.cities.countries import find
 from explorer.country.benchmarks import benchmark
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Window, Windows
+from explorer.grid.base_map import MOST_NAMES, BaseMap
 from explorer.grid.grid import Grid
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
@@ -81,6 +82,23 @@ class CountryData:
         x, y = (x0 + x1) / 2, (y0 + y1) / 2
         bounds = (x - wide / 2, y - high / 2, x + wide / 2, y + high / 2)
         return Grid(bounds, (1, 1), self.grid.crs)
+
+    @cached_property
+    def base_maps(self) -> tuple[BaseMap, ...]:
+        """Names of its areas, coarse and large ones first; the map itself draws their outlines."""
+        shapes, level = self.shapes().polygons, self.areas.level
+        order = np.lexsort((-self.size_km2, level))
+        order = order[(level[order] > 0) & ~shapely.is_empty(shapes[order])][:MOST_NAMES]
+        return (
+            BaseMap(
+                (),
+                (),
+                [self.names[node] for node in order],
+                shapely.get_coordinates(shapely.point_on_surface(shapes[order])),
+                ["place"] * len(order),
+                self.grid.crs,
+            ),
+        )
 
     @property
     def true(self) -> Ints:

@@ -53,7 +53,7 @@ class CountryDrawer(DrawnDrawer):
         choose, switch = self.tied.choose, self.tied.switch
         return [
             *(choose("per"), "Colours show"),
-            *(switch("partition"), "Partition"),
+            *(switch("partition"), "Partition", self.base_map(), "Base map"),
             *(choose("scale"), "Colour scale", choose("palette")),
         ]
 

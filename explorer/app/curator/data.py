@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from explorer.app.curator.grounds import base_maps_on
 from explorer.app.work.cache import Shelf
 from explorer.cities import catalogue as cities
 from explorer.points.counting import Placed
@@ -17,6 +18,7 @@ from explorer.views.viewport import Viewport
 
 if TYPE_CHECKING:
     from explorer.app.curator.own import OwnPoints
+    from explorer.grid.base_map import BaseMap
     from explorer.grid.grid import Grid
     from explorer.points.points import Points
 
@@ -43,6 +45,7 @@ class CityData:
         Where it stands in the catalogue; ``bound`` as for `load_city`.
     has_users : bool
         Whether records know their user, so that a record can be a person.
+    base_maps : (1,) what its place looks like on its grid; None where nobody has drawn it
     """
 
     title: str
@@ -51,6 +54,7 @@ class CityData:
     notes: tuple[str, ...] = ()
     city: tuple[str, int, int] = ("yours", 0, 0)
     has_users: bool = False
+    base_maps: tuple[BaseMap | None, ...] = (None,)
     _tops: dict[str, float] = field(default_factory=dict)
     _truths: dict[tuple[Viewport, bool], Truth] = field(default_factory=dict)
 
@@ -106,6 +110,8 @@ def load_city(key: str, side: int, bound: int = 0) -> CityData:
             heat = _HEATS.get((key, bound), lambda: heat_of(placed, matrix.grid))
             data = prepared(city.title, points, matrix, heat)
         data.city = (key, side, bound)
+        data.base_maps, said = base_maps_on(key, (data.grid,))
+        data.notes += said
         return data
 
     bound = bound if city.has_users else 0

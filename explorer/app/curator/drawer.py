@@ -154,6 +154,11 @@ class Drawer:
         self.side.visible = data.heat is not None
         self.bound.visible = data.has_users
 
+    def base_map(self) -> Any:
+        """The switch of coast, roads and names; it is there where they are."""
+        self.based = self.tied.switch("base_map", visible=False)
+        return self.based
+
     def rebuild(self) -> None:
         """Show mechanisms and settings that were changed from elsewhere."""
         for each in self.mechanisms:

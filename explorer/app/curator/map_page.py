@@ -102,6 +102,7 @@ class MapPage(CuratorPage):
         watch(lambda *_: self.outdated(), ["seed"])
         watch(lambda *_: self.request(), list(self.LOOKS))
         watch(lambda *_: self.restyle(), list(self.STYLES))
+        watch(lambda *_: self._put_base(), ["base_map"])
         watch(lambda *_: self.history.note(), list(self.state.param))
 
     def take_screen(self, screen: Scenario) -> None:
@@ -199,9 +200,21 @@ class MapPage(CuratorPage):
         """Boxes on new maps can be moved, resized and selected, and say what they hold."""
         if self.maps is not None:
             self.editing.take(self.maps)
+            # After the first picture: it does not wait for names.
+            soon(self._put_base)
             if self.MAPS:
                 self.maps.arrange(self.tools.shows.value)
                 self.cross_hair.take(self.maps)
+
+    def _put_base(self) -> None:
+        """Coast, roads and names under the maps, or nothing."""
+        if self.maps is not None and self.parts.data is not None:
+            bases = self.parts.data.base_maps
+            self.drawer.based.visible = any(each is not None for each in bases)
+            if self.state.base_map:
+                self.maps.base.put(bases)
+            self.maps.base.switch(self.state.base_map)
+            self.maps.push()
 
     @abstractmethod
     def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
@@ -302,5 +315,6 @@ class MapPage(CuratorPage):
                 self.rectangles.put(*frames.read(given, self.rectangles))
         else:
             self.rectangles.grids = self.grids(data)
+            soon(self._put_base)
         self.scenarios.place(data)
         self.history.reset()

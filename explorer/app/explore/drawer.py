@@ -32,5 +32,5 @@ class ExploreDrawer(DrawnDrawer):
             *(choose("colour"), "Coloured by", choose("scale"), "Colour scale"),
             *(choose("palette"), "Colours", switch("partition"), "Partition"),
             *(choose("partition_over"), "Outlines", choose("truth"), "Left map"),
-            *(choose("scale_from"), "Colour range"),
+            *(choose("scale_from"), "Colour range", self.base_map(), "Base map"),
         ]

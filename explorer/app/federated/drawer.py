@@ -33,5 +33,5 @@ class FederatedDrawer(DrawnDrawer):
         choose, switch = self.tied.choose, self.tied.switch
         return [
             *(choose("scale"), "Colour scale", choose("palette")),
-            *(switch("partition"), "Partition", choose("truth")),
+            *(switch("partition"), "Partition", self.base_map(), "Base map", choose("truth")),
         ]

@@ -13,6 +13,7 @@ from bokeh.core.property.descriptors import UnsetValueError
 from numpy.typing import NDArray
 
 from explorer.app.kit import ui
+from explorer.app.kit.base_maps import BaseMaps
 from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.theme import SPOKEN_LABEL
@@ -144,13 +145,12 @@ class Maps:
         self._among = [
             sum(other.place == spec.place for other in specs[:at]) for at, spec in enumerate(specs)
         ]
-        self._places = [spec.place for spec in specs]
+        #: Of each map.
+        self.places = [spec.place for spec in specs]
         for spec in specs:
             # Of several maps of one place the first is the whole.
             edges.setdefault(spec.place, spec.grid.bounds)
-        self.boxes = [
-            QueryBoxes(edges[place], self._places.count(place)) for place in sorted(edges)
-        ]
+        self.boxes = [QueryBoxes(edges[place], self.places.count(place)) for place in sorted(edges)]
         self.marks = [Marks() for _ in edges]
         self._partitions = [
             partition_sources() for _ in range(1 + max(spec.partition for spec in specs))
@@ -176,6 +176,10 @@ class Maps:
         self._around: Any = None
         self._room = self._swiped = False
         self._titles: dict[int, tuple[str, str]] = {}
+        self.base = BaseMaps(
+            *(self.views, self.places, self._ranges, self.viewport),
+            lambda number: bool(self._side_by_side[number].visible),
+        )
         self._leave(self._below())
 
     @property
@@ -211,10 +215,12 @@ class Maps:
 
     def _viewed(self, number: int, viewed: Callable[[], None]) -> None:
         """Tags are as large as before on another scale."""
-        # Of maps that show the same boxes on other scales the first decides.
-        if number < len(self.views) and self._among[number] == 0:
-            view = self.viewport(number)
-            self.boxes[self._places[number]].zoom(float(view.pixels_per_x))
+        if number < len(self.views):
+            # Of maps that show the same boxes on other scales the first decides.
+            if self._among[number] == 0:
+                scale = float(self.viewport(number).pixels_per_x)
+                self.boxes[self.places[number]].zoom(scale)
+            self.base.zoom(number)
         viewed()
 
     def zoom(self, factor: float) -> None:
@@ -253,7 +259,7 @@ class Maps:
     def let_edit(self, editing: Editing) -> None:
         """Tell of boxes while they are dragged, of changes to the selected one, and of clicks."""
         self._editing = editing
-        for view, place in zip(self.views, self._places, strict=True):
+        for view, place in zip(self.views, self.places, strict=True):
             self._on_tap(view, partial(editing.clicked, place))
 
     @staticmethod
@@ -264,9 +270,9 @@ class Maps:
     def draft(self, place: int, box: Box | None, tags: Sequence[Tag] = ()) -> None:
         """Show the tags of the box that is being dragged on maps of a place, or none."""
         if box is not None:
-            of = [tag for tag, at in zip(tags, self._places, strict=True) if at == place]
+            of = [tag for tag, at in zip(tags, self.places, strict=True) if at == place]
             self.boxes[place].say_draft(box, of)
-        for view, at in zip(self.views, self._places, strict=True):
+        for view, at in zip(self.views, self.places, strict=True):
             view.draft.visible = box is not None and at == place
         self.push()
 
@@ -280,7 +286,7 @@ class Maps:
         if self._placing or not view.editor.visible or (final and self._held != number):
             return
         self._held = None if final else number
-        self._editing.edited(self._places[number], box, final)
+        self._editing.edited(self.places[number], box, final)
 
     def _reshaped(self, number: int, corners: Any, final: bool) -> None:
         view = self.views[number]
@@ -288,7 +294,7 @@ class Maps:
         if wrong or (final and self._held != number):
             return
         self._held = None if final else number
-        self._editing.reshaped(self._places[number], corners, final)
+        self._editing.reshaped(self.places[number], corners, final)
 
     def _sketched(self, place: int, corners: Any, final: bool) -> None:
         self._editing.sketched(place, corners, final)
@@ -298,7 +304,7 @@ class Maps:
     ) -> None:
         """Put an editor over the one selected box of every map, but not where it is dragged."""
         self._placing = True
-        for number, (view, place) in enumerate(zip(self.views, self._places, strict=True)):
+        for number, (view, place) in enumerate(zip(self.views, self.places, strict=True)):
             box = rows[selected[0], place] if len(selected) == 1 else None
             if handles is None or box is None:
                 view.polygon_editor.visible = False
@@ -319,7 +325,7 @@ class Maps:
         Tags of boxes that are not on the maps any more are not said: newer ones are on their way.
         """
         for place, boxes in enumerate(self.boxes):
-            of = [each for each, at in zip(tags, self._places, strict=True) if at == place]
+            of = [each for each, at in zip(tags, self.places, strict=True) if at == place]
             if all(len(each) == len(boxes.source.data["x0"]) for each in of):
                 boxes.say(of)
         self.push()
@@ -369,6 +375,7 @@ class Maps:
         """Larger tags and handles for a room, or as usual."""
         for view in self.views:
             view.widen(wide)
+        self.base.widen(wide)
         self.push()
 
     def read(self, texts: Sequence[str] | None) -> None:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.app.curator.grounds import base_maps_on
 from explorer.app.curator.own import OwnPoints
 from explorer.app.state.trips import TripPlace
 from explorer.app.work.cache import Shelf
 from explorer.cities.trip_sets import find, known_bound, words_of
 from explorer.errors import InputError
+from explorer.grid.base_map import BaseMap
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
 from explorer.trips.matrix import TripMatrix
@@ -40,6 +42,7 @@ class TripData:
         Where they stand in the catalogue.
     has_users : bool
         Whether trips know their person, so that a record can be a person.
+    base_maps : what each place looks like on its grid; none where nobody has drawn it
     """
 
     title: str
@@ -47,6 +50,7 @@ class TripData:
     notes: tuple[str, ...] = ()
     city: TripPlace = ("yours", 0, 0, "o,d")
     has_users: bool = False
+    base_maps: tuple[BaseMap | None, ...] = ()
     _pictures: OrderedDict[tuple[int, bytes], Floats] = field(default_factory=OrderedDict)
 
     @property
@@ -95,7 +99,10 @@ def load_trips(place: TripPlace) -> TripData:
         per = "user" if bound else "record"
         matrix = domain.count(trips, bound or None, per=per).prepare()
         notes = tuple(safe_text(note, 300) for note in trips.notes)
-        return TripData(safe_text(known.title), matrix, notes, place, known.has_users)
+        found = TripData(safe_text(known.title), matrix, notes, place, known.has_users)
+        found.base_maps, said = base_maps_on(key, found.grids)
+        found.notes += said
+        return found
 
     known_bound(known, bound)
     return _COUNTED.get(place, load)

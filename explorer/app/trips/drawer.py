@@ -37,7 +37,7 @@ class TripsDrawer(DrawnDrawer):
         return [
             *(self.spread, "Inside a leaf", switch("partition"), "Partition"),
             *(choose("scale"), "Colour scale", choose("palette"), "Colours"),
-            *(choose("scale_from"), "Colour range"),
+            *(choose("scale_from"), "Colour range", self.base_map(), "Base map"),
         ]
 
     def use(self, data: Any) -> None:

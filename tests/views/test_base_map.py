@@ -1,0 +1,81 @@
+"""A base map on figures: inks for light and dark, names that fit, nothing where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from bokeh.plotting import figure
+
+from explorer.grid.base_map import BaseMap
+from explorer.views.base_map import BaseLayer, which_fit
+
+BASE = BaseMap(
+    [shapely.LineString([(0, 0), (10, 10)])],
+    ["water"],
+    ["City <b>", "Suburb", "Village"],
+    np.array([(5.0, 5.0), (5.2, 5.0), (5.0, 9.0)]),
+    ["place", "place", "water"],
+)
+
+
+def test_glyphs_come_with_the_first_map_that_has_something() -> None:
+    figures, layer = [figure(), figure()], BaseLayer()
+    before = [len(each.renderers) for each in figures]
+    layer.show(None, figures)
+    layer.show(BaseMap((), ()), figures)
+    assert [len(each.renderers) for each in figures] == before
+    layer.show(BASE, figures)
+    assert [len(each.renderers) for each in figures] == [2, 2]
+    assert layer.lines.data["kind"] == ["water"]
+    layer.zoom((0, 0, 10, 10), 40)
+    # Text of files is harmless wherever it goes.
+    assert layer.names.data["text"] == ["City ‹b›", "Village"]
+    layer.show(None, figures)
+    assert layer.lines.data["kind"] == layer.names.data["text"] == []
+
+
+def test_lines_stand_below_the_outlines_of_leaves_and_names_above() -> None:
+    fig, layer = figure(), BaseLayer()
+    picture = fig.image("image", x=0, y=0, dw=1, dh=1)
+    leaves = fig.quad(left=[0], right=[1], bottom=[0], top=[1])
+    layer.show(BASE, [fig])
+    (drawn,) = layer.drawn
+    assert fig.renderers == [picture, drawn.strokes, leaves, drawn.texts]
+
+
+def test_closer_more_names_fit_and_none_is_cut_off_or_covers_another() -> None:
+    assert which_fit(BASE.names, BASE.places, (0, 0, 10, 10), 40) == (0, 2)
+    assert which_fit(BASE.names, BASE.places, (4, 4, 6, 6), 400) == (0, 1)
+    # Nothing is where the pointer is not, and a size that is not known yet is a usual one.
+    assert which_fit(BASE.names, BASE.places, (20, 20, 30, 30), 40) == ()
+    assert which_fit(BASE.names, BASE.places, (0, 0, 10, 10)) == (0, 2)
+    rng = np.random.default_rng(2)
+    names, places = [f"Name {i}" for i in range(300)], rng.uniform(0, 100, (300, 2))
+    kept = which_fit(names, places, (0, 0, 100, 100), 4)
+    assert kept[0] == min(kept)
+    assert 10 < len(kept) < 60
+    x, y = places[list(kept)].T * 4
+    near = (np.abs(x[:, None] - x) < 40) & (np.abs(y[:, None] - y) < 16)
+    assert near.sum() == len(kept)
+
+
+@pytest.mark.parametrize("light", [False, True])
+def test_inks_are_told_apart_from_the_ground(light: bool) -> None:
+    layer = BaseLayer()
+    layer.show(BASE, [figure()])
+    layer.drawn[0].recolour(light)
+    ground = np.array([247, 249, 251] if light else [12, 17, 23])
+    for ink in layer.drawn[0].inks.palette:
+        colour = np.array([int(ink[at : at + 2], 16) for at in (1, 3, 5)])
+        assert _contrast(colour, ground) >= 4.5
+
+
+def _contrast(a: np.ndarray, b: np.ndarray) -> float:
+    def light(colour: np.ndarray) -> float:
+        part = colour / 255
+        linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    dark, bright = sorted((light(a), light(b)))
+    return (bright + 0.05) / (dark + 0.05)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from explorer.views.series import SeriesStyle
 from explorer.views.spread import spread
+from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 
@@ -39,11 +40,13 @@ if (size >= 1e6) return String(Number((tick / 1e6).toPrecision(3))) + "M"
 if (size >= 1e4) return String(Number((tick / 1e3).toPrecision(3))) + "k"
 return String(Number(tick.toPrecision(3)))
 """
-_CURVE_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
-<b>@name</b><br>epsilon @x{0.[000]}: <b>@shown</b><br>quartiles over seeds @band</div>"""
-_STICK_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
-<b>@name</b><br>half of the answers within <b>@median_shown</b>, 95 % within @p95_shown<br>
-25 % @p25_shown, 75 % @p75_shown, mean @mean_shown</div>"""
+_CURVE_HOVER = tooltip(
+    """<b>@name</b><br>epsilon @x{0.[000]}: <b>@shown</b><br>quartiles over seeds @band"""
+)
+_STICK_HOVER = tooltip(
+    """<b>@name</b><br>half of the answers within <b>@median_shown</b>, 95 % within
+@p95_shown<br>25 % @p25_shown, 75 % @p75_shown, mean @mean_shown"""
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 
 from explorer.views import palette
 from explorer.views.gestures import on_tap
+from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rings = list[list[NDArray[np.float32]]]
 
-_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
-<b>@name</b><br>private @private{0,0} ± @half{0,0}<br>true @true{0,0}</div>"""
+_PRIVATE = "<b>@name</b><br>private @private{0,0} ± @half{0,0}"
+_HOVER, _WITH_TRUTH = tooltip(_PRIVATE), tooltip(f"{_PRIVATE}<br>true @true{{0,0}}")
 _GEOMETRY: dict[str, Any] = {"xs": [], "ys": []}
 _NUMBERS: dict[str, Any] = {
     name: [] for name in ("value", "name", "private", "half", "true", "node")
@@ -196,7 +197,8 @@ class Choropleth:
         )
         _put_below(fig, 1)
         self.chosen = Border(fig)
-        fig.add_tools(HoverTool(renderers=[areas], tooltips=_HOVER))
+        self.hover = HoverTool(renderers=[areas], tooltips=_WITH_TRUTH)
+        fig.add_tools(self.hover)
         on_tap(fig, tapped)
         self._outlined: Outlined | None = None
 
@@ -210,6 +212,10 @@ class Choropleth:
         for name, column in columns.items():
             if not np.array_equal(self.source.data[name], column):
                 self.source.data[name] = column
+
+    def show_truth(self, shown: bool) -> None:
+        """Say exact counts at the pointer, too, or private ones alone."""
+        self.hover.tooltips = _WITH_TRUTH if shown else _HOVER
 
     def recolour(self, colours: Sequence[str]) -> None:
         """Other colours for the same bytes."""

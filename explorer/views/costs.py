@@ -15,10 +15,13 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from numpy.typing import NDArray
 
+from explorer.views.tooltips import tooltip
+
 EXACT, NOISY, CHOSEN, BEST = "#3b8fd6", "#e08a2e", "#d65f7f", "#3aa58a"
-_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
-<b>@position{0,0}</b>, looked at as number @order<br>noisy cost @noisy{0,0.0}<br>
-exact cost @exact{0,0.0}</div>"""
+_HOVER = tooltip(
+    """<b>@position{0,0}</b>, looked at as number @order<br>
+noisy cost @noisy{0,0.0}<br>exact cost @exact{0,0.0}"""
+)
 #: What each mark means, for a legend in words beside the chart.
 LEGEND = (
     (EXACT, "exact cost of every cut"),

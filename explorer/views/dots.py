@@ -12,13 +12,13 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 
 #: Height of the figure and of its frame in pixels, and the largest dot.
 HEIGHT, FRAME, DOT = 150, 118, 9.0
-_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
-run @run: <b>@answer{0,0}</b></div>"""
+_HOVER = tooltip("""run @run: <b>@answer{0,0}</b>""")
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from explorer.views import palette
 from explorer.views.gestures import on_tap
 from explorer.views.ground import ground
 from explorer.views.scale import ColourScale
+from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 
@@ -22,11 +23,10 @@ _POINTS, _BEND = 17, 0.22
 _THIN, _THICK = 1.0, 11.0
 #: An arc that stands above its interval, and one whose interval holds 0.
 SURE, UNSURE = "#ffd166", "#8b98a5"
-_TEXT = "font: 13px/18px Inter, system-ui, sans-serif; color: #12171e"
-_ARC = f"""<div style="{_TEXT}"><b>@count{{0,0}}</b> ± @half{{0,0}}<br>
-zone @start to zone @stop</div>"""
-_CELL = f"""<div style="{_TEXT}"><b>@count{{0,0}}</b> ± @half{{0,0}}<br>
-from zone @orow-@ocol to zone @drow-@dcol</div>"""
+_ARC = tooltip("""<b>@count{0,0}</b> ± @half{0,0}<br>
+zone @start to zone @stop""")
+_CELL = tooltip("""<b>@count{0,0}</b> ± @half{0,0}<br>
+from zone @orow-@ocol to zone @drow-@dcol""")
 _NO_ARCS: dict[str, Any] = {
     name: [] for name in ("xs", "ys", "width", "colour", "count", "half", "start", "stop")
 }

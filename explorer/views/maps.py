@@ -29,13 +29,13 @@ from explorer.views.partition import EMPTY, Partition
 from explorer.views.polygons import QueryPolygons, polygon_editor
 from explorer.views.sketch import Sketch
 from explorer.views.tags import SIDE, TAG_TURNS, TagPlaces, expected, highest_tag
+from explorer.views.tooltips import tooltip
 from explorer.views.viewport import Viewport
 
 #: Boxes and their tags lie over whatever else is drawn: lines across a number hide it.
 _ABOVE = "annotation"
 _NO_CORNERS = np.zeros((0, 2))
-_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
-<b>@count{0,0}</b> private count<br>leaf height @height</div>"""
+_HOVER = tooltip("""<b>@count{0,0}</b> private count<br>leaf height @height""")
 
 
 class LinkedRanges:

@@ -10,7 +10,18 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import LAPTOP_AND_SCREEN, leave, open_page, resize, settle, visiting
-from tests.browser.visit import colours, figure, number, pick, rows, unfold, wait_until
+from tests.browser.test_boxes import at
+from tests.browser.visit import (
+    MODELS,
+    addressed,
+    colours,
+    figure,
+    number,
+    pick,
+    rows,
+    unfold,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -212,3 +223,51 @@ def test_a_wrong_file_of_boxes_is_one_sentence(seen, tmp_path) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
     assert len(rows(page)) == 2
     page.get_by_role("button", name="Close", exact=True).click()
+
+
+# Names of places on the maps, and how many maps draw their lines.
+_BASE = (
+    f"() => {{ const models = {MODELS}"
+    + """
+  const drawn = models.filter(each => each.type === "GlyphRenderer" && each.visible)
+  const names = drawn.filter(each => each.glyph.type === "Text"
+    && each.glyph.text.field === "text").map(each => [...each.data_source.data.text])
+  return {names, lines: drawn.filter(each => each.glyph.type === "MultiLine"
+    && each.data_source.data.kind?.length > 5).length}
+}
+"""
+)
+
+
+def test_coast_and_names_stand_on_both_maps_more_of_them_closer_until_switched_off(page) -> None:
+    wait_until(page, lambda: page.evaluate(_BASE)["lines"] == 2)
+    whole = page.evaluate(_BASE)["names"]
+    assert len(whole) == 2
+    assert "Port Amber" in whole[0]
+    for _ in range(3):
+        page.get_by_role("button", name="Zoom in", exact=True).click()
+    wait_until(page, lambda: "Exchange" in page.evaluate(_BASE)["names"][0])
+    unfold(page, "View")
+    page.get_by_role("switch", name="Coast, roads and names").click()
+    wait_until(page, lambda: page.evaluate(_BASE) == {"names": [], "lines": 0})
+    assert addressed(page).look.base_map is False
+
+
+def test_a_tooltip_has_the_colours_of_the_theme(page) -> None:
+    looks = []
+    for _ in range(2):
+        for shift in (0.3, 0.31):
+            page.mouse.move(*at(page, "Private map", shift, 0.3))
+        shown = page.locator("body > .bk-Tooltip").first
+        expect(shown).to_be_visible()
+        looks.append(
+            shown.evaluate(
+                "each => [getComputedStyle(each).backgroundColor, getComputedStyle(each).color]"
+            )
+        )
+        page.mouse.move(5, 700)
+        page.get_by_role("button", name="Toggle theme").click()
+        page.wait_for_timeout(500)
+    (one, ink), (other, other_ink) = looks
+    assert {one, other} == {"rgb(22, 29, 38)", "rgb(255, 255, 255)"}
+    assert ink != other_ink

@@ -262,12 +262,6 @@ class Compare(MapPage):
         third = f"{true:,} in this cell" if self.maps.third == "truth" and self.parts.truth else ""
         return *(f"{each:,.2f} in this cell" for each in private), third
 
-    def _presented(self) -> None:
-        """The truth was hidden, or is shown again: its map, too."""
-        if self.maps is not None:
-            self.maps.show_truth(self.parts.truth)
-        super()._presented()
-
     def _third(self) -> None:
         """Another map beside A and B, or none."""
         self.stage.remake(self._put)

@@ -138,6 +138,10 @@ class CountryMaps(CoveredMaps):
             self.border.show(inside.border, 0)
         self.push()
 
+    def show_truth(self, shown: bool) -> None:
+        """Say exact counts at the pointer, too, or private ones alone."""
+        self.choropleth.show_truth(shown)
+
     def around(self, whole: str) -> dict[str, str]:
         """Not limited: beside the maps stand texts."""
         return {"flex": "1 1 100%"}

@@ -31,7 +31,7 @@ class CountryReadout(Readout):
         # Its intervals follow from one linear form over all draws.
         self.error_bars = GivenBars(self.numbers)
         self.answer = html_pane(**QUOTING)
-        self.about = html_pane(margin=(4, 0, 8, 0))
+        self.about = html_pane(margin=(4, 0, 8, 0), **QUOTING)
         self.family = html_pane(margin=(4, 0), **QUOTING)
         # Beside the maps where so much room is left.
         self.family.styles = {"flex": "1 1 400px", "min-width": "0"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
-from explorer.app.kit.maps import Maps
+from explorer.app.kit.maps import Maps, nothing
 
 
 class CoveredMaps(Maps):
@@ -18,6 +19,15 @@ class CoveredMaps(Maps):
     # The last screen, and what is said of the pictures that stand in place of its own.
     _shown: Any = None
     _cover: str = ""
+    #: The map that nothing covers, if there is one.
+    ALWAYS: int | None = None
+    #: Called when they are covered or uncovered: what was said of the screen is not said of them.
+    on_cover: Callable[[], None] = staticmethod(nothing)
+
+    @property
+    def covered(self) -> frozenset[int]:
+        """Which maps show something else than the screen."""
+        return frozenset(range(len(self.views)) if self._cover else ()) - {self.ALWAYS}
 
     @abstractmethod
     def seen(self) -> Any:
@@ -38,9 +48,11 @@ class CoveredMaps(Maps):
             self._cover_by("", *painted)
 
     def _cover_by(self, said: str, *painted: Any) -> None:
-        self._cover = said
+        before, self._cover = bool(self._cover), said
         if painted:
             self.draw(*painted)
         if self._shown is not None:
             self.caption(self._shown)
+        if before != bool(said):
+            self.on_cover()
         self.push()

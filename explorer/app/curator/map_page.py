@@ -200,6 +200,7 @@ class MapPage(CuratorPage):
         """Boxes on new maps can be moved, resized and selected, and say what they hold."""
         if self.maps is not None:
             self.editing.take(self.maps)
+            self.maps.show_truth(self.parts.truth)
             # After the first picture: it does not wait for names.
             soon(self._put_base)
             if self.MAPS:
@@ -246,6 +247,8 @@ class MapPage(CuratorPage):
 
     def _presented(self) -> None:
         """The truth was hidden, or is shown again: tags say less, or more."""
+        if self.maps is not None:
+            self.maps.show_truth(self.parts.truth)
         self.highlight()
         self.numbers()
 

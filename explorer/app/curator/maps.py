@@ -36,6 +36,8 @@ class MapPair(CoveredMaps):
     tapped : called with the place x, y of each click in grid units, as the browser sent it
     """
 
+    ALWAYS = 0
+
     def __init__(
         self,
         state: ExploreState,

@@ -14,6 +14,12 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.map_tools import MapTools
 
+#: Of choices that paint exact numbers: what stands in their place while the truth is hidden.
+_EXACT = {
+    "right": ({"difference"}, "private"),
+    "shows": ({"true", "difference"}, "private"),
+    "colour": ({"error"}, "density"),
+}
 #: The keys, see `Keys`.
 PRESENT, REVEAL = "p", "t"
 _SHOW = """
@@ -52,6 +58,8 @@ class Presenting:
         self._parts, self._tools, self._table, self._shown = parts, tools, table, shown
         self.on = False
         self._before: dict[str, Any] = {}
+        #: Choices that were taken away with the truth.
+        self._hidden: dict[str, Any] = {}
         look: dict[str, Any] = {"variant": "text", "size": "small", "margin": (0, 0, 0, 4)}
         self.button = ui.Button(label="Present", on_click=lambda _event: self.toggle(), **look)
         self.reveal = ui.Button(
@@ -80,6 +88,19 @@ class Presenting:
             state.put(palette=self._before["palette"])
         self._show(truth=not self.on)
 
+    def _choose(self, truth: bool) -> None:
+        """Paint nothing exact while the truth is hidden; what was painted comes back with it."""
+        state = self._parts.state
+        if truth:
+            # Whoever chose otherwise meanwhile keeps that.
+            kept = {each: to for each, to in self._hidden.items() if _private(state, each)}
+            self._hidden = {}
+            state.put(**kept)
+        else:
+            exact = [each for each in _EXACT if each in state.param and not _private(state, each)]
+            self._hidden.update({each: getattr(state, each) for each in exact})
+            state.put(**{each: _EXACT[each][1] for each in exact})
+
     def turn(self) -> None:
         """Show the truth, or hide it again; only while presenting."""
         if self.on:
@@ -87,6 +108,7 @@ class Presenting:
 
     def _show(self, truth: bool) -> None:
         self._parts.truth = truth
+        self._choose(truth)
         if self._tools.shows.visible and self._tools.alone is not None:
             hidden = self._tools.alone
             self._tools.shows.value = self._before["shows"] if truth else hidden
@@ -98,3 +120,8 @@ class Presenting:
             self._parts.maps.widen(self.on)
         self._said.value = json.dumps({"on": self.on, "truth": truth})
         self._shown()
+
+
+def _private(state: Any, choice: str) -> bool:
+    """Whether what is chosen paints nothing exact."""
+    return getattr(state, choice) not in _EXACT[choice][0]

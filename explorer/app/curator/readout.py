@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from explorer.app.boxes.chips import named
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
@@ -81,11 +82,25 @@ class Readout(ABC):
             screen = replace(screen, answers=self.ask(screen, boxes), boxes=boxes)
         self.screen = screen = self.error_bars.complete(self.complete(screen))
         self.tag(screen)
-        put(self.strip, figures_strip(self.figures(screen), "line"))
+        self._strip(screen)
         self.tell(screen)
         self._table.show(screen.answers)
         self.want(screen)
         self.error_bars.want(screen)
+
+    def covered(self) -> None:
+        """A panel shows something else on the maps, or no more: what is the screen's says so."""
+        if self.fits(self.screen):
+            self.tag(self.screen)
+            self._strip(self.screen)
+
+    def _strip(self, screen: Any) -> None:
+        of = [("Of the whole release:", "")] if self._covered() else []
+        put(self.strip, figures_strip([*of, *self.figures(screen)], "line"))
+
+    def _covered(self) -> frozenset[int]:
+        maps = self._parts.maps
+        return frozenset() if maps is None else maps.covered
 
     def tag(self, screen: Any) -> None:
         """Write the answers at the boxes on the maps."""
@@ -100,8 +115,11 @@ class Readout(ABC):
 
     def chips(self, screen: Any, answers: BoxAnswers, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of answers, on each map in turn."""
-        truth = self._parts.truth
-        return [chips(each, names, answers, truth) for each in self.shows(screen)]
+        truth, covered = self._parts.truth, self._covered()
+        return [
+            named(names) if number in covered else chips(each, names, answers, truth)
+            for number, each in enumerate(self.shows(screen))
+        ]
 
     def close(self) -> None:
         """The session has ended."""

@@ -29,9 +29,10 @@ class SteppedPanel(PlayedPanel[Found]):
             "To the start": panel_button("To the start", lambda _event: self._to_start()),
             "Step back": panel_button("Step back", lambda _event: self._step(-1)),
             "Play": self.play,
-            "Step forward": panel_button("Step forward", lambda _event: self._step(1)),
+            "Step forward": panel_button("Step forward", lambda _event: self._forward()),
             "To the end": panel_button("To the end", lambda _event: self._to_end()),
         }
+        self._ended = False
 
     @abstractmethod
     def _to_start(self) -> None:
@@ -45,11 +46,19 @@ class SteppedPanel(PlayedPanel[Found]):
     def _to_end(self) -> None:
         """Go to the last step."""
 
+    def _forward(self) -> None:
+        """One step on; from the end, where a panel opens, it begins anew, as playing does."""
+        if self._ended:
+            self._to_start()
+        else:
+            self._step(1)
+
     def _offer(self, at_start: bool, at_end: bool) -> None:
         """Offer the buttons that lead somewhere."""
+        self._ended = at_end
         self.buttons["To the start"].disabled = self.buttons["Step back"].disabled = at_start
-        self.buttons["To the end"].disabled = self.buttons["Step forward"].disabled = at_end
-        self.play.disabled = at_start and at_end
+        self.buttons["To the end"].disabled = at_end
+        self.play.disabled = self.buttons["Step forward"].disabled = at_start and at_end
 
     def _slider(self, label: str, do: Callable[[int], None]) -> Any:
         """A slider over steps, from 0; ``do`` takes a step that exists."""

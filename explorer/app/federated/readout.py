@@ -11,7 +11,7 @@ from explorer.app.curator.map_readout import MapReadout
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.federated.sentences import about, answer, key_figures
-from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.html import QUOTING, html_pane, put
 
 
 class FederatedReadout(MapReadout):
@@ -21,7 +21,7 @@ class FederatedReadout(MapReadout):
         super().__init__(parts, table)
         # Noise and sampling are in the release's own estimate; nothing is simulated.
         self.error_bars = GivenBars(self.numbers)
-        self.about = html_pane(margin=(0, 0, 8, 0))
+        self.about = html_pane(margin=(0, 0, 8, 0), **QUOTING)
 
     def figures(self, screen: Screen) -> Sequence[tuple[str, str]]:
         """Label and value of the strip above the maps."""

@@ -37,7 +37,7 @@ def several(number: int, one: str, many: str = "") -> str:
 
 
 def about_round(frame: Frame) -> str:
-    """Who was asked, what each of them sent, what was divided, how far the map is off by now."""
+    """Who was asked, what each of them sent, what was divided."""
     release = released(frame.screen)
     row = release.heard[frame.number - 1]
     said = f"Round {frame.number} of {frame.last}: {_asked(release, row)}. {_sent(row)}"
@@ -45,7 +45,12 @@ def about_round(frame: Frame) -> str:
         said += f" {_decided(row, frame)}"
     elif not frame.replayed:
         said += " This algorithm has a map at its end only, so there is no round to go back to."
-    return f"{said} After it, all cells together are off by {frame.error:.2f} per person (L1/N)."
+    return said
+
+
+def off_after(frame: Frame) -> str:
+    """How far the map is off by now: held against the truth."""
+    return f"After it, all cells together are off by {frame.error:.2f} per person (L1/N)."
 
 
 def _asked(release: DistributedRelease, row: Row) -> str:

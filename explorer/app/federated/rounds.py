@@ -10,11 +10,11 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Screen
 from explorer.app.curator.stepped import SteppedPanel
 from explorer.app.federated.round_frame import Frame, FrameJob, compute_frame
-from explorer.app.federated.round_sentences import about_round, caption, rounds_table
+from explorer.app.federated.round_sentences import about_round, caption, off_after, rounds_table
 from explorer.app.federated.screen import released
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
-from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.html import html_pane, put, quoting
 from explorer.app.kit.prose import pane
 from explorer.views.rounds import DIVIDED, GIVEN_UP, GREY
 from explorer.views.teaching.frame import legend
@@ -146,6 +146,7 @@ class RoundsPanel(SteppedPanel[Frame]):
         self._offer(steps == 1 or frame.number == 1, frame.number == frame.last)
         put(
             self._said,
-            f'<p class="summary" role="status">{html.escape(about_round(frame))}</p>',
+            f'<p class="summary" role="status">{html.escape(about_round(frame))} '
+            f"{quoting(off_after(frame))}</p>",
         )
         put(self._table, rounds_table(released(frame.screen), frame.number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import panel as pn
@@ -18,6 +19,11 @@ def html_pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
     """A pane for our own HTML, in the styles of the theme."""
     params = {"sizing_mode": "stretch_width", "stylesheets": [CSS], **params}
     return pn.pane.HTML(text, margin=margin, **params)
+
+
+def quoting(sentence: str) -> str:
+    """HTML of a sentence that quotes exact numbers; it is hidden with the truth."""
+    return f'<span class="exact">{html.escape(sentence)}</span>'
 
 
 def put(pane: Any, text: str) -> None:

@@ -418,6 +418,9 @@ class Maps:
         if pn.state.curdoc is None:
             pn.io.push_notebook(self.view)
 
+    def show_truth(self, shown: bool) -> None:
+        """Show what is exact besides pictures and tags, or nothing of it."""
+
     def _by_range(self) -> list[tuple[LinkedRanges, Grid]]:
         return list(zip(self._ranges, self.grids, strict=True))
 

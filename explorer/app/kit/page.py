@@ -17,6 +17,7 @@ from explorer.app.kit.tab import Tab, lead
 from explorer.app.kit.theme import THEME, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
+from explorer.views import tooltips
 
 _THEME = paper.printable(THEME)
 
@@ -120,7 +121,7 @@ class AppPage(pn.viewable.Viewer):
             main=[self.body, self.remembered.view, self.tab.view],
             theme_config=_THEME,
             dark_theme=dark,
-            raw_css=[first_paint(dark, self.TITLE, bool(drawer), self.SKETCHED)],
+            raw_css=[first_paint(dark, self.TITLE, bool(drawer), self.SKETCHED), tooltips.CSS],
             sx=paper.FRAME,
             **drawer,
         )

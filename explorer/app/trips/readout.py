@@ -28,7 +28,7 @@ class TripReadout(Readout):
         super().__init__(parts, table)
         # Two lines whatever it says: the maps below it must not jump from row to row.
         self.answer = html_pane(styles={"min-height": "40px"}, **QUOTING)
-        self.about = html_pane(margin=(0, 0, 8, 0))
+        self.about = html_pane(margin=(0, 0, 8, 0), **QUOTING)
         self.about_bars = html_pane()
         self.causes = TripCauses(self.numbers)
 

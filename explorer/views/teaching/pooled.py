@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.views import palette
 from explorer.views.teaching.frame import chart, describe, legend, short_numbers
+from explorer.views.tooltips import tooltip
 
 Floats = NDArray[np.float64]
 
@@ -19,8 +20,7 @@ HEIGHT = 300
 OWN = palette.TAG
 #: What theory expects of noise alone.
 THEORY = "#2fa583"
-_HOVER = """<div style="font: 13px/18px Inter, system-ui, sans-serif; color: #12171e">
-@left{0,0.[00]} to @right{0,0.[00]}: <b>@top</b></div>"""
+_HOVER = tooltip("""@left{0,0.[00]} to @right{0,0.[00]}: <b>@top</b>""")
 
 
 @dataclass(frozen=True, eq=False)

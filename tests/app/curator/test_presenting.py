@@ -1,12 +1,16 @@
 """Presentation: the truth is hidden until it is asked for, and everything comes back at the end."""
 
+import re
+
 import numpy as np
+import panel as pn
 import pytest
 
-from explorer.app import Compare, Explore
+from explorer.app import Compare, Country, Explore, Federated, Trips
 from explorer.app.kit.html import EXACT
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from tests.app import press
 
 
 @pytest.fixture
@@ -87,3 +91,62 @@ def test_on_compare_both_maps_stay_and_nobody_is_nearer(matrix) -> None:
     assert shown(page) == [True, True, False]
     hidden = {"true", "error of A %", "error of B %", "nearer"}
     assert hidden <= {*page.table.widget.hidden_columns}
+
+
+@pytest.mark.parametrize(
+    ("page", "choice", "exact", "private"),
+    [
+        (Explore, "right", "difference", "private"),
+        (Explore, "colour", "error", "density"),
+        (Compare, "right", "difference", "private"),
+        (Federated, "right", "difference", "private"),
+        (Trips, "shows", "true", "private"),
+        (Trips, "shows", "difference", "private"),
+        (Country, "shows", "true", "private"),
+    ],
+)
+def test_maps_that_are_painted_with_the_truth_are_hidden_with_it(
+    page, choice, exact, private
+) -> None:
+    shown = page(**{choice: exact})
+    shown.pressed("p", False)
+    assert getattr(shown.state, choice) == private
+    shown.pressed("t", False)
+    assert getattr(shown.state, choice) == exact
+    shown.pressed("t", False)
+    assert getattr(shown.state, choice) == private
+    shown.pressed("p", False)
+    assert getattr(shown.state, choice) == exact
+
+
+def test_what_was_chosen_meanwhile_stays() -> None:
+    page = Trips(shows="true")
+    page.pressed("p", False)
+    page.state.put(shows="difference")
+    page.pressed("t", False)
+    assert page.state.shows == "difference"
+
+
+def test_a_country_says_nothing_true_at_the_pointer_either() -> None:
+    page = Country()
+    hover = page.maps.choropleth.hover
+    assert "@true" in hover.tooltips
+    page.pressed("p", False)
+    assert "@true" not in hover.tooltips
+    assert EXACT in page.readout.about.stylesheets
+    page.pressed("t", False)
+    assert "@true" in hover.tooltips
+
+
+@pytest.mark.parametrize("page", [Explore, Trips, Federated])
+def test_sentences_that_hold_the_map_against_the_truth_are_hidden_with_it(page) -> None:
+    shown = page()
+    parts = [each for each in press.parts(shown) if isinstance(each, pn.pane.HTML)]
+    quoting = [
+        each for each in parts if each.visible and re.search(r"\boff by\b", str(each.object))
+    ]
+    assert quoting
+    for each in quoting:
+        outside = re.sub(r'<span class="exact">.*?</span>', "", each.object)
+        hidden = EXACT in each.stylesheets or each in press.parts(shown.explain.holder)
+        assert hidden or "off by" not in outside

@@ -257,3 +257,29 @@ def test_a_piece_that_ag_counts_twice_is_said_to_be_counted_again() -> None:
     fan_out = growth.release.tree.fan_out
     step = next(k for k in range(2, growth.n_splits) if fan_out[growth.split_node(k)] == 1)
     assert "cells were counted again: " in about_step(growth, step)
+
+
+def test_while_another_picture_stands_there_nothing_is_said_of_it_that_is_the_whole_tree_s(
+    page,
+) -> None:
+    def tags() -> list[str]:
+        return page.maps.boxes[0].source.data["text1"]
+
+    whole, figures = list(tags()), page.readout.strip.object
+    assert all("  " in each for each in whole)
+    press(page, "To the start")
+    assert tags() == list(page.rectangles.names)
+    assert "Of the whole release" in page.readout.strip.object
+    # The truth is still the truth.
+    assert all("  " in each for each in page.maps.boxes[0].source.data["text0"])
+    press(page, "To the end")
+    assert tags() == whole
+    assert page.readout.strip.object == figures
+
+
+def test_a_step_forward_from_where_it_opens_begins_anew(page) -> None:
+    assert not page.explain.open.buttons["Step forward"].disabled
+    press(page, "Step forward")
+    assert "Level 0" in said(page)
+    press(page, "Step forward")
+    assert "Level 1" in said(page)

@@ -7,7 +7,7 @@ import pytest
 
 from explorer.app.curator.explain import OFF
 from explorer.app.federated.round_frame import FrameJob, compute_frame, drowned_in_noise
-from explorer.app.federated.round_sentences import about_round
+from explorer.app.federated.round_sentences import off_after
 from explorer.errors import InputError
 from explorer.releases.quarters import separate
 from explorer.views.rounds import Marked, boxes_of
@@ -32,10 +32,11 @@ def test_rounds_are_stepped_with_cells_that_were_divided_outlined(page) -> None:
     panel, release = page.explain.open, page.screen.release
     last = len(release.heard)
     assert panel.round.value == panel.round.end == last
-    assert panel.buttons["Step forward"].disabled
+    assert panel.buttons["To the end"].disabled
     assert right(page) is page.screen.right_bytes
     assert outlined(page) == 0
-    press.press(panel, "To the start")
+    # It opens on what is on the map; a step forward from there begins anew.
+    press.press(panel, "Step forward")
     assert panel.round.value == 1
     assert outlined(page) == len(release.heard[0].split) > 0
     assert f"{len(release.heard[0].split)} cells were divided after it" in press.text(page)
@@ -63,7 +64,7 @@ def test_the_map_after_a_round_is_the_release_replayed(page) -> None:
     np.testing.assert_array_equal(frame.release.density(), again.density())
     off = np.abs(again.density() - people.counts().counts).sum() / people.PEOPLE
     assert frame.error == pytest.approx(off)
-    assert f"off by {off:.2f} per person" in about_round(frame)
+    assert f"off by {off:.2f} per person" in off_after(frame)
     assert frame.marks.grey is None
     # Round by round the map comes closer.
     errors = [compute_frame(FrameJob(screen, n, grey=False)).error for n in (1, 2, frame.last)]

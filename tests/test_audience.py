@@ -95,7 +95,8 @@ from explorer.app.boxes.answers import private_answers
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.boxes.table import BoxTable
-from explorer.app.kit.maps import Maps, MapSpec
+from explorer.app.kit.map_parts import MapSpec
+from explorer.app.kit.maps import Maps
 from explorer.queries.files import read_rectangles, write_rectangles
 from explorer.views.markup import count_bar, ledger_bar
 from explorer.views.palette import PALETTES

@@ -250,7 +250,7 @@ def test_coast_and_names_stand_on_both_maps_more_of_them_closer_until_switched_o
     unfold(page, "View")
     page.get_by_role("switch", name="Coast, roads and names").click()
     wait_until(page, lambda: page.evaluate(_BASE) == {"names": [], "lines": 0})
-    assert addressed(page).look.base_map is False
+    wait_until(page, lambda: addressed(page).look.base_map is False)
 
 
 def test_a_tooltip_has_the_colours_of_the_theme(page) -> None:

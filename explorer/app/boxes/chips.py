@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from explorer.app.kit.maps import Tag
+from explorer.app.kit.map_parts import Tag
 from explorer.views import palette
 
 #: Characters of a name, and the largest error that is written out.

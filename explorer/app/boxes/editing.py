@@ -11,7 +11,8 @@ import numpy as np
 
 from explorer.app.boxes import polygons
 from explorer.app.boxes.rectangles import Rectangles, was_dragged
-from explorer.app.kit.maps import Editing, Handles, Maps, Tag
+from explorer.app.kit.map_parts import Editing, Handles, Tag
+from explorer.app.kit.maps import Maps
 from explorer.app.kit.numbers import finite
 from explorer.app.work.document import soon
 from explorer.errors import InputError

@@ -18,8 +18,9 @@ from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.boxes.table import COLUMNS, BoxTable
 from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.labels import DRAWN, PREVIEW
+from explorer.app.kit.map_parts import Box, MapSpec, Tag
 from explorer.app.kit.map_tools import MapTools
-from explorer.app.kit.maps import Box, Maps, MapSpec, Tag
+from explorer.app.kit.maps import Maps
 from explorer.app.kit.page import AppPage
 from explorer.app.kit.words import words
 from explorer.app.work.document import soon

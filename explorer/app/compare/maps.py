@@ -12,7 +12,8 @@ from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, PREVIEW
-from explorer.app.kit.maps import Box, Maps, MapSpec, Tag
+from explorer.app.kit.map_parts import Box, MapSpec, Tag
+from explorer.app.kit.maps import Maps
 from explorer.app.state.compare import CompareState
 from explorer.grid.grid import Grid
 from explorer.views import palette

@@ -25,7 +25,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.dock import docked
 from explorer.app.kit.html import QUOTING, html_pane, put, section
-from explorer.app.kit.maps import Tag
+from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
 from explorer.app.state.compare import CompareState, Side

@@ -12,7 +12,7 @@ from explorer.app.country.screen import CountryScreen, Sight
 from explorer.app.curator.covered import CoveredMaps
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
-from explorer.app.kit.maps import Box, MapSpec
+from explorer.app.kit.map_parts import Box, MapSpec
 from explorer.app.state.country import CountryState
 from explorer.views import palette
 from explorer.views.choropleth import Border, Choropleth

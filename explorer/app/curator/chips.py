@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.app.boxes.chips import count, said
 from explorer.app.curator.answers import BoxAnswers
-from explorer.app.kit.maps import Tag
+from explorer.app.kit.map_parts import Tag
 from explorer.views import palette
 
 

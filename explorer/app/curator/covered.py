@@ -6,7 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from explorer.app.kit.maps import Maps, nothing
+from explorer.app.kit.map_parts import nothing
+from explorer.app.kit.maps import Maps
 
 
 class CoveredMaps(Maps):

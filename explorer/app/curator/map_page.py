@@ -21,8 +21,8 @@ from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.story_controls import StoryControls
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
+from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.map_tools import ZOOMS, MapTools
-from explorer.app.kit.maps import Tag
 from explorer.app.work.document import soon
 from explorer.grid.grid import Grid
 from explorer.grid.range_queries import Queries

@@ -12,7 +12,7 @@ from explorer.app.curator.covered import CoveredMaps
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
-from explorer.app.kit.maps import Box, MapSpec
+from explorer.app.kit.map_parts import Box, MapSpec
 from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
 from explorer.views import palette

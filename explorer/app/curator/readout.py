@@ -14,7 +14,7 @@ from explorer.app.curator.chips import chips
 from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit.html import QUOTING, html_pane, put
-from explorer.app.kit.maps import Tag
+from explorer.app.kit.map_parts import Tag
 from explorer.grid.range_queries import same_questions
 from explorer.views.markup import figures_strip, ledger_bar
 

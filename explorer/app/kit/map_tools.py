@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import panel as pn
 
 from explorer.app.kit import ui
-from explorer.app.kit.maps import nothing
+from explorer.app.kit.map_parts import nothing
 from explorer.app.kit.theme import SPOKEN_LABEL
 
 #: By the keys: inwards, outwards, the whole map.

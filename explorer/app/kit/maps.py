@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.base_maps import BaseMaps
 from explorer.app.kit.cell import WINDOW
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
 from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap
@@ -38,70 +38,6 @@ DOCK = f"max(160px, calc({WINDOW} * .2))"
 #: The least width of a dock that stands beside the maps.
 BESIDE = 380
 PANEL = f"max(300px, calc({WINDOW} * .36))"
-Box = tuple[float, float, float, float]
-#: What stands at a box on a map, and in which colour.
-Tag = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class MapSpec:
-    """One map of several.
-
-    Parameters
-    ----------
-    grid : Grid
-        Maps of the same extent move together.
-    label : str
-        What the picture is, for a screen reader.
-    place : int
-        Which box of a row of the table is drawn here: 0 unless a row has a box for each map.
-    partition : int
-        Maps with the same number draw the same partition, which is sent once.
-    """
-
-    grid: Grid
-    label: str
-    place: int = 0
-    partition: int = 0
-
-
-@dataclass(frozen=True)
-class Handles:
-    """What of a selected polygon can be dragged.
-
-    Parameters
-    ----------
-    outline : (m, 2) corners of its largest part, whose inside moves all of it
-    corners : (k, 2) those that can be dragged one by one; none where there are too many
-    """
-
-    outline: NDArray[np.float64]
-    corners: NDArray[np.float64]
-
-
-def nothing(*_: Any) -> None:
-    """Nobody asked."""
-
-
-@dataclass(frozen=True)
-class Editing:
-    """What is called while boxes are dragged and clicked; places are those of maps.
-
-    Parameters
-    ----------
-    drawing : with place and box (x0, y0, x1, y1) of a new one, again and again; None at its end
-    edited : with place, box and whether that was the end, of the selected one
-    clicked : with place, x, y of each click; all of it as the browser sent it
-    """
-
-    drawing: Callable[[int, Box | None], None] = nothing
-    edited: Callable[[int, Box, bool], None] = nothing
-    clicked: Callable[[int, Any, Any], None] = nothing
-    #: With place, corners of a polygon that is being drawn, None once it is given up, and whether
-    #: it is finished; with place, corners of the selected one that is dragged, and whether that
-    #: was the end.
-    sketched: Callable[[int, Any, bool], None] = nothing
-    reshaped: Callable[[int, Any, bool], None] = nothing
 
 
 class Maps:
@@ -214,14 +150,16 @@ class Maps:
         return Viewport.of(self._ranges[number].bounds, width, height, grid)
 
     def _viewed(self, number: int, viewed: Callable[[], None]) -> None:
-        """Tags are as large as before on another scale."""
         if number < len(self.views):
-            # Of maps that show the same boxes on other scales the first decides.
-            if self._among[number] == 0:
-                scale = float(self.viewport(number).pixels_per_x)
-                self.boxes[self.places[number]].zoom(scale)
-            self.base.zoom(number)
+            self._rescale(number)
         viewed()
+
+    def _rescale(self, number: int) -> None:
+        """Tags and names are as large as before on another scale."""
+        # Of maps that show the same boxes on other scales the first decides.
+        if self._among[number] == 0:
+            self.boxes[self.places[number]].zoom(float(self.viewport(number).pixels_per_x))
+        self.base.zoom(number)
 
     def zoom(self, factor: float) -> None:
         """Zoom about the centre, below 1 inwards; 0 shows the whole grids again."""
@@ -230,6 +168,9 @@ class Maps:
                 ranges.zoom(factor)
             else:
                 ranges.reset(grid.bounds)
+        # A browser tells of what it has zoomed itself.
+        for number in range(len(self.views)):
+            self._rescale(number)
 
     def show_partition(self, number: int, drawn: Partition, view: Viewport) -> None:
         """Put a prepared partition on the maps of that number."""

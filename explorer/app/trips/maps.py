@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from explorer.app.curator.covered import CoveredMaps
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
-from explorer.app.kit.maps import Box, MapSpec
+from explorer.app.kit.map_parts import Box, MapSpec
 from explorer.app.state.trips import TripsState
 from explorer.app.trips.data import TripData
 from explorer.app.trips.screen import PlacePicture, TripScreen

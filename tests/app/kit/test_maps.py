@@ -5,7 +5,8 @@ import pytest
 from bokeh.events import SelectionGeometry, Tap
 
 from explorer.app.kit.dock import holder
-from explorer.app.kit.maps import BESIDE, DOCK, GAP, PANEL, TAKEN, Editing, Maps, MapSpec
+from explorer.app.kit.map_parts import Editing, MapSpec
+from explorer.app.kit.maps import BESIDE, DOCK, GAP, PANEL, TAKEN, Maps
 from explorer.grid.grid import Grid
 from tests.app.acts import drag
 from tests.helpers import happen

@@ -7,7 +7,7 @@ from explorer.scenario.code import to_python
 from explorer.scenario.kinds import kind_of
 from explorer.scenario.model import PAGES, VERSION, Scenario
 from explorer.scenario.notebook import to_notebook
-from explorer.scenario.parts import AreaLooks, Choice, Looks, PeopleLooks, Sweep, TripLooks
+from explorer.scenario.parts import AreaLooks, Choice, Looks, Pair, PeopleLooks, Sweep, TripLooks
 from explorer.scenario.polygons import Polygon
 from explorer.scenario.presets import presets, read_scenario
 from explorer.scenario.story import Step, Story, read_screens
@@ -25,6 +25,7 @@ __all__ = [
     "Box",
     "Choice",
     "Looks",
+    "Pair",
     "PeopleLooks",
     "Polygon",
     "Row",

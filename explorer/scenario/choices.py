@@ -27,6 +27,8 @@ LOWEST = 20
 #: Characters of the name of an area.
 LONGEST_NAME = 200
 MAX_SEED = 2**31 - 1
+#: How far B's seed is from A's where it has other noise.
+_APART = 500_009
 _PLACES = re.compile(r"(o|d|s[0-9]{1,2})(,(o|d|s[0-9]{1,2})){1,2}")
 
 #: Title of each workload of a sweep; the last one is made of the visitor's own boxes.
@@ -219,6 +221,26 @@ class CountryChoices(param.Parameterized):
     palette = param.Selector(default="cividis", objects=PALETTES, label="Colours")
     partition = param.Boolean(default=True, label="Show partition")
     base_map = param.Boolean(default=True, label="Coast, roads and names")
+
+
+class PairChoices(param.Parameterized):
+    """What stands beside A and B, and whether their noise is the same."""
+
+    apart = param.Boolean(default=False, label="B has other random noise")
+    third = param.Selector(
+        default="none",
+        objects={"None": "none", "Truth": "truth", "B − A": "change"},
+        label="Third map",
+    )
+
+
+def seeds_of_pair(seed: int, apart: bool) -> tuple[int, int]:
+    """The seeds of A and B: the same one, or B's far from it, since a new draw goes on by one.
+
+    >>> seeds_of_pair(7, apart=False), seeds_of_pair(7, apart=True)
+    ((7, 7), (7, 500016))
+    """
+    return seed, (seed + _APART * apart) % MAX_SEED
 
 
 class SweepChoices(param.Parameterized):

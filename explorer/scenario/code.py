@@ -11,6 +11,7 @@ from explorer.cities.trip_sets import find as find_trips
 from explorer.grid.grid import Grid
 from explorer.scenario import area_code, people_code
 from explorer.scenario.boxes import ANYWHERE
+from explorer.scenario.choices import seeds_of_pair
 from explorer.scenario.kinds import AREAS, MAPS, PEOPLE, TRIPS
 from explorer.scenario.known import mechanism
 from explorer.scenario.model import Scenario
@@ -97,12 +98,14 @@ def load(scenario: Scenario) -> str:
 def draw(scenario: Scenario) -> str:
     """Lines that draw each mechanism's map."""
     why = "# A preview: repeatable noise, not private."
-    how = f"rng={scenario.seed}"
+    seeds = (0, 0) if scenario.seed is None else seeds_of_pair(scenario.seed, scenario.pair.apart)
+    hows = [f"rng={seed}" for seed in seeds]
     if scenario.seed is None:
         why = "# A release: its noise is new each time, and each time it is booked."
-        how = "ledger=Ledger()"
+        hows = ["ledger=Ledger()"] * 2
     lines = [why]
-    for name, choice in zip(releases(scenario), scenario.mechanisms, strict=True):
+    # One mechanism has the first seed.
+    for name, choice, how in zip(releases(scenario), scenario.mechanisms, hows, strict=False):
         lines.append(f"{name} = {_call(choice, scenario)}.release(matrix, {how})")
         look = scenario.look
         if isinstance(look, TripLooks) and look.spread != TripLooks.spread:

@@ -16,7 +16,7 @@ from explorer.scenario.boxes import Box, Row
 from explorer.scenario.choices import MAX_SEED, PlaceChoices, checked_places
 from explorer.scenario.kinds import MAPS, Kind, kind_of
 from explorer.scenario.known import mechanism
-from explorer.scenario.parts import AnyLooks, Choice, Sweep
+from explorer.scenario.parts import AnyLooks, Choice, Pair, Sweep
 from explorer.scenario.polygons import Polygon, is_polygon
 
 #: The version of the format; another one is refused by its number.
@@ -39,6 +39,7 @@ _ENTRIES = (
     "boxes",
     "look",
     "sweep",
+    "pair",
 )
 
 
@@ -77,6 +78,8 @@ class Scenario:
     look : Looks, for trips TripLooks, for areas AreaLooks, for people PeopleLooks
     sweep : Sweep
         The error curves of Compare.
+    pair : Pair
+        What stands beside A and B on Compare, and whether their noise is the same.
     title, about : str
         A name and one sentence, for a menu.
 
@@ -107,6 +110,7 @@ class Scenario:
     boxes: tuple[Box | Polygon, ...] | tuple[Row, ...] | None = None
     look: AnyLooks = None  # type: ignore[assignment]
     sweep: Sweep = field(default_factory=Sweep)
+    pair: Pair = field(default_factory=Pair)
     title: str = ""
     about: str = ""
 
@@ -128,6 +132,7 @@ class Scenario:
             "boxes": _boxes(kind, self.boxes),
             "look": _look(kind, self.look),
             "sweep": Sweep.read(self.sweep),
+            "pair": Pair.read(self.pair),
         }
         if not clean["city"]:
             raise InputError("The scenario names no city: give a key such as madeup.")
@@ -139,6 +144,11 @@ class Scenario:
             _fit(clean["boxes"] or (), clean["places"])
         if kind is not MAPS and clean["sweep"] != Sweep():
             raise InputError(f"The page {self.page} has no error curves: leave the sweep out.")
+        if self.page != "compare" and clean["pair"] != Pair():
+            raise InputError(
+                "Only a scenario of the page compare has two maps and a third beside them: leave "
+                "the pair out."
+            )
         if self.seed is not None:
             checks.whole(self.seed, 0, MAX_SEED, "seed")
         for name, value in clean.items():
@@ -177,7 +187,7 @@ class Scenario:
         said |= {"release": True} if self.seed is None else {"seed": self.seed}
         if self.boxes is not None:
             said["boxes"] = [box.plain() for box in self.boxes]
-        for name in ("look", "sweep"):
+        for name in ("look", "sweep", "pair"):
             if part := getattr(self, name).plain():
                 said[name] = part
         return said

@@ -17,6 +17,7 @@ from explorer.scenario.choices import (
     LOWEST,
     CountryChoices,
     LookChoices,
+    PairChoices,
     PeopleChoices,
     SweepChoices,
     TripChoices,
@@ -262,6 +263,27 @@ class AreaLooks(_Look):
 
 AnyLooks = Looks | PeopleLooks | TripLooks | AreaLooks
 """The looks of a screen of some page."""
+
+
+@dataclass(frozen=True)
+class Pair(_Part):
+    """What stands beside the two maps of Compare, see `PairChoices`.
+
+    Parameters
+    ----------
+    apart : whether B has other random noise than A
+    third : "none", "truth", or "change" for B minus A
+    """
+
+    apart: bool = PairChoices.apart
+    third: str = PairChoices.third
+
+    choices = _options(PairChoices)
+    what: ClassVar[str] = "pair"
+
+    def __post_init__(self) -> None:
+        checks.flag(self.apart, "pair's 'apart'")
+        checks.one_of(self.third, self.choices["third"], "pair's 'third'")
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from explorer.cities.catalogue import cities
 from explorer.cities.countries import countries
 from explorer.cities.trip_sets import known_bound, known_places, trip_sets
 from explorer.errors import InputError
-from explorer.scenario import SHARING, Choice, Scenario, Sweep, carried, kind_of, row_of
+from explorer.scenario import SHARING, Choice, Pair, Scenario, Sweep, carried, kind_of, row_of
 from explorer.scenario.checks import shown
-from explorer.scenario.choices import SweepChoices
+from explorer.scenario.choices import PairChoices, SweepChoices
 from explorer.scenario.kinds import AREAS, TRIPS
 from explorer.teaching import lessons
 
@@ -183,6 +183,9 @@ def present(
     sweep = Sweep()
     if _sweeps(state):
         sweep = Sweep(**{n: getattr(state, _SWEEP.get(n, n)) for n in _names(Sweep)})
+    pair = Pair()
+    if isinstance(state, PairChoices):
+        pair = Pair(**{name: getattr(state, name) for name in _names(Pair)})
     return Scenario(
         page=page,
         city=instead if own else state.city,
@@ -195,6 +198,7 @@ def present(
         boxes=boxes,
         look=kind.look(**{name: getattr(state, name) for name in _names(kind.look)}),
         sweep=sweep,
+        pair=pair,
     )
 
 
@@ -207,6 +211,8 @@ def _plain(state: Any, scenario: Scenario) -> dict[str, Any]:
     if _sweeps(state) and scenario.page == "compare":
         found |= {_SWEEP.get(n, n): getattr(scenario.sweep, n) for n in _names(Sweep)}
         found["chosen"] = list(found["chosen"])
+    if isinstance(state, PairChoices) and scenario.page == "compare":
+        found |= {name: getattr(scenario.pair, name) for name in _names(Pair)}
     if scenario.seed is not None:
         found["seed"] = scenario.seed
     return found

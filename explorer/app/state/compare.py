@@ -10,23 +10,18 @@ from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
 from explorer.mechanisms.limits import MAX_EPSILON
-from explorer.scenario.choices import EPSILONS, MAX_SEED, SweepChoices
+from explorer.scenario.choices import EPSILONS, PairChoices, SweepChoices, seeds_of_pair
 
 __all__ = ["EPSILONS", "FOUR", "CompareState", "Side"]
 
 #: Epsilons of the small maps.
 FOUR = tuple(each for each in (0.01, 0.1, 1.0, 10.0) if each <= MAX_EPSILON)
 
-#: What may stand beside A and B.
-THIRD = {"None": "none", "Truth": "truth", "B − A": "change"}
-#: How far B's seed is from A's where it has other noise: "New draw" goes on by one.
-_APART = 500_009
-
 #: A mechanism as one names it: its key, or an instance with settings.
 Side = str | Mechanism
 
 
-class CompareState(ExploreState, SweepChoices):
+class CompareState(ExploreState, PairChoices, SweepChoices):
     """The choices behind the Compare page; mechanism A is the inherited one, B is ``b``.
 
     Epsilon, random noise and city are the same for both.
@@ -37,12 +32,10 @@ class CompareState(ExploreState, SweepChoices):
         The two mechanisms; HTF and Mosaic without them. Epsilon is taken from an instance ``a``
         unless it is given.
     **choices
-        As for `ExploreState` and `SweepChoices`.
+        As for `ExploreState`, `PairChoices` and `SweepChoices`.
     """
 
     right = param.Selector(label="Maps show")
-    apart = param.Boolean(default=False, label="B has other random noise")
-    third = param.Selector(default="none", objects=dict(THIRD), label="Third map")
 
     def __init__(self, a: Side | None = None, b: Side | None = None, **choices: Any) -> None:
         # What is given by name has the last word over what an instance brings along.
@@ -60,7 +53,7 @@ class CompareState(ExploreState, SweepChoices):
     @property
     def seeds_of_sides(self) -> tuple[int, int]:
         """The seeds of A and B."""
-        return self.seed, (self.seed + _APART * self.apart) % MAX_SEED
+        return seeds_of_pair(self.seed, self.apart)
 
     def as_choices(self) -> dict[str, Any]:
         """All choices, and B as a mechanism."""

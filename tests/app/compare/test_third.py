@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from explorer import HTF
+from explorer import HTF, InputError
 from explorer.app import Compare
+from explorer.app.curator.start import present
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from explorer.scenario import Pair, Scenario, carried, to_python
 from explorer.views import palette
 from tests.app import press
 
@@ -59,3 +61,37 @@ def test_b_minus_a_is_nothing_for_the_same_release_and_counts_otherwise(page) ->
     (tags,) = page.tags(page.rectangles.boxes, page.rectangles.names)[2:]
     said = [float(text.split("  ")[1].replace(",", "").replace("−", "-")) for text, _ in tags]
     assert said == pytest.approx(change.tolist(), abs=1)
+
+
+def test_a_scenario_keeps_other_noise_and_the_third_map() -> None:
+    one = Scenario(
+        page="compare", mechanisms=["htf", "htf"], seed=4, pair={"apart": True, "third": "change"}
+    )
+    for again in (Scenario.from_yaml(one.to_yaml()), Scenario.from_link(one.to_link())):
+        assert again == one
+    page = Compare("madeup", scenario=one, side=256)
+    assert len(page.maps.views) == 3
+    assert page.state.apart
+    assert present("compare", page.state, page.rectangles).pair == one.pair
+    # The script draws what the screen shows.
+    said = to_python(one)
+    assert "rng=4)" in said
+    assert f"rng={page.state.seeds_of_sides[1]})" in said
+    # Another page has no such choice, and one that comes back to Compare has it again.
+    assert carried(one, "explore").pair == Pair()
+    assert carried(carried(one, "explore"), "compare", one).pair == one.pair
+    assert Pair().plain() == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"pair": {"third": "fourth"}}, "none, truth, change"),
+        ({"pair": {"apart": "yes"}}, "pair's 'apart'"),
+        ({"pair": {"beside": 1}}, "beside"),
+        ({"page": "explore", "pair": {"apart": True}}, "leave the pair out"),
+    ],
+)
+def test_a_scenario_with_another_pair_is_refused_in_one_sentence(given, said) -> None:
+    with pytest.raises(InputError, match=said):
+        Scenario.from_dict({"scenario": 1, "page": "compare", **given})

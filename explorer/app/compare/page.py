@@ -198,10 +198,10 @@ class Compare(MapPage):
     def _boxes(self) -> Queries:
         return self.rectangles.queries
 
-    def _source(self) -> tuple[CityData, NDArray[np.float64]]:
-        """City and boxes of the sweep, which asks about rectangles alone."""
-        plain = [shape is None for shape in self.rectangles.shapes]
-        return self.parts.known(), self.rectangles.boxes[np.array(plain, dtype=bool)]
+    def _source(self) -> tuple[CityData, NDArray[np.float64], int]:
+        """City and boxes of the sweep, and how many polygons it leaves out."""
+        plain = np.array([shape is None for shape in self.rectangles.shapes], dtype=bool)
+        return self.parts.known(), self.rectangles.boxes[plain], int((~plain).sum())
 
     # What is read beside the maps.
 

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 
 from explorer import HTF, Mosaic, exact
 from explorer.app import Compare
@@ -180,6 +181,24 @@ def test_without_boxes_there_is_nothing_to_ask_about(page) -> None:
     page.sweep.start()
     assert "Draw a box on the map first" in words(page.message.view)
     assert page.sweep.sweep.phase == "idle"
+
+
+def test_a_sweep_says_how_many_polygons_it_leaves_out(page) -> None:
+    said = "left out: a sweep asks about rectangles alone"
+    corners = [(-900.0, -900.0), (900.0, -900.0), (0.0, 900.0)]
+    page.rectangles.add_shape(shapely.Polygon(corners))
+    page.boxes_changed()
+    assert said not in press.text(page.sweep)
+    page.state.put(workload="drawn")
+    assert f"1 polygon of the table is {said}" in press.text(page.sweep)
+    page.rectangles.remove(0)
+    page.rectangles.remove(0)
+    page.boxes_changed()
+    press.press(page, "Start the sweep")
+    assert f"1 polygon of the table is {said}" in page.message.sentence
+    page.rectangles.remove(0)
+    page.boxes_changed()
+    assert said not in press.text(page.sweep)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (2, 3)])

@@ -196,6 +196,29 @@ def test_columns_and_rows_that_come_before_a_table_is_built_are_shown(seen) -> N
     assert seen.evaluate(_TOO_SOON) == [["new"], [{"new": 7}]]
 
 
+# A table of the page asks for its place again before it is drawn, and before it is built.
+_NOT_DRAWN = """
+async () => {
+  const kind = Bokeh.Models.get("panel.models.tabulator.DataTabulator").prototype.default_view
+  const place = document.body.appendChild(document.createElement("div"))
+  for (const tabulator of [undefined, null, new window.Tabulator(place, {columns: []})]) {
+    const view = Object.create(kind.prototype)
+    view.tabulator = tabulator
+    view.restore_scroll()
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+  }
+  place.remove()
+}
+"""
+
+
+def test_a_table_that_is_not_drawn_has_no_place_to_scroll_to(seen) -> None:
+    errors: list[str] = []
+    seen.on("pageerror", lambda error: errors.append(str(error)))
+    seen.evaluate(_NOT_DRAWN)
+    assert errors == []
+
+
 @pytest.mark.parametrize("format", ["CSV", "GeoJSON"])
 def test_boxes_are_saved_and_read_back(page, format, tmp_path) -> None:
     before = boxes_of(page)

@@ -8,7 +8,8 @@ grid and the rows, which hides the rows (axe-core: aria-required-children, criti
 
 A table builds itself in its own time. Other columns or rows that arrive before it has done so, as
 when a link opens a page for other trips, end in an error inside Tabulator, and the table stays
-empty. They have to wait until it is built.
+empty. They have to wait until it is built. A table that has not been drawn yet, or no more, has no
+rows to scroll back to where they were: Panel tries a frame later, and ends in an error.
 """
 
 from __future__ import annotations
@@ -52,6 +53,23 @@ const hook = () => {
     }
   }
 }
+const guard = () => {
+  const view = Bokeh.Models.get("panel.models.tabulator.DataTabulator")?.prototype.default_view
+  if (!view || view.prototype.restore_scroll.mended) return
+  view.prototype.restore_scroll = function (horizontal = true, vertical = true) {
+    const place = {behavior: "instant"}
+    if (vertical) place.top = this._lastVerticalScrollbarTopPosition
+    if (horizontal) place.left = this._lastHorizontalScrollbarLeftPosition
+    requestAnimationFrame(() => {
+      const rows = this.tabulator?.rowManager?.element
+      if (!rows || !(horizontal || vertical)) return
+      this._updating_scroll = true
+      rows.scrollTo(place)
+      this._updating_scroll = false
+    })
+  }
+  view.prototype.restore_scroll.mended = true
+}
 const name = event => {
   const field = event.composedPath()[0]
   const column = field.closest?.(".tabulator-cell")?.getAttribute("tabulator-field")
@@ -71,6 +89,7 @@ let tries = 0
 const begin = () => {
   if (!window.Tabulator && ++tries < 6000) return setTimeout(begin, 20)
   hook()
+  guard()
   for (const wait of [0, 250, 1000, 3000, 10000, 30000]) setTimeout(() => walk(document), wait)
 }
 begin()

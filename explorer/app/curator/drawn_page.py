@@ -285,7 +285,7 @@ class DrawnPage(MapPage):
         if elsewhere:
             self.explain.close()
             self.parts.maps = self.new_maps(data)
-            self.maps.on_cover = self.readout.covered
+            self.maps.on_cover = partial(soon, self.readout.covered)
             self.let_edit()
             self.maps.stand_in(self._map_holder)
         else:

@@ -135,7 +135,10 @@ class QueryBoxes:
     def say(self, tags: Sequence[Sequence[tuple[str, str]]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""
         names = self.source.data["name"]
-        self._said = [dict(zip(_rows(names), each, strict=True)) for each in tags]
+        said = [dict(zip(_rows(names), each, strict=True)) for each in tags]
+        if said == self._said:
+            return
+        self._said = said
         self.source.data = {**self.source.data, **self._tags(names), **self._placed(names)}
 
     def say_draft(

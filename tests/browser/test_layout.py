@@ -47,6 +47,37 @@ def look_at_header(page: Page, width: int) -> None:
         assert beside or above
 
 
+#: Counts how often anything on the page asks to be called again at once.
+_ASKED = """
+() => {
+  window.asked = 0
+  const post = MessagePort.prototype.postMessage
+  MessagePort.prototype.postMessage = function (...given) {
+    window.asked++
+    return post.apply(this, given)
+  }
+}
+"""
+
+
+def test_a_table_at_rest_or_being_edited_leaves_the_processor_alone(page) -> None:
+    page.evaluate(_ASKED)
+
+    def quiet() -> bool:
+        page.evaluate("window.asked = 0")
+        page.wait_for_timeout(200)
+        return page.evaluate("window.asked") < 100
+
+    # Panel's own table asks some 14,000 times in that time, for ever.
+    wait_until(page, quiet)
+    page.get_by_role("switch", name="Edit places").click()
+    field = page.locator(".tabulator-cell[tabulator-field='south km']").first
+    field.click()
+    expect(field.locator("input")).to_be_visible()
+    page.set_viewport_size({"width": 1300, "height": 768})
+    wait_until(page, quiet)
+
+
 def test_maps_and_four_answers_stand_in_a_laptops_window(page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     drag(page, PRIVATE, (0.1, 0.1), (0.3, 0.3))

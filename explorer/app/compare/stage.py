@@ -14,7 +14,7 @@ from explorer.app.curator.small import SmallJob, SmallScreen, compute_small
 from explorer.app.kit.dock import holder
 from explorer.app.state.compare import FOUR, CompareState
 from explorer.app.work.document import soon, when_loaded
-from explorer.app.work.job import Job, Superseded
+from explorer.app.work.job import Job, give_up_late
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries
 from explorer.views.viewport import Viewport
@@ -164,12 +164,7 @@ class Stage:
 
     def _still_wanted(self) -> Callable[[float], None]:
         version = self._version
-
-        def progress(_done: float) -> None:
-            if version != self._version:
-                raise Superseded
-
-        return progress
+        return give_up_late(lambda: version != self._version)
 
     def _publish(self, pair: Pair) -> None:
         if pair.a.data is not self.data or self.maps is None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Job, Look, compute
-from explorer.app.work.job import UNEXPECTED, Superseded
+from explorer.app.work.job import UNEXPECTED, give_up_late
 from explorer.app.work.job import Job as Work
 from explorer.errors import InputError
 from explorer.privacy.ledger import Ledger
@@ -73,6 +73,8 @@ class Drawing:
         self._pressed: tuple[Any, ...] = ()
         self._asking: Callable[[Price | None], None] = lambda _price: None
         self._said = 0
+        # A screen that was shown while newer choices waited for theirs.
+        self._hurried: Any = None
         # Why the newest choices have no screen, while they have none.
         self._refusal = ""
         self._work = Work(self._compute, self._arrived, self._refused, take=self._job, slow=slow)
@@ -92,6 +94,11 @@ class Drawing:
         self._version += 1
         self.forget()
         self.request()
+
+    @property
+    def behind(self) -> bool:
+        """Whether newer choices wait for a screen of their own, as while a slider is dragged."""
+        return self._work.outdated
 
     def viewed(self) -> None:
         """A pan, zoom or resize; all maps report it, and loading reports it several times."""
@@ -199,13 +206,9 @@ class Drawing:
         return replace(kept, view=job.view, look=job.look, boxes=job.boxes, previous=screen)
 
     def _compute(self, job: Job) -> Any:
-        """In the worker's thread. A preview that is not wanted any more stops half-way."""
+        """In the worker's thread. A slow preview that is not wanted any more stops half-way."""
         version = self._version
-
-        def progress(_done: float) -> None:
-            if job.draw == 0 and version != self._version:
-                raise Superseded
-
+        progress = give_up_late(lambda: job.draw == 0 and version != self._version)
         # Kept here and not when shown: a drawing must not be repeated because a zoom came between.
         try:
             self._computed = screen = (self._make or compute)(job, progress)
@@ -232,6 +235,10 @@ class Drawing:
         if shown is not None and shown.data is self._data and sentence != UNEXPECTED:
             # Menus and sliders already say something else.
             sentence = f"{sentence} Maps and numbers are still from before, by {shown.title}."
+        if self._hurried is not None:
+            # Its numbers have not been said: those of the refused choices were to come.
+            self._hurried, screen = None, self._hurried
+            self._show(screen)
         self._refusal = sentence
         self._parts.refuse(sentence)
 
@@ -242,6 +249,7 @@ class Drawing:
         if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:
             self._said = kept.job.draw
             self._parts.message.inform(kept.spent)
+        self._hurried = screen if self.behind else None
         self._show(screen)
 
 

@@ -216,12 +216,18 @@ class DrawnPage(MapPage):
         return card
 
     def publish(self, screen: Any) -> None:
-        """A screen has been computed: the maps first."""
+        """A screen has been computed: maps with their tags first, what is read after the last."""
         self.drawer.offer(screen)
         if screen.data is self.parts.data and self.maps is not None:
             self.readout.screen = screen
-            held(pn.state.curdoc, partial(self.maps.show, screen))
-            soon(self._rest)
+            held(pn.state.curdoc, partial(self._picture, screen))
+            if not self.drawing.behind:
+                soon(self._rest)
+
+    def _picture(self, screen: Any) -> None:
+        self.maps.show(screen)
+        if self.readout.knows(screen):
+            self.readout.tag(screen)
 
     def slow(self, busy: bool) -> None:
         """A picture takes long, or has come."""

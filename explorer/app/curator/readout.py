@@ -73,6 +73,11 @@ class Readout(ABC):
         put(self.ledger, ledger_bar(screen.release.stages()))
         self.numbers()
 
+    def knows(self, screen: Any) -> bool:
+        """Whether the answers of a screen are to the boxes that are on the page."""
+        same = same_questions(screen.boxes, self._parts.rectangles.queries)
+        return same and self.fits(screen)
+
     def numbers(self) -> None:
         """The boxes may be other ones, or more is known of their errors."""
         screen, boxes = self.screen, self._parts.rectangles.queries

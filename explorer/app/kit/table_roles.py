@@ -10,6 +10,11 @@ A table builds itself in its own time. Other columns or rows that arrive before 
 when a link opens a page for other trips, end in an error inside Tabulator, and the table stays
 empty. They have to wait until it is built. A table that has not been drawn yet, or no more, has no
 rows to scroll back to where they were: Panel tries a frame later, and ends in an error.
+
+Where a table changes its size, Panel asks without a pause whether it may be drawn anew, some
+70,000 times a second: while a cell is being edited, and for ever where a style sheet came from the
+browser's cache, which Panel takes for one that is still on its way. A page at rest then kept half of
+a processor busy, and the table never took its new size.
 """
 
 from __future__ import annotations
@@ -69,6 +74,28 @@ const guard = () => {
     })
   }
   view.prototype.restore_scroll.mended = true
+  // What asks already is let go: it looks for an editor before it looks at the sheets.
+  const editing = view.prototype._has_active_editor
+  view.prototype._has_active_editor = function () {
+    for (const {el} of this._applied_stylesheets)
+      if (el.sheet) this._initialized_stylesheets.set(el.href, true)
+    return editing.call(this)
+  }
+  view.prototype._flush_resize_when_root_ready = async function () {
+    for (let looks = 0; this._resize_pending; looks++) {
+      await this.root.ready
+      if (!this._resize_pending) return
+      // One that cannot be had is not waited for.
+      const styled = looks > 100 || !this._applied_stylesheets.some(
+        each => each.el instanceof HTMLLinkElement && each.el.sheet == null)
+      const now = styled && this.container !== null && !this._is_scrolling && !this._initializing
+        && !this.is_drawing && !this._has_active_editor()
+      if (now) {
+        this._resize_pending = false
+        this._resize_redraw()
+      } else await new Promise(done => setTimeout(done, 50))
+    }
+  }
 }
 const name = event => {
   const field = event.composedPath()[0]

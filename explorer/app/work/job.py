@@ -26,10 +26,30 @@ Phase = Literal["idle", "waiting", "running", "finished", "cancelled", "failed"]
 UNEXPECTED = "Something went wrong; what you see is from before."
 #: Seconds between two looks at the progress.
 LOOK = 0.3
+#: Seconds in which work that is outdated may still end.
+PATIENCE = 0.3
 
 
 class Superseded(Exception):
     """Raised inside work whose result is not wanted any more."""
+
+
+def give_up_late(outdated: Callable[[], bool]) -> Callable[[float], None]:
+    """What work tells its progress to: stops it where it is outdated and takes long.
+
+    Work that is nearly done is shown all the same: a drag that stops each picture shows none.
+
+    Parameters
+    ----------
+    outdated : whether there is a newer question; looked at once `PATIENCE` seconds have passed
+    """
+    started = time.monotonic()
+
+    def progress(_part: float) -> None:
+        if time.monotonic() - started > PATIENCE and outdated():
+            raise Superseded
+
+    return progress
 
 
 class Run:
@@ -122,6 +142,11 @@ class Job(Generic[Result]):
     def busy(self) -> bool:
         """Whether work is under way or waits for its turn."""
         return self.phase in ("waiting", "running")
+
+    @property
+    def outdated(self) -> bool:
+        """Whether a newer question is already there: another result comes after the next one."""
+        return self._outdated
 
     @property
     def progress(self) -> tuple[float, float | None]:

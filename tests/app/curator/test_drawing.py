@@ -1,5 +1,6 @@
 """Previews are replaced; releases are booked, asked for twice, kept, shown again, drawn once."""
 
+import contextlib
 import io
 from pathlib import Path
 
@@ -108,12 +109,14 @@ def test_another_city_starts_with_a_preview(visit) -> None:
     assert visit.release.preview
 
 
-@pytest.mark.parametrize("drawn", [False, True])
-def test_a_long_preview_stops_when_settings_change_and_a_drawing_does_not(
-    visit, monkeypatch, drawn
+@pytest.mark.parametrize(("drawn", "patience"), [(False, -1), (False, 60), (True, -1)])
+def test_a_long_preview_stops_when_settings_change_and_a_quick_one_or_a_drawing_does_not(
+    visit, monkeypatch, drawn, patience
 ) -> None:
     from explorer.app.curator import drawing as module
+    from explorer.app.work import job
 
+    monkeypatch.setattr(job, "PATIENCE", patience)
     compute, finished = module.compute, []
 
     def interrupted(job, progress):
@@ -126,12 +129,32 @@ def test_a_long_preview_stops_when_settings_change_and_a_drawing_does_not(
         return compute(job, progress)
 
     monkeypatch.setattr(module, "compute", interrupted)
+    ends = drawn or patience > 0
     if drawn:
         visit.draw()
     else:
-        with pytest.raises(module.Superseded):
+        with contextlib.nullcontext() if ends else pytest.raises(job.Superseded):
             visit.drawing._compute(visit.drawing._job())
-    assert finished == [drawn]
+    assert finished == [ends]
+
+
+def test_what_a_hurried_screen_left_unsaid_is_said_where_the_next_is_refused(
+    visit, monkeypatch
+) -> None:
+    # Screens that are shown while newer choices wait say nothing but themselves.
+    monkeypatch.setattr(Drawing, "behind", property(lambda _drawing: True))
+    visit.drawing.preview()
+    hurried = visit.screens[-1]
+    monkeypatch.setattr(Drawing, "behind", property(lambda _drawing: False))
+
+    def refuse(_job, _progress):
+        raise InputError("Too small.")
+
+    monkeypatch.setattr("explorer.app.curator.drawing.compute", refuse)
+    visit.drawing.preview()
+    assert visit.screens[-2:] == [hurried, hurried]
+    visit.drawing.preview()
+    assert len(visit.screens) == 3, "it has been said"
 
 
 def test_a_refused_setting_is_a_sentence(visit, monkeypatch) -> None:

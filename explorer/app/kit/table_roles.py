@@ -13,8 +13,8 @@ rows to scroll back to where they were: Panel tries a frame later, and ends in a
 
 Where a table changes its size, Panel asks without a pause whether it may be drawn anew, some
 70,000 times a second: while a cell is being edited, and for ever where a style sheet came from the
-browser's cache, which Panel takes for one that is still on its way. A page at rest then kept half of
-a processor busy, and the table never took its new size.
+browser's cache, which Panel takes for one that is still on its way. A page at rest then kept a
+processor busy, and the table never took its new size.
 """
 
 from __future__ import annotations

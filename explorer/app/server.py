@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import panel as pn
+from bokeh.settings import settings as bokeh
 
 from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach, own_names
@@ -155,6 +156,8 @@ def _listen(
     A visitor of the page ``first`` begins with ``story``.
     """
     port, hosts = where
+    # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
+    bokeh.perform_error_diagnostics = bokeh.perform_document_validation = False
     kinds = {page.key: page.load() for page in shown}
     routes = {"/": first, **{page.address: page.key for page in shown}}
     try:

@@ -11,6 +11,7 @@ from unittest.mock import Mock, create_autospec
 import numpy as np
 import panel as pn
 import pytest
+from bokeh.core.property.bases import Property
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.serialization import Deserializer
 from bokeh.document import Document
@@ -193,7 +194,7 @@ def test_a_new_text_leaves_the_models_of_a_page_as_they_are(monkeypatch, which) 
 
 
 def test_defaults_of_bokeh_are_what_they_were() -> None:
-    unstable = PropertyDescriptor.has_unstable_default
+    unstable, themed = PropertyDescriptor.has_unstable_default, Property.themed_default
     for model in (Button(), figure(), DataTable(), HTML()):
         merged = {}
         for c in reversed(type(model).__mro__):
@@ -202,6 +203,15 @@ def test_defaults_of_bokeh_are_what_they_were() -> None:
         for name in model.properties():
             asked = model.lookup(name)
             assert unstable(asked, model) == unstable.original(asked, model)
+            for _ in "12":
+                given = themed(asked.property, type(model), name, None)
+                plain = themed.original(asked.property, type(model), name, None)
+                assert type(given) is type(plain)
+                # Others are made anew each time.
+                assert not isinstance(plain, int | float | str) or given == plain
+    plot = figure()
+    width = plot.lookup("width").property
+    assert themed(width, type(plot), "width", {"width": 7}) == 7, "a theme has its say"
     # What belongs to one object is not shared.
     one, other = Button(), Button()
     one.tags.append("mine")

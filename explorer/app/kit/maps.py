@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from explorer.app.kit import ui
 from explorer.app.kit.base_maps import BaseMaps
 from explorer.app.kit.cell import WINDOW
+from explorer.app.kit.fade import fade
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.map_bars import FRAME, MapBars
 from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
@@ -102,6 +103,7 @@ class Maps:
             on_reshape(view.figure, view.polygon_editor, partial(self._reshaped, len(self.views)))
             view.sketch.tell(partial(self._sketched, spec.place))
             self.marks[spec.place].draw_on(view.figure)
+            fade(view.figure, view.image)
             if tapped is not None:
                 self._on_tap(view, partial(tapped, spec.place))
             self.views.append(view)

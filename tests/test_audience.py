@@ -131,7 +131,7 @@ for path in sys.argv[1:]:
     maps = Maps([MapSpec(grid, "Private map")], lambda: None, lambda place, box: None)
     maps.views[0].show_image(picture, view)
     maps.show_partition(0, partition(leaves, view, grid), view)
-    maps.bar.object = count_bar("Points per cell", scale, PALETTES["cividis"])
+    maps.explain(0, count_bar("Points per cell", scale, PALETTES["cividis"]))
     maps.highlight(rectangles.boxes, rectangles.names, [])
     table = BoxTable(rectangles, lambda: None, lambda: None, print)
     table.show(answers)

@@ -465,6 +465,7 @@ def _scale_bar(x_range: Range1d) -> ScaleBar:
         title="",
         padding=6,
         margin=6,
-        bar_length=0.18,
+        # An adaptive bar is up to 2.5 times as long: it leaves room for what else is in the frame.
+        bar_length=0.12,
         length_sizing="adaptive",
     )

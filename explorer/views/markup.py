@@ -52,46 +52,64 @@ def gradient(colours: Sequence[str], steps: int = 32) -> str:
     return f"linear-gradient(to right, {', '.join(stops)})"
 
 
-def count_bar(caption: str, scale: ColourScale, colours: Sequence[str]) -> str:
-    """The bar that explains colours of counts: caption, gradient, ticks at their exact places."""
-    return _bar(caption, gradient(colours), scale.ticks(), "one bar")
+def count_bar(caption: str, scale: ColourScale, colours: Sequence[str], note: str = "") -> str:
+    """The bar that explains colours of counts: caption, gradient, ticks at their exact places.
+
+    ``note`` is what a small map has no room to show; it is spoken all the same.
+    """
+    return _bar(caption, note, gradient(colours), scale.ticks())
 
 
-def difference_bar(caption: str, scale: ColourScale) -> str:
+def difference_bar(caption: str, scale: ColourScale, note: str = "") -> str:
     """The bar of the difference view: blue is too few, orange too many, the middle is none.
 
     Every tick stands on both sides or on none. The colours of the ends stand for all beyond them.
     """
-    half = _spaced([(place / 2, text) for place, text in scale.ticks()])
-    ticks = [(0.5 - place, f"−{text}") for place, text in reversed(half) if text != "0"]
-    ticks += [(0.5 + place, "0" if text == "0" else f"+{text}") for place, text in half]
-    ends = f"{caption}; ends: {short_number(scale.top)} or more"
-    return _bar(ends, gradient(DIFFERENCE), ticks)
+    half = _spaced([(place / 2, f"+{text}") for place, text in scale.ticks()])
+    ticks = [(0.5 - place, f"−{text[1:]}") for place, text in reversed(half) if text != "+0"]
+    ticks += [(0.5 + place, "0" if text == "+0" else text) for place, text in half]
+    ends = f"ends: {short_number(scale.top)} or more"
+    return _bar(caption, f"{note}; {ends}" if note else ends, gradient(DIFFERENCE), ticks)
 
 
-def _bar(
-    caption: str, background: str, ticks: Sequence[tuple[float, str]], look: str = "bar"
-) -> str:
+def _bar(caption: str, note: str, background: str, ticks: Sequence[tuple[float, str]]) -> str:
+    few = _spaced(ticks, _NARROW)
     marks = "".join(
-        f'<span style="left:{place * 100:.2f}%">{html.escape(text)}</span>'
-        for place, text in _spaced(ticks)
+        f'<span{_look(tick, few)} style="left:{tick[0] * 100:.2f}%">{html.escape(tick[1])}</span>'
+        for tick in _spaced(ticks)
     )
-    spoken = f"{caption}: colours for {', '.join(text for _, text in ticks)}"
+    whole = f"{caption} ({note})" if note else caption
+    spoken = f"{whole}: colours for {', '.join(text for _, text in ticks)}"
+    small = f" <small>({html.escape(note)})</small>" if note else ""
     return (
-        f'<div class="{look}" role="img" aria-label="{html.escape(spoken, quote=True)}">'
-        f'<div class="caption">{html.escape(caption)}</div>'
+        f'<div class="bar" role="img" aria-label="{html.escape(spoken, quote=True)}">'
+        f'<div class="caption">{html.escape(caption)}{small}</div>'
         f'<div class="gradient" style="background:{background}"></div>'
         f'<div class="ticks" aria-hidden="true">{marks}</div></div>'
     )
 
 
-def _spaced(ticks: Sequence[tuple[float, str]], apart: float = 0.065) -> list[tuple[float, str]]:
-    """The ticks that have room; those nearest to zero go first and stay."""
+#: Part of a bar that a character of a tick takes, in a frame with room and in a small one.
+_WIDE, _NARROW = 0.03, 0.055
+
+
+def _spaced(ticks: Sequence[tuple[float, str]], letter: float = _WIDE) -> list[tuple[float, str]]:
+    """The ticks that have room, a letter apart; zero stays, and short numbers give way."""
     kept: list[tuple[float, str]] = []
-    for tick in sorted(ticks, key=lambda t: (t[1] != "0", -len(t[1]))):
-        if all(abs(tick[0] - other[0]) >= apart for other in kept):
+    for tick in sorted(ticks, key=lambda t: (t[1].strip("+") != "0", -len(t[1]))):
+        if all(
+            abs(tick[0] - other[0]) >= letter * (1 + (len(tick[1]) + len(other[1])) / 2)
+            for other in kept
+        ):
             kept.append(tick)
     return sorted(kept)
+
+
+def _look(tick: tuple[float, str], few: Sequence[tuple[float, str]]) -> str:
+    """Where a tick would hang over an end it stands at it; one of many is not on small maps."""
+    asked = {"start": tick[0] < 0.02, "end": tick[0] > 0.98, "more": tick not in few}
+    looks = " ".join(look for look, so in asked.items() if so)
+    return f' class="{looks}"' if looks else ""
 
 
 def ledger_bar(stages: Sequence[tuple[str, float]]) -> str:

@@ -28,6 +28,7 @@ from tests.browser.visit import (
     cell,
     colours,
     drag,
+    inside,
     number,
     pick,
     rows,
@@ -161,14 +162,14 @@ def test_epsilon_moves_both_and_a_drag_asks_both(page, matrix) -> None:
     wait_until(page, lambda: len(rows(page)) == 2)
 
 
-def test_the_difference_is_on_both_maps_with_one_bar(page) -> None:
+def test_the_difference_is_on_both_maps_and_its_bar_is_spoken_once(page) -> None:
     page.get_by_role("button", name="difference", exact=True).click()
     bar = page.get_by_role("img", name="blue too few, orange too many")
     expect(bar).to_be_visible()
     expect(page.get_by_text("Private minus true counts")).to_have_count(2)
     for letter in "AB":
         assert colours(page, f"Private map {letter}") > 30
-    assert page.locator(".bar").count() == 1
+    assert page.locator(".bar").count() == 2
 
 
 def test_four_epsilons_of_each_have_their_pictures(seen, matrix) -> None:
@@ -346,9 +347,10 @@ def look_at_edges(page: Page, width: int, height: int) -> None:
     if width > 500:
         a, b = (each.bounding_box() for each in maps)
         assert abs(a["y"] - b["y"]) < 2
-        # Both maps and their bar are on the first screen.
-        bar = page.locator(".bar").bounding_box()
-        assert bar["y"] + bar["height"] <= height
+        # Both maps are on the first screen, each with its bar in its frame.
+        assert b["y"] + b["height"] <= height
+        for bar, frame in zip(page.locator(".bar").all(), (a, b), strict=True):
+            assert inside(bar.bounding_box(), frame)
     else:
         assert not maps[0].is_visible()
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import open_page, resize, visiting
-from tests.browser.visit import drag, rows, steady, wait_until
+from tests.browser.visit import drag, inside, rows, steady, wait_until
 
 #: Of the first element around a map that cuts it off.
 _CLIP = """
@@ -84,13 +84,20 @@ def test_maps_and_four_answers_stand_in_a_laptops_window(page) -> None:
     wait_until(page, lambda: len(rows(page)) == 3)
     drag(page, TRUTH, (0.7, 0.7), (0.9, 0.9))
     wait_until(page, lambda: len(rows(page)) == 4)
-    parts = [page.get_by_role("img", name=name) for name in (TRUTH, PRIVATE, "Points per")]
+    maps = [page.get_by_role("img", name=name) for name in (TRUTH, PRIVATE)]
+    parts = [*maps, page.get_by_role("button", name="Draw", exact=True)]
     parts += page.get_by_role("row").all()
-    assert len(parts) == 8, "maps, bar, the header of the table, four rows"
-    for part in parts:
-        box = part.bounding_box()
-        assert 0 <= box["x"] <= box["x"] + box["width"] <= 1366
-        assert 48 <= box["y"] <= box["y"] + box["height"] <= 768
+    assert len(parts) == 8, "maps, tools, the header of the table, four rows"
+    window = {"x": 0, "y": 48, "width": 1366, "height": 720}
+    assert all(inside(part.bounding_box(), window) for part in parts)
+    for one, bar in zip(maps, page.locator(".bar").all(), strict=True):
+        frame, found = one.bounding_box(), bar.bounding_box()
+        assert frame["width"] >= 452
+        assert frame["height"] >= 452
+        # At the lower right, low enough and narrow enough for the map and its scale bar.
+        assert inside(found, frame)
+        assert found["x"] > frame["x"] + 0.4 * frame["width"]
+        assert found["height"] < 0.16 * frame["height"]
     # Every title and every answer is there in full.
     cut = """es => es.filter(e => e.innerText.trim() && e.offsetParent
         && e.scrollWidth > e.clientWidth + 1).length"""
@@ -100,6 +107,33 @@ def test_maps_and_four_answers_stand_in_a_laptops_window(page) -> None:
         resize(page, width, height)
         look_at_header(page, width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_maps_that_show_different_things_have_different_bars_in_their_frames(page) -> None:
+    spoken = [page.get_by_role("img", name=name) for name in ("Points per", "Private − true")]
+    expect(spoken[0]).to_have_count(1)  # two equal bars are spoken once
+    press(page, "difference")
+    expect(spoken[1]).to_be_visible()
+    for bar, name in zip(spoken, (TRUTH, "Difference map"), strict=True):
+        one = page.get_by_role("img", name=name)
+        wait_until(page, lambda bar=bar, one=one: inside(bar.bounding_box(), one.bounding_box()))
+    press(page, "Swipe")
+    # In one place both can be read whole while each map has half of it.
+    wait_until(page, lambda: spoken[0].bounding_box()["x"] < spoken[1].bounding_box()["x"])
+    left, right = (bar.bounding_box() for bar in spoken)
+    assert left["x"] + left["width"] <= right["x"]
+    middle = steady(page, page.get_by_role("img", name=TRUTH).bounding_box)
+    half = middle["x"] + middle["width"] / 2
+    assert left["x"] + left["width"] <= half <= right["x"]
+    # A finger on a bar is one on its map: a box is drawn from there.
+    before = len(rows(page))
+    x, y = right["x"] + right["width"] / 2, right["y"] + right["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y - 60)
+    page.mouse.move(x - 80, y - 120)
+    page.mouse.up()
+    wait_until(page, lambda: len(rows(page)) == before + 1)
 
 
 def test_what_is_changed_most_and_all_headings_stand_in_a_laptops_window(page) -> None:

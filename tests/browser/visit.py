@@ -108,6 +108,18 @@ def cell(page: Page, row: int, title: str) -> Locator:
     )
 
 
+def inside(one: dict[str, float] | None, other: dict[str, float] | None) -> bool:
+    """Whether a bounding box lies wholly in another."""
+    return (
+        one is not None
+        and other is not None
+        and other["x"] <= one["x"]
+        and other["y"] <= one["y"]
+        and one["x"] + one["width"] <= other["x"] + other["width"]
+        and one["y"] + one["height"] <= other["y"] + other["height"]
+    )
+
+
 def pick(page: Page, menu: str, option: str) -> None:
     """Choose from a menu."""
     page.get_by_role("combobox", name=menu, exact=True).click()

@@ -79,6 +79,18 @@ def test_difference_bar_is_symmetric_about_zero() -> None:
     assert "ends: 1.2k or more" in text
 
 
+def test_a_note_is_spoken_and_ticks_that_a_small_map_has_no_room_for_are_marked() -> None:
+    scale = ColourScale("log", 900.0)
+    text = count_bar("Points per cell", scale, PALETTES["cividis"], "logarithmic")
+    assert 'aria-label="Points per cell (logarithmic): colours for 0, 1, 10, 100"' in text
+    assert "Points per cell <small>(logarithmic)</small>" in text
+    assert '<span class="start" style="left:0.00%">0</span>' in text
+    signed = difference_bar("x", scale, "blue too few")
+    few = re.findall(r'<span style="left:([\d.]+)%">([^<]+)<', signed)
+    assert [tick for _, tick in few] == ["−100", "0", "+100"]
+    assert 'class="more"' in signed
+
+
 @pytest.mark.parametrize("top", [2.0, 3.0, 7.0, 40.0, 1e6, 1e9])
 @pytest.mark.parametrize("kind", ["log", "linear"])
 def test_every_tick_of_a_difference_stands_on_both_sides(kind, top) -> None:

@@ -143,7 +143,7 @@ class ReleasePage(AppPage):
         self.maps.views[0].describe(f"Private map of {name}; the table of boxes gives its numbers")
         cells = f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" else "cell"
         colours = palette.PALETTES["cividis"]
-        put(self.maps.bar, count_bar(f"Records per {cells} (logarithmic)", self._scale, colours))
+        self.maps.explain(0, count_bar(f"Records per {cells}", self._scale, colours, "logarithmic"))
         self._viewed()
         if boxes is None:
             self._changed()

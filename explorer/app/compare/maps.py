@@ -10,7 +10,6 @@ from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
 from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
 from explorer.app.curator.screen import Screen
-from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec, Tag
 from explorer.app.kit.maps import Maps
@@ -20,7 +19,7 @@ from explorer.views import palette
 from explorer.views.markup import difference_bar, figures_strip
 
 #: The figures above each map take room as well.
-_TAKEN = 232
+_TAKEN = 238
 
 
 class PrivatePair(Maps):
@@ -82,20 +81,20 @@ class PrivatePair(Maps):
             view.drag(state.drag)
 
     def caption(self, pair: Pair, busy: bool = False) -> None:
-        """Titles with their figures, colour bar and the spoken names of both maps."""
+        """Titles with their figures, colour bars and the spoken names of both maps."""
         for i, (letter, screen) in enumerate((("A", pair.a), ("B", pair.b))):
             shown = shows(screen)
-            about = "computing …" if busy else f"{shown}. {PREVIEW}"
+            kind = CURATOR.capitalize() if screen.look.right == "difference" else PREVIEW
+            about = "computing …" if busy else f"{shown}. {kind}"
             strip = figures_strip(figures_of(screen), "four")
             self.title(i, f"{letter}: {screen.title}", f"<p>{about}</p>{strip}")
             self.views[i].describe(
                 f"Private map {letter}: {shown} by {screen.title} of {screen.data.title}; "
                 "the table of boxes gives its numbers"
             )
-        bars = bar(pair.a, self._state.palette)
+            self.explain(i, bar(pair.a, self._state.palette))
         if self.third != "none":
-            bars = f'<div class="bars">{bars}{self._caption_third(pair)}</div>'
-        put(self.bar, bars)
+            self.explain(2, self._caption_third(pair))
 
     def show_truth(self, shown: bool) -> None:
         """Show the map of the truth, if there is one, or hide it."""
@@ -122,12 +121,10 @@ class PrivatePair(Maps):
         if self.third == "truth":
             self.title(2, "Truth", f"<p>{CURATOR.capitalize()}</p>")
             self.views[2].describe(f"True map of {place}; {CURATOR}; {told}")
-            if pair.a.look.right != "difference":
-                return ""  # one scale for all three
-            return counts_bar(pair.a, self._state.palette, " on the true map")
+            return counts_bar(pair.a, self._state.palette)
         self.title(2, "B − A", f"<p>{PREVIEW}</p>")
         self.views[2].describe(f"Private counts of B minus those of A, {place}; {told}")
-        return difference_bar("B − A: blue B has fewer, orange B has more", pair.a.scale)
+        return difference_bar("B − A", pair.a.scale, "blue B has fewer, orange B has more")
 
 
 def _changed(name: str, change: float) -> str:
@@ -140,7 +137,6 @@ def shows(screen: Screen) -> str:
 
 
 def bar(screen: Screen, colours: str) -> str:
-    """The one bar below both maps."""
-    if screen.look.right == "difference":
-        return errors_bar(screen, f" on both maps ({CURATOR})")
-    return counts_bar(screen, colours, " on both maps")
+    """The bar of A and of B, which have one scale."""
+    different = screen.look.right == "difference"
+    return errors_bar(screen) if different else counts_bar(screen, colours)

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen, Sight
 from explorer.app.curator.covered import CoveredMaps
-from explorer.app.kit.html import put
+from explorer.app.curator.maps import SIDES
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
 from explorer.app.state.country import CountryState
@@ -22,7 +22,7 @@ from explorer.views.scale import ColourScale
 from explorer.views.viewport import Viewport
 
 #: Pixels of the window's height beside the maps.
-_TAKEN = 258
+_TAKEN = 190
 #: Pixels of width that both maps should have before the text beside them goes below.
 _WIDE = 300
 _NEIGHBOURS = "A box drawn here counts its neighbours in it, too"
@@ -182,20 +182,18 @@ class CountryMaps(CoveredMaps):
         )
         self.inside.describe(f"{shows} map inside {name}; {_TOLD}")
         unit = "records" if screen.ground is None else f"records per {screen.ground:,g} km²"
-        bars = self._bar(unit, screen.scale, look.shows == "difference")
+        self.explain(0, self._bar(unit, screen.scale, look.shows == "difference"))
         if screen.inside is not None:
             cell = f"{screen.inside.release.grid.cell_width:,.0f} m cell"
-            bars += self._bar(
-                f"records per {cell}", screen.inside.scale, look.shows == "difference"
-            )
-        put(self.bar, f'<div class="bars">{bars}</div>' if screen.inside is not None else bars)
+            inside = screen.inside.scale
+            self.explain(1, self._bar(f"records per {cell}", inside, look.shows == "difference"))
 
     def _bar(self, unit: str, scale: ColourScale, difference: bool) -> str:
         if difference:
-            return difference_bar(f"Private − true, {unit}: blue too few, orange too many", scale)
+            return difference_bar(f"Private − true, {unit}", scale, SIDES)
         kind = {"log": "logarithmic", "linear": "linear"}[scale.kind]
-        said = f"{unit.capitalize()} ({kind}, from the release)"
-        return count_bar(said, scale, palette.PALETTES[self._state.palette])
+        colours = palette.PALETTES[self._state.palette]
+        return count_bar(unit.capitalize(), scale, colours, f"{kind}, from the release")
 
 
 def level_name(data: CountryData, level: int) -> str:

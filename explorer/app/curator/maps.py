@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.covered import CoveredMaps
 from explorer.app.curator.screen import Screen
-from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
 from explorer.app.state.explore import ExploreState
@@ -21,6 +20,8 @@ from explorer.views.partition import Partition
 from explorer.views.pictures import BY
 from explorer.views.viewport import Viewport
 
+#: What the colours of a difference say.
+SIDES = "blue too few, orange too many"
 _TOLD = "the table of boxes gives its numbers"
 
 
@@ -96,12 +97,11 @@ class MapPair(CoveredMaps):
         self.push()
 
     def caption(self, screen: Screen, busy: bool = False) -> None:
-        """Titles, colour bar and the spoken names of both maps."""
+        """Titles, colour bars and the spoken names of both maps."""
         right = screen.look.right.capitalize()
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
         self.title(0, "Truth", f"<p>{CURATOR.capitalize()}</p>")
-        # Where they show different things each map has a bar of its own.
-        counts, other = counts_bar(screen, self._state.palette), ""
+        counts = other = counts_bar(screen, self._state.palette)
         if screen.look.right == "difference":
             other = errors_bar(screen)
         elif screen.leaf_scale is not None:
@@ -109,7 +109,8 @@ class MapPair(CoveredMaps):
             if screen.look.by == "error":
                 kind = f"{kind}; {CURATOR}"
             other = count_bar(said, screen.leaf_scale, palette.PALETTES[self._state.palette])
-        put(self.bar, f'<div class="bars">{counts}{other}</div>' if other else counts)
+        self.explain(0, counts)
+        self.explain(1, other)
         self.title(1, right, f"<p>{'computing …' if busy else kind}</p>")
         place = screen.data.title
         self.left.describe(f"True map of {place}; {CURATOR}; {_TOLD}")
@@ -122,18 +123,18 @@ def colours_of(state: ExploreState) -> tuple[str, ...]:
     return palette.DIFFERENCE if state.right == "difference" else palette.PALETTES[state.palette]
 
 
-def counts_bar(screen: Screen, colours: str, where: str = "") -> str:
-    """The bar of maps of counts; ``where`` says which maps it explains."""
+def counts_bar(screen: Screen, colours: str) -> str:
+    """The bar of a map of counts."""
     source = "from the exact data" if screen.scale.source == "data" else "from the release"
     kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
-    said = f"Points per {_cell(screen.data.grid)}{where} ({kind}, scale {source})"
-    return count_bar(said, screen.scale, palette.PALETTES[colours])
+    said, note = f"Points per {_cell(screen.data.grid)}", f"{kind}, scale {source}"
+    return count_bar(said, screen.scale, palette.PALETTES[colours], note)
 
 
-def errors_bar(screen: Screen, where: str = "") -> str:
-    """The bar of maps of private minus true counts."""
-    said = f"Private − true per {_cell(screen.data.grid)}{where}"
-    return difference_bar(f"{said}: blue too few, orange too many", screen.scale)
+def errors_bar(screen: Screen) -> str:
+    """The bar of a map of private minus true counts."""
+    said = f"Private − true per {_cell(screen.data.grid)}"
+    return difference_bar(said, screen.scale, SIDES)
 
 
 def _cell(grid: Grid) -> str:

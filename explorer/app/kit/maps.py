@@ -1,4 +1,4 @@
-"""Maps side by side: ranges that move together, titles, one bar, boxes drawn over them."""
+"""Maps side by side: ranges that move together, titles, bars, boxes drawn over them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from explorer.app.kit import ui
 from explorer.app.kit.base_maps import BaseMaps
 from explorer.app.kit.cell import WINDOW
+from explorer.app.kit.fade import fade
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.map_bars import FRAME, MapBars
 from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
@@ -32,16 +34,16 @@ from explorer.views.viewport import Viewport
 
 GAP = 20
 #: Pixels of the window's height that what stands above and below the maps takes on most pages.
-TAKEN = 200
+TAKEN = 162
 #: What the table of boxes, or an open panel, has of the window's height below the maps.
-DOCK = f"max(160px, calc({WINDOW} * .2))"
+DOCK = f"max(150px, calc({WINDOW} * .2))"
 #: The least width of a dock that stands beside the maps.
 BESIDE = 380
 PANEL = f"max(300px, calc({WINDOW} * .36))"
 
 
 class Maps:
-    """k maps below their titles, one bar below them all.
+    """k maps below their titles, each with the bar that explains its colours.
 
     On a narrow screen they stand one above the other. It knows pictures, not where they are from.
 
@@ -101,13 +103,16 @@ class Maps:
             on_reshape(view.figure, view.polygon_editor, partial(self._reshaped, len(self.views)))
             view.sketch.tell(partial(self._sketched, spec.place))
             self.marks[spec.place].draw_on(view.figure)
+            fade(view.figure, view.image)
             if tapped is not None:
                 self._on_tap(view, partial(tapped, spec.place))
             self.views.append(view)
         self.heads = [html_pane(margin=(0, 0, 2, 0)) for _ in specs]
-        self.bar = html_pane()
+        self.bars = MapBars(len(specs))
+        #: A line about all of them, where a page says one.
+        self.below = html_pane()
         self.frame = self._layout()
-        #: The maps with their bar, and whatever a page puts beside them.
+        #: The maps with what belongs to them, and whatever a page puts beside them.
         self.view = self.frame
         self._around: Any = None
         self._room = self._swiped = False
@@ -338,6 +343,10 @@ class Maps:
             look, below = ("head", "") if number == 0 else ("head right", below)
         put(self.heads[number], f'<div class="{look}"><h2>{title}</h2>{below}</div>')
 
+    def explain(self, number: int, bar: str) -> None:
+        """Explain the colours of a map by a bar inside its frame."""
+        self.bars.explain(number, bar)
+
     def put_beside(self, beside: Any) -> None:
         """Put something beside the maps where there is room, and below them where there is none."""
         self.view = ui.wrapping(self.frame, beside, gap="8px 28px")
@@ -367,13 +376,16 @@ class Maps:
 
     def _layout(self) -> Any:
         cards = []
-        for view, head, grid in zip(self.views, self.heads, self.grids, strict=True):
+        parts = zip(self.views, self.heads, self.bars.panes, self.grids, strict=True)
+        for view, head, bar, grid in parts:
             aspect = grid.width / grid.height
             view.figure.aspect_ratio = aspect
             pane = pn.pane.Bokeh(
                 view.figure, sizing_mode="scale_width", aspect_ratio=aspect, margin=0
             )
-            cards.append(pn.Column(head, pane, margin=0, sizing_mode="stretch_width"))
+            # A frame of its own: a title may be as high as it wants.
+            frame = pn.Column(pane, bar, margin=0, sizing_mode="stretch_width", styles=FRAME)
+            cards.append(pn.Column(head, frame, margin=0, sizing_mode="stretch_width"))
         self._side_by_side = ui.wrapping(*cards, gap=f"8px {GAP}px")
         self.swipe = ui.IntSlider(
             label="Swipe",
@@ -391,7 +403,7 @@ class Maps:
         return pn.Column(
             self._side_by_side,
             self.swipe,
-            self.bar,
+            self.below,
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -401,17 +413,19 @@ class Maps:
         return PANEL if self._room else DOCK
 
     def _leave(self, below: str) -> None:
-        """Leave the dock its part of the window's height; bar and maps end together.
+        """Leave the dock its part of the window's height; what belongs to the maps ends with them.
 
         Where maps that leave a dock room beside them are higher than those above it, they are.
         """
         self._left = below
+        self.bars.arrange([bool(card.visible) for card in self._side_by_side], self._swiped)
         widths: list[str] = []
         aspects = [grid.width / grid.height for grid in self.grids]
         shown = [each for each, card in zip(aspects, self.frame[0], strict=True) if card.visible]
         if self._swiped:
             shown = shown[:1]
-        window = f"{WINDOW} - {self._taken}px"
+        # Who presents has larger type above and below.
+        window = f"{WINDOW} - {self._taken}px * var(--type, 1)"
         beside = f"(100cqw - {BESIDE + GAP * len(shown)}px) / {sum(shown):.4f}"
         height = f"max(({window} - {below}), min(({window}), ({beside})))"
         for card, aspect in zip(self.frame[0], aspects, strict=True):

@@ -145,10 +145,10 @@ def first_paint(dark: bool, title: str = "", drawer: bool = False, maps: int = 0
     # Left, top, width, height: as the page itself will place them in a window of a laptop.
     parts: list[tuple[int | str, int, int | str, str]]
     parts = [(0, 48, side - 8, "100vh")] if drawer else []
-    width = f"calc((100vw - {side}px) * .38)"
+    width = f"calc((100vw - {side}px) * .42)"
     for place in range(maps):
-        left = f"calc({side + 16 + 20 * place}px + (100vw - {side}px) * {0.38 * place:.2f})"
-        parts.append((left, 128, width, "54vh"))
+        left = f"calc({side + 16 + 20 * place}px + (100vw - {side}px) * {0.42 * place:.2f})"
+        parts.append((left, 124, width, "58vh"))
     blocks = ", ".join(
         f"linear-gradient({line}, {line}) {_px(x)} {_px(y)} / {_px(w)} {_px(h)} no-repeat"
         for x, y, w, h in parts
@@ -198,28 +198,17 @@ p {{ font-size: {BASE}; line-height: 1.4; margin: 0; }}
 .figures.four {{ display: grid; grid-template-columns: repeat(4, 1fr); gap: 0 10px;
   margin-top: 4px; }}
 .figures.four dd {{ font-size: {LARGE}; line-height: 1.35; }}
-.bar .caption {{ font-size: {BASE}; line-height: 1.4; opacity: .85; }}
-.bar .gradient {{ height: 10px; border-radius: 2px; margin: 3px 0 2px; }}
-.bar .ticks {{ position: relative; height: 16px; }}
-.bar .ticks span {{ position: absolute; transform: translateX(-50%); font-size: {SMALL};
-  line-height: 16px; opacity: .85; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-.bar .ticks span:first-child {{ transform: none; }}
-.bar .ticks span:last-child:not(:first-child) {{ transform: translateX(-100%); }}
-.bars {{ display: grid; grid-template-columns: 1fr 1fr; gap: 20px; }}
-.one.bar {{ display: grid; grid-template-columns: auto minmax(120px, 1fr); column-gap: 12px; }}
-.one.bar .caption {{ grid-row: 1 / 3; align-self: center; }}
-.one.bar .gradient {{ margin: 5px 0 1px; }}
-.bars .one.bar {{ display: block; }}
-@media (max-width: 700px) {{ .one.bar {{ display: block; }} }}
 .head {{ display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 10px; }}
 .head.right {{ flex-direction: row-reverse; }}
+.head h2 {{ line-height: 1.2; }}
 .head p.read {{ font-size: {BASE}; font-weight: 600; font-variant-numeric: tabular-nums; }}
 .head p {{ font-size: {SMALL}; }}
 .lead {{ font-size: {BASE}; max-width: 110ch; }}
 .figures.line {{ gap: 0 12px; justify-content: flex-end; }}
 .figures.line div {{ display: flex; gap: 6px; align-items: baseline; min-width: 0; width: auto; }}
 .figures.line dt {{ font-size: {SMALL}; }}
-.figures.line dd {{ font-size: {BASE}; line-height: 1.4; }}
+.figures.line dd {{ font-size: {BASE}; }}
+.figures.line dt, .figures.line dd {{ line-height: 1.25; }}
 .ledger .stack {{ display: flex; height: 12px; border-radius: 3px; overflow: hidden; gap: 1px; }}
 .ledger .stack i {{ min-width: 2px; flex-basis: 0; }}
 .ledger ul {{ display: flex; flex-wrap: wrap; gap: 2px 18px; list-style: none; padding: 0;
@@ -293,7 +282,7 @@ SMALL_BUTTON = f".MuiButton-root {{ font-size: {BASE}; padding: 3px 9px; }}"
 TABLE_CSS = f"""
 :host .tabulator {{ font-size: {BASE}; }}
 :host(.refused) .tabulator {{ outline: 2px solid #d32f2f; outline-offset: 1px; }}
-:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content {{ padding: 3px 4px; }}
+:host .tabulator .tabulator-header .tabulator-col .tabulator-col-content {{ padding: 2px 4px; }}
 :host .tabulator .tabulator-header .tabulator-col-title {{ font-size: {SMALL}; font-weight: 600; }}
 :host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row,
 :host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-row .tabulator-cell {{

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.covered import CoveredMaps
+from explorer.app.curator.maps import SIDES
 from explorer.app.kit.html import put
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
@@ -20,7 +21,7 @@ from explorer.views.markup import count_bar, difference_bar
 from explorer.views.viewport import Viewport
 
 #: Pixels of the window's height beside the maps.
-_TAKEN = 220
+_TAKEN = 188
 #: What trips do at a place.
 _DO = {"from": "begin", "to": "end"}
 _TOLD = "the table of boxes gives its numbers"
@@ -96,7 +97,7 @@ class TripMaps(CoveredMaps):
         self.push()
 
     def caption(self, screen: TripScreen, row: str | None = None, busy: bool = False) -> None:
-        """Titles, colour bar and spoken names; ``row`` is the name of theirs, else as before."""
+        """Titles, colour bars and spoken names; ``row`` is the name of theirs, else as before."""
         self._row = row = self._row if row is None else row
         look, data = screen.look, screen.data
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
@@ -112,8 +113,8 @@ class TripMaps(CoveredMaps):
             self.title(place, f"{name.capitalize()} <small>where {where}</small>", "")
             spoken = f"{shows.capitalize()} map of {data.title}: where {where}{covered}; {_TOLD}"
             self.views[place].describe(spoken)
-        said = "Computing …" if busy else kind
-        put(self.bar, f"<p>{said}</p>{_bar(screen, self._state.palette)}")
+            self.explain(place, _bar(screen, self._state.palette))
+        put(self.below, f"<p>{'Computing …' if busy else kind}</p>")
 
 
 def which_trips(names: tuple[str, ...], asked: NDArray[np.bool_], place: int, row: str = "") -> str:
@@ -146,10 +147,9 @@ def _bar(screen: TripScreen, colours: str) -> str:
     same = all(other.cell_width == grid.cell_width for other in screen.data.grids)
     cell = f"{grid.cell_width:,.0f} m cell" if grid.unit == "m" and same else "cell"
     if screen.look.shows == "difference":
-        said = f"Private − true trips per {cell}: blue too few, orange too many"
-        return difference_bar(said, screen.scale)
+        return difference_bar(f"Private − true trips per {cell}", screen.scale, SIDES)
     source = "from the exact data" if screen.scale.source == "data" else "from the release"
     kind = {"log": "logarithmic", "linear": "linear"}[screen.scale.kind]
     trips = "Trips by weight" if screen.release.weighted else "Trips"
-    said = f"{trips} per {cell} ({kind}, scale {source})"
-    return count_bar(said, screen.scale, palette.PALETTES[colours])
+    note = f"{kind}, scale {source}"
+    return count_bar(f"{trips} per {cell}", screen.scale, palette.PALETTES[colours], note)

@@ -86,13 +86,13 @@ def test_swapping_takes_the_settings_along(matrix) -> None:
     assert "B: HTF" in press.text(page)
 
 
-def test_differences_change_both_maps_and_the_bar(page) -> None:
+def test_differences_change_both_maps_and_their_bars(page) -> None:
     counts = [view.image.data["image"][0] for view in page.stage.maps.views]
     page.state.put(right="difference")
     differences = [view.image.data["image"][0] for view in page.stage.maps.views]
     for old, new in zip(counts, differences, strict=True):
         assert not np.array_equal(old, new)
-    assert "too few" in page.stage.maps.bar.object
+    assert all("too few" in bar.object for bar in page.stage.maps.bars.panes)
     assert page.stage.maps.views[0].mapper.palette == page.stage.small.views[0].mapper.palette
 
 

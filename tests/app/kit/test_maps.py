@@ -92,13 +92,14 @@ def test_marks_lie_on_the_map_of_their_place() -> None:
     assert [len(each.cut.data["x0"]) for each in maps.marks] == [1, 0]
 
 
-def test_maps_and_bar_end_together_and_make_room(visit) -> None:
+def test_maps_and_what_belongs_to_them_end_together_and_make_room(visit) -> None:
     maps = visit.maps
     whole = maps.view.styles["max-width"]
     assert all(width in whole for width in widths(maps))
-    assert all(f"100vh) - {TAKEN}px - {DOCK}" in width for width in widths(maps))
+    window = f"100vh) - {TAKEN}px * var(--type, 1)"
+    assert all(f"{window} - {DOCK}" in width for width in widths(maps))
     maps.make_room(True)
-    assert all(f"100vh) - {TAKEN}px - {PANEL}" in width for width in widths(maps))
+    assert all(f"{window} - {PANEL}" in width for width in widths(maps))
     maps.make_room(False)
     assert maps.view.styles["max-width"] == whole
 

@@ -68,7 +68,7 @@ def test_a_level_is_the_release_cut_off_there_on_every_map(opened) -> None:
     assert cut.node.count == short.count == screen.drawn.tree.value[short.leaf]
     answer = grown.answer(screen.boxes[:1]).value[0]
     assert f"Q1 would be answered with {answer:,.0f}" in said(opened)
-    assert "After 3 of" in opened.maps.bar.object
+    assert "After 3 of" in opened.maps.below.object
     for view in opened.maps.views:
         assert "After 3 of" in view.figure.html_attributes["aria-label"]
 
@@ -141,7 +141,7 @@ def test_it_plays_from_the_start_to_the_end_and_gives_the_maps_back(opened) -> N
     assert not same(pictures(opened), own)
     opened.explain.choice.value = OFF
     assert same(pictures(opened), own)
-    assert "After" not in opened.maps.bar.object
+    assert "After" not in opened.maps.below.object
     assert all(len(mark.node.data["x0"]) == 0 for mark in opened.maps.marks)
 
 

@@ -135,7 +135,7 @@ def test_true_and_difference_are_other_pictures_of_the_same_release(page) -> Non
     assert len({id(each.drawn) for each in seen}) == 1
     pictures = [each.pictures[0].bytes.tobytes() for each in seen]
     assert len(set(pictures)) == 3
-    assert words(page.maps.bar).startswith("Contains exact counts: do not share this screen")
+    assert words(page.maps.below).startswith("Contains exact counts: do not share this screen")
 
 
 def test_the_branch_ends_where_most_private_trips_of_the_row_are(page) -> None:
@@ -288,7 +288,7 @@ def test_a_slow_picture_of_other_places_is_shown(page) -> None:
     three._rest()
     three.readout.screen = old
     three.slow(True)
-    assert "Computing" in words(three.maps.bar)
+    assert "Computing" in words(three.maps.below)
 
 
 def test_the_same_ground_in_another_order_takes_its_names_along() -> None:

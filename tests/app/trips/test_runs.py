@@ -66,15 +66,15 @@ def test_a_run_is_on_all_maps_and_the_maps_are_given_back() -> None:
     assert same(pictures(found), [each.bytes for each in screen.paint(release)[0]])
     assert not any(np.array_equal(a, b) for a, b in zip(pictures(found), own, strict=True))
     run = "Run 4 of 10: a preview with other random noise, not private"
-    assert run in found.maps.bar.object
+    assert run in found.maps.below.object
     assert run in found.maps.views[1].figure.html_attributes["aria-label"]
     # A zoom or another row is a new screen: the run stays on it.
     found.state.put(shows="difference")
-    assert run in found.maps.bar.object
+    assert run in found.maps.below.object
     found.state.put(shows="private")
     found.explain.choice.value = OFF
     assert same(pictures(found), own)
-    assert "Run 4" not in found.maps.bar.object
+    assert "Run 4" not in found.maps.below.object
 
 
 def test_runs_lie_inside_leaves_as_the_page_does() -> None:

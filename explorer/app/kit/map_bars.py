@@ -1,0 +1,71 @@
+"""The bars that explain the colours of maps: each stands inside the frame of its map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.theme import CSS, SMALL
+
+#: Pixels of a map's width below which it has no room for a bar, which then stands below it, and
+#: below which a bar has no room for its note.
+LEAST, NOTED = 240, 330
+# At the right: a scale bar, which takes up to 30 % of the width, stands at the left. The ground is
+# dark as that of the map, whatever the theme, the palette and the paper are.
+_CSS = f"""
+:host {{ position: absolute !important; right: 6px; bottom: 6px; z-index: 1;
+  width: min(21em, 70% - 36px) !important; font-size: {SMALL}; pointer-events: none; }}
+.bar {{ background: rgba(12, 17, 23, .86); color: #e8eef5; border-radius: 3px;
+  padding: 3px 8px 2px; line-height: 1.3; print-color-adjust: exact; }}
+.bar small {{ font-size: inherit; opacity: .85; white-space: normal; }}
+.bar .gradient {{ height: 8px; margin: 3px 0 1px; border-radius: 1px;
+  box-shadow: 0 0 0 1px rgba(232, 238, 245, .3); }}
+.bar .ticks {{ position: relative; height: 1.3em; font-variant-numeric: tabular-nums; }}
+.bar .ticks span {{ position: absolute; transform: translateX(-50%); white-space: nowrap; }}
+.bar .ticks .start {{ transform: none; }}
+.bar .ticks .end {{ transform: translateX(-100%); }}
+:host(.left) {{ left: 6px; right: auto; bottom: 56px; }}
+:host(.half) {{ width: min(21em, 50% - 12px) !important; }}
+@container (max-width: {NOTED}px) {{ .bar small, .bar .more {{ display: none; }} }}
+@container (max-width: {LEAST}px) {{
+  :host {{ position: static !important; width: 100% !important; margin-top: 4px; }} }}
+"""
+#: Styles of what holds a map and its bar.
+FRAME = {"position": "relative", "container-type": "inline-size"}
+
+
+class MapBars:
+    """A bar for each of ``k`` maps; those that say the same are spoken once."""
+
+    def __init__(self, k: int) -> None:
+        self.panes = [html_pane(sizing_mode=None, stylesheets=[CSS, _CSS]) for _ in range(k)]
+        self._texts = [""] * k
+        self._shown: Sequence[bool] = [True] * k
+        self._swiped = False
+
+    def explain(self, number: int, bar: str) -> None:
+        """Put a bar of `views.markup` into the frame of a map."""
+        self._texts[number] = bar
+        self._show()
+
+    def arrange(self, shown: Sequence[bool], swiped: bool) -> None:
+        """Follow the maps: which of them are shown, and whether the second lies over the first."""
+        self._shown, self._swiped = shown, swiped
+        self._show()
+
+    def _show(self) -> None:
+        # Of two different bars in one place nobody could read either.
+        apart = self._swiped and len({*self._texts}) > 1
+        spoken: set[str] = set()
+        for number, (pane, text) in enumerate(zip(self.panes, self._texts, strict=True)):
+            _dress(pane, [*["half"] * apart, *["left"] * (apart and number == 0)])
+            again = text in spoken
+            put(pane, f'<div aria-hidden="true">{text}</div>' if again else text)
+            if self._shown[number]:
+                spoken.add(text)
+
+
+def _dress(pane: Any, classes: list[str]) -> None:
+    if pane.css_classes != classes:
+        pane.css_classes = classes

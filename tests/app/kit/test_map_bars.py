@@ -1,0 +1,44 @@
+"""Each map has its bar, what is said twice is spoken once, and two bars never lie on each other."""
+
+from explorer.app.kit.map_bars import MapBars
+from explorer.views.markup import count_bar, difference_bar
+from explorer.views.palette import PALETTES
+from explorer.views.scale import ColourScale
+
+COUNTS = count_bar("Points", ColourScale("log", 900.0), PALETTES["cividis"], "logarithmic")
+ERRORS = difference_bar("Private − true", ColourScale("log", 900.0), "blue too few")
+
+
+def bars(*texts: str) -> MapBars:
+    made = MapBars(len(texts))
+    for number, text in enumerate(texts):
+        made.explain(number, text)
+    return made
+
+
+def spoken(made: MapBars) -> list[bool]:
+    return ["role" in pane.object and "aria-hidden" not in pane.object[:25] for pane in made.panes]
+
+
+def test_what_two_maps_have_in_common_is_shown_on_both_and_spoken_once() -> None:
+    made = bars(COUNTS, COUNTS, ERRORS)
+    assert all(COUNTS in pane.object for pane in made.panes[:2])
+    assert spoken(made) == [True, False, True]
+
+
+def test_a_bar_is_spoken_when_the_map_that_had_it_before_is_hidden() -> None:
+    made = bars(COUNTS, COUNTS)
+    made.arrange([False, True], swiped=False)
+    assert spoken(made)[1]
+    made.arrange([True, True], swiped=False)
+    assert spoken(made) == [True, False]
+
+
+def test_of_maps_in_one_place_different_bars_stand_apart_and_equal_ones_lie_on_each_other() -> None:
+    made = bars(COUNTS, COUNTS)
+    made.arrange([True, True], swiped=True)
+    assert [pane.css_classes for pane in made.panes] == [[], []]
+    made.explain(1, ERRORS)
+    assert [pane.css_classes for pane in made.panes] == [["half", "left"], ["half"]]
+    made.arrange([True, True], swiped=False)
+    assert [pane.css_classes for pane in made.panes] == [[], []]

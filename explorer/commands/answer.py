@@ -13,6 +13,7 @@ from explorer.commands.questions import (
     add_questions,
     asked_of_one_map,
     lines_of_boxes,
+    refuse_name_column,
     rows,
 )
 from explorer.commands.terminal import note, table
@@ -80,6 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     if isinstance(release.domain, TripDomain):
         if arguments.polygons is not None:
             raise InputError("Polygons are questions to one map; ask trips with boxes of places.")
+        refuse_name_column(arguments)
         if form == "geojson":
             raise InputError("Answers of trips are about several places; write them as CSV.")
         found = _of_trips(arguments, release, release.domain)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from explorer.commands import trip_answers
+from explorer.commands.questions import polygons, refuse_name_column
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,16 +39,15 @@ def questions_of_areas(
     InputError
         For several kinds of questions at once, or an area that is not there.
     """
-    from explorer.queries.polygons import read_polygons
-
     other = arguments.rectangles is not None or arguments.rectangle
     if other or trip_answers.asked(arguments):
         raise InputError("Areas and polygons are asked alone; leave the other questions out.")
     if arguments.polygons is not None and arguments.area:
         raise InputError("Give either --area or --polygons, not both.")
     if arguments.polygons is not None:
-        shapes, names = read_polygons(arguments.polygons)
+        shapes, names = polygons(arguments)
         return release.answer(shapes), names, lambda: shapes
+    refuse_name_column(arguments)
     by_text = {"/".join(path): path for path in release.windows.areas.paths if path}
     paths = [by_text.get(name, name) for name in arguments.area]
     answers = release.answer(paths)

@@ -43,6 +43,11 @@ def add_questions(parser: argparse._ActionsContainer) -> None:
         "not as its bounding box",
     )
     parser.add_argument(
+        "--name-column",
+        metavar="COLUMN",
+        help="what names the polygons, instead of a column called name",
+    )
+    parser.add_argument(
         "--bounding-boxes",
         action="store_true",
         help="ask the boxes around shapes that are no rectangles, in place of refusing them",
@@ -130,12 +135,11 @@ def rows(names: list[str], columns: dict[str, np.ndarray]) -> list[list[str]]:
 
 def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, list[str], bool]:
     """What is asked, as `exact` and `Release.answer` take it, names, and whether of rectangles."""
-    from explorer.queries.polygons import read_polygons
-
     if arguments.polygons is not None:
         if arguments.rectangles is not None or arguments.rectangle:
             raise InputError("Polygons are asked alone; leave the other questions out.")
-        return *read_polygons(arguments.polygons), False
+        return *polygons(arguments), False
+    refuse_name_column(arguments)
     boxes, names = rectangles(arguments, grid)
     shapes = None if arguments.bounding_boxes else _turned(arguments, boxes, grid)
     if shapes is None:
@@ -143,6 +147,19 @@ def asked_of_one_map(arguments: argparse.Namespace, grid: Grid) -> tuple[Any, li
         return boxes, names, True
     note("Rectangles in degrees are no rectangles in metres here: each is asked as it is.")
     return shapes, names, False
+
+
+def polygons(arguments: argparse.Namespace) -> tuple[GeoSeries, list[str]]:
+    """The polygons that are asked and their names, of the column that was given."""
+    from explorer.queries.polygons import read_polygons
+
+    return read_polygons(arguments.polygons, arguments.name_column or "")
+
+
+def refuse_name_column(arguments: argparse.Namespace) -> None:
+    """Refuse a column of names where there are no polygons."""
+    if arguments.name_column is not None and arguments.polygons is None:
+        raise InputError("--name-column is about --polygons FILE; rectangles have their own names.")
 
 
 def _turned(arguments: argparse.Namespace, boxes: np.ndarray, grid: Grid) -> GeoSeries | None:

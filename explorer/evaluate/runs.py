@@ -27,6 +27,8 @@ from explorer.evaluate.results import Run
 from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Task
 from explorer.evaluate.workloads import Workload
+from explorer.grid.grid import Grid
+from explorer.grid.pieces import flat_pieces
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.mechanisms import Mechanism, all_mechanisms, register
 from explorer.points.matrix import FrequencyMatrix
@@ -53,8 +55,8 @@ class Runner:
         odd = [each for each in given if not isinstance(each, Workload)]
         if odd:
             raise InputError(
-                f"A workload is a {type(odd[0]).__name__}: make it with Workload.of(name, boxes, "
-                "grid), or ask boxes and polygons with compare."
+                f"A workload is a {type(odd[0]).__name__}: make it with Workload.of(name, where, "
+                "grid), of boxes or polygons."
             )
         names = [workload.name for workload in workloads]
         if not names or len(set(names)) < len(names):
@@ -64,9 +66,7 @@ class Runner:
         self.city = city
         self.truths = {each.name: _truth(matrix, each) for each in workloads}
         # One look-up for all workloads: for the small ones the calls would cost more than the sums.
-        boxes = [np.asarray(each.boxes, dtype=np.float64) for each in workloads]
-        self._boxes = np.concatenate(boxes)
-        self._ends = np.cumsum([len(each) for each in boxes])[:-1]
+        self._asked = _Asked(workloads)
         self._warm: set[str] = set()
 
     def do(self, task: Task) -> Run:
@@ -79,9 +79,10 @@ class Runner:
             self._warm.add(task.mechanism)
         start = time.thread_time()
         release = made.release(self.matrix, rng=task.seed)
-        table = summed(release.density())
+        density = release.density()
+        table = summed(density)
         seconds = time.thread_time() - start
-        private = np.split(rectangle_sums(table, self._boxes), self._ends)
+        private = self._asked.answers(density, table)
         figures = {
             name: measure(true, answers, self.matrix.total)
             for (name, true), answers in zip(self.truths.items(), private, strict=True)
@@ -244,4 +245,35 @@ def _end_with_parent() -> None:
 def _truth(matrix: FrequencyMatrix, workload: Workload) -> NDArray[Any]:
     if workload.truth is not None:
         return workload.truth
-    return rectangle_sums(matrix.sums, np.asarray(workload.boxes, dtype=np.float64))
+    return _Asked([workload]).answers(matrix.counts, matrix.sums)[0]
+
+
+class _Asked:
+    """Questions of several workloads, answered together."""
+
+    def __init__(self, workloads: Sequence[Workload]) -> None:
+        boxes = [np.asarray(each.boxes, dtype=np.float64) for each in workloads]
+        self._boxes = np.concatenate(boxes)
+        ends = np.cumsum([len(each) for each in boxes])
+        self._ends = ends[:-1]
+        starts = [0, *self._ends.tolist()]
+        self._polygons = [
+            (start + row, shape)
+            for start, each in zip(starts, workloads, strict=True)
+            for row, shape in each.polygons()
+        ]
+
+    def answers(self, counts: NDArray[Any], table: NDArray[Any]) -> list[NDArray[np.float64]]:
+        """Counts in boxes and polygons, workload by workload.
+
+        Parameters
+        ----------
+        counts : (rows, cols) per cell
+        table : (rows + 1, cols + 1) their summed-area table
+        """
+        found = rectangle_sums(table, self._boxes)
+        grid, flat = Grid.cells(counts.shape), counts.ravel()
+        for row, shape in self._polygons:
+            cells, parts = flat_pieces(grid, shape)
+            found[row] = parts @ flat[cells]
+        return np.split(found, self._ends)

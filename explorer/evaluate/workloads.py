@@ -24,10 +24,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import shapely
+from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.grid.pieces import Shapes
+from explorer.grid.range_queries import RangeQueries
 
 RANDOM_QUERIES = 2000  # htf-2022, for rectangles and squares alike
 AG_QUERIES = 200  # grids-2013, for each size
@@ -43,7 +46,7 @@ TRIP_NAMES = ("random", "cov1", "cov5", "cov10", "near10", "near25", "place")
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """A named set of n boxes.
+    """A named set of n boxes, some of which may stand for a polygon inside them.
 
     Attributes
     ----------
@@ -52,11 +55,14 @@ class Workload:
         In cells, half open; whole numbers in the papers' workloads, fractions allowed.
     truth : (n,) true answers, optional
         For when they do not come from the matrix that is released, such as a coarser one.
+    shapes : n polygons of shapely, None for a box; empty where all are boxes
+        In cells, x along columns and y along rows. They are asked by area, as everywhere.
     """
 
     name: str
     boxes: NDArray[Any]
     truth: NDArray[np.float64] | None = field(default=None, repr=False)
+    shapes: tuple[Any, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.boxes.ndim != 3 or self.boxes.shape[1] != 2 or len(self.boxes) == 0:
@@ -64,18 +70,40 @@ class Workload:
                 f"The workload {self.name!r} has boxes of shape {self.boxes.shape}: give at least "
                 "one box of cells, (n, 2, 2): lower and upper edge, row before column."
             )
+        if len(self.shapes) not in (0, len(self.boxes)):
+            raise InputError(
+                f"The workload {self.name!r} has {len(self.boxes):,} boxes and "
+                f"{len(self.shapes):,} shapes: give each box its polygon or None, or leave the "
+                "shapes out."
+            )
 
     @classmethod
-    def of(cls, name: str, rectangles: ArrayLike, grid: Grid) -> Workload:
-        """A workload of one's own rectangles (n, 4) x0, y0, x1, y1 in the grid's unit.
+    def of(cls, name: str, where: Any, grid: Grid, *, crs: Any = None) -> Workload:
+        """A workload of one's own questions on a grid.
+
+        Parameters
+        ----------
+        name : str
+        where : (n, 4) array, polygons, frame, path or `RangeQueries`
+            x0, y0, x1, y1 in the grid's unit, or shapes as of `Release.answer`.
+        grid : Grid
+        crs : of numbers and geometries that have none of their own, as of `Release.answer`
 
         Raises
         ------
         InputError
-            For bad rectangles, and for one that lies wholly outside the grid: its answer is 0,
-            whatever the mechanism.
+            For bad rectangles, shapes that are no polygons, and for one that lies wholly outside
+            the grid: its answer is 0, whatever the mechanism.
+
+        Examples
+        --------
+        >>> from shapely import Polygon
+        >>> one = Workload.of("mine", Polygon([(0, 0), (2, 0), (0, 2)]), Grid.cells((4, 4)))
+        >>> one.boxes.tolist(), [each.area for each in one.shapes]
+        ([[[0.0, 0.0], [2.0, 2.0]]], [2.0])
         """
-        cells = grid.to_cells(rectangles)
+        edges, polygons = _questions(where, grid, crs)
+        cells = grid.to_cells(edges)
         outside = np.flatnonzero(~inside(cells, grid.shape))
         if len(outside):
             raise InputError(
@@ -83,21 +111,51 @@ class Workload:
                 f"from {grid.bounds[0]:g}, {grid.bounds[1]:g} to {grid.bounds[2]:g}, "
                 f"{grid.bounds[3]:g} {grid.unit}: leave it out, or give it in the grid's unit."
             )
-        return cls(name, cells)
+        if not any(each is not None for each in polygons):
+            return cls(name, cells)
+        return cls(name, cells, shapes=tuple(_in_cells(each, grid) for each in polygons))
 
     def __len__(self) -> int:
         return len(self.boxes)
 
+    def polygons(self) -> list[tuple[int, Any]]:
+        """Rows that are polygons, each with its polygon in cells."""
+        return [(row, each) for row, each in enumerate(self.shapes) if each is not None]
+
     @cached_property
     def key(self) -> str:
-        """SHA-256 of name and boxes: tells whether a run has answered these questions."""
+        """SHA-256 of name and questions: tells whether a run has answered these."""
         digest = hashlib.sha256(self.name.encode())
         # Columns first, as ever: a store keeps what has been done under this key.
         columns_first = self.boxes[:, :, ::-1]
         digest.update(np.ascontiguousarray(columns_first, dtype="<f8").tobytes())
         if self.truth is not None:
             digest.update(np.ascontiguousarray(self.truth, dtype="<f8").tobytes())
+        for row, shape in self.polygons():
+            digest.update(row.to_bytes(8, "little") + shapely.to_wkb(shape, byte_order=1))
         return digest.hexdigest()
+
+
+def _questions(where: Any, grid: Grid, crs: Any) -> tuple[Any, Any]:
+    """Edges (n, 4) of questions in the grid's unit, and n valid polygons, None for a box."""
+    if not isinstance(where, RangeQueries):
+        shapes = Shapes.of(where, crs)
+        if shapes is None:
+            return where, ()
+        polygons = shapes.on(grid)
+        return shapely.bounds(polygons), polygons
+    edges, polygons = where.boxes.copy(), np.full(len(where), None, dtype=object)
+    for rows, asked in where.parts():
+        if isinstance(asked, Shapes):
+            polygons[rows] = asked.on(grid)
+            edges[rows] = shapely.bounds(polygons[rows])
+    return edges, polygons
+
+
+def _in_cells(polygon: Any, grid: Grid) -> Any:
+    """A polygon with x in columns and y in rows of a grid; None stays."""
+    corner, steps = grid.bounds[:2], (grid.cell_width, grid.cell_height)
+    return None if polygon is None else shapely.transform(polygon, lambda at: (at - corner) / steps)
 
 
 def inside(boxes: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.bool_]:

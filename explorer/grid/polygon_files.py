@@ -25,7 +25,11 @@ _MOST_TEXT = 10**8
 
 
 def read_frame(
-    path: str | Path, columns: Sequence[str], what: str, optional: Sequence[str] = ()
+    path: str | Path,
+    columns: Sequence[str],
+    what: str,
+    optional: Sequence[str] = (),
+    texts: int = 0,
 ) -> Any:
     """A GeoDataFrame of the named columns and the geometry of a file.
 
@@ -35,6 +39,7 @@ def read_frame(
     columns : that it must have
     what : that the polygons are, such as "areas", for sentences
     optional : further columns, read where they are
+    texts : so many more columns are read, those of text in the order of the file
 
     Raises
     ------
@@ -57,11 +62,11 @@ def read_frame(
         if head.startswith(b"PAR1"):
             # A corner that is no number is refused later, by the name of its area.
             with np.errstate(invalid="ignore"):
-                return _read_parquet(path, columns, what, optional)
+                return _read_parquet(path, columns, what, optional, texts)
         if gdal.kind_of(path) is not None:
-            return _read_layer(path, columns, what, optional)
+            return _read_layer(path, columns, what, optional, texts)
         if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-            return _read_geojson(path, columns, what, optional)
+            return _read_geojson(path, columns, what, optional, texts)
     except InputError:
         raise
     except Exception as error:  # each reader has errors of its own
@@ -77,7 +82,9 @@ def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
             raise InputError(f"The {what} have no column {shown(column)}; choose among {listed}.")
 
 
-def _read_parquet(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
+def _read_parquet(
+    path: Path, columns: Sequence[str], what: str, optional: Sequence[str], most: int
+) -> Any:
     import geopandas
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -95,7 +102,8 @@ def _read_parquet(path: Path, columns: Sequence[str], what: str, optional: Seque
     facts = described["columns"][shape]
     has = [name for name in schema.names if name != shape]
     check_columns(has, columns, what)
-    columns = [*columns, *(name for name in optional if name in has)]
+    more = [name for name in has if _is_text(schema.field(name).type)][:most]
+    columns = [*dict.fromkeys([*columns, *(name for name in optional if name in has), *more])]
     if facts["encoding"] != "WKB":
         raise InputError(
             f"{path.name} stores shapes as {shown(facts['encoding'])}; write it with WKB."
@@ -104,7 +112,7 @@ def _read_parquet(path: Path, columns: Sequence[str], what: str, optional: Seque
     if size > MAX_BYTES:
         raise InputError(f"{path.name} unpacks to {size / 1e9:.1f} GB; simplify the polygons.")
     # A value that is repeated in every row stays one value, and cannot fill the memory.
-    wanted = [*dict.fromkeys(columns), shape]
+    wanted = [*columns, shape]
     texts = [name for name in wanted if _is_text(schema.field(name).type)]
     table = pq.read_table(path, columns=wanted, read_dictionary=texts)
     made: dict[str, Any] = {}
@@ -147,7 +155,9 @@ def _check_text(column: Any, name: str, what: str) -> None:
         raise InputError(f"The column {shown(name)} of the {what} holds too much text for names.")
 
 
-def _read_layer(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
+def _read_layer(
+    path: Path, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
+) -> Any:
     import pyogrio
 
     checked = gdal.checked(path)
@@ -166,13 +176,18 @@ def _read_layer(path: Path, columns: Sequence[str], what: str, optional: Sequenc
             f"{path.name} has {len(fitting)} layers that could be meant ({listed}); save the one "
             f"with the {what} as a file of its own."
         )
-    check_rows(int(infos[fitting[0]]["features"]), what)
-    has = list(map(str, infos[fitting[0]]["fields"]))
-    columns = [*columns, *(name for name in optional if name in has)]
+    about = infos[fitting[0]]
+    check_rows(int(about["features"]), what)
+    has = list(map(str, about["fields"]))
+    kinds = zip(has, about["ogr_types"], strict=True)
+    more = [name for name, kind in kinds if kind == "OFTString"][:texts]
+    columns = [*dict.fromkeys([*columns, *(name for name in optional if name in has), *more])]
     return pyogrio.read_dataframe(checked, layer=fitting[0], columns=columns)
 
 
-def _read_geojson(path: Path, columns: Sequence[str], what: str, optional: Sequence[str]) -> Any:
+def _read_geojson(
+    path: Path, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
+) -> Any:
     import geopandas
     from shapely.geometry import shape
 
@@ -185,6 +200,9 @@ def _read_geojson(path: Path, columns: Sequence[str], what: str, optional: Seque
         shapes.append(None if geometry is None else shape(geometry))
         check_rows(len(shapes), what)
         seen.update(dict.fromkeys(facts))
+        for name, value in facts.items():
+            if texts and isinstance(value, str) and name not in kept:
+                kept[name], texts = [None] * (len(shapes) - 1), texts - 1
         for name, values in kept.items():
             values.append(facts.get(name))
     check_columns(list(seen), columns, what)

@@ -16,15 +16,18 @@ from explorer.errors import InputError
 from explorer.grid.polygon_files import read_frame
 from explorer.queries.files import MAX_RECTANGLES, clean_name, no_formula
 from explorer.queries.geojson import finite
+from explorer.queries.name_columns import values_of
 
 
-def read_polygons(path: str | Path) -> tuple[Any, list[str]]:
+def read_polygons(path: str | Path, name_column: str = "") -> tuple[Any, list[str]]:
     """A GeoSeries of the polygons of a file, and their names.
 
     Parameters
     ----------
     path : GeoPackage, GeoJSON, GeoParquet or Shapefile
-        With a CRS, and a column "name" if there is one.
+        With a CRS.
+    name_column : str
+        The column with the names; without one "name", if there is such a column.
 
     Returns
     -------
@@ -34,19 +37,18 @@ def read_polygons(path: str | Path) -> tuple[Any, list[str]]:
     Raises
     ------
     InputError
-        For a file that is none, holds no row or too many, or has no CRS.
+        For a file that is none, holds no row or too many, or has no such column or no CRS.
     """
-    frame = read_frame(path, (), "polygons", optional=("name",))
+    asked = [name_column] if name_column else []
+    frame = read_frame(path, asked, "polygons", optional=("name",))
     if not len(frame) or len(frame) > MAX_RECTANGLES:
         raise InputError(
             f"{Path(path).name} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}."
         )
     if frame.crs is None:
         raise InputError(f"{Path(path).name} has no CRS; set one in the file, such as EPSG:4326.")
-    given = [None] * len(frame)
-    if "name" in frame.columns:
-        # What a table has for no name is NaN in most of these formats.
-        given = frame["name"].astype(object).where(frame["name"].notna(), None).tolist()
+    column = name_column or "name"
+    given = values_of(frame, column) if column in frame.columns else [None] * len(frame)
     return frame.geometry, [clean_name(name, number) for number, name in enumerate(given)]
 
 

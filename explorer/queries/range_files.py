@@ -11,8 +11,8 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
-from explorer.grid.polygon_files import read_frame
+from explorer.grid.polygon_files import check_columns, read_frame
 from explorer.queries.files import (
     MAX_RECTANGLES,
-    clean_name,
     content_of,
     csv_rows,
     read_rectangles,
 )
-from explorer.queries.geojson import is_geojson, read_shapes
+from explorer.queries.geojson import EDGES, is_geojson, read_shapes
+from explorer.queries.name_columns import MOST_COLUMNS, USUAL, offered, usual, values_of
 from explorer.queries.shapes import shape_of_text
 
 Floats = NDArray[np.float64]
@@ -49,15 +49,9 @@ _DAMAGED = (
 )
 # The parts of a Shapefile that are read; the first three must be there.
 _PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
-# Columns that name areas, the best first; in any case of letters.
-_NAMES = (
-    *("name", "name_en", "nam", "label", "title", "area_name", "namelsad", "lau_name"),
-    *("nuts_name", "name_latn", "gen", "nom", "nome", "nombre", "naam", "navn", "nazwa"),
-    *(f"name_{level}" for level in (5, 4, 3, 2, 1)),
-    *("borough", "district", "ward", "neighborhood", "neighbourhood", "community", "county"),
-    *("municipality", "commune", "gemeinde", "kommune", "arrondissement", "region", "state"),
-)
-_CASES = tuple(dict.fromkeys(made(each) for each in _NAMES for made in (str, str.upper, str.title)))
+# What says where a row lies, and names nothing; and what a table writes for a number.
+_NOTED = (*EDGES, "west", "south", "east", "north", "wkt", "crs")
+_NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,16 +63,25 @@ class RangeFile:
     boxes : (n, 4) in the grid's unit; of a polygon around it
     shapes : n valid polygons of shapely in the grid's unit, None for a box
     names : n texts, "" where the file has none
-    named : the column that they are from where it is not called name
+    column : the column that the names are from, "" where there is none
+    texts : n names by every column that they may be from instead
     """
 
     boxes: Floats
     shapes: Sequence[Any]
     names: Sequence[str]
-    named: str = ""
+    column: str = ""
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def named(self) -> str:
+        """The column that the names are from where it is not called name."""
+        return "" if self.column.lower() == "name" else self.column
 
 
-def read_ranges(source: str | Path | bytes, grid: Grid, name: str = "") -> RangeFile:
+def read_ranges(
+    source: str | Path | bytes, grid: Grid, name: str = "", name_column: str = ""
+) -> RangeFile:
     """Read boxes and polygons, whatever of both a file has.
 
     Parameters
@@ -90,21 +93,24 @@ def read_ranges(source: str | Path | bytes, grid: Grid, name: str = "") -> Range
     grid : Grid
     name : str
         What to call content that is given as bytes.
+    name_column : str
+        The column with the names; without one "name", or another that areas are often named in.
 
     Raises
     ------
     InputError
-        For a file that is missing, too large, of another format, or holds something else.
+        For a file that is missing, too large, of another format, has no such column, or holds
+        something else.
     """
     content, label = _content(source, name)
     kind = next((end for begins, end in _BEGINS.items() if content.startswith(begins)), "")
     if content.startswith(_SHAPEFILE):
         raise InputError(f"{label} is one of the files of a Shapefile; zip all of them together.")
     if kind:
-        return _of_polygons(content, kind, grid, label)
+        return _of_polygons(content, kind, grid, label, name_column)
     if is_geojson(content):
-        return _of_geojson(content, grid, label)
-    return _of_csv(content, grid, label)
+        return _of_geojson(content, grid, label, name_column)
+    return _of_csv(content, grid, label, name_column)
 
 
 def _content(source: str | Path | bytes, name: str) -> tuple[bytes, str]:
@@ -128,20 +134,36 @@ def _too_large(label: str) -> InputError:
     )
 
 
-def _of_geojson(content: bytes, grid: Grid, label: str) -> RangeFile:
+def _of_geojson(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFile:
     if grid.crs is not None and _has_own_crs(content):
-        return _of_polygons(content, ".geojson", grid, label)
-    boxes, names, found = read_shapes(content, grid, label, MAX_RECTANGLES)
-    named = ""
-    if all(each is None for each in names):
-        named, names = _named_by(_facts(content))
+        return _of_polygons(content, ".geojson", grid, label, name_column)
+    boxes, _, found = read_shapes(content, grid, label, MAX_RECTANGLES)
     shapes = [None if each is None else each.on(grid)[0] for each in found]
-    return RangeFile(_around(boxes, shapes), shapes, _texts(names, len(boxes)), named)
+    return _named(_around(boxes, shapes), shapes, _facts(content), name_column, label)
 
 
-def _facts(content: bytes) -> list[dict[str, Any]]:
+def _facts(content: bytes) -> dict[str, list[Any]]:
+    """What is said of the features, by its name; not what we note of their edges ourselves."""
     document = json.loads(content.decode("utf-8-sig"))
-    return [each.get("properties") or {} for each in document.get("features", [document])]
+    rows = [each.get("properties") or {} for each in document.get("features", [document])]
+    known = dict.fromkeys(key for row in rows for key in row if key not in _NOTED)
+    columns = {key: [row.get(key) for row in rows] for key in known}
+    return {key: values for key, values in columns.items() if any(v is not None for v in values)}
+
+
+def _named(
+    boxes: Floats,
+    shapes: Sequence[Any],
+    columns: Mapping[str, Sequence[Any]],
+    name_column: str,
+    label: str,
+) -> RangeFile:
+    """Rows with the names of the column that is asked for, else of the one that looks like it."""
+    if name_column:
+        check_columns([*columns], [name_column], f"rows of {label}")
+    column = name_column or usual(columns)
+    texts = offered(columns, column)
+    return RangeFile(boxes, shapes, texts.get(column, [""] * len(boxes)), column, texts)
 
 
 def _has_own_crs(content: bytes) -> bool:
@@ -155,13 +177,7 @@ def _has_own_crs(content: bytes) -> bool:
     return bool(named) and not re.search(r"CRS84|4326", json.dumps(named))
 
 
-def _named_by(rows: Sequence[dict[str, Any]]) -> tuple[str, list[Any]]:
-    has = {key for row in rows for key in row}
-    named = next((each for each in _CASES if each in has), "")
-    return named, [row.get(named) for row in rows]
-
-
-def _of_csv(content: bytes, grid: Grid, label: str) -> RangeFile:
+def _of_csv(content: bytes, grid: Grid, label: str, name_column: str) -> RangeFile:
     header, rows, _ = csv_rows(content)
     if "wkt" not in header:
         boxes, _ = read_rectangles(content, grid, label)
@@ -176,9 +192,21 @@ def _of_csv(content: bytes, grid: Grid, label: str) -> RangeFile:
         shapes = [
             None if each is None else Shapes(np.array([each]), None).on(grid)[0] for each in shapes
         ]
-    at = header.index("name") if "name" in header else len(header)
-    names = [row[at] if at < len(row) else None for row in rows]
-    return RangeFile(_around(boxes, shapes), shapes, _texts(names, len(boxes)))
+    columns = {
+        name: [row[at] if at < len(row) else None for row in rows]
+        for at, name in enumerate(header)
+        if name and name not in _NOTED
+    }
+    asked = name_column.strip().lower()
+    # Here everything is a text: what holds numbers alone is a name only where it is called so.
+    columns = {k: v for k, v in columns.items() if k in ("name", asked) or not _numbers(v)}
+    return _named(_around(boxes, shapes), shapes, columns, asked, label)
+
+
+def _numbers(cells: Sequence[str | None]) -> bool:
+    """Whether a column holds numbers: one, and no text."""
+    said = [each for each in cells if each and each.strip()]
+    return bool(said) and all(_NUMBER.fullmatch(each.strip()) for each in said)
 
 
 def _polygons_of(rows: Sequence[Sequence[str]], at: int, label: str) -> Iterable[Any]:
@@ -198,7 +226,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _of_polygons(content: bytes, kind: str, grid: Grid, label: str) -> RangeFile:
+def _of_polygons(content: bytes, kind: str, grid: Grid, label: str, name_column: str) -> RangeFile:
     if grid.crs is None:
         raise InputError(
             "This map is measured in cells and has no longitude and latitude; give boxes as CSV "
@@ -212,7 +240,8 @@ def _of_polygons(content: bytes, kind: str, grid: Grid, label: str) -> RangeFile
         else:
             path.write_bytes(content)
         try:
-            frame = read_frame(path, (), "polygons", optional=_CASES)
+            asked = [name_column] if name_column else []
+            frame = read_frame(path, asked, "polygons", USUAL, MOST_COLUMNS)
         except InputError as error:
             raise InputError(str(error).replace(path.name, label)) from error
     if not 1 <= len(frame) <= MAX_RECTANGLES:
@@ -220,14 +249,11 @@ def _of_polygons(content: bytes, kind: str, grid: Grid, label: str) -> RangeFile
     if frame.crs is None:
         raise InputError(f"{label} has no CRS; set one in the file, such as EPSG:4326.")
     shapes = list(Shapes(np.asarray(frame.geometry.array, dtype=object), frame.crs).on(grid))
-    named = next((each for each in _CASES if each in frame.columns), "")
-    names: list[Any] = [None] * len(frame)
-    if named:
-        # What a table has for no name is NaN in most of these formats.
-        names = frame[named].astype(object).where(frame[named].notna(), None).tolist()
     boxes = _around(np.full((len(shapes), 4), np.nan), shapes)
-    called = "" if named.lower() == "name" else named
-    return RangeFile(boxes, shapes, _texts(names, len(shapes)), called)
+    columns = {
+        name: values_of(frame, name) for name in frame.columns if name != frame.geometry.name
+    }
+    return _named(boxes, shapes, columns, name_column, label)
 
 
 def _unpacked(content: bytes, folder: Path, label: str) -> Path:
@@ -277,12 +303,3 @@ def _around(boxes: Floats, shapes: Sequence[Any]) -> Floats:
         if shape is not None:
             found[row] = shape.bounds
     return found
-
-
-def _texts(names: Sequence[Any], n: int) -> list[str]:
-    """Names in one short line each, "" for none."""
-    given = list(names)[:n] + [None] * (n - len(names))
-    return [
-        "" if each is None or not str(each).strip() else clean_name(each, number)
-        for number, each in enumerate(given)
-    ]

@@ -21,6 +21,8 @@ from explorer.scenario.polygons import Polygon, is_polygon
 
 #: The version of the format; another one is refused by its number.
 VERSION = 1
+#: No lesson has as many steps as a file may name.
+MOST_LESSON_STEPS = 99
 PAGES = ("explore", "compare", "learn", "trips", "country", "federated")
 _ENTRIES = (
     "scenario",
@@ -28,6 +30,7 @@ _ENTRIES = (
     "about",
     "page",
     "lesson",
+    "lesson_step",
     "city",
     "places",
     "side",
@@ -52,6 +55,8 @@ class Scenario:
     page : "explore", "compare", "learn", "trips", "country" or "federated"
     lesson : str
         Key of the lesson, on the Learn page only.
+    lesson_step : int, 0 to 99
+        The step inside the lesson, counted from 1; 0 is the one that its reader has come to.
     city : str
         Key of a city of the catalogue, see `explorer.cities.catalogue.cities`; of the page trips
         that of a set of trips, see `explorer.cities.trip_sets.trip_sets`; of the page country that
@@ -99,6 +104,7 @@ class Scenario:
 
     page: str = "explore"
     lesson: str = ""
+    lesson_step: int = 0
     # What depends on the page is filled in below.
     city: str = None  # type: ignore[assignment]
     places: str = ""
@@ -119,6 +125,9 @@ class Scenario:
         kind = self.kind
         clean: dict[str, Any] = {
             "lesson": checks.text(self.lesson, 60, "lesson"),
+            "lesson_step": checks.whole(
+                self.lesson_step, 0, MOST_LESSON_STEPS, "step of the lesson"
+            ),
             "city": _city(kind, self.city),
             "title": checks.text(self.title, 80, "title"),
             "about": checks.text(self.about, 300, "sentence 'about'"),
@@ -139,6 +148,10 @@ class Scenario:
         if clean["lesson"] and self.page != "learn":
             raise InputError(
                 "Only a scenario of the page learn has a lesson: leave the lesson out."
+            )
+        if clean["lesson_step"] and not clean["lesson"]:
+            raise InputError(
+                "The scenario names a step of a lesson and no lesson: give the lesson, too."
             )
         if kind.places:
             _fit(clean["boxes"] or (), clean["places"])
@@ -176,6 +189,8 @@ class Scenario:
         said["page"] = self.page
         if self.lesson:
             said["lesson"] = self.lesson
+        if self.lesson_step:
+            said["lesson_step"] = self.lesson_step
         said["city"] = self.city
         if self.places:
             said["places"] = self.places

@@ -60,6 +60,8 @@ def _table(scenario: Scenario) -> list[str]:
 def _screen(scenario: Scenario) -> str:
     if scenario.page == "learn":
         lesson = f", lesson={code.literal(scenario.lesson)}" if scenario.lesson else ""
+        if scenario.lesson_step:
+            lesson += f", lesson_step={scenario.lesson_step}"
         # Learn has no grid finer than that.
         side = f", side={scenario.side}" if scenario.side <= 1024 else ""
         call = f"Learn({code.literal(scenario.city)}{lesson}{side})"

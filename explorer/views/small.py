@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from explorer.views import palette
 
+_WAITING = "#7f8c9a"
+
 
 class SmallMap:
     """The whole of a grid as a picture of bytes; a wheel or a finger over it scrolls the page.
@@ -43,6 +45,10 @@ class SmallMap:
         )
         fig.axis.visible = False
         fig.grid.visible = False
+        # Until there is a picture its room is grey, in both themes; the page has grounds of its
+        # own for figures, so that a colour of the figure would not be seen.
+        edges = {"left": x0, "bottom": y0, "right": x1, "top": y1}
+        fig.quad(**edges, fill_color=_WAITING, fill_alpha=0.18, line_color=None)
         fig.image(
             "image", x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
         )

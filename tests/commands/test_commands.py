@@ -185,7 +185,25 @@ def test_shapes_that_are_no_rectangles_are_refused_or_asked_as_they_are(
     assert "noise_sd" in capsys.readouterr().out
 
 
+def test_polygons_are_named_by_the_column_that_is_given(map_file, tmp_path, capsys) -> None:
+    """Without it they have the names of a column called name, here none."""
+    corners = [[13.4, 52.52], [13.41, 52.52], [13.4, 52.53]]
+    facts = {"ward": "Mitte", "code": 7}
+    shape = {"type": "Polygon", "coordinates": [corners]}
+    feature = {"type": "Feature", "properties": facts, "geometry": shape}
+    path = tmp_path / "wards.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    asked = ["answer", map_file, "--polygons", str(path), "--format", "csv"]
+    for more, name in (((), "Q1"), (("--name-column", "ward"), "Mitte")):
+        assert main([*asked, *more]) == 0
+        (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+        assert row["name"] == name
+    said = refusal(capsys, *asked, "--name-column", "mayor")
+    assert "The polygons have no column 'mayor'; choose among 'ward', 'code'." in said
+
+
 BAD_ANSWERS = {
+    "names of no polygons": ("--rectangle 0 0 1 1 --name-column a", "--name-column is about"),
     "polygons and boxes": ("--polygons a.gpkg --rectangle 0 0 1 1", "Polygons are asked alone"),
     "no polygons": ("--polygons nowhere.gpkg", "no file nowhere.gpkg"),
     "nothing asked": ("", "no rectangle to answer"),

@@ -1,11 +1,14 @@
 """Workloads: the papers' distributions, the same boxes every time, everything inside the map."""
 
+import geopandas
 import numpy as np
 import pytest
+import shapely
 
 from explorer import UG, FrequencyMatrix, Grid, InputError
 from explorer.evaluate import evaluate
 from explorer.evaluate.workloads import AG_SIZES, NAMES, SQUARES, Workload, workload, workloads
+from explorer.grid.range_queries import RangeQueries
 
 SHAPE = (256, 320)
 
@@ -111,6 +114,29 @@ def test_own_rectangles_come_in_the_unit_of_the_grid():
     grid = Grid.from_bounds(1000, 2000, 1400, 2200, 3857, (20, 40))  # cells of 10 m
     mine = Workload.of("mine", [[1005, 2010, 1100, 2200]], grid)
     assert mine.boxes == pytest.approx(np.array([[[1, 0.5], [20, 10]]]))
+
+
+def test_polygons_come_in_cells_and_have_keys_of_their_own():
+    grid = Grid.from_bounds(1000, 2000, 1400, 2200, 3857, (20, 40))  # cells of 10 m
+    triangle = shapely.Polygon([(1005, 2010), (1100, 2010), (1100, 2200)])
+    mine = Workload.of("mine", triangle, grid)
+    assert mine.boxes == pytest.approx(np.array([[[1, 0.5], [20, 10]]]))
+    corners = shapely.get_coordinates(mine.shapes[0])
+    assert sorted(map(tuple, corners[:-1])) == [(0.5, 1.0), (10.0, 1.0), (10.0, 20.0)]
+    edges = np.array([triangle.bounds])
+    boxed = Workload.of("mine", edges, grid)
+    assert boxed.shapes == ()
+    assert boxed.key != mine.key
+    both = RangeQueries(np.tile(edges, (2, 1)), [None, triangle])
+    mixed = Workload.of("mine", both, grid)
+    assert [each is None for each in mixed.shapes] == [True, False]
+    assert mixed.key not in (mine.key, boxed.key, Workload.of("mine", both[[1, 0]], grid).key)
+    frame = geopandas.GeoSeries([triangle], crs=3857)
+    assert Workload.of("mine", frame, grid).key == mine.key
+    with pytest.raises(InputError, match="lies outside the grid"):
+        Workload.of("mine", shapely.box(5000, 5000, 6000, 6000), grid)
+    with pytest.raises(InputError, match="give each box its polygon or None"):
+        Workload("mine", mixed.boxes, shapes=(None,))
 
 
 def test_what_is_no_workload_is_refused():

@@ -32,6 +32,19 @@ def test_polygons_are_read_with_their_names(tmp_path: Path, ending: str) -> None
     assert read_polygons(tmp_path / "b.parquet")[1] == ["Q1", "Q2"]
 
 
+@pytest.mark.parametrize("ending", ["gpkg", "geojson", "parquet", "shp"])
+def test_another_column_may_hold_the_names(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    made = FRAME.assign(ward=["north", "south"], code=[7, 8])
+    made.to_parquet(path) if ending == "parquet" else made.to_file(path)
+    assert read_polygons(path, "ward")[1] == ["north", "south"]
+    assert read_polygons(path, "code")[1] == ["7", "8"]
+    with pytest.raises(InputError) as refused:
+        read_polygons(path, "mayor")
+    said = str(refused.value)
+    assert said == "The polygons have no column 'mayor'; choose among 'name', 'ward', 'code'."
+
+
 def test_files_without_polygons_or_a_crs_are_refused(tmp_path: Path) -> None:
     for frame, said in (
         (FRAME.iloc[:0], "holds 0 polygons"),

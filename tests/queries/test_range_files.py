@@ -66,6 +66,37 @@ def test_areas_of_every_format_are_asked_as_they_are(tmp_path, ending) -> None:
         np.testing.assert_allclose(found.boxes, [shape.bounds for shape in found.shapes])
 
 
+@pytest.mark.parametrize("ending", ["gpkg", "parquet", "zip", "geojson", "own.geojson", "csv"])
+def test_the_column_of_names_can_be_chosen(tmp_path, ending) -> None:
+    made = frame("NAME_2").assign(code=["x1", "x2", None], number=[7, 8, 9])
+    path = tmp_path / f"areas.{ending}"
+    if ending == "zip":
+        made.to_file(tmp_path / "wards.shp")
+        with zipfile.ZipFile(path, "w") as archive:
+            for each in tmp_path.glob("wards.*"):
+                archive.write(each, each.name)
+    elif ending == "parquet":
+        made.to_parquet(path)
+    elif ending == "csv":
+        table = made.drop(columns="geometry").assign(wkt=made.geometry.to_wkt())
+        table.to_csv(path, index=False)
+    else:
+        crs = {"geojson": 4326, "own.geojson": 25833}.get(ending, GRID.crs)
+        made.to_crs(crs).to_file(path)
+    lower = ending == "csv"
+    usual = read_ranges(path, GRID)
+    assert usual.named == ("name_2" if lower else "NAME_2")
+    assert usual.names == ["A", "", "=C"]
+    assert dict(usual.texts) == {usual.named: usual.names, "code": ["x1", "x2", ""]}
+    coded = read_ranges(path.read_bytes(), GRID, path.name, "code")
+    assert (coded.column, coded.names) == ("code", ["x1", "x2", ""])
+    assert coded.texts == usual.texts
+    assert read_ranges(path, GRID, name_column="number").names == ["7", "8", "9"]
+    with pytest.raises(InputError, match=r"have no column 'mayor'; choose among .*code") as refused:
+        read_ranges(path, GRID, name_column="mayor")
+    assert "NAME_2".lower() in str(refused.value).lower()
+
+
 def test_boxes_and_polygons_stand_in_one_csv() -> None:
     text = f'name,x0,y0,x1,y1,wkt\nHome,0,0,10,20,\nHill,,,,,"{SHAPES[0].wkt}"\n'
     found = read_ranges(text.encode(), GRID)

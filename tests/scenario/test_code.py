@@ -129,6 +129,9 @@ def test_the_notebook_of_a_lesson_ends_with_the_lesson() -> None:
     scenario = Scenario(page="learn", lesson="averaging")
     source = nbformat.reads(to_notebook(scenario), as_version=4).cells[-1].source
     assert source.endswith('Learn("madeup", lesson="averaging", side=1024)')
+    scenario = Scenario(page="learn", lesson="averaging", lesson_step=3)
+    source = nbformat.reads(to_notebook(scenario), as_version=4).cells[-1].source
+    assert source.endswith('Learn("madeup", lesson="averaging", lesson_step=3, side=1024)')
     source = nbformat.reads(to_notebook(Scenario(page="learn")), as_version=4).cells[-1].source
     assert source.endswith('Learn("madeup", side=1024)')
 

@@ -150,6 +150,12 @@ BAD = [
     ({"mechanisms": ["htf"], "page": "compare"}, "page compare has two mechanisms"),
     ({"mechanisms": ["htf"] * 3}, "has 3 mechanisms: give at most 2"),
     ({"lesson": "averaging"}, "Only a scenario of the page learn has a lesson"),
+    ({"page": "learn", "lesson_step": 2}, "names a step of a lesson and no lesson"),
+    (
+        {"page": "learn", "lesson": "a", "lesson_step": 100},
+        "step of the lesson of a scenario is 100",
+    ),
+    ({"page": "learn", "lesson": "a", "lesson_step": True}, "step of the lesson"),
     ({"boxes": 3}, "entry 'boxes' of a scenario is 3: give a list"),
     ({"boxes": [[0, 0, 1, 1]] * 201}, "has 201 boxes: give at most 200"),
     ({"boxes": [[0, 0, 1]]}, "four edges"),

@@ -8,7 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import panel as pn
+
 from explorer.app.boxes.importing import take_file, take_rows
+from explorer.app.boxes.naming import Naming
 from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
@@ -94,14 +97,16 @@ class BoxExchange:
                 **look,
             )
             self.saves.append(self.answers)
+        self._columns = pn.Column(margin=0, visible=False)
         self.view = ui.wrapping(
-            *(self.add, self.delete, *self.steps, *beside, *self.saves, self.file)
+            *(self.add, self.delete, *self.steps, *beside, *self.saves, self.file, self._columns)
         )
 
     def reset(self) -> None:
         """Another grid: GeoJSON is for places on the Earth, and has one shape for a row."""
         chosen = self._rectangles
         self.saves[1].visible = chosen.grid.crs is not None and len(chosen.grids) == 1
+        self._offer(None)
 
     def _add(self, add: Callable[[], None], _event: Any) -> None:
         try:
@@ -164,4 +169,28 @@ class BoxExchange:
         if len(chosen.grids) > 1:
             self._told_of(take_rows(chosen, *self._rows(data, name), name))
         else:
-            self._told_of(take_file(chosen, read_ranges(data, chosen.grid, name), name))
+            taken = take_file(chosen, read_ranges(data, chosen.grid, name), name)
+            self._offer(taken.naming)
+            self._told_of(taken.sentence())
+
+    def _offer(self, naming: Naming | None) -> None:
+        """Let the column of names be chosen again where a file has several."""
+        columns = {} if naming is None else naming.columns
+        self._columns.visible = bool(columns)
+        if naming is None or not columns:
+            self._columns.objects = []
+            return
+        select = ui.Select(
+            label="Names from the column",
+            options=columns,
+            value=naming.column,
+            size="small",
+            width=210,
+            margin=(2, 8, 6, 0),
+        )
+        ui.bind(select, partial(self._name_by, naming), self._refused)
+        self._columns.objects = [select]
+
+    def _name_by(self, naming: Naming, column: str) -> None:
+        self._told_of(naming.name_by(self._rectangles, column))
+        self._changed()

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.boxes import polygons
+from explorer.app.boxes.naming import Naming, same_question
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.errors import InputError
-from explorer.grid.range_queries import same_shape
 from explorer.queries.boxes import MOST_BOXES
 from explorer.queries.range_files import RangeFile
 from explorer.views.markup import safe_text
@@ -33,6 +32,7 @@ class Taken:
     outside: int = 0
     already: int = 0
     renamed: list[tuple[str, str]] = field(default_factory=list)
+    naming: Naming | None = None
 
     def sentence(self) -> str:
         """All of it, to be read out."""
@@ -83,12 +83,13 @@ def take_rows(
     return taken.sentence()
 
 
-def take_file(chosen: Rectangles, file: RangeFile, label: str) -> str:
+def take_file(chosen: Rectangles, file: RangeFile, label: str) -> Taken:
     """Add the boxes and polygons of a file that lie on the map, all or none.
 
     Returns
     -------
-    What is to be said: how many were read, which got other names, and what was left out.
+    What is to be said: how many were read, which got other names, and what was left out; and by
+    which columns the rows may be named instead.
 
     Raises
     ------
@@ -97,8 +98,12 @@ def take_file(chosen: Rectangles, file: RangeFile, label: str) -> str:
     """
     taken = Taken(safe_text(label, _LABEL) or "the file", file.named)
     rows: list[tuple[Any, str, Any]] = []
+    # Rows of the file and of the page: those that stand there can have other names, too.
+    numbers, standing = [], []
     bounds = chosen.grid.bounds
-    for box, name, shape in zip(file.boxes, file.names, file.shapes, strict=True):
+    for number, (box, name, shape) in enumerate(
+        zip(file.boxes, file.names, file.shapes, strict=True)
+    ):
         x0, y0, x1, y1 = box
         if x0 >= bounds[2] or x1 <= bounds[0] or y0 >= bounds[3] or y1 <= bounds[1]:
             taken.outside += 1
@@ -115,10 +120,13 @@ def take_file(chosen: Rectangles, file: RangeFile, label: str) -> str:
         else:
             beyond = x0 < bounds[0] or y0 < bounds[1] or x1 > bounds[2] or y1 > bounds[3]
             taken.cut += bool(beyond)
-        if _stands(chosen, box, name, shape):
+        stands = _stands(chosen, box, name, shape)
+        if stands is not None:
             taken.already += 1
+            standing.append((number, stands))
             continue
         rows.append((box, name, shape))
+        numbers.append(number)
     if not rows and not taken.already:
         what = "The row" if taken.outside == 1 else f"All {taken.outside:,} rows"
         verb = "lies" if taken.outside == 1 else "lie"
@@ -135,7 +143,9 @@ def take_file(chosen: Rectangles, file: RangeFile, label: str) -> str:
     taken.polygons = sum(shape is not None for shape in chosen.shapes[first:])
     taken.boxes = len(chosen) - first - taken.polygons
     taken.renamed = _renamed([name for _, name, _ in rows], chosen.names[first:])
-    return taken.sentence()
+    standing += zip(numbers, range(first, len(chosen)), strict=True)
+    taken.naming = Naming(file, standing, chosen)
+    return taken
 
 
 def _renamed(given: Sequence[str], got: Sequence[str]) -> list[tuple[str, str]]:
@@ -143,11 +153,11 @@ def _renamed(given: Sequence[str], got: Sequence[str]) -> list[tuple[str, str]]:
     return [(old, new) for old, new in pairs if old and old != new]
 
 
-def _stands(chosen: Rectangles, box: Any, name: str, shape: Any) -> bool:
-    """Whether there is the same question under the same name."""
+def _stands(chosen: Rectangles, box: Any, name: str, shape: Any) -> int | None:
+    """The row that is the same question under the same name; None where there is none."""
     for row, called in enumerate(chosen.names):
-        if name in ("", called) and np.abs(chosen.boxes[row] - box).max() < 1e-3:
-            other = chosen.shapes[row]
-            if same_shape(shape, other):
-                return True
-    return False
+        if name in ("", called) and same_question(
+            chosen.boxes[row], chosen.shapes[row], box, shape
+        ):
+            return row
+    return None

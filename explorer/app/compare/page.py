@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import panel as pn
-from numpy.typing import NDArray
 
 from explorer.app.compare.drawer import CompareDrawer
 from explorer.app.compare.pair import Pair, score, why
@@ -198,10 +196,9 @@ class Compare(MapPage):
     def _boxes(self) -> Queries:
         return self.rectangles.queries
 
-    def _source(self) -> tuple[CityData, NDArray[np.float64], int]:
-        """City and boxes of the sweep, and how many polygons it leaves out."""
-        plain = np.array([shape is None for shape in self.rectangles.shapes], dtype=bool)
-        return self.parts.known(), self.rectangles.boxes[plain], int((~plain).sum())
+    def _source(self) -> tuple[CityData, Queries]:
+        """City and questions of the sweep."""
+        return self.parts.known(), self.rectangles.queries
 
     # What is read beside the maps.
 

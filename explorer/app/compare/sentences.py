@@ -19,18 +19,6 @@ _TURNS = " The ranking turns round with the metric: "
 NOTHING = "Nothing has been drawn yet: start the sweep."
 
 
-def about_polygons(number: int) -> str:
-    """What a sweep does not ask about; nothing where there is no polygon.
-
-    >>> about_polygons(2)
-    '2 polygons of the table are left out: a sweep asks about rectangles alone.'
-    """
-    if not number:
-        return ""
-    said = "1 polygon of the table is" if number == 1 else f"{number:,} polygons of the table are"
-    return f"{said} left out: a sweep asks about rectangles alone."
-
-
 def about_curves(found: Findings) -> str:
     """Who is lowest where, with the figures."""
     curves = found.curves

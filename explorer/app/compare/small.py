@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from explorer.app.curator.maps import colours_of
 from explorer.app.curator.small import SmallScreen, card
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
-from explorer.app.state.explore import ExploreState
+from explorer.app.state.compare import CompareState
 from explorer.grid.grid import Grid
 from explorer.views.small import SmallMap
 
@@ -21,13 +22,13 @@ class SmallMaps:
 
     Parameters
     ----------
-    state : ExploreState
+    state : CompareState
     grid : Grid
-    n : how many epsilons a row has
+    epsilons : of the maps of a row
     """
 
-    def __init__(self, state: ExploreState, grid: Grid, n: int) -> None:
-        self._state, self._n = state, n
+    def __init__(self, state: CompareState, grid: Grid, epsilons: Sequence[float]) -> None:
+        self._state, self._n = state, (n := len(epsilons))
         self.views = [
             SmallMap(grid.bounds, f"Small map {letter}") for letter in "AB" for _ in range(n)
         ]
@@ -40,7 +41,19 @@ class SmallMaps:
             ]
             rows += [self._titles[side], ui.wrapping(*cards, gap="8px 12px")]
         self.view = pn.Column(*rows, sizing_mode="stretch_width", margin=0)
+        self._announce(epsilons)
         self.restyle()
+
+    def _announce(self, epsilons: Sequence[float]) -> None:
+        """Say what is to come: drawing takes seconds, and the room for it is there at once."""
+        for side in range(2):
+            self._entitle(side, self._state.sides[side].kind.title)
+            for place, epsilon in enumerate(epsilons):
+                caption = self._captions[side * self._n + place]
+                put(caption, f"<p><b>epsilon {epsilon:g}</b>: being drawn</p>")
+
+    def _entitle(self, side: int, title: str) -> None:
+        put(self._titles[side], f"<h3>{'AB'[side]}: {title}</h3>")
 
     def show(self, screen: SmallScreen) -> None:
         """Put computed pictures on the maps and say what they are."""
@@ -52,7 +65,7 @@ class SmallMaps:
             put(self._captions[i], f"<p><b>epsilon {made.epsilon:g}</b>: {count}</p>")
             spoken = f"Small map {letter}, {made.title} at epsilon {made.epsilon:g}: {count}"
             self.views[i].show(screen.pictures[i], spoken)
-            put(self._titles[i // self._n], f"<h3>{letter}: {made.title}</h3>")
+            self._entitle(i // self._n, made.title)
 
     def restyle(self) -> None:
         """Apply the palette."""

@@ -73,7 +73,7 @@ class Stage:
             return False
         self.maps = PrivatePair(self._state, data.grid, self._viewed, self._drawn)
         self.maps.stand_in(self.view)
-        self.small = SmallMaps(self._state, data.grid, len(FOUR))
+        self.small = SmallMaps(self._state, data.grid, FOUR)
         self.small_view.objects = [self.small.view]
         return True
 

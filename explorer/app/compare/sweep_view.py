@@ -7,9 +7,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import panel as pn
-from numpy.typing import NDArray
 
 from explorer.app.compare import sentences
 from explorer.app.compare.findings import Findings, Question, find
@@ -28,11 +26,12 @@ from explorer.app.work.document import when_loaded
 from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.evaluate import plan
+from explorer.grid.range_queries import Queries
 from explorer.views.charts import Candlesticks, ErrorCurves
 from explorer.views.tables import details
 
-#: What the visitor looks at: the city on screen and the boxes (n, 4) of the table.
-Source = Callable[[], tuple[CityData, NDArray[np.float64], int]]
+#: What the visitor looks at: the city on screen, and the boxes and polygons of the table.
+Source = Callable[[], tuple[CityData, Queries]]
 
 
 class SweepView:
@@ -41,8 +40,7 @@ class SweepView:
     Parameters
     ----------
     state : CompareState
-    source : returns city, boxes and how many polygons are no boxes; raises InputError while there
-        is no city
+    source : returns city, boxes and polygons; raises InputError while there is no city
     refused : shows a sentence
     kept : where results are
     """
@@ -62,7 +60,7 @@ class SweepView:
         self.controls = SweepControls(state, refused, self.start, self.sweep.cancel, self._saved)
         self._said = {name: html_pane(margin=(4, 0)) for name in ("curves", "sticks", "rank")}
         self._twins = {name: html_pane(margin=(2, 0, 0, 0)) for name in ("curves", "sticks")}
-        self._ranking, self._left_out = html_pane(), html_pane()
+        self._ranking = html_pane()
         # Empty axes say nothing: they appear with the first results.
         self._results = pn.Column(
             ui.wrapping(
@@ -80,7 +78,6 @@ class SweepView:
         self.view = pn.Column(
             section("Error against epsilon", words("compare")["Sweep"]),
             self.controls.view,
-            self._left_out,
             self._results,
             sizing_mode="stretch_width",
             margin=0,
@@ -91,16 +88,8 @@ class SweepView:
 
     def refresh(self) -> None:
         """Show what is known for the present choices; nothing is drawn."""
-        put(self._left_out, f'<p class="quiet">{sentences.about_polygons(self._polygons())}</p>')
         self.controls.sides(*(side.kind.title for side in self._state.sides))
         when_loaded(self.worker.ask)
-
-    def _polygons(self) -> int:
-        """How many of the table the chosen questions leave out."""
-        try:
-            return self._source()[2] if self._state.workload == DRAWN else 0
-        except InputError:
-            return 0
 
     def boxes_changed(self) -> None:
         """The boxes of the table are other ones."""
@@ -138,7 +127,7 @@ class SweepView:
     # From choices to findings.
 
     def _question(self) -> Question:
-        data, boxes, _ = self._source()
+        data, boxes = self._source()
         state = self._state
         found = asked(data.grid, boxes, [state.workload])
         return Question(
@@ -155,13 +144,10 @@ class SweepView:
         return find(question, self._kept, self.findings)
 
     def _order(self) -> Order:
-        data, boxes, polygons = self._source()
+        data, boxes = self._source()
         state = self._state
         if state.workload == DRAWN and not len(boxes):
-            said = sentences.about_polygons(polygons)
-            raise InputError(
-                f"Draw a box on the map first: the sweep asks about your boxes. {said}".strip()
-            )
+            raise InputError("Draw a box on the map first: the sweep asks about your boxes.")
         made = [each.mechanism for each in series_of(state)]
         if not made:
             raise InputError("No mechanism is in the sweep: tick one, or A and B.")
@@ -196,7 +182,7 @@ class SweepView:
 
     def _saved(self) -> io.BytesIO:
         """All results of the present choices, as `evaluate` writes them."""
-        data, boxes, _ = self._source()
+        data, boxes = self._source()
         tasks = plan([s.mechanism for s in series_of(self._state)], EPSILONS, self._state.seeds)
         workloads = asked(data.grid, boxes, [*FIXED, DRAWN])
         table = saved_table(self._kept, data, tasks, workloads)

@@ -18,7 +18,6 @@ from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.presenting import Presenting
 from explorer.app.curator.scenarios import Scenarios
-from explorer.app.curator.story_controls import StoryControls
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_parts import Tag
@@ -78,13 +77,12 @@ class MapPage(CuratorPage):
             beside=[self.table.edit_places],
             told=parts.message.inform,
         )
-        self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released)
+        self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released, self.story)
         self.presenting = Presenting(parts, self.tools, self.table, self._presented)
         self.cross_hair = CrossHair(self.read_at)
         self.cross_hair.button.visible = bool(self.MAPS)
         self.tools.view.append(self.cross_hair.button)
         self.tools.view.extend([self.presenting.reveal, self.presenting.button])
-        self.scenarios.stories = self._controls_of_stories
         self.history = History(parts.state, parts.rectangles)
         self.keys = Keys(self.pressed)
         self.editing = BoxEditing(
@@ -288,10 +286,6 @@ class MapPage(CuratorPage):
         self.highlight()
         soon(self.numbers)
         self.scenarios.follow()
-
-    def _controls_of_stories(self) -> StoryControls:
-        """What the drawer offers about stories; made when its section is first opened."""
-        return StoryControls(self.story, self.scenarios.present, self.parts.refuse)
 
     def _taken(self) -> None:
         """The choices are those of a scenario: show its controls, its boxes and a preview of it."""

@@ -127,9 +127,10 @@ class CuratorPage(AppPage):
         )
         self._reading = Background(self.message)
         self._going_back = False
+        # Before the parts: a section that was left open is filled when it is made.
+        self.story = StoryBar(self.KEY, self.links, self.take_screen, self.message)
         self.build(self.parts)
         self._waiting = Waiting(self.body, self.message.view)
-        self.story = StoryBar(self.KEY, self.links, self.take_screen, self.message)
         self.body.append(self.story.view)
         self.state.param.watch(lambda *_: self.look_for_city(), [*self.PLACE])
         self.live()

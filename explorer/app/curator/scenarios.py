@@ -8,38 +8,34 @@ import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 import panel as pn
 
 from explorer.app.curator.parameters import help_pane
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.screen_file import screen_file
 from explorer.app.curator.start import (
-    ARGUMENT,
     known_city,
-    known_lesson,
     not_here,
     present,
     take,
+    way_to,
 )
+from explorer.app.curator.story_bar import StoryBar
 from explorer.app.curator.story_controls import StoryControls
 from explorer.app.curator.workspace import STAYED, Workspace
 from explorer.app.kit import ui
-from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
-from explorer.app.kit.theme import SMALL_BUTTON
 from explorer.app.kit.words import words
 from explorer.errors import InputError
-from explorer.scenario import Scenario, presets, to_notebook, to_python
-from explorer.scenario.story import screens
+from explorer.scenario import Scenario, Story, presets, to_notebook, to_python
 from explorer.views.markup import safe_text
 
 #: Milliseconds without a change after which the address follows.
 QUIET = 700
 #: Milliseconds without a change after which other pages of the tab are told.
 KEEP = 100
-_MOST_BYTES = 1_000_000
 _NONE = "Choose one"
 
 
@@ -52,6 +48,7 @@ class Scenarios:
     parts : of the page
     taken : called after the choices and boxes of a scenario were taken
     released : returns whether a drawn release is on the screen
+    bar : shows stories, where the page has some
     """
 
     def __init__(
@@ -60,6 +57,7 @@ class Scenarios:
         parts: PageParts,
         taken: Callable[[], None],
         released: Callable[[], bool] = lambda: False,
+        bar: StoryBar | None = None,
     ) -> None:
         self._page, self._parts = page, parts
         self._state, self._rectangles, self._message = parts.state, parts.rectangles, parts.message
@@ -67,13 +65,12 @@ class Scenarios:
         self._waiting: Scenario | None = parts.opening.scenario
         self._served = self._armed = self._keeping = False
         self._workspace = Workspace(page, parts.opening, parts.tab)
-        self._attempts = Attempts()
         self._link_button: Any = None
         #: The menu of presets once the section was open, and the link of the chosen one's screen.
         self.preset: Any = None
         self._preset_link: str | None = None
-        #: Makes what the section has about stories, where the page shows some.
-        self.stories: Callable[[], StoryControls] | None = None
+        self._bar = bar
+        #: What the section has about stories once it was open.
         self.told: StoryControls | None = None
         self._changed_at = 0.0
         self._address: str | None = None
@@ -159,15 +156,9 @@ class Scenarios:
             self._message.inform(text, 20)
 
     def _leave(self, scenario: Scenario) -> None:
-        found = [each.address for each in self._parts.links if each.key == scenario.page]
-        if not self._served or not found:
+        if not self._served:
             raise InputError(not_here(scenario))
-        what = f"{ARGUMENT}={scenario.to_link()}"
-        if scenario.lesson:
-            known_lesson(scenario)
-            # Learn opens by the lesson; the experiments there have settings of their own.
-            what = f"lesson={quote(scenario.lesson)}"
-        self._browser.go(f"./{found[0]}?{what}")
+        self._browser.go(way_to(scenario, self._parts.links))
 
     # The address.
 
@@ -271,18 +262,9 @@ class Scenarios:
                 ("Save scenario", "scenario.yaml"),
             )
         ]
-        self.file = ui.Upload(
-            _MOST_BYTES,
-            label="Open scenario",
-            accept=".yaml,.yml",
-            uploaded_label="Open scenario",
-            stylesheets=[SMALL_BUTTON],
-            **look,
-        )
-        self.file.refused = self._message.refuse
-        self.file.param.watch(self._read, "value")
-        if self.stories is not None:
-            self.told = self.stories()
+        self.file = screen_file("Open scenario", self._opened, self._message.refuse)
+        if self._bar is not None:
+            self.told = StoryControls(self._bar, self.present, self._message.refuse)
         self._holder.objects = [
             *([] if self.told is None else [self.told.view]),
             help_pane(words("scenario")["Scenarios"]),
@@ -340,19 +322,12 @@ class Scenarios:
             self._tell(text)
         return io.BytesIO(text.encode())
 
-    def _read(self, event: Any) -> None:
-        if not event.new:
-            return
-        with self._attempts.another():
-            try:
-                found = screens(event.new)
-                if isinstance(found, Scenario):
-                    self.open(found)
-                elif self.told is not None:
-                    self.told.take(found)
-            except InputError as error:
-                self._message.refuse(str(error))
-        self.file.clear()
+    def _opened(self, found: Scenario | Story) -> None:
+        """A file was opened."""
+        if isinstance(found, Scenario):
+            self.open(found)
+        elif self.told is not None:
+            self.told.take(found)
 
     def _tell(self, sentence: str) -> None:
         put(self._status, f'<p class="help" role="status">{html.escape(sentence)}</p>')

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
+from urllib.parse import urlencode
 
 import panel as pn
 
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.kit.navigation import Link
 from explorer.app.kit.tab import LEFT, SHARED
 from explorer.app.kit.tab import OWN as OWN_LINK
 from explorer.cities.catalogue import cities
@@ -22,6 +25,8 @@ from explorer.teaching import lessons
 
 #: The part of an address that carries a scenario.
 ARGUMENT = OWN_LINK
+#: The parts of an address that name a lesson and the step inside it, counted from 1.
+LESSON, LESSON_STEP = "lesson", "lesson_step"
 #: The city key of what a visitor or a notebook brought along.
 OWN = "yours"
 _OWN = {
@@ -128,6 +133,37 @@ def not_here(scenario: Scenario) -> str:
     )
 
 
+def way_to(scenario: Scenario, links: Sequence[Link], **more: Any) -> str:
+    """The address of a scenario on the page that it is of; ``more`` goes along.
+
+    Raises
+    ------
+    InputError
+        For a page that this server or notebook does not have, or a lesson that is not here.
+    """
+    found = [each.address for each in links if each.key == scenario.page]
+    if not found:
+        raise InputError(not_here(scenario))
+    known_lesson(scenario)
+    # Learn opens by the lesson; the experiments there have settings of their own.
+    what = of_lesson(scenario) or {ARGUMENT: scenario.to_link()}
+    return f"./{found[0]}?{urlencode({**what, **more})}"
+
+
+def of_lesson(scenario: Scenario | None) -> dict[str, str]:
+    """What an address says of the lesson of a scenario; nothing of one without."""
+    if scenario is None or not scenario.lesson:
+        return {}
+    step = {LESSON_STEP: str(scenario.lesson_step)} if scenario.lesson_step else {}
+    return {LESSON: scenario.lesson, **step}
+
+
+def argument(name: str) -> str:
+    """What the address of this session says under a name, "" where it says nothing."""
+    given = (pn.state.session_args.get(name) or [b""])[0]
+    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)
+
+
 def known_lesson(scenario: Scenario) -> None:
     """Refuse a scenario of a lesson that is not here, in one sentence."""
     known = [name for each in lessons()[0] for name in (each.key, each.experiment)]
@@ -172,8 +208,8 @@ def present(
         For a city that exists in this session only.
     """
     kind, own = kind_of(page), state.city == OWN
-    if own and not instead:
-        raise InputError(_OWN[kind.about])
+    if not instead:
+        refuse_own(state.city, page)
     boxes: tuple[Any, ...] | None = tuple(
         row_of(*each)
         for each in zip(rectangles.boxes, rectangles.names, rectangles.shapes, strict=True)
@@ -200,6 +236,12 @@ def present(
         sweep=sweep,
         pair=pair,
     )
+
+
+def refuse_own(city: str, page: str) -> None:
+    """Refuse the key of a city that exists in this session only."""
+    if city == OWN:
+        raise InputError(_OWN[kind_of(page).about])
 
 
 def _plain(state: Any, scenario: Scenario) -> dict[str, Any]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import panel as pn
 
-from explorer.app.curator.start import ARGUMENT, known_lesson, not_here
+from explorer.app.curator.start import ARGUMENT, LESSON_STEP, argument, of_lesson, way_to
 from explorer.app.curator.story_shelf import SHELF
 from explorer.app.kit import ui
 from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import put
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link
+from explorer.app.kit.tab import MAKING
 from explorer.app.kit.theme import CSS
 from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
@@ -58,6 +58,8 @@ class StoryBar:
         self._page, self._links, self._take, self._message = page, links, take, message
         self.story: Story | None = None
         self.number = 0
+        #: The key of the story that is being made; it goes along from page to page.
+        self.making = argument(MAKING)
         self._built = False
         self.view = pn.Column(
             sizing_mode="stretch_width", visible=False, margin=0, stylesheets=[_BAR]
@@ -65,7 +67,7 @@ class StoryBar:
 
     def look_at_address(self) -> None:
         """Go on with the story of this session's address, ``?story=KEY&step=2``."""
-        key, step = _argument("story"), _argument("step")
+        key, step = argument("story"), argument("step")
         if not key:
             return
         try:
@@ -74,8 +76,8 @@ class StoryBar:
             self._message.refuse(str(error))
             return
         number = int(step) - 1 if step.isdecimal() and len(step) < 4 else 0
-        # The address of a step brings its screen along.
-        brought = bool(_argument(ARGUMENT) or _argument("lesson"))
+        # The address of a step brings its screen along; of a lesson's it lacks city and grid.
+        brought = bool(argument(ARGUMENT))
         self.open(story, min(max(number, 0), len(story.steps) - 1), show=not brought)
 
     def open(self, story: Story, number: int = 0, *, show: bool = True) -> None:
@@ -104,8 +106,8 @@ class StoryBar:
             return
         self._say(number)
         query = {"story": SHELF.put(self.story), "step": str(number + 1)}
-        if screen is not None and screen.lesson:
-            query["lesson"] = screen.lesson
+        if lesson := of_lesson(screen):
+            query |= {LESSON_STEP: "", **lesson}
         self._browser.query(**query)
 
     def close(self) -> None:
@@ -124,17 +126,11 @@ class StoryBar:
         return named[-1] if named else None
 
     def _lead(self, screen: Scenario, number: int) -> None:
-        found = [each.address for each in self._links if each.key == screen.page]
-        if not found:
-            raise InputError(not_here(screen))
         assert self.story is not None
-        query = {"story": SHELF.put(self.story), "step": number + 1}
-        if screen.lesson:
-            known_lesson(screen)
-            what = f"lesson={quote(screen.lesson)}"
-        else:
-            what = f"{ARGUMENT}={screen.to_link()}"
-        self._browser.go(f"./{found[0]}?{what}&{urlencode(query)}")
+        query: dict[str, Any] = {"story": SHELF.put(self.story), "step": number + 1}
+        if self.making:
+            query[MAKING] = self.making
+        self._browser.go(way_to(screen, self._links, **query))
 
     def _build(self) -> None:
         look: dict[str, Any] = {"size": "small", "margin": (0, 8, 4, 0)}
@@ -191,8 +187,3 @@ class StoryBar:
             return
         text = safe_text(self.story.steps[self.number].notes, 1100) or "No notes for this step."
         put(self.noted, f'<p class="notes">{html.escape(text)}</p>')
-
-
-def _argument(name: str) -> str:
-    given = (pn.state.session_args.get(name) or [b""])[0]
-    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)

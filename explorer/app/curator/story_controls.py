@@ -11,8 +11,11 @@ import panel as pn
 
 from explorer.app.curator.parameters import help_pane
 from explorer.app.curator.story_bar import StoryBar
+from explorer.app.curator.story_shelf import SHELF
 from explorer.app.kit import ui
+from explorer.app.kit.browser import Browser
 from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.tab import MAKING
 from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Step, Story
@@ -31,21 +34,26 @@ class StoryControls:
     bar : shows a story
     present : returns the screen, or raises `InputError`
     refused : shows a sentence
+    what : what the page calls its screen
     """
 
     def __init__(
-        self, bar: StoryBar, present: Callable[[], Scenario], refused: Callable[[str], None]
+        self,
+        bar: StoryBar,
+        present: Callable[[], Scenario],
+        refused: Callable[[str], None],
+        what: str = "screen",
     ) -> None:
-        self._bar, self._present, self._refused = bar, present, refused
+        self._bar, self._present, self._refused, self._what = bar, present, refused, what
         self.made: Story | None = None
         known = {safe_text(each.title or key): key for key, each in stories().items()}
         self.tour = self._button("Take the tour", lambda: self._open(TOUR), variant="contained")
         self.choice = ui.Select(label="Story", options={_NONE: "", **known}, value="", **ui.WIDE)
         ui.bind(self.choice, self._chosen, refused)
-        self.text = _line("What this screen shows", TEXT)
+        self.text = _line(f"What this {what} shows", TEXT)
         self.ask = _line("What to ask", ASK)
         self.notes = _line("Notes for the presenter", NOTES)
-        self.add = self._button("Add this screen to the story", self._add)
+        self.add = self._button(f"Add this {what} to the story", self._add)
         self.save = ui.FileDownload(
             label="Save story",
             filename="story.yaml",
@@ -58,6 +66,7 @@ class StoryControls:
         self.play = self._button("Show the story", self._show)
         self.play.visible = False
         self.status = html_pane(margin=(0, 10))
+        self._browser = Browser(lambda _text: None)
         self.view = pn.Column(
             html_pane('<h2 class="section">Stories</h2>', margin=(0, 10)),
             help_pane(words("scenario")["Stories"]),
@@ -68,14 +77,15 @@ class StoryControls:
             self.notes,
             ui.wrapping(self.add, self.play, self.save, margin=(4, 10)),
             self.status,
+            self._browser.view,
             sizing_mode="stretch_width",
             margin=0,
         )
+        self._go_on()
 
     def take(self, story: Story) -> None:
         """Open a story that came as a file; further screens are added to it."""
-        self.made = story
-        self._offer()
+        self._keep(story)
         self._bar.open(story)
 
     def _open(self, key: str) -> None:
@@ -93,22 +103,37 @@ class StoryControls:
                 each.value_input or each.value or "" for each in (self.text, self.ask, self.notes)
             )
             if not text.strip():
-                raise InputError("Say first what this screen shows, in the field above.")
+                raise InputError(f"Say first what this {self._what} shows, in the field above.")
             step = Step(text, self._present(), ask, notes)
             made = self.made
-            self.made = Story((step,), "My story") if made is None else made.with_step(step)
-            self.made.to_yaml()
+            longer = Story((step,), "My story") if made is None else made.with_step(step)
+            longer.to_yaml()
         except InputError as error:
             self._tell(str(error))
             return
         for each in (self.text, self.ask, self.notes):
             each.value = each.value_input = ""
-        self._offer()
-        count = len(self.made.steps)
-        self._tell(f"The story has {count} step{'' if count == 1 else 's'}: save it as a file.")
+        self._keep(longer)
 
-    def _offer(self) -> None:
-        self.save.visible = self.play.visible = self.made is not None
+    def _go_on(self) -> None:
+        """Go on with the story that was begun on another page, if the server still has it."""
+        try:
+            self._offer(SHELF.find(self._bar.making))
+        except InputError:
+            self._bar.making = ""
+
+    def _keep(self, story: Story) -> None:
+        """Keep what is being made: the address takes it along, to other pages too."""
+        self._bar.making = SHELF.put(story, self._bar.making)
+        self._browser.query(**{MAKING: self._bar.making})
+        self._offer(story)
+
+    def _offer(self, story: Story) -> None:
+        self.made = story
+        self.save.visible = self.play.visible = True
+        count = len(story.steps)
+        steps = f"{count} step{'' if count == 1 else 's'}"
+        self._tell(f"The story has {steps}: go on, on other pages too, or save it as a file.")
 
     def _show(self) -> None:
         if self.made is not None:

@@ -24,8 +24,14 @@ class StoryShelf:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def put(self, story: Story) -> str:
-        """Keep a story; returns its key. One that comes along has its name."""
+    def put(self, story: Story, instead: str = "") -> str:
+        """Keep a story; returns its key. One that comes along has its name.
+
+        Parameters
+        ----------
+        story : Story
+        instead : the key of what it was before its last step, whose place it takes
+        """
         for name, each in stories().items():
             if each == story:
                 return name
@@ -34,8 +40,9 @@ class StoryShelf:
                 if each == story:
                     self._kept.move_to_end(key)
                     return key
-            key = secrets.token_urlsafe(16)
+            key = instead if instead in self._kept else secrets.token_urlsafe(16)
             self._kept[key] = story
+            self._kept.move_to_end(key)
             while len(self._kept) > MOST:
                 self._kept.popitem(last=False)
             return key

@@ -18,6 +18,8 @@ from explorer.app.kit.navigation import Link
 
 #: Arguments of an address: a page's own screen, what is shared, and whether own data stayed behind.
 OWN, SHARED, LEFT = "s", "from", "left"
+#: The argument that names the story which is being made, on whatever page its next step is.
+MAKING = "making"
 # Servers behind one host have folders of their own.
 _STORE = """
 const folder = window.location.pathname.replace(/[^/]*$/, "")
@@ -51,7 +53,8 @@ const lead = event => {{
   // A page that shares nothing takes no notice of it.
   put(shared, kept.shared)
   put(left, kept.left)
-  put("theme", new URLSearchParams(window.location.search).get("theme"))
+  const asked = new URLSearchParams(window.location.search)
+  for (const name of along) put(name, asked.get(name))
   link.href = there.href
   // Who comes back finds the page as it was left.
   if (event.type === "click" && kept[here]) {{
@@ -89,6 +92,7 @@ def lead(here: str, links: Sequence[Link]) -> None:
     if pn.state.curdoc is None or not links:
         return
     names: dict[str, Any] = {"own": OWN, "shared": SHARED, "left": LEFT, "here": here}
+    names["along"] = ["theme", MAKING]
     pages = {each.address: each.key for each in links}
     script = CustomJS(args={**names, "pages": pages}, code=_LEAD)
     pn.state.curdoc.js_on_event("document_ready", script)

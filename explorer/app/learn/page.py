@@ -13,7 +13,14 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.setting_fields import button
-from explorer.app.curator.start import Opening, known_city, known_lesson
+from explorer.app.curator.start import (
+    LESSON,
+    LESSON_STEP,
+    Opening,
+    argument,
+    known_city,
+    refuse_own,
+)
 from explorer.app.curator.workspace import Workspace
 from explorer.app.kit.html import put
 from explorer.app.kit.navigation import Link
@@ -23,10 +30,13 @@ from explorer.app.learn.card import LessonCard
 from explorer.app.learn.contents import Contents
 from explorer.app.learn.lottery_look import seen_in
 from explorer.app.learn.progress import Progress
+from explorer.app.learn.stories import LessonStories
 from explorer.app.state.choices import PlaceState
 from explorer.app.work.document import when_loaded
 from explorer.errors import InputError
+from explorer.grid.values import as_number, shown
 from explorer.scenario import Scenario
+from explorer.scenario.model import MOST_LESSON_STEPS
 from explorer.teaching import EXPERIMENTS, lessons
 from explorer.views.markup import safe_text
 
@@ -55,6 +65,8 @@ class Learn(CuratorPage):
         A folder with lessons of your own; without it EXPLORER_LESSONS may name one.
     links : sequence of Link
         The server's pages.
+    lesson_step : int
+        The step of that lesson to begin with, counted from 1; 0 is the one its reader has come to.
     **cell
         extent, user, keep, height and controls, see `CuratorPage`.
 
@@ -75,16 +87,20 @@ class Learn(CuratorPage):
         side: int = 256,
         folder: str | None = None,
         links: Sequence[Link] = (),
+        lesson_step: int = 0,
         **cell: Any,
     ) -> None:
-        super().__init__(city, links=links, lesson=lesson, side=side, folder=folder, **cell)
+        began: dict[str, Any] = {"lesson": lesson, "lesson_step": lesson_step}
+        super().__init__(city, links=links, side=side, folder=folder, **began, **cell)
 
     @classmethod
     def served(
         cls, links: Sequence[Link], city: Any = None, scenario: Scenario | None = None, **_: Any
     ) -> Self:
         """The page of one visitor: the server's city, and the lesson of its scenario."""
-        return cls(city, lesson=None if scenario is None else scenario.lesson, links=links)
+        if scenario is None:
+            return cls(city, links=links)
+        return cls(city, lesson=scenario.lesson, lesson_step=scenario.lesson_step, links=links)
 
     @classmethod
     def warm(cls, **begin: Any) -> None:
@@ -96,11 +112,19 @@ class Learn(CuratorPage):
         """The grid of a scenario, and its lesson or that of the address before the one given."""
         self.lessons, self._notices = lessons(choices["folder"])
         given, asked, side = choices["lesson"], "", choices["side"]
+        step = as_number(choices["lesson_step"], 0, MOST_LESSON_STEPS, whole=True)
+        if step is None:
+            said = shown(choices["lesson_step"])
+            raise InputError(
+                f"lesson_step is {said}; give a whole number from 0 to {MOST_LESSON_STEPS}."
+            )
         sent = opening.scenario
         if sent is not None and sent.page == "learn":
-            asked = sent.lesson
+            asked, step = sent.lesson, sent.lesson_step
             side = sent.side if sent.side in self.State.param.side.objects else side
-        asked = asked or (pn.state.session_args.get("lesson") or [b""])[0].decode(errors="replace")
+        if not asked and (asked := argument(LESSON)):
+            said = argument(LESSON_STEP)
+            step = int(said) if said.isdecimal() and len(said) < 3 else 0
         self._first = self._number(given) if given else 0
         if asked:
             try:
@@ -108,6 +132,9 @@ class Learn(CuratorPage):
             except InputError:
                 said = "There is no lesson of that name: choose one from the list."
                 self._notices = [said, *self._notices]
+                step = 0
+        #: The step that was asked for, from 1, of the lesson that is open; 0 where none was.
+        self._asked = int(step)
         return LearnState(city=city, side=side)
 
     def build(self, parts: PageParts) -> None:
@@ -119,7 +146,11 @@ class Learn(CuratorPage):
         self.before = button("Lesson before", lambda: self.open(self.number - 1))
         self.next = button("Next lesson", lambda: self.open(self.number + 1))
         about = words("learn")["About"]
-        self.sidebar = [self.contents.view]
+        self.stories = LessonStories(
+            *(self.story, self.present, self.take_screen, self.links, parts.refuse),
+            remembered=parts.remembered,
+        )
+        self.sidebar = [self.contents.view, self.stories.view]
         self.body = column(
             pane(f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="about">{about}</p>'),
             self.message.view,
@@ -133,14 +164,22 @@ class Learn(CuratorPage):
             when_loaded(self.progress.storage.recall)
         self.number = -1
         self.card: LessonCard | None = None
-        self.open(self._first)
+        self.open(self._first, self._asked)
         # Apart from the messages, which what is being read would replace.
         notices = [each for each in (parts.opening.damaged, *self._notices) if each]
         put(self.notices, "".join(map(_notice, notices)))
 
-    def open(self, number: int) -> None:
-        """Open the lesson with this number, counted from 0; one lesson is there at a time."""
-        if not 0 <= number < len(self.lessons) or number == self.number:
+    def open(self, number: int, step: int = 0) -> None:
+        """Open the lesson with this number, counted from 0; one lesson is there at a time.
+
+        ``step`` is the one to show, counted from 1; 0 is the one that its reader has come to.
+        """
+        if not 0 <= number < len(self.lessons):
+            return
+        self._asked = step
+        if number == self.number and self.card is not None:
+            if step:
+                self.card.guide.go(min(step, self.card.guide.count) - 1)
             return
         if self.card is not None:
             self.card.close()
@@ -152,7 +191,7 @@ class Learn(CuratorPage):
             links=self.links,
             phone=self.phone,
             moved=self._moved,
-            step=self.progress.step(self.lessons[number].key),
+            step=step - 1 if step else self.progress.step(self.lessons[number].key),
         )
         if self.parts.data is not None:
             self.card.use(self.parts.data)
@@ -168,7 +207,7 @@ class Learn(CuratorPage):
     def _recalled(self) -> None:
         """The browser knows how far this reader has come."""
         self.contents.mark(self.number, self.progress.is_done)
-        if self.card is not None and self.card.guide.step == 0:
+        if self.card is not None and self.card.guide.step == 0 and not self._asked:
             self.card.guide.go(self.progress.step(self.lessons[self.number].key))
 
     def show(self, data: CityData) -> None:
@@ -182,12 +221,32 @@ class Learn(CuratorPage):
     def take_screen(self, screen: Scenario) -> None:
         """Open the lesson of a screen, a step of a story, on its city."""
         known_city(screen)
-        known_lesson(screen)
+        number = self._number(screen.lesson) if screen.lesson else 0
         sides = self.State.param.side.objects
         self.state.put(
             city=screen.city, side=screen.side if screen.side in sides else self.state.side
         )
-        self.open(self._number(screen.lesson) if screen.lesson else 0)
+        self.open(number, screen.lesson_step)
+
+    def present(self) -> Scenario:
+        """The scenario of the lesson that is open, at the step that is shown.
+
+        Raises
+        ------
+        InputError
+            For a city that exists in this session only, or is still being read.
+        """
+        if self.parts.reading:
+            raise InputError("The city is still being read: wait a moment.")
+        refuse_own(self.state.city, "learn")
+        step = self.card.guide.step + 1 if self.card is not None and self.card.guide.count else 0
+        return Scenario(
+            page=self.KEY,
+            lesson=self.lessons[self.number].key,
+            lesson_step=step,
+            city=self.state.city,
+            side=self.state.side,
+        )
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from explorer.evaluate import Workload, workload
 from explorer.evaluate.workloads import inside
 from explorer.grid.grid import Grid
+from explorer.grid.range_queries import Queries, edges_and_shapes
 from explorer.scenario.choices import WORKLOADS
 
 #: Name of the workload made of the visitor's own boxes.
@@ -40,12 +38,13 @@ def quantile_metric(metric: str) -> str:
     return base if base in ("mre20", "mreRho", "mae") else "mreRho"
 
 
-def asked(grid: Grid, boxes: NDArray[np.float64], names: Sequence[str]) -> list[Workload]:
-    """The workloads ``names`` on a grid; ``boxes`` (n, 4) in grid units are the drawn ones."""
+def asked(grid: Grid, drawn: Queries, names: Sequence[str]) -> list[Workload]:
+    """The workloads ``names`` on a grid; ``drawn`` are the visitor's own, in the grid's unit."""
+    boxes, _ = edges_and_shapes(drawn)
     found = []
     for name in names:
         if name != DRAWN:
             found.append(workload(name, grid.shape))
         elif len(boxes) and (there := inside(grid.to_cells(boxes), grid.shape)).any():
-            found.append(Workload.of(DRAWN, boxes[there], grid))
+            found.append(Workload.of(DRAWN, drawn[there], grid))
     return found

@@ -10,6 +10,7 @@ from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
 from explorer.grid.grid import Grid
 from explorer.queries.boxes import MOST_BOXES
+from tests.app import press
 
 
 class Visit:
@@ -69,6 +70,61 @@ def test_a_bad_file_is_said_and_changes_nothing(data) -> None:
     visit.read(data, "boxes.csv")
     assert len(visit.said) == 1
     assert len(visit.rectangles) == 2
+
+
+def wards(*columns: str) -> bytes:
+    """Two triangles in degrees with these columns of text."""
+    features = []
+    for number, place in enumerate((2.34, 2.36)):
+        corners = [[place, 48.84], [place + 0.01, 48.84], [place + 0.01, 48.86]]
+        facts = {name: f"{name} {number}" for name in columns} | {"people": 7 + number}
+        shape = {"type": "Polygon", "coordinates": [corners]}
+        features.append({"type": "Feature", "properties": facts, "geometry": shape})
+    return json.dumps({"type": "FeatureCollection", "features": features}).encode()
+
+
+def test_the_column_of_names_is_chosen_after_reading() -> None:
+    visit = Visit()
+    visit.read(wards("ward", "code", "<b>mayor</b>"), "wards.geojson")
+    assert visit.told == ["2 polygons read from wards.geojson, named by its column ward."]
+    names = press.find(visit.buttons, "Names from the column")
+    assert names.value == "ward"
+    assert list(names.options) == ["ward", "code", "‹b›mayor‹/b›"]
+    names.value = "code"
+    assert visit.rectangles.names == ["Q1", "Q2", "code 0", "code 1"]
+    assert visit.told[-1] == "2 rows are named by the column code now."
+    assert visit.changes == 2
+    # A row that was deleted is not named, and of a box that was drawn since nothing is known.
+    visit.rectangles.remove(2)
+    visit.add()
+    names.value = "<b>mayor</b>"
+    assert visit.rectangles.names[:3] == ["Q1", "Q2", "‹b›mayor‹/b› 1"]
+    assert visit.told[-1].startswith("1 row is named")
+    visit.rectangles.remove(2)
+    names.value = "ward"
+    assert "load it again" in visit.said[-1]
+    assert names.value == "<b>mayor</b>"
+    press.send(names, value="people")
+    assert "people" not in " ".join(visit.rectangles.names)
+
+
+def test_one_column_of_text_is_no_choice() -> None:
+    visit = Visit()
+    for columns in (("ward",), ()):
+        visit.read(wards("ward", "code"), "wards.geojson")
+        assert press.find(visit.buttons, "Names from the column")
+        visit.read(wards(*columns), "wards.geojson")
+        with pytest.raises(AssertionError, match="0 controls"):
+            press.find(visit.buttons, "Names from the column")
+    visit.read(wards("code", "mayor"), "wards.geojson")
+    assert press.find(visit.buttons, "Names from the column").options == {
+        "none": "",
+        "code": "code",
+        "mayor": "mayor",
+    }
+    visit.buttons.reset()
+    with pytest.raises(AssertionError, match="0 controls"):
+        press.find(visit.buttons, "Names from the column")
 
 
 def test_shapes_that_are_no_rectangles_are_polygons() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import shapely
 
-from explorer import HTF, Mosaic, exact
+from explorer import HTF, UG, Mosaic, exact
 from explorer.app import Compare
 from explorer.app.compare.kept import Kept
 from explorer.app.compare.sweep_view import SweepView
@@ -183,22 +183,27 @@ def test_without_boxes_there_is_nothing_to_ask_about(page) -> None:
     assert page.sweep.sweep.phase == "idle"
 
 
-def test_a_sweep_says_how_many_polygons_it_leaves_out(page) -> None:
-    said = "left out: a sweep asks about rectangles alone"
-    corners = [(-900.0, -900.0), (900.0, -900.0), (0.0, 900.0)]
-    page.rectangles.add_shape(shapely.Polygon(corners))
-    page.boxes_changed()
-    assert said not in press.text(page.sweep)
-    page.state.put(workload="drawn")
-    assert f"1 polygon of the table is {said}" in press.text(page.sweep)
-    page.rectangles.remove(0)
-    page.rectangles.remove(0)
+def test_a_sweep_asks_polygons_too(page) -> None:
+    """The curves of a triangle, and its errors are those that the table of answers says."""
+    page.state.put(workload="drawn", chosen=["ug"], with_sides=False, seeds=2)
+    while len(page.rectangles):
+        page.rectangles.remove(0)
+    page.rectangles.add_shape(shapely.Polygon([(-900.0, -900.0), (900.0, -900.0), (0.0, 900.0)]))
     page.boxes_changed()
     press.press(page, "Start the sweep")
-    assert f"1 polygon of the table is {said}" in page.message.sentence
-    page.rectangles.remove(0)
+    (curve,) = page.sweep.findings.curves
+    assert "left out" not in press.text(page.sweep)
+    matrix, asked = page.parts.data.matrix, page.rectangles.queries
+    page.state.put(metric="mae")
+    (curve,) = page.sweep.findings.curves
+    true = exact(matrix, asked)[0]
+    drawn = [UG(epsilon=curve.x[0]).release(matrix, rng=seed) for seed in (0, 1)]
+    wrong = [abs(each.answer(asked.shapes[0]).value[0] - true) for each in drawn]
+    assert curve.middle[0] == pytest.approx(np.mean(wrong), rel=1e-9)
+    # Another polygon is another question.
+    page.rectangles.add_shape(shapely.Polygon([(-900.0, -900.0), (900.0, -900.0), (900.0, 900.0)]))
     page.boxes_changed()
-    assert said not in press.text(page.sweep)
+    assert not page.sweep.findings.curves
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (2, 3)])

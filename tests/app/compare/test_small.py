@@ -64,7 +64,7 @@ def test_it_stops_when_it_is_not_wanted(data) -> None:
 
 def test_captions_say_mechanism_epsilon_and_leaves(data) -> None:
     state = CompareState()
-    maps = SmallMaps(state, data.grid, 2)
+    maps = SmallMaps(state, data.grid, (0.01, 1.0))
     screen = compute_small(job(data))
     maps.show(screen)
     spoken = [view.figure.html_attributes["aria-label"] for view in maps.views]
@@ -72,3 +72,22 @@ def test_captions_say_mechanism_epsilon_and_leaves(data) -> None:
     assert spoken[2].startswith("Small map B, UG at epsilon 0.01: ")
     assert f"{screen.thumbnails[1].leaves:,}" in words(maps.view)
     np.testing.assert_array_equal(maps.views[3].image.data["image"][0], screen.pictures[3])
+
+
+def test_the_room_for_small_maps_says_what_will_stand_there(data) -> None:
+    """Drawing takes seconds, and a phone showed 700 pixels of nothing."""
+    state = CompareState(mechanism="ag")
+    maps = SmallMaps(state, data.grid, (0.01, 1.0))
+    said = words(maps.view)
+    assert "A: AG" in said
+    assert "B: Mosaic" in said
+    assert said.count("<b>epsilon 0.01</b>: being drawn") == 2
+    assert said.count("<b>epsilon 1</b>: being drawn") == 2
+    for each in maps.views:
+        # What waits lies under the picture and is as large.
+        waiting, picture = each.figure.renderers
+        edges = [getattr(waiting.glyph, name) for name in ("left", "bottom", "right", "top")]
+        assert edges == list(data.grid.bounds)
+        assert picture.data_source is each.image
+    maps.show(compute_small(job(data)))
+    assert "being drawn" not in words(maps.view)

@@ -43,10 +43,14 @@ def bar(page) -> str:
     return html.unescape(re.sub(r"<[^>]*>", " ", shown))
 
 
+def hidden(part):
+    """The fields through which a part of a page speaks to the browser."""
+    return part.view.select(pn.widgets.TextInput)
+
+
 def told(page) -> str:
     """What the bar last told the browser."""
-    hidden = page.story.view.select(pn.widgets.TextInput)
-    return str(hidden[0].value)
+    return str(hidden(page.story)[0].value)
 
 
 def test_next_and_back_change_the_screen(explore) -> None:
@@ -109,6 +113,91 @@ def test_a_story_is_made_of_screens_saved_and_opened_again(explore) -> None:
     press.press(other.story, "Next")
     assert other.state.mechanism == "ag"
     assert "Better?" in bar(other)
+
+
+def test_lessons_and_screens_make_one_story(explore, monkeypatch) -> None:
+    explore.scenarios.section.active = [0]
+    press.put(explore, "What this screen shows", "A screen")
+    press.press(explore, "Add this screen to the story")
+    # The bar's links carry what the address says of the story that is being made.
+    given = {"making": [explore.story.making.encode()]}
+    monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: given))
+    learn = Learn(lesson="02_averaging", links=pages("curator"))
+    learn.stories.section.active = [0]
+    assert "The story has 1 step:" in press.text(learn)
+    press.press(learn, "Next step")
+    press.press(learn, "Add this lesson to the story")
+    assert "Say first what this lesson shows" in press.text(learn)
+    press.put(learn, "What this lesson shows", "A lesson")
+    press.put(learn, "Notes for the presenter", "Two redraws.")
+    press.press(learn, "Add this lesson to the story")
+    data = press.download(learn, "Save story")
+    made = Story.from_yaml(data)
+    assert [each.text for each in made.steps] == ["A screen", "A lesson"]
+    shown = made.steps[1].screen
+    assert (shown.page, shown.lesson, shown.lesson_step) == ("learn", "02_averaging", 2)
+    assert shown.city == learn.state.city
+    assert Story.from_yaml(made.to_yaml()) == made
+    assert SHELF.find(learn.story.making) == made
+    assert learn.story.making == explore.story.making
+
+    # Opened from its file on another lesson it leads away, and from there to the lesson's step.
+    given.clear()
+    other = Learn(lesson="04_threshold", links=pages("curator"))
+    other.stories.section.active = [0]
+    other.stories.file.value = data
+    where = parse_qs(urlsplit(re.search(r'"where": "([^"]*)"', told(other))[1]).query)
+    assert where["making"] == [other.story.making]
+    other.story.go(1)
+    assert "2 of 2" in bar(other)
+    assert (other.card.lesson.key, other.card.guide.step) == ("02_averaging", 1)
+    assert '"lesson_step": "2"' in told(other)
+    press.put(other.story, "Notes", True)
+    assert "Two redraws." in bar(other)
+    press.press(other.story, "Back")
+    assert '"act": "go"' in told(other)
+
+
+def test_the_address_of_a_step_opens_the_lesson_there_on_its_city(monkeypatch) -> None:
+    at = Scenario(page="learn", lesson="04_threshold", lesson_step=3, side=512)
+    story = Story([Step("Here.", Scenario(side=256)), Step("There.", at, notes="n")])
+    page = Explore(side=256, links=pages("curator"))
+    page.story.open(story)
+    press.press(page.story, "Next")
+    query = parse_qs(urlsplit(re.search(r'"where": "([^"]*)"', told(page))[1]).query)
+    given = {name: [text.encode() for text in texts] for name, texts in query.items()}
+    monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: given))
+    learn = Learn(links=pages("curator"))
+    assert (learn.card.lesson.key, learn.card.guide.step) == ("04_threshold", 2)
+    assert learn.state.side == 512
+    assert "2 of 2" in bar(learn)
+    # What the browser remembers of another reading does not lead away from there.
+    kept = '{"number": 1, "value": "{\\"04_threshold\\": 4}"}'
+    learn.progress.storage.take(kept)
+    assert learn.card.guide.step == 2
+    for damaged in (b"x", b"0", b"-1", b"9" * 5000, b"99"):
+        given["lesson_step"] = [damaged]
+        assert Learn(links=pages("curator")).card.lesson.key == "04_threshold"
+
+
+def test_a_section_that_was_left_open_has_its_stories(monkeypatch) -> None:
+    kept = {"explorer-frame": "scenarios:open|stories:open"}
+    monkeypatch.setattr(type(pn.state), "cookies", property(lambda _self: kept))
+    assert press.find(Explore(side=256), "Add this screen to the story").visible
+    assert press.find(Learn(), "Add this lesson to the story").visible
+
+
+def test_a_screen_opened_on_learn_is_taken_or_led_to() -> None:
+    learn = Learn(links=pages("curator"))
+    learn.stories.section.active = [0]
+    here = Scenario(page="learn", lesson="05_two_metrics", lesson_step=1)
+    learn.stories.file.value = here.to_yaml().encode()
+    assert learn.card.lesson.key == "05_two_metrics"
+    learn.stories.file.value = Scenario(side=256).to_yaml().encode()
+    assert any("./explore?s=" in str(each.value) for each in hidden(learn.stories))
+    gone = Scenario(page="learn", lesson="99_nothing").to_yaml().encode()
+    learn.stories.file.value = gone
+    assert "There is no lesson '99_nothing'" in learn.message.sentence
 
 
 def test_a_damaged_story_is_one_sentence_and_nothing_is_lost(explore) -> None:
@@ -195,6 +284,12 @@ def test_the_shelf_is_bounded_and_its_keys_cannot_be_guessed(monkeypatch) -> Non
     assert shelf.put(Story([Step("Number 3")])) == keys[3]
     with pytest.raises(InputError, match="open its file again"):
         shelf.find(keys[0])
+    # A step more of the same story takes no place of another visitor's.
+    longer = Story([Step("Number 3"), Step("More")])
+    assert shelf.put(longer, keys[3]) == keys[3]
+    assert shelf.find(keys[3]) == longer
+    assert len(shelf) == 3
+    keys[3] = shelf.put(Story([Step("Number 3")]))
     assert shelf.put(stories()[TOUR]) == TOUR
 
 

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from explorer.errors import InputError
 from explorer.points import split_costs as homogeneity
 from explorer.points.weights import lattice_of
-from explorer.privacy import cuts, partitions
+from explorer.privacy import cuts, keyed, partitions
 from explorer.privacy.accounts import mix, shown
-from explorer.privacy.counts import Counts, Dense, sliced
-from explorer.privacy.noise import NoiseSource, is_release_grade
+from explorer.privacy.counts import Counts, Dense, Tabled, sliced
+from explorer.privacy.noise import NoiseSource, PreviewNoise, is_release_grade
 from explorer.privacy.passes import BudgetExceeded, Passes
 from explorer.privacy.regions import Regions, each_axis, each_of, one_axis
 from explorer.privacy.reports import ReportingNoise
@@ -210,24 +210,29 @@ class Curator(Passes):
             index = self._noise.lowest(costs, offsets, sensitivity, paid, chosen.keys, stage)
             position[choosing] = start[choosing] + index + 1
         else:
-            each = budget // (2 * rounds + 1)
-            paid, draws = self._charge(chosen, each * (2 * rounds + 1), stage), 2 * rounds + 1
+            draws = 2 * rounds + 1
+            each = budget // draws
+            paid = self._charge(chosen, each * draws, stage)
+            names = [f"{stage} {draw}" for draw in range(draws)]
+            counts, limits = self.__counts, (low[choosing], high[choosing])
 
             def evaluate(who: Ints, cut: Ints, draw: int) -> Ints:
                 place = cut + start[choosing][who]
-                exact = self.__counts.split_costs(
-                    chosen.lower[who], chosen.upper[who], axes[who], place
-                )
-                name = f"{stage} {draw}"
-                keys = chosen.keys[who]
-                noisy = self._noise.laplace(exact, sensitivity, each[who], keys, name)
+                exact = counts.split_costs(chosen.lower[who], chosen.upper[who], axes[who], place)
+                keys, noise = chosen.keys[who], self._noise
+                noisy = noise.laplace(exact, sensitivity, each[who], keys, names[draw])
                 looked_at = Candidates(chosen.ids[who], place, noisy)
                 self._notes.candidates.append((chosen.book, looked_at))
                 return noisy
 
-            position[choosing] = start[choosing] + cuts.search(
-                low[choosing], high[choosing], rounds, evaluate
-            )
+            # A source that inherits may draw otherwise: it is asked for every draw.
+            if type(self._noise) is PreviewNoise and isinstance(counts, Tabled):
+                noise = self._noise.scale(sensitivity), self._noise.salts(names)
+                found, drawn = keyed.search(counts.tables, chosen, axes, limits, each, *noise)
+                self._notes.candidates += [(chosen.book, looked_at) for looked_at in drawn]
+            else:
+                found = cuts.search(*limits, rounds, evaluate)
+            position[choosing] = start[choosing] + found
         self._enter(
             stage, paid, draws * len(choosing), sensitivity / (1 << homogeneity.LATTICE_BITS)
         )

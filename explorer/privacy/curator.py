@@ -21,7 +21,7 @@ from explorer.privacy.accounts import mix, shown
 from explorer.privacy.counts import Counts, Dense, Tabled, sliced
 from explorer.privacy.noise import NoiseSource, PreviewNoise, is_release_grade
 from explorer.privacy.passes import BudgetExceeded, Passes
-from explorer.privacy.regions import Regions, each_axis, each_of, one_axis
+from explorer.privacy.regions import Regions, each_of, one_axis, sides
 from explorer.privacy.reports import ReportingNoise
 from explorer.releases import haar
 from explorer.releases.nodes import Ints
@@ -192,9 +192,7 @@ class Curator(Passes):
         if rounds != int(rounds) or rounds < 0:
             raise ValueError("a search takes a whole number of rounds, 0 or more")
         rounds = int(rounds)
-        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
-        start = regions.lower[rows, axis]
-        length = regions.shape[rows, axis]
+        axis, start, length = sides(regions, axis)
         if rule == "middle":
             return start + length // 2
         low, high = cuts.window(length, rule)
@@ -313,9 +311,8 @@ class Curator(Passes):
             If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
-        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
-        position = regions.lower[rows, axis] + 1
-        choosing = np.flatnonzero(regions.shape[rows, axis] > 2)
+        axis, start, length = sides(regions, axis)
+        position, choosing = start + 1, np.flatnonzero(length > 2)
         if len(choosing) == 0:
             return position
         chosen, axes, budget = _those(choosing, regions, axis, units)
@@ -422,5 +419,8 @@ def _those(
     choosing: Ints, regions: Regions, axis: Ints, units: ArrayLike
 ) -> tuple[Regions, Ints, Ints]:
     """Regions at some positions, with their axes and their budgets."""
-    budget = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions))
+    budget = np.empty(len(regions), dtype=np.int64)
+    budget[:] = units
+    if len(choosing) == len(regions):
+        return regions, axis, budget
     return regions.select(choosing), axis[choosing], budget[choosing]

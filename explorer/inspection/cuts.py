@@ -85,7 +85,7 @@ def study_cut(matrix: FrequencyMatrix, release: Release, number: int) -> CutStud
     lower, upper = release.tree.lower[number], release.tree.upper[number]
     positions = np.arange(lower[axis] + 1, upper[axis])
     mean = int(matrix.count(lower[None], upper[None])[0]) / it.cells
-    if mean > matrix.excess.shape[2] / 2:
+    if mean > matrix.tables.excess.shape[2] / 2:
         # Such boxes are scanned cell by cell: only every n-th cut then, and those that matter.
         step = int(np.ceil(it.cells * len(positions) / _MOST_SCANNED))
         positions = np.unique(np.concatenate([positions[::step], looked_at, [chosen]]))

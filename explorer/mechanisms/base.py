@@ -13,7 +13,7 @@ from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.cards import card
 from explorer.grid.grid import Grid
-from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.mechanisms.compiling import AskedNoise, interrupts_between_steps
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
 from explorer.mechanisms.figures import Figures
@@ -292,6 +292,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
                 crowd = (rows < 32) & (cols < 32)
                 town = np.where(crowd, 10**6, (rows + cols) % 4)
                 made = clear.release(FrequencyMatrix.from_array(town), rng=0)
+                clear.release(FrequencyMatrix.from_array(town), rng=AskedNoise(0))
             elif isinstance(counts, MadeUp):
                 made = clear.release(counts.made_up(), rng=0)
             else:

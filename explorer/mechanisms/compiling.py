@@ -10,6 +10,8 @@ from typing import Any
 
 from numba.core import event
 
+from explorer.privacy.noise import PreviewNoise
+
 
 class _Deferral(event.Listener):
     """Holds an interrupt back while the main thread compiles or loads compiled code.
@@ -67,3 +69,10 @@ def interrupts_between_steps() -> Iterator[None]:
             yield
     finally:
         _Deferral.installed = False
+
+
+class AskedNoise(PreviewNoise):
+    """The noise of a preview, asked for every draw as the source of a release is.
+
+    `Curator.cut` has a shorter way for previews alone.
+    """

@@ -242,6 +242,8 @@ class HTF(Mechanism):
         return cut_share, shares, self._thresholds(shares, total)
 
     def _infer(self, transcript: Transcript, units: int, stop_at: np.ndarray) -> Estimate:
+        if self.inference == "leaves":
+            return self.infer(transcript, ["leaf counts"])
         # Erratum 8 forbids averaging both draws at the leaf alone; over the whole tree, with
         # shares that do not depend on the decision, the test draws help without bias.
         near = inference.in_doubt(transcript, "stop test", stop_at[transcript.depth])
@@ -275,9 +277,8 @@ class HTF(Mechanism):
         if self.first_axis == "longer":
             return (sides[:, 1] > sides[:, 0]).astype(np.int64)
         first = {"paper": height % 2, "rows": 0, "columns": 1}[self.first_axis]
-        axis = np.full(len(nodes), (first + height - h) % 2)
-        rows = np.arange(len(nodes))
-        return np.where(sides[rows, axis] == 1, 1 - axis, axis)
+        axis = (first + height - h) % 2
+        return np.where(sides[:, axis] == 1, 1 - axis, axis)
 
     @staticmethod
     def _publish(curator: Curator, nodes: Regions, ends: np.ndarray) -> Regions:

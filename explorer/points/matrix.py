@@ -11,19 +11,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid
 from explorer.grid.sums import box_sums, summed
+from explorer.points import cost_tables
 from explorer.points import split_costs as homogeneity
-
-# Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
-# eight keep the memory at 134 MB. Boxes whose mean count lies beyond the tables are scanned.
-_TABLES_SMALL, _TABLES_LARGE, _SMALL_CELLS = 16, 8, 2**20 + 1
-_INT32_MAX = 2**31 - 1
 
 Ints = NDArray[np.int64]
 
@@ -138,18 +133,9 @@ class FrequencyMatrix:
         return summed(self.counts)
 
     @cached_property
-    def excess(self) -> NDArray[np.int32]:
-        """Summed-area tables of max(count - t, 0), (rows + 1, cols + 1, K), t = 0..K-1.
-
-        They answer the split objective of any box in constant time, see `split_costs`. Empty
-        (K = 0) when a sum could pass the range of int32; every box is scanned then.
-        """
-        if self.total > _INT32_MAX:
-            return np.zeros((1, 1, 0), dtype=np.int32)
-        levels = _TABLES_SMALL if self.counts.size < _SMALL_CELLS else _TABLES_LARGE
-        table = np.empty((self.shape[0] + 1, self.shape[1] + 1, levels), dtype=np.int32)
-        _fill_excess(self.counts, table)
-        return table
+    def tables(self) -> cost_tables.Tables:
+        """What answers the split objective of any box, see `cost_tables` (curator only)."""
+        return cost_tables.tables(self.counts, self.sums)
 
     def prepare(self) -> FrequencyMatrix:
         """Build the tables once, so that no slider move has to; returns the matrix itself.
@@ -159,7 +145,7 @@ class FrequencyMatrix:
         FrequencyMatrix
             Itself.
         """
-        _ = self.sums, self.excess
+        _ = self.tables
         return self
 
     def count(self, lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.int64]:
@@ -168,11 +154,11 @@ class FrequencyMatrix:
 
     def split_costs(self, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
         """Objective of one cut for each of n boxes, (n,), see `points.split_costs`."""
-        return homogeneity.split_costs(self.counts, self.sums, self.excess, lower, upper, axis, cut)
+        return homogeneity.split_costs(self.tables, lower, upper, axis, cut)
 
     def all_split_costs(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
         """Objectives of all cuts of n boxes: flat, and (n + 1,) offsets of each box in them."""
-        return homogeneity.all_split_costs(self.split_costs, lower, upper, axis)
+        return homogeneity.costs_of_all_cuts(self.tables, lower, upper, axis)
 
     def all_imbalances(self, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
         """|below - above| of all cuts of n boxes: flat, and (n + 1,) offsets."""
@@ -182,8 +168,7 @@ class FrequencyMatrix:
         self, lower: Ints, upper: Ints, axis: int, owner: Ints, start: Ints, stop: Ints
     ) -> Ints:
         """How far cells of slabs lie from their means, (p, m), see `privacy.counts.Sliced`."""
-        tables = self.counts, self.sums, self.excess
-        return homogeneity.slab_costs(*tables, lower, upper, axis, owner, start, stop)
+        return homogeneity.slab_costs(self.tables, lower, upper, axis, owner, start, stop)
 
     def dense(self) -> Ints:
         """The count of every cell, (rows, cols); not to be written to.
@@ -254,21 +239,3 @@ def _whole_counts(counts: ArrayLike) -> NDArray[np.int64]:
     if float(array.sum(dtype=np.float64)) > 1e11:
         raise InputError("The counts add up to more than 100 billion: give a smaller data set.")
     return np.array(array, dtype=np.int64, order="C")
-
-
-@njit(cache=True, nogil=True)
-def _fill_excess(counts, table):  # type: ignore[no-untyped-def]
-    rows, cols = counts.shape
-    levels = table.shape[2]
-    table[0, :, :] = 0
-    running = np.empty(levels, dtype=np.int32)
-    for i in range(rows):
-        running[:] = 0
-        table[i + 1, 0, :] = 0
-        for j in range(cols):
-            cell = counts[i, j]
-            above = table[i, j + 1]
-            here = table[i + 1, j + 1]
-            for t in range(levels):
-                running[t] += max(cell - t, 0)
-                here[t] = above[t] + running[t]

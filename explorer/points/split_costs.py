@@ -20,29 +20,22 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from explorer.points import spreads
+from explorer.points.cost_tables import Ints, Tables
+from explorer.points.spreads import COPIED, cut_cost, frame, spread
 
-LATTICE_BITS = 10
+LATTICE_BITS = spreads.LATTICE_BITS
 SENSITIVITY = 2 << LATTICE_BITS
 """Largest change of one lattice cost when one record comes or goes."""
 
 
-def split_costs(
-    counts: Ints,
-    sums: Ints,
-    excess: NDArray[np.int32],
-    lower: Ints,
-    upper: Ints,
-    axis: Ints,
-    cut: Ints,
-) -> Ints:
+def split_costs(tables: Tables, lower: Ints, upper: Ints, axis: Ints, cut: Ints) -> Ints:
     """Objective o_k of one cut for each of n boxes, in units of 2^-LATTICE_BITS.
 
     Parameters
     ----------
-    counts, sums, excess : the matrix and its tables, see `FrequencyMatrix`
+    tables : of the matrix
     lower, upper : (n, 2) rows and columns, half open
     axis : (n,) 0 cuts rows, 1 cuts columns
     cut : (n,) position of the cut on that axis, strictly inside the box
@@ -52,8 +45,17 @@ def split_costs(
     (n,) int64
     """
     costs = np.empty(len(lower), dtype=np.int64)
-    _cost_batch(counts, sums, excess, lower, upper, axis, cut, costs)
+    _cost_batch(tables, _own(lower), _own(upper), axis, cut, costs)
     return costs
+
+
+def costs_of_all_cuts(tables: Tables, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
+    """As `all_split_costs`, from tables; nothing is looked up or copied twice."""
+    sides = (upper - lower)[np.arange(len(lower)), axis]
+    offsets = np.concatenate([[0], np.cumsum(sides - 1)]).astype(np.int64)
+    costs = np.empty(offsets[-1], dtype=np.int64)
+    _cost_all(tables, _own(lower), _own(upper), axis, offsets, costs)
+    return costs, offsets
 
 
 def all_split_costs(
@@ -69,9 +71,7 @@ def all_split_costs(
 
 
 def slab_costs(
-    counts: Ints,
-    sums: Ints,
-    excess: NDArray[np.int32],
+    tables: Tables,
     lower: Ints,
     upper: Ints,
     axis: int,
@@ -83,7 +83,7 @@ def slab_costs(
 
     Parameters
     ----------
-    counts, sums, excess : the matrix and its tables, see `FrequencyMatrix`
+    tables : of the matrix
     lower, upper : (n, 2) boxes, rows and columns, half open
     axis : the axis that slabs follow each other on
     owner : (m,) the box of each slab
@@ -96,7 +96,7 @@ def slab_costs(
     low, high = (np.tile(edges[owner], (len(start), 1)) for edges in (lower, upper))
     low[:, axis], high[:, axis] = start.ravel(), stop.ravel()
     costs = np.empty(start.shape, dtype=np.int64)
-    _spread_batch(counts, sums, excess, low, high, costs.reshape(-1))
+    _spread_batch(tables, low, high, costs.reshape(-1))
     return costs
 
 
@@ -126,55 +126,37 @@ def all_imbalances(
     return np.abs(count(lower, upper)[owner] - 2 * below), offsets
 
 
-@njit(cache=True, nogil=True)
-def _spread(counts, sums, excess, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
-    """Lattice value of sum |c - mu| over one box."""
-    cells = (r1 - r0) * (c1 - c0)
-    total = sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]
-    t = total // cells
-    r = total - t * cells
-    low = np.int64(0)
-    high = np.int64(0)
-    if t + 1 < excess.shape[2]:
-        low = np.int64(
-            excess[r1, c1, t] - excess[r0, c1, t] - excess[r1, c0, t] + excess[r0, c0, t]
-        )
-        high = np.int64(
-            excess[r1, c1, t + 1]
-            - excess[r0, c1, t + 1]
-            - excess[r1, c0, t + 1]
-            + excess[r0, c0, t + 1]
-        )
-    else:
-        # No branch inside: the compiler then adds several cells at a time.
-        for i in range(r0, r1):
-            row = counts[i, c0:c1]
-            for j in range(len(row)):
-                over = row[j] - t
-                low += max(over, 0)
-                high += max(over - 1, 0)
-    numerator = 2 * ((cells - r) * low + r * high)
-    whole = numerator // cells
-    rest = numerator - whole * cells
-    return (whole << LATTICE_BITS) + ((rest << LATTICE_BITS) // cells)
+def _own(boxes: Ints) -> Ints:
+    """A copy: what can be written to and what cannot would make two kernels."""
+    return np.array(boxes, dtype=np.int64)
 
 
 @njit(cache=True, nogil=True)
-def _cost_batch(counts, sums, excess, lower, upper, axis, cut, costs):  # type: ignore[no-untyped-def]
+def _cost_batch(tables, lower, upper, axis, cut, costs):  # type: ignore[no-untyped-def]
+    copy, excess = np.empty(COPIED, dtype=np.int32), tables.excess.reshape(-1)
     for i in range(len(cut)):
         r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
-        k = cut[i]
-        if axis[i] == 0:
-            costs[i] = _spread(counts, sums, excess, r0, c0, k, c1) + _spread(
-                counts, sums, excess, k, c0, r1, c1
-            )
-        else:
-            costs[i] = _spread(counts, sums, excess, r0, c0, r1, k) + _spread(
-                counts, sums, excess, r0, k, r1, c1
-            )
+        box = frame(tables, r0, c0, r1, c1, axis[i])
+        costs[i], _ = cut_cost(
+            tables, excess, box, r0, c0, r1, c1, axis[i], cut[i], copy, False
+        )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def _spread_batch(counts, sums, excess, lower, upper, costs):  # type: ignore[no-untyped-def]
+def _cost_all(tables, lower, upper, axis, offsets, costs):  # type: ignore[no-untyped-def]
+    copy, excess = np.empty(COPIED, dtype=np.int32), tables.excess.reshape(-1)
+    for i in range(len(lower)):
+        r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
+        box = frame(tables, r0, c0, r1, c1, axis[i])
+        cut, held = lower[i, axis[i]], False
+        for k in range(offsets[i], offsets[i + 1]):
+            cut += 1
+            costs[k], held = cut_cost(
+                tables, excess, box, r0, c0, r1, c1, axis[i], cut, copy, held
+            )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _spread_batch(tables, lower, upper, costs):  # type: ignore[no-untyped-def]
     for i in range(len(costs)):
-        costs[i] = _spread(counts, sums, excess, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1])
+        costs[i] = spread(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1])

@@ -144,7 +144,7 @@ class Accounts:
         if agree is not None:
             agree(most)
         self._most = max(self._most, most)
-        self._spent[span(ids)] += paid
+        _pay(ids, paid, self._spent)
 
     def hand_on(self, ids: Ints) -> None:
         """Close nodes: from now on an inner curator measures what lies in them."""
@@ -233,6 +233,12 @@ def _look(ids, state, number):  # type: ignore[no-untyped-def]
     for i in range(len(ids)):
         closed |= state[np.uint64(ids[i])]
     return 2 if closed else 0 if in_order else 3
+
+
+@njit(cache=True, nogil=True)
+def _pay(ids, paid, spent):  # type: ignore[no-untyped-def]
+    for i in range(len(ids)):
+        spent[np.uint64(ids[i])] += paid[i]
 
 
 @njit(cache=True, nogil=True)

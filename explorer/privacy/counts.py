@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
+from explorer.points.cost_tables import Tables
 
 Ints = NDArray[np.int64]
 
@@ -81,6 +82,15 @@ class Sliced(Protocol):
         -------
         (p, m) whole numbers in units of 2^-LATTICE_BITS, each rounded down
         """
+
+
+@runtime_checkable
+class Tabled(Protocol):
+    """What some counts have besides: tables of a map that answer any split cost."""
+
+    @property
+    def tables(self) -> Tables:
+        """Exact counts, their sums and what lies above thresholds, see `points.cost_tables`."""
 
 
 @runtime_checkable

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 from explorer.errors import InputError
 from explorer.points import split_costs as homogeneity
 from explorer.points.weights import lattice_of
-from explorer.privacy import cuts, partitions
+from explorer.privacy import cuts, keyed, partitions
 from explorer.privacy.accounts import mix, shown
-from explorer.privacy.counts import Counts, Dense, sliced
-from explorer.privacy.noise import NoiseSource, is_release_grade
+from explorer.privacy.counts import Counts, Dense, Tabled, sliced
+from explorer.privacy.noise import NoiseSource, PreviewNoise, is_release_grade
 from explorer.privacy.passes import BudgetExceeded, Passes
-from explorer.privacy.regions import Regions, each_axis, each_of, one_axis
+from explorer.privacy.regions import Regions, each_of, one_axis, sides
 from explorer.privacy.reports import ReportingNoise
 from explorer.releases import haar
 from explorer.releases.nodes import Ints
@@ -192,9 +192,7 @@ class Curator(Passes):
         if rounds != int(rounds) or rounds < 0:
             raise ValueError("a search takes a whole number of rounds, 0 or more")
         rounds = int(rounds)
-        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
-        start = regions.lower[rows, axis]
-        length = regions.shape[rows, axis]
+        axis, start, length = sides(regions, axis)
         if rule == "middle":
             return start + length // 2
         low, high = cuts.window(length, rule)
@@ -210,24 +208,29 @@ class Curator(Passes):
             index = self._noise.lowest(costs, offsets, sensitivity, paid, chosen.keys, stage)
             position[choosing] = start[choosing] + index + 1
         else:
-            each = budget // (2 * rounds + 1)
-            paid, draws = self._charge(chosen, each * (2 * rounds + 1), stage), 2 * rounds + 1
+            draws = 2 * rounds + 1
+            each = budget // draws
+            paid = self._charge(chosen, each * draws, stage)
+            names = [f"{stage} {draw}" for draw in range(draws)]
+            counts, limits = self.__counts, (low[choosing], high[choosing])
 
             def evaluate(who: Ints, cut: Ints, draw: int) -> Ints:
                 place = cut + start[choosing][who]
-                exact = self.__counts.split_costs(
-                    chosen.lower[who], chosen.upper[who], axes[who], place
-                )
-                name = f"{stage} {draw}"
-                keys = chosen.keys[who]
-                noisy = self._noise.laplace(exact, sensitivity, each[who], keys, name)
+                exact = counts.split_costs(chosen.lower[who], chosen.upper[who], axes[who], place)
+                keys, noise = chosen.keys[who], self._noise
+                noisy = noise.laplace(exact, sensitivity, each[who], keys, names[draw])
                 looked_at = Candidates(chosen.ids[who], place, noisy)
                 self._notes.candidates.append((chosen.book, looked_at))
                 return noisy
 
-            position[choosing] = start[choosing] + cuts.search(
-                low[choosing], high[choosing], rounds, evaluate
-            )
+            # A source that inherits may draw otherwise: it is asked for every draw.
+            if type(self._noise) is PreviewNoise and isinstance(counts, Tabled):
+                noise = self._noise.scale(sensitivity), self._noise.salts(names)
+                found, drawn = keyed.search(counts.tables, chosen, axes, limits, each, *noise)
+                self._notes.candidates += [(chosen.book, looked_at) for looked_at in drawn]
+            else:
+                found = cuts.search(*limits, rounds, evaluate)
+            position[choosing] = start[choosing] + found
         self._enter(
             stage, paid, draws * len(choosing), sensitivity / (1 << homogeneity.LATTICE_BITS)
         )
@@ -308,9 +311,8 @@ class Curator(Passes):
             If any region cannot pay; nothing is drawn then.
         """
         regions = self._own(regions)
-        rows, axis = np.arange(len(regions)), each_axis(axis, len(regions), len(self.shape))
-        position = regions.lower[rows, axis] + 1
-        choosing = np.flatnonzero(regions.shape[rows, axis] > 2)
+        axis, start, length = sides(regions, axis)
+        position, choosing = start + 1, np.flatnonzero(length > 2)
         if len(choosing) == 0:
             return position
         chosen, axes, budget = _those(choosing, regions, axis, units)
@@ -417,5 +419,8 @@ def _those(
     choosing: Ints, regions: Regions, axis: Ints, units: ArrayLike
 ) -> tuple[Regions, Ints, Ints]:
     """Regions at some positions, with their axes and their budgets."""
-    budget = np.broadcast_to(np.asarray(units, dtype=np.int64), len(regions))
+    budget = np.empty(len(regions), dtype=np.int64)
+    budget[:] = units
+    if len(choosing) == len(regions):
+        return regions, axis, budget
     return regions.select(choosing), axis[choosing], budget[choosing]

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.privacy import keyed
 from explorer.releases.units import UNITS_PER_EPSILON
 
 Ints = NDArray[np.int64]
@@ -130,9 +131,9 @@ class PreviewNoise:
 
     def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """See `NoiseSource.laplace`: the inverse distribution function of a hashed uniform."""
-        scale = float(UNITS_PER_EPSILON) * sensitivity
         noisy = np.empty(len(values), dtype=np.int64)
-        _add_laplace(values, units, scale, keys, self._stage_key(stage), noisy)
+        scale = self.scale(sensitivity)
+        keyed.add_laplace(values, units, scale, keys, self._stage_key(stage), noisy)
         return noisy
 
     def lowest(
@@ -151,7 +152,7 @@ class PreviewNoise:
         """
         scale = 2.0 * sensitivity * UNITS_PER_EPSILON / units
         chosen = np.empty(len(units), dtype=np.int64)
-        _lowest(costs, offsets, scale, keys, self._stage_key(stage), chosen)
+        keyed.lowest(costs, offsets, scale, keys, self._stage_key(stage), chosen)
         return chosen
 
     def above(
@@ -160,9 +161,23 @@ class PreviewNoise:
         """See `NoiseSource.above`."""
         return self.laplace(values, sensitivity, units, keys, stage) > threshold
 
+    @staticmethod
+    def scale(sensitivity: int) -> float:
+        """The scale of the noise at a budget of one unit."""
+        return float(UNITS_PER_EPSILON) * sensitivity
+
+    def salts(self, stages: Iterable[str]) -> Keys:
+        """The words that tell the draws of these stages apart, (m,)."""
+        return np.array([self._stage_key(stage) for stage in stages], dtype=np.uint64)
+
     def _stage_key(self, stage: str) -> np.uint64:
-        text = f"{self.seed}/{stage}".encode()
-        return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
+        return _stage_key(self.seed, stage)
+
+
+@lru_cache(maxsize=1024)
+def _stage_key(seed: int, stage: str) -> np.uint64:
+    text = f"{seed}/{stage}".encode()
+    return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
 
 def is_release_grade(source: NoiseSource) -> bool:
@@ -227,43 +242,3 @@ def _opendp_spaces():  # type: ignore[no-untyped-def]
     dp.enable_features("contrib")
     whole = dp.vector_domain(dp.atom_domain(T="i64"))
     return whole, dp.l1_distance(T="i64"), dp.linf_distance(T="i64"), dp.max_divergence()
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _uniform(key, salt):  # type: ignore[no-untyped-def]
-    """A number strictly between 0 and 1 from two 64-bit words (splitmix64)."""
-    z = key ^ salt
-    z = (z + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (np.float64(z >> np.uint64(11)) + 0.5) * 2.0**-53
-
-
-@njit(cache=True, nogil=True)
-def _add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-untyped-def]
-    # P(Z <= -k) = q^k / (1 + q) for k >= 1, with q = exp(-decay), and the same on the other side.
-    paid, decay, rest = 0, 1.0, 0.0
-    for i in range(len(values)):
-        # Neighbours mostly paid the same.
-        if units[i] != paid:
-            paid = units[i]
-            decay = paid / scale
-            rest = np.log1p(np.exp(-decay))
-        u = _uniform(keys[i], salt)
-        tail = min(u, 1.0 - u)
-        size = np.floor(-(np.log(tail) + rest) / decay)
-        size = max(size, 0.0)
-        noisy[i] = values[i] + np.int64(size if u > 0.5 else -size)
-
-
-@njit(cache=True, nogil=True)
-def _lowest(costs, offsets, scale, keys, salt, chosen):  # type: ignore[no-untyped-def]
-    for i in range(len(scale)):
-        best = np.inf
-        for j in range(offsets[i], offsets[i + 1]):
-            step = np.uint64(j - offsets[i] + 1) * np.uint64(0xD1342543DE82EF95)
-            noisy = costs[j] + scale[i] * np.log(_uniform(keys[i] + step, salt))
-            if noisy < best:
-                best = noisy
-                chosen[i] = j - offsets[i]

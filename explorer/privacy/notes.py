@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numba import njit
 
 from explorer.privacy.regions import Boxes
-from explorer.releases.nodes import Ints, span
+from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Candidates, LedgerRow, Measurement, Transcript
 from explorer.releases.units import to_epsilon
 
@@ -94,6 +95,11 @@ class Notes:
         stages = tuple(dict.fromkeys(stage for _, stage, _, _ in charges))
         spent = np.zeros((len(book), len(stages)), dtype=np.int64)
         for _, stage, ids, units in charges:
-            # A region pays a stage once a call, so plain adding by position is right.
-            spent[span(ids), stages.index(stage)] += units
+            _add(ids, units, stages.index(stage), spent)
         return stages, spent
+
+
+@njit(cache=True, nogil=True)
+def _add(ids, units, stage, spent):  # type: ignore[no-untyped-def]
+    for i in range(len(ids)):
+        spent[ids[i], stage] += units[i]

@@ -53,12 +53,12 @@ class Regions:
     @cached_property
     def lower(self) -> Ints:
         """First cell along every axis (a grid: rows, then columns), (n, d); read-only."""
-        return _kept(self.book.lower[span(self.ids)])
+        return _rows(self.book.lower, self.ids)
 
     @cached_property
     def upper(self) -> Ints:
         """First cell behind the region along every axis, (n, d); read-only."""
-        return _kept(self.book.upper[span(self.ids)])
+        return _rows(self.book.upper, self.ids)
 
     @property
     def shape(self) -> Ints:
@@ -227,8 +227,7 @@ class Boxes(Accounts):
         # Copies, one for each region: kernels look at no bounds, and a plan may go on writing.
         axes = each_axis(axis, len(own), self._lower.shape[1])
         cuts = each_of(position, len(own), "position")
-        first, last = self._lower[own, axes], self._upper[own, axes]
-        if np.any(cuts <= first) or np.any(cuts >= last):
+        if not _inside(own, axes, cuts, self._lower, self._upper):
             raise ValueError("a cut must lie strictly inside its region")
         begin = self._make_room(2 * len(own))
         _halve(own, axes, cuts, begin, self._lower, self._upper)
@@ -293,7 +292,9 @@ def each_of(values: ArrayLike, number: int, name: str) -> Ints:
     given = np.asarray(values)
     if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
         raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")
-    return np.array(np.broadcast_to(given, number), dtype=np.int64)
+    found = np.empty(number, dtype=np.int64)
+    found[:] = given
+    return found
 
 
 def each_axis(axis: ArrayLike, number: int, dimensions: int) -> Ints:
@@ -302,6 +303,14 @@ def each_axis(axis: ArrayLike, number: int, dimensions: int) -> Ints:
     if axes.min(initial=0) < 0 or axes.max(initial=0) >= dimensions:
         raise ValueError(f"the axes are 0 to {dimensions - 1}")
     return axes
+
+
+def sides(regions: Regions, axis: ArrayLike) -> tuple[Ints, Ints, Ints]:
+    """An axis for each region, and its first cell and its number of cells along it, all (n,)."""
+    axes = each_axis(axis, len(regions), regions.lower.shape[1])
+    start, length = np.empty((2, len(regions)), dtype=np.int64)
+    _measure(regions.lower, regions.upper, axes, start, length)
+    return axes, start, length
 
 
 def one_axis(axis: int, dimensions: int) -> int:
@@ -323,6 +332,17 @@ def _kept(values: NDArray[Any]) -> NDArray[Any]:
     return shown(values) if values.flags.writeable else values
 
 
+def _rows(values: Ints, ids: Ints) -> Ints:
+    """Rows of a column of the book, (n, d); read-only."""
+    where = span(ids)
+    if isinstance(where, slice):
+        return _kept(values[where])
+    found = np.empty((len(ids), values.shape[1]), dtype=np.int64)
+    if not _gather(values, ids, found):
+        raise IndexError("there is no such region in this book")
+    return shown(found)
+
+
 def _require_room(nodes: float) -> None:
     if nodes > MOST_NODES:
         raise InputError(
@@ -337,6 +357,33 @@ def _count_cells(lower, upper, number):  # type: ignore[no-untyped-def]
         number[i] = 1
         for axis in range(lower.shape[1]):
             number[i] *= upper[i, axis] - lower[i, axis]
+
+
+@njit(cache=True, nogil=True)
+def _gather(values, ids, found):  # type: ignore[no-untyped-def]
+    """Copy rows; whether all of them exist."""
+    for i in range(len(ids)):
+        if ids[i] < 0 or ids[i] >= len(values):
+            return False
+        for axis in range(values.shape[1]):
+            found[i, axis] = values[np.uint64(ids[i]), axis]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _measure(lower, upper, axis, start, length):  # type: ignore[no-untyped-def]
+    for i in range(len(axis)):
+        start[i] = lower[i, axis[i]]
+        length[i] = upper[i, axis[i]] - start[i]
+
+
+@njit(cache=True, nogil=True)
+def _inside(ids, axis, position, lower, upper):  # type: ignore[no-untyped-def]
+    """Whether every position lies strictly inside its box."""
+    for i in range(len(ids)):
+        if position[i] <= lower[ids[i], axis[i]] or position[i] >= upper[ids[i], axis[i]]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -68,7 +68,7 @@ def test_preparation(in_units, san_francisco):
         lambda: FrequencyMatrix(san_francisco.counts, san_francisco.grid).prepare(),
         "target 10 units",
     )
-    assert matrix.excess.shape == (1025, 1025, 16)
+    assert matrix.tables.excess.shape == (1025, 1025, 16)
 
 
 TARGETS = dict.fromkeys(all_mechanisms(), 10.0) | {"htf": 3.0}

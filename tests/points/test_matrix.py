@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from explorer import FrequencyMatrix, Grid, InputError
-from explorer.points.matrix import _fill_excess
 
 
 def test_counts_of_boxes_equal_slices():
@@ -19,8 +18,8 @@ def test_counts_of_boxes_equal_slices():
 
 def test_excess_tables_are_sums_of_what_lies_above_each_threshold():
     counts = np.random.default_rng(2).poisson(5, (9, 7)).astype(np.int64)
-    table = np.empty((10, 8, 16), dtype=np.int32)
-    _fill_excess(counts, table)
+    table = FrequencyMatrix.from_array(counts).tables.excess
+    assert table.shape == (10, 8, 16)
     for t in range(16):
         above = np.maximum(counts - t, 0).cumsum(0).cumsum(1)
         assert np.array_equal(table[1:, 1:, t], above)
@@ -30,7 +29,25 @@ def test_excess_tables_are_sums_of_what_lies_above_each_threshold():
 
 def test_tables_that_would_overflow_are_left_out():
     matrix = FrequencyMatrix.from_array([[2**31, 1], [0, 5]])
-    assert matrix.excess.shape[2] == 0
+    assert matrix.tables.excess.size == 0
+    assert FrequencyMatrix.from_array([[2**31 - 2, 1], [0, 0]]).tables.excess.size > 0
+
+
+def test_coarse_tables_hold_every_eighth_corner():
+    rng = np.random.default_rng(4)
+    counts = rng.poisson(rng.gamma(0.5, 200, (21, 40)))
+    table = FrequencyMatrix.from_array(counts).tables.coarse
+    assert table.shape == (3, 6, 256)
+    assert counts.max() > 256
+    for t in range(256):
+        above = np.pad(np.maximum(counts - t, 0).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
+        assert np.array_equal(table[:, :, t], above[::8, ::8])
+
+
+def test_tables_begin_with_a_line_of_the_cache():
+    tables = FrequencyMatrix.from_array(np.ones((9, 7), dtype=int)).tables
+    for each in (tables.excess, tables.coarse):
+        assert each.__array_interface__["data"][0] % 64 == 0
 
 
 @pytest.mark.parametrize(

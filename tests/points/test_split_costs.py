@@ -14,7 +14,10 @@ from explorer.points import split_costs as homogeneity
 def spread(cells: np.ndarray) -> Fraction:
     """Sum of |c - mean| by its definition, exactly."""
     mean = Fraction(int(cells.sum()), cells.size)
-    return sum((abs(int(c) - mean) for c in cells.ravel()), Fraction(0))
+    values, number = np.unique(cells, return_counts=True)
+    return sum(
+        (abs(int(c) - mean) * int(n) for c, n in zip(values, number, strict=True)), Fraction(0)
+    )
 
 
 def lattice(value: Fraction) -> int:
@@ -26,14 +29,22 @@ def one_cost(matrix, lower, upper, axis, cut) -> int:
     return int(matrix.split_costs(*boxes, np.array([axis]), np.array([cut]))[0])
 
 
-@pytest.mark.parametrize("mean", [0.1, 4, 40])
-def test_tables_and_scan_agree_with_the_definition(mean):
+@pytest.mark.parametrize("most", [None, 2**31 - 1, 2**31])
+@pytest.mark.parametrize("mean", [0.1, 4, 40, 400])
+def test_tables_and_scan_agree_with_the_definition(mean, most):
     rng = np.random.default_rng(int(mean * 10))
-    counts = rng.poisson(mean, (24, 24))
+    counts = rng.poisson(mean, (70, 85))
+    if most is not None:
+        counts[30:50, 30:60] += (most - counts.sum()) // 600
+        counts[40, 40] += most - counts.sum()
     matrix = FrequencyMatrix.from_array(counts)
-    for _ in range(300):
-        r0, c0 = rng.integers(0, 20, 2)
-        r1, c1 = rng.integers(r0 + 2, 25), rng.integers(c0 + 2, 25)
+    assert (matrix.tables.excess.shape[2] == 0) == (most == 2**31)
+    for n in range(120):
+        # As many small boxes, which are copied, as large ones with blocks of 8 x 8 in them.
+        longest = 8 if n % 2 else 80
+        r0, c0 = rng.integers(0, (68, 83))
+        r1 = min(r0 + rng.integers(2, longest), 70)
+        c1 = min(c0 + rng.integers(2, longest), 85)
         axis = int(rng.integers(2))
         cut = int(rng.integers(r0 + 1, r1) if axis == 0 else rng.integers(c0 + 1, c1))
         box = counts[r0:r1, c0:c1]
@@ -41,6 +52,25 @@ def test_tables_and_scan_agree_with_the_definition(mean):
         halves = (box[:place], box[place:]) if axis == 0 else (box[:, :place], box[:, place:])
         expected = sum(lattice(spread(half)) for half in halves)
         assert one_cost(matrix, (r0, c0), (r1, c1), axis, cut) == expected
+        costs, _ = matrix.all_split_costs(*np.array([[[r0, c0]], [[r1, c1]]]), np.array([axis]))
+        assert costs[place - 1] == expected
+
+
+def test_quotients_are_exact_at_the_largest_total_on_a_large_map():
+    counts = np.random.default_rng(3).poisson(500, (2048, 2048))
+    counts[1000, 1000] += 2**31 - 1 - counts.sum()
+    matrix = FrequencyMatrix.from_array(counts)
+    assert matrix.total == 2**31 - 1
+    assert matrix.tables.excess.shape[2] > 0
+    for axis, cut in [(0, 1), (0, 1024), (0, 2047), (1, 1001), (1, 1365)]:
+        expected = 0
+        for half in np.split(counts, [cut], axis):
+            total, cells = int(half.sum()), half.size
+            above = [int(np.maximum(half - total // cells - i, 0).sum()) for i in (0, 1)]
+            rest = total % cells
+            exact = Fraction(2 * ((cells - rest) * above[0] + rest * above[1]), cells)
+            expected += lattice(exact)
+        assert one_cost(matrix, (0, 0), (2048, 2048), axis, cut) == expected
 
 
 def test_worked_example_of_figure_2():
@@ -51,8 +81,9 @@ def test_worked_example_of_figure_2():
     unit = 1 << homogeneity.LATTICE_BITS
     assert one_cost(matrix, (0, 0), (3, 2), 0, 1) == 0
     assert one_cost(matrix, (0, 0), (3, 2), 0, 2) == 6 * unit
-    whole = homogeneity._spread(matrix.counts, matrix.sums, matrix.excess, 0, 0, 3, 2)
-    assert whole == 8 * unit
+    everything = np.array([0]), np.array([[0]]), np.array([[3]])
+    whole = matrix.slab_costs(np.array([[0, 0]]), np.array([[3, 2]]), 0, *everything)
+    assert whole.tolist() == [[8 * unit]]
     costs, _ = matrix.all_split_costs(np.array([[0, 0]]), np.array([[3, 2]]), np.array([0]))
     # k* = 2 in the paper's counting: the second row begins the lower node.
     assert np.argmin(costs) + 2 == 2

@@ -1,0 +1,182 @@
+"""Kernels of previews: draws that are functions of keys, and Algorithm 1 of htf-2022 on them.
+
+What draws stands in one file with what calls it: numba keeps compiled code by the file of the
+caller, and would go on with an older draw from another one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from explorer.points.cost_tables import Tables
+from explorer.points.spreads import COPIED, cut_cost, fetch_box, fetch_cut, frame
+from explorer.privacy.regions import Regions
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Candidates
+
+Keys = NDArray[np.uint64]
+
+_AHEAD = 3  # regions between what is searched and what is loaded
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _uniform(key, salt):  # type: ignore[no-untyped-def]
+    """A number strictly between 0 and 1 from two 64-bit words (splitmix64)."""
+    z = key ^ salt
+    z = (z + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (np.float64(z >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _laplace(key, salt, decay, rest):  # type: ignore[no-untyped-def]
+    """Discrete Laplace noise: the inverse distribution function of a hashed uniform.
+
+    P(Z <= -k) = q^k / (1 + q) for k >= 1, with q = exp(-decay), and the same on the other side;
+    `rest` is log(1 + q).
+    """
+    u = _uniform(key, salt)
+    tail = min(u, 1.0 - u)
+    size = np.floor(-(np.log(tail) + rest) / decay)
+    size = max(size, 0.0)
+    return np.int64(size if u > 0.5 else -size)
+
+
+@njit(cache=True, nogil=True)
+def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-untyped-def]
+    """Fill `noisy` (n,) with `values` and noise of scale `scale` / units."""
+    paid, decay, rest = 0, 1.0, 0.0
+    for i in range(len(values)):
+        # Neighbours mostly paid the same.
+        if units[i] != paid:
+            paid = units[i]
+            decay = paid / scale
+            rest = np.log1p(np.exp(-decay))
+        noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
+
+
+@njit(cache=True, nogil=True)
+def lowest(costs, offsets, scale, keys, salt, chosen):  # type: ignore[no-untyped-def]
+    """Fill `chosen` (n,) with positions of the least of costs less exponential noise."""
+    for i in range(len(scale)):
+        best = np.inf
+        for j in range(offsets[i], offsets[i + 1]):
+            step = np.uint64(j - offsets[i] + 1) * np.uint64(0xD1342543DE82EF95)
+            noisy = costs[j] + scale[i] * np.log(_uniform(keys[i] + step, salt))
+            if noisy < best:
+                best = noisy
+                chosen[i] = j - offsets[i]
+
+
+def search(
+    tables: Tables,
+    regions: Regions,
+    axis: Ints,
+    window: tuple[Ints, Ints],
+    units: Ints,
+    scale: float,
+    salts: Keys,
+) -> tuple[Ints, list[Candidates]]:
+    """Algorithm 1 for n regions in one go: what `cuts.search` does, to the last bit.
+
+    Region by region, so that what one evaluation read is at hand for the next six.
+
+    Parameters
+    ----------
+    tables : of the exact counts
+    regions : n of them, paid for
+    axis : (n,) the axis that is cut
+    window : (n,) sentinels with at least one cut between them, see `cuts.window`
+    units : (n,) budget of every evaluation
+    scale : of the noise, times units
+    salts : (2 T + 1,) names of the draws
+
+    Returns
+    -------
+    (n,) cuts, counted in cells from the region's first, and what every draw looked at, in the order
+    of `cuts.search`
+    """
+    found, number = np.empty(len(regions), np.int64), np.zeros(len(salts), np.int64)
+    who, places, noisy = np.empty((3, len(salts), len(regions)), dtype=np.int64)
+    low, high = window
+    _search(
+        tables, regions.lower, regions.upper, axis, low, high, units, scale, regions.keys, salts,
+        regions.ids, found, number, who, places, noisy,
+    )  # fmt: skip
+    # Draws that nobody took part in are noted, too, up to the first round without any.
+    done = 3 + 2 * int(np.count_nonzero(number[1::2] + number[2::2]))
+    return found, [
+        Candidates(who[draw, :m], places[draw, :m], noisy[draw, :m])
+        for draw, m in enumerate(number[:done])
+    ]
+
+
+@njit(cache=True, nogil=True)
+def _fetch(tables, excess, lower, upper, axis, low, high, i):  # type: ignore[no-untyped-def]
+    """Begin to load what the first round of region i looks up."""
+    box = frame(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1], axis[i])
+    fetch_box(excess, box)
+    left, right = box.first + low[i], box.first + high[i]
+    k = left + (right - left) // 2
+    for cut in ((left + k) // 2, k, (k + right) // 2):
+        fetch_cut(excess, box, cut)
+
+
+@njit(cache=True, nogil=True)
+def _search(  # type: ignore[no-untyped-def]
+    tables, lower, upper, axis, low, high, units, scale, keys, salts, ids,
+    found, number, who, places, noisy,
+):  # fmt: skip
+    copy, excess = np.empty(COPIED, dtype=np.int32), tables.excess.reshape(-1)
+    paid, decay, rest = 0, 1.0, 0.0
+    # Values of the two cuts of a round, infinite where there is none.
+    drawn = np.empty(2)
+    for i in range(len(ids)):
+        if i + _AHEAD < len(ids):
+            _fetch(tables, excess, lower, upper, axis, low, high, i + _AHEAD)
+        if units[i] != paid:
+            paid = units[i]
+            decay = paid / scale
+            rest = np.log1p(np.exp(-decay))
+        r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
+        box, held = frame(tables, r0, c0, r1, c1, axis[i]), False
+        left, right = low[i], high[i]
+        k = left + (right - left) // 2
+        best, k1, k2 = np.inf, k, k
+        for draw in range(len(salts)):
+            # The middle alone at first, then a candidate on either side of it, round by round.
+            side = (draw + 1) % 2
+            if draw > 0 and side == 0:
+                k1, k2 = (left + k) // 2, (k + right) // 2
+                if k1 <= left and k2 <= k:
+                    break
+                if draw + 2 < len(salts):
+                    # Two of these come next, whichever way it goes.
+                    ends = (left + k1) // 2, (k1 + k) // 2, (k + k2) // 2, (k2 + right) // 2
+                    for end in ends:
+                        fetch_cut(excess, box, box.first + end)
+            drawn[side] = np.inf
+            if draw == 0 or (side == 0 and k1 > left) or (side == 1 and k2 > k):
+                cut = box.first + (k1 if side == 0 else k2)
+                cost, held = cut_cost(
+                    tables, excess, box, r0, c0, r1, c1, axis[i], cut, copy, held
+                )  # fmt: skip
+                value = cost + _laplace(keys[i], salts[draw], decay, rest)
+                at = number[draw]
+                number[draw] += 1
+                who[draw, at], places[draw, at], noisy[draw, at] = ids[i], cut, value
+                drawn[side] = value
+            if draw == 0:
+                best = drawn[side]
+            elif side == 1:
+                if drawn[0] < best and drawn[0] <= drawn[1]:
+                    right, k, best = k, k1, drawn[0]
+                elif drawn[1] < best:
+                    left, k, best = k, k2, drawn[1]
+                else:
+                    left, right = k1, (k2 if k2 > k else right)
+        found[i] = k

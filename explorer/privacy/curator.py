@@ -45,7 +45,8 @@ class Curator(Passes):
     noise : NoiseSource
         OpenDP for a release, seeded noise for a preview.
     progress : callable, optional
-        Told the finished part (0 to 1) of the release, see `ReportingNoise`.
+        Told the finished part (0 to 1) of the release, see `ReportingNoise`; of a preview after
+        each measurement is paid.
     """
 
     def __init__(
@@ -60,11 +61,13 @@ class Curator(Passes):
         self._noise = noise
         if progress is not None:
             self._mean_spent = 0.0
-            self._noise = ReportingNoise(noise, progress, self._share_spent)
+            if type(noise) is PreviewNoise:
+                # Its draws are so quick that whole measurements are told; wrapped it would not be
+                # known as one that a kernel can draw itself.
+                self._tell = progress
+            else:
+                self._noise = ReportingNoise(noise, progress, self._share_spent)
         self._preview = not is_release_grade(noise)
-
-    def _share_spent(self) -> float:
-        return (self._mean_spent or 0.0) / self.units
 
     @property
     def preview(self) -> bool:

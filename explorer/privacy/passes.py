@@ -7,6 +7,7 @@ in parallel; the sum of the passes' dearest paths is what everything has cost.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +42,7 @@ class Passes:
         self._around: tuple[Passes, Regions] | None = None
         #: Units spent on a cell's path in the mean over all cells; None while nobody asks.
         self._mean_spent: float | None = None
+        self._tell: Callable[[float], None] | None = None
 
     @property
     def units(self) -> int:
@@ -144,6 +146,11 @@ class Passes:
         for outer, region in around:
             part *= float(region.cells[0]) / math.prod(outer.shape)
         outermost._mean_spent += part
+        if part and outermost._tell is not None:
+            outermost._tell(min(1.0, outermost._share_spent()))
+
+    def _share_spent(self) -> float:
+        return (self._mean_spent or 0.0) / self.units
 
     @property
     def _is_closed(self) -> bool:

@@ -201,7 +201,7 @@ def remember_defaults() -> None:
     defaults: dict[tuple[type[HasProps], str, bool], Any] = {}
 
     def themed_default(
-        self: Property[Any], cls: type[HasProps], name: str, theme: Any, *, no_eval: bool = False
+        self: Property[Any], cls: Any, name: str, theme: Any, *, no_eval: bool = False
     ) -> Any:
         # Panel asks in the name of an object, too.
         if not isinstance(cls, type) or (theme is not None and name in theme):

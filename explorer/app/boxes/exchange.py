@@ -186,7 +186,7 @@ class BoxExchange:
             value=naming.column,
             size="small",
             width=210,
-            margin=(2, 8, 6, 0),
+            margin=(8, 8, 6, 0),
         )
         ui.bind(select, partial(self._name_by, naming), self._refused)
         self._columns.objects = [select]

@@ -234,10 +234,8 @@ class Learn(CuratorPage):
         Raises
         ------
         InputError
-            For a city that exists in this session only, or is still being read.
+            For a city that exists in this session only.
         """
-        if self.parts.reading:
-            raise InputError("The city is still being read: wait a moment.")
         refuse_own(self.state.city, "learn")
         step = self.card.guide.step + 1 if self.card is not None and self.card.guide.count else 0
         return Scenario(

@@ -111,7 +111,7 @@ def search(
     done = 3 + 2 * int(np.count_nonzero(number[1::2] + number[2::2]))
     return found, [
         Candidates(who[draw, :m], places[draw, :m], noisy[draw, :m])
-        for draw, m in enumerate(number[:done])
+        for draw, m in enumerate(number[:done].tolist())
     ]
 
 

@@ -335,12 +335,8 @@ def _kept(values: NDArray[Any]) -> NDArray[Any]:
 def _rows(values: Ints, ids: Ints) -> Ints:
     """Rows of a column of the book, (n, d); read-only."""
     where = span(ids)
-    if isinstance(where, slice):
-        return _kept(values[where])
-    found = np.empty((len(ids), values.shape[1]), dtype=np.int64)
-    if not _gather(values, ids, found):
-        raise IndexError("there is no such region in this book")
-    return shown(found)
+    # `take` is ten times as fast as indexing where rows are short.
+    return _kept(values[where] if isinstance(where, slice) else values.take(ids, axis=0))
 
 
 def _require_room(nodes: float) -> None:
@@ -357,17 +353,6 @@ def _count_cells(lower, upper, number):  # type: ignore[no-untyped-def]
         number[i] = 1
         for axis in range(lower.shape[1]):
             number[i] *= upper[i, axis] - lower[i, axis]
-
-
-@njit(cache=True, nogil=True)
-def _gather(values, ids, found):  # type: ignore[no-untyped-def]
-    """Copy rows; whether all of them exist."""
-    for i in range(len(ids)):
-        if ids[i] < 0 or ids[i] >= len(values):
-            return False
-        for axis in range(values.shape[1]):
-            found[i, axis] = values[np.uint64(ids[i]), axis]
-    return True
 
 
 @njit(cache=True, nogil=True)

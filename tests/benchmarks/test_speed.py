@@ -66,16 +66,16 @@ def test_preparation(in_units, san_francisco):
     matrix = in_units(
         "tables for 1024 x 1024",
         lambda: FrequencyMatrix(san_francisco.counts, san_francisco.grid).prepare(),
-        "target 10 units",
+        "target 3.5 units",
     )
     assert matrix.tables.excess.shape == (1025, 1025, 16)
 
 
-TARGETS = dict.fromkeys(all_mechanisms(), 10.0) | {"htf": 3.0}
+TARGETS = dict.fromkeys(all_mechanisms(), 10.0) | {"htf": 1.3, "mosaic": 2.5}
 """Units that a preview at epsilon 0.1 may take."""
 TARGETS |= dict.fromkeys(["privlet", "kd-standard", "kd-hybrid", "kd-cell"], 30.0)
 PREVIEWS = [(all_mechanisms()[key](epsilon=0.1), target) for key, target in TARGETS.items()]
-PREVIEWS.append((HTF(epsilon=0.1, split_rule="all cuts"), 30.0))
+PREVIEWS.append((HTF(epsilon=0.1, split_rule="all cuts"), 6.0))
 IDS = [*TARGETS, "htf, all cuts"]
 
 
@@ -94,7 +94,9 @@ def test_previews(in_units, san_francisco, mechanism, target, request):
 def test_htf_preview_with_many_leaves(in_units, san_francisco):
     mechanism = HTF(epsilon=1.0, T=3)
     release = in_units(
-        "htf preview, epsilon 1", lambda: mechanism.release(san_francisco, rng=1), ""
+        "htf preview, epsilon 1",
+        lambda: mechanism.release(san_francisco, rng=1),
+        "target 3.5 units",
     )
     assert release.n_leaves > 1000
 

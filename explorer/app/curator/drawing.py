@@ -7,7 +7,9 @@ booked in the ledger before any noise, and is kept: it has been paid for.
 from __future__ import annotations
 
 import io
+import math
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +22,9 @@ from explorer.app.work.job import Job as Work
 from explorer.errors import InputError
 from explorer.privacy.ledger import Ledger
 from explorer.releases.units import to_epsilon, to_units
+
+#: Seconds between two changes of choices that are one movement.
+HURRIED = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +78,9 @@ class Drawing:
         self._pressed: tuple[Any, ...] = ()
         self._asking: Callable[[Price | None], None] = lambda _price: None
         self._said = 0
-        # A screen that was shown while newer choices waited for theirs.
-        self._hurried: Any = None
+        #: Whether choices change quickly, as while a slider is dragged or a key held down.
+        self.hurried = False
+        self._changed = -math.inf
         # Why the newest choices have no screen, while they have none.
         self._refusal = ""
         self._work = Work(self._compute, self._arrived, self._refused, take=self._job, slow=slow)
@@ -92,13 +98,10 @@ class Drawing:
         """Something a release depends on has changed: a preview of it."""
         self._drawing = 0
         self._version += 1
+        before, self._changed = self._changed, time.monotonic()
+        self.hurried = self._changed - before < HURRIED
         self.forget()
         self.request()
-
-    @property
-    def behind(self) -> bool:
-        """Whether newer choices wait for a screen of their own, as while a slider is dragged."""
-        return self._work.outdated
 
     def viewed(self) -> None:
         """A pan, zoom or resize; all maps report it, and loading reports it several times."""
@@ -235,10 +238,6 @@ class Drawing:
         if shown is not None and shown.data is self._data and sentence != UNEXPECTED:
             # Menus and sliders already say something else.
             sentence = f"{sentence} Maps and numbers are still from before, by {shown.title}."
-        if self._hurried is not None:
-            # Its numbers have not been said: those of the refused choices were to come.
-            self._hurried, screen = None, self._hurried
-            self._show(screen)
         self._refusal = sentence
         self._parts.refuse(sentence)
 
@@ -249,7 +248,6 @@ class Drawing:
         if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:
             self._said = kept.job.draw
             self._parts.message.inform(kept.spent)
-        self._hurried = screen if self.behind else None
         self._show(screen)
 
 

@@ -144,11 +144,6 @@ class Job(Generic[Result]):
         return self.phase in ("waiting", "running")
 
     @property
-    def outdated(self) -> bool:
-        """Whether a newer question is already there: another result comes after the next one."""
-        return self._outdated
-
-    @property
     def progress(self) -> tuple[float, float | None]:
         """How much is done, from 0 to 1, and an estimate of the seconds that are left."""
         return self._run.part, self._run.seconds_left()

@@ -138,23 +138,13 @@ def test_a_long_preview_stops_when_settings_change_and_a_quick_one_or_a_drawing_
     assert finished == [ends]
 
 
-def test_what_a_hurried_screen_left_unsaid_is_said_where_the_next_is_refused(
-    visit, monkeypatch
-) -> None:
-    # Screens that are shown while newer choices wait say nothing but themselves.
-    monkeypatch.setattr(Drawing, "behind", property(lambda _drawing: True))
-    visit.drawing.preview()
-    hurried = visit.screens[-1]
-    monkeypatch.setattr(Drawing, "behind", property(lambda _drawing: False))
-
-    def refuse(_job, _progress):
-        raise InputError("Too small.")
-
-    monkeypatch.setattr("explorer.app.curator.drawing.compute", refuse)
-    visit.drawing.preview()
-    assert visit.screens[-2:] == [hurried, hurried]
-    visit.drawing.preview()
-    assert len(visit.screens) == 3, "it has been said"
+def test_choices_that_change_quickly_are_one_movement(visit, monkeypatch) -> None:
+    moment = 100.0
+    monkeypatch.setattr("explorer.app.curator.drawing.time.monotonic", lambda: moment)
+    for seconds, hurried in [(0, False), (0.1, True), (0.2, True), (0.3, False)]:
+        moment += seconds
+        visit.drawing.preview()
+        assert visit.drawing.hurried == hurried
 
 
 def test_a_refused_setting_is_a_sentence(visit, monkeypatch) -> None:

@@ -67,10 +67,8 @@ def test_what_comes_between_is_dropped_and_the_last_arrives() -> None:
         for setting in range(2, 50):
             page.change(setting)
         assert not page.shown, "the loop is free while it computes"
-        assert page.job.outdated
         gate.set()
         await page.job.wait()
-        assert not page.job.outdated
         page.change(50)
         await page.job.wait()
         return page

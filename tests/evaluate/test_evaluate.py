@@ -8,7 +8,6 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
-import shapely
 
 from explorer import HTF, FrequencyMatrix, InputError, QuadTree, Uniform, exact
 from explorer.cli import main
@@ -30,7 +29,6 @@ from explorer.evaluate import (
     workload,
     workloads,
 )
-from explorer.grid.range_queries import RangeQueries
 from tests.helpers import city
 
 MATRIX = city((32, 32), 4000)
@@ -133,32 +131,6 @@ def test_fractions_of_cells_and_own_truths_are_measured():
     table = evaluate(MATRIX, ["uniform"], [1], [plain, shifted], 1, jobs=1)
     bias = table[table.metric == "bias"].set_index("workload").value
     assert bias["shifted"] == pytest.approx(bias["plain"] - 100)
-
-
-@pytest.mark.parametrize("mechanism", ["ug", "htf", "privlet", "quadtree"])
-def test_a_rectangle_given_as_a_polygon_has_the_figures_of_the_box(mechanism):
-    boxes = np.array([[1.25, 2.5, 20.75, 17.125], [0, 0, 8, 9], [-3, 4.5, 6, 11]])
-    polygons = RangeQueries(boxes, shapely.box(*boxes.T))
-    mixed = RangeQueries(boxes, [None, *shapely.box(*boxes[1:].T)])
-    asked = {"boxes": boxes, "polygons": polygons, "mixed": mixed}
-    # Among others, so that the rows of one workload are not those of another.
-    own = [Workload.of(name, each, MATRIX.grid) for name, each in asked.items()]
-    table = evaluate(MATRIX, [mechanism], [0.5], [ASKED[0], *own], [0, 1], jobs=1)
-    values = table.pivot(index=["seed", "metric"], columns="workload", values="value")
-    assert len(values) == 2 * len(metrics.names())
-    for name in ("polygons", "mixed"):
-        assert values[name].to_numpy() == pytest.approx(values["boxes"].to_numpy(), rel=1e-9)
-
-
-def test_a_polygon_is_measured_by_its_area():
-    triangle = shapely.Polygon([(2, 2), (14.5, 3), (6, 15)])
-    asked = Workload.of("triangle", triangle, MATRIX.grid)
-    table = evaluate(MATRIX, ["quadtree"], [0.5], [*ASKED, asked], [4], jobs=1)
-    private = QuadTree(epsilon=0.5).release(MATRIX, rng=4).answer(triangle).value
-    wanted = metrics.measure(exact(MATRIX, triangle), private, MATRIX.total)
-    rows = table[table.workload == "triangle"]
-    found = dict(zip(rows.metric, rows.value, strict=True))
-    assert found == pytest.approx(wanted, rel=1e-9)
 
 
 def test_the_cells_workload_measures_the_map_entrywise():

@@ -155,6 +155,8 @@ class BoxTable:
                 # Beside wide maps and on a phone there is no room for all: the first ones stay.
                 "responsiveLayout": "hide",
                 "placeholder": "No boxes yet.",
+                # Panel does that, too.
+                "autoResize": False,
                 # Tab leaves a cell as it leaves any field: Tabulator's own use of it is a trap.
                 "keybindings": {"navNext": False, "navPrev": False},
             },

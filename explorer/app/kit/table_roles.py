@@ -17,7 +17,8 @@ browser's cache, which Panel takes for one that is still on its way. A page at r
 processor busy, and the table never took its new size.
 
 Where numbers of a table change, Panel lets Tabulator make all its rows anew and lay the page out
-several times (150 ms for three rows). Rows that stay get their new values where they are.
+for each of them, and draw the table twice more since its height has changed (150 ms each for three
+rows). Rows that stay get their new values where they are, and others are made apart from the page.
 """
 
 from __future__ import annotations
@@ -99,11 +100,35 @@ const guard = () => {
     })
     return true
   }
+  // While rows are made anew the table lies apart: the page is not laid out for each of its sizes.
+  const apart = (view, make) => {
+    const {rowManager, columnManager, element} = view.tabulator, look = element.style.cssText
+    const high = Math.max(element.offsetHeight, view.model.max_height ?? 0)
+    element.style.cssText +=
+      `;position:absolute;contain:strict;width:${element.offsetWidth}px;height:${high}px`
+    return make().finally(() => {
+      element.style.cssText = look
+      const rows = rowManager.element
+      rows.style.height = ""
+      rows.style.height = `${element.clientHeight - columnManager.getElement().offsetHeight}px`
+    })
+  }
   for (const name of ["setData", "updateOrAddData"]) {
     const plain = view.prototype[name]
     view.prototype[name] = function () {
-      return !this._tabulator_cell_updating && renewed(this) ? Promise.resolve() : plain.call(this)
+      if (this._tabulator_cell_updating) return plain.call(this)
+      if (renewed(this)) return Promise.resolve()
+      const ready = this.tabulator?.initialized && !this._building && !this._initializing
+      const make = () => Promise.resolve(plain.call(this))
+      return ready && this.model.pagination === null ? apart(this, make) : make()
     }
+  }
+  // Its height follows from its rows: only another width is a reason to draw them anew.
+  const resized = view.prototype.after_resize
+  view.prototype.after_resize = function () {
+    if (this.el.clientWidth === this._last_after_resize_el_width && this.el.clientWidth > 0)
+      Object.getPrototypeOf(view.prototype).after_resize.call(this)
+    else resized.call(this)
   }
   view.prototype._flush_resize_when_root_ready = async function () {
     for (let looks = 0; this._resize_pending; looks++) {

@@ -202,6 +202,11 @@ class DrawnPage(MapPage):
             self.explain.selected()
             self.readout.selected()
 
+    def answer(self) -> None:
+        """Show boxes on the maps, with their answers."""
+        super().answer()
+        self.readout.meet()
+
     def numbers(self) -> None:
         """Show the answers of the boxes."""
         self.readout.numbers()

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import panel as pn
+
 from explorer.app.boxes import frames
 from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
@@ -22,7 +24,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.map_tools import ZOOMS, MapTools
-from explorer.app.work.document import soon
+from explorer.app.work.document import held, soon
 from explorer.grid.grid import Grid
 from explorer.grid.range_queries import Queries
 from explorer.scenario import Scenario
@@ -269,6 +271,10 @@ class MapPage(CuratorPage):
         if self.maps is not None:
             self.maps.arrange(how)
 
+    def answer(self) -> None:
+        """Show boxes on the maps, with their answers where a page has them at once."""
+        self.highlight()
+
     def make_room(self, room: bool) -> None:
         """Let a panel below the maps stand in the window too."""
         if self.maps is not None:
@@ -283,7 +289,7 @@ class MapPage(CuratorPage):
     def boxes_changed(self) -> None:
         """Maps first; the table, which takes a browser longer, in the next message."""
         self.history.note()
-        self.highlight()
+        held(pn.state.curdoc, self.answer)
         soon(self.numbers)
         self.scenarios.follow()
 

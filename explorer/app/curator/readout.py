@@ -78,15 +78,20 @@ class Readout(ABC):
         same = same_questions(screen.boxes, self._parts.rectangles.queries)
         return same and self.fits(screen)
 
+    def meet(self) -> None:
+        """Answer the boxes if they are other ones, at the boxes: all that is said at once."""
+        screen, boxes = self.screen, self._parts.rectangles.queries
+        if self.fits(screen) and not same_questions(screen.boxes, boxes):
+            self.screen = replace(screen, answers=self.ask(screen, boxes), boxes=boxes)
+        if self.fits(screen):
+            self.tag(self.screen)
+
     def numbers(self) -> None:
         """The boxes may be other ones, or more is known of their errors."""
-        screen, boxes = self.screen, self._parts.rectangles.queries
-        if not self.fits(screen):
+        if not self.fits(self.screen):
             return
-        if not same_questions(screen.boxes, boxes):
-            screen = replace(screen, answers=self.ask(screen, boxes), boxes=boxes)
-        self.screen = screen = self.error_bars.complete(self.complete(screen))
-        self.tag(screen)
+        self.meet()
+        self.screen = screen = self.error_bars.complete(self.complete(self.screen))
         self._strip(screen)
         self.tell(screen)
         self._table.show(screen.answers)

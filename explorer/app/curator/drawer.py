@@ -103,6 +103,8 @@ class Drawer:
         self._words, self._remembered = words(page), parts.remembered
         # Each help text with what it is about; None where that is the page.
         self._helps: list[tuple[Any, Any]] = []
+        # What writes the headings of sections.
+        self._sayings: list[Callable[[], None]] = []
         self.view = pn.Column(sizing_mode="stretch_width", margin=(2, 6, 4, 6))
         self.state.param.watch(self._explain, "explain")
 
@@ -124,10 +126,15 @@ class Drawer:
         """Let the heading of a section say some choices, from now on."""
 
         def said(*_event: Any) -> None:
-            found = [said_choice(self.state, name) for name in names]
+            # What cannot be chosen is not said: counts without points keep their cells.
+            offered = [
+                name for name in names if getattr(getattr(self, name, None), "visible", True)
+            ]
+            found = [said_choice(self.state, name) for name in offered]
             section.say(title, ", ".join(filter(None, found)))
 
         self.state.param.watch(said, [*names])
+        self._sayings.append(said)
         said()
 
     def with_words(self, controls: Sequence[Any]) -> list[Any]:
@@ -153,6 +160,8 @@ class Drawer:
         # Counts without points have the cells they have.
         self.side.visible = data.heat is not None
         self.bound.visible = data.has_users
+        for say in self._sayings:
+            say()
 
     def base_map(self) -> Any:
         """The switch of coast, roads and names; it is there where they are."""

@@ -165,4 +165,6 @@ class AppPage(pn.viewable.Viewer):
         return notebook_places.Said(notebook_places.sentence("marimo"))
 
     def __panel__(self) -> Any:
-        return cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)
+        shown = cell.laid_out(self.sidebar if self.controls else [], self.body, self.height)
+        # Widgets take their looks from what is around them: a cell has no page there.
+        return ui.themed(shown, _THEME)

@@ -233,6 +233,11 @@ class Section(pmui.Accordion):
             self._names = [markup]
 
 
+def themed(view: Any, theme: Mapping[str, Any]) -> Any:
+    """A view whose widgets look as those of a page with this theme."""
+    return pmui.Column(view, theme_config=theme, sizing_mode="stretch_width", margin=0)
+
+
 class Page(pmui.Page):
     """A page that does not mirror the process-wide busy state.
 

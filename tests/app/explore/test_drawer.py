@@ -5,14 +5,17 @@ import panel as pn
 import pytest
 
 from explorer.app.boxes.rectangles import Rectangles
+from explorer.app.curator.data import own_city
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.start import Opening
 from explorer.app.explore.drawer import ExploreDrawer
+from explorer.app.kit import ui
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.words import words
 from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
+from explorer.points.matrix import FrequencyMatrix
 from tests.app import press
 
 
@@ -135,3 +138,18 @@ def test_another_mechanism_is_described_and_has_its_controls() -> None:
     visit.find("Budget per level").value = "uniform"
     assert visit.state.parameter("budget") == "uniform"
     assert visit.changed == 1
+
+
+def test_a_heading_says_the_grid_where_one_can_choose_it() -> None:
+    visit = Visit()
+
+    def heading() -> str:
+        return next(
+            each.heading
+            for each in visit.drawer.view.select(ui.Section)
+            if each.heading.startswith(visit.drawer.OWN)
+        )
+
+    assert heading() == "Grid and own points 1024 × 1024 cells"
+    visit.drawer.use(own_city(FrequencyMatrix.from_array(np.ones((8, 8), dtype=int))))
+    assert heading() == "Grid and own points", "counts without points keep their cells"

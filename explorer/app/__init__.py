@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 
 from explorer.app.kit import notebook_output
-from explorer.app.work import panel_patches, sessions
+from explorer.app.work import faults, limits, panel_patches, sessions
 
 if TYPE_CHECKING:
     from explorer.app.classroom.page import ClassResult
@@ -30,6 +30,8 @@ panel_patches.hear_all()
 panel_patches.expect_models_sent_back()
 notebook_output.write_posters()
 sessions.refuse_chosen()
+limits.slow_down_floods()
+faults.write_briefly()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 import multiprocessing
 import re
 import secrets
@@ -9,6 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import panel as pn
@@ -17,6 +20,7 @@ from bokeh.settings import settings as bokeh
 from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach, own_names
 from explorer.app.pages import Page
+from explorer.app.work.doors import guard, health, sessions
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
@@ -190,7 +194,9 @@ def _listen(
             title={route: kinds[key].TITLE for route, key in routes.items()},
             admin=False,
             verbose=False,
+            extra_patterns=[health(lambda: _state(server))],
         )
+        guard(server, origins, routes)
     except OSError as error:
         raise InputError(
             f"Port {port} cannot be used ({error.strerror or error}): give another one with --port."
@@ -203,6 +209,16 @@ def _listen(
         except KeyboardInterrupt:
             say("The explorer has stopped.")
     return server
+
+
+def _state(server: Any) -> dict[str, float]:
+    """How a server is, without a count of anything that is on its pages."""
+    found: dict[str, float] = {"sessions": sessions(server)}
+    # Elsewhere than on Linux nothing is said of memory.
+    with contextlib.suppress(OSError):
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        found["memory_mb"] = round(pages * mmap.PAGESIZE / 2**20)
+    return found
 
 
 def _host(origin: str) -> str:

@@ -1,5 +1,6 @@
 """The server starts, answers and refuses what it cannot do."""
 
+import json
 import multiprocessing
 import re
 import socket
@@ -12,6 +13,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from explorer.app import serve
+from explorer.app.work import limits
 from explorer.cli import main
 from explorer.errors import InputError
 
@@ -102,6 +104,60 @@ def test_an_address_cannot_choose_the_session(running, kind) -> None:
         assert (await running.get("class", **{"Bokeh-Session-Id": right})).code == 403
 
     running.do(visit)
+
+
+def test_every_answer_says_how_it_may_be_used(running) -> None:
+    async def visit() -> None:
+        for path in ("class", "health", "static/js/bokeh.min.js", "nowhere"):
+            said = (await running.get(path)).headers
+            assert said["X-Frame-Options"] == "DENY"
+            assert said["X-Content-Type-Options"] == "nosniff"
+            assert said["Referrer-Policy"] == "no-referrer"
+            assert "frame-ancestors 'none'" in said["Content-Security-Policy"]
+            assert "Server" not in said
+        # A script that would build the page into the page of any site.
+        there = await running.get("class/autoload.js?bokeh-autoload-element=1")
+        assert there.code == 403
+        assert "Access-Control-Allow-Origin" not in there.headers
+
+    running.do(visit)
+
+
+@pytest.mark.parametrize("host", ["localhost.evil.example", "evil.example:80", "127.0.0.1", ""])
+def test_a_name_that_is_not_the_servers_own_is_not_answered(running, host) -> None:
+    async def visit() -> None:
+        assert (await running.get("class", Host=host)).code == 421
+
+    running.do(visit)
+
+
+def test_health_says_how_many_visitors_there_are(running) -> None:
+    async def visit() -> None:
+        before = json.loads((await running.get("health")).body)
+        await running.get("class")
+        after = json.loads((await running.get("health")).body)
+        assert after["sessions"] == before["sessions"] + 1
+        assert after.keys() <= {"sessions", "memory_mb"}
+
+    running.do(visit)
+
+
+def test_who_opens_pages_without_end_is_put_off_and_the_page_tries_again(monkeypatch) -> None:
+    monkeypatch.setattr(limits, "A_SECOND", 1e-9)
+    monkeypatch.setattr(limits, "AT_ONCE", 3)
+    running = Running()
+
+    async def visit() -> None:
+        found = [await running.get("class") for _ in range(5)]
+        late = next(each for each in found if each.code == 429)
+        assert "tries again by itself" in late.body.decode()
+        assert late.headers["Retry-After"] == str(limits.AGAIN)
+        before = json.loads((await running.get("health")).body)["sessions"]
+        assert [each.code for each in found] == [200] * 3 + [429] * 2
+        assert before == 3, "none was made for the others"
+
+    running.do(visit)
+    running.server.stop()
 
 
 def test_each_server_has_a_secret_of_its_own(running) -> None:

@@ -1,0 +1,53 @@
+"""Faults of a visitor's messages in the log: one line a minute, without what was sent.
+
+Bokeh writes each message that it refuses into the log, with its values and a traceback of 4 kB: one
+client can fill a disk, and an exact number may stand in a value. What goes wrong in our own code is
+written as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from traceback import walk_tb
+
+#: Loggers of what comes over a websocket.
+_LOGGERS = ("bokeh.server.protocol_handler", "bokeh.server.views.ws", "bokeh.server.session")
+#: Seconds between two lines.
+QUIET = 60.0
+SAID = "A message of a visitor could not be used (%s); %d before it were not written here."
+
+
+class Brief(logging.Filter):
+    """Lets a fault of a message through as one line without its values, once a minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last, self._unsaid = -QUIET, 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is written; what is written is changed."""
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        if record.levelno < logging.ERROR or error is None or _is_ours(error):
+            return True
+        now = time.monotonic()
+        if now - self._last < QUIET:
+            self._unsaid += 1
+            return False
+        record.msg, record.args = SAID, (type(error).__name__, self._unsaid)
+        record.exc_info = record.exc_text = None
+        self._last, self._unsaid = now, 0
+        return True
+
+
+def _is_ours(error: BaseException) -> bool:
+    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
+    return any(name.startswith("explorer.") and not name.endswith(".limits") for name in names)
+
+
+def write_briefly() -> None:
+    """Let all faults of messages be written so; installing it twice changes nothing."""
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        if not any(isinstance(each, Brief) for each in logger.filters):
+            logger.addFilter(Brief())

@@ -1,0 +1,151 @@
+"""Who asks too much waits, and nobody else does; faults in the log hold no values."""
+
+import asyncio
+import logging
+
+import pytest
+from bokeh.server.views.ws import WSHandler
+
+from explorer.app.work import limits as module
+from explorer.app.work.faults import QUIET, Brief
+from explorer.app.work.limits import Bucket, Buckets, Entrance
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    class Clock:
+        now = 1000.0
+
+        def monotonic(self) -> float:
+            return self.now
+
+    one = Clock()
+    monkeypatch.setattr(module, "time", one)
+    monkeypatch.setattr("explorer.app.work.faults.time", one)
+    return one
+
+
+def test_a_bucket_fills_up_again_and_not_beyond_its_size(clock) -> None:
+    bucket = Bucket(rate=2, size=4)
+    assert [bucket.has() for _ in range(5)] == [True] * 4 + [False]
+    clock.now += 0.5
+    assert bucket.has()
+    assert not bucket.has()
+    clock.now += 3600
+    assert [bucket.has() for _ in range(5)] == [True] * 4 + [False]
+
+
+@pytest.mark.usefixtures("clock")
+def test_what_is_taken_in_advance_is_waited_for() -> None:
+    bucket = Bucket(rate=10, size=5)
+    assert [bucket.take() for _ in range(8)] == [0] * 5 + [0.1, 0.2, pytest.approx(0.3)]
+
+
+@pytest.mark.usefixtures("clock")
+def test_addresses_do_not_share_an_allowance_and_old_ones_are_forgotten() -> None:
+    each = Buckets(rate=1, size=1, most=2)
+    assert each["a"].has()
+    assert not each["a"].has()
+    assert each["b"].has()
+    each["a"], each["c"]
+    assert not each["a"].has(), "it was asked for last"
+    assert each["b"].has(), "it was forgotten, and begins anew"
+
+
+def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
+    there = 0
+    entrance = Entrance(lambda: there, most=30)
+    assert sum(entrance.admits("1") for _ in range(50)) == module.AT_ONCE
+    assert entrance.admits("2"), "others come in"
+    clock.now += 1
+    assert sum(entrance.admits("1") for _ in range(50)) == module.A_SECOND
+    there = 30
+    clock.now += 60
+    assert not entrance.admits("3")
+
+
+@pytest.mark.usefixtures("clock")
+def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
+    waited: dict[str, float] = {}
+    read: list[str] = []
+
+    class Connection(WSHandler):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+    async def plain(self, _fragment) -> None:
+        read.append(self.name)
+
+    async def sleep(seconds: float) -> None:
+        waited["seconds"] = waited.get("seconds", 0) + seconds
+
+    monkeypatch.setattr(WSHandler, "on_message", plain)
+    monkeypatch.setattr(module.asyncio, "sleep", sleep)
+    assert module.slow_down_floods()
+    one, other = Connection("one"), Connection("other")
+
+    async def visit() -> None:
+        for _ in range(module.PARTS_AT_ONCE):
+            await one.on_message("x")
+        assert not waited
+        await one.on_message("x")
+        assert waited.pop("seconds") == pytest.approx(1 / module.PARTS)
+        await other.on_message("x")
+        assert not waited
+        await other.on_message(b"x" * int(module.BYTES_AT_ONCE + module.BYTES))
+        assert waited["seconds"] == pytest.approx(1, abs=0.01)
+
+    asyncio.run(visit())
+    assert len(read) == module.PARTS_AT_ONCE + 3, "nothing is lost"
+
+
+def fault(line: Brief, error: BaseException) -> logging.LogRecord | None:
+    record = logging.LogRecord(
+        "bokeh", logging.ERROR, "x", 1, "error: %r", (error,), (type(error), error, None)
+    )
+    return record if line.filter(record) else None
+
+
+def test_a_fault_is_one_line_a_minute_without_its_value(clock) -> None:
+    brief = Brief()
+    said = fault(brief, ValueError("expected a number, got 4711"))
+    assert said is not None
+    assert said.exc_info is None
+    assert said.getMessage() == (
+        "A message of a visitor could not be used (ValueError); 0 before it were not written here."
+    )
+    assert [fault(brief, ValueError("4711")) for _ in range(9)] == [None] * 9
+    clock.now += QUIET
+    said = fault(brief, KeyError("4711"))
+    assert said is not None
+    assert "(KeyError); 9 before it" in said.getMessage()
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_fault_of_our_own_is_written_as_it_is() -> None:
+    from explorer.grid.grid import Grid
+
+    brief = Brief()
+    for _ in range(2):
+        try:
+            Grid.of("nowhere")
+        except Exception as error:
+            record = logging.LogRecord(
+                "bokeh",
+                logging.ERROR,
+                "x",
+                1,
+                "%r",
+                (error,),
+                (type(error), error, error.__traceback__),
+            )
+            assert brief.filter(record)
+            assert record.exc_info is not None
+        else:
+            pytest.fail("it is refused")
+
+
+def test_warnings_pass() -> None:
+    record = logging.LogRecord("bokeh", logging.WARNING, "x", 1, "careful", (), None)
+    assert Brief().filter(record)
+    assert record.getMessage() == "careful"

@@ -24,7 +24,7 @@ POLICY = {
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data: blob:",
     "font-src": "'self' data:",
-    "connect-src": "'self'",
+    "connect-src": "'self' blob: data:",
     "worker-src": "'self' blob:",
     "object-src": "'none'",
     "base-uri": "'self'",

@@ -46,7 +46,9 @@ def test_truth_as_a_third_map_is_sent_only_when_asked(page) -> None:
     (tags,) = page.tags(page.rectangles.boxes, names)[2:]
     assert [text.split("  ")[1] for text, _ in tags] == [f"{each:,.0f}" for each in true]
     page.state.put(epsilon=1.0, right="difference")
-    assert "on the true map" in press.markup(page)
+    bars = [bar.object for bar in page.maps.bars.panes]
+    assert ["too few" in bar for bar in bars] == [True, True, False]
+    assert "Points per" in bars[2], "the truth has the bar of counts"
     press.put(page, "Third map", "none")
     assert len(page.maps.views) == 2
 

@@ -21,6 +21,7 @@ from explorer.app import pages as registry
 from explorer.app.kit.reach import Reach, own_names
 from explorer.app.pages import Page
 from explorer.app.work.doors import guard, health, sessions
+from explorer.app.work.ending import run_until_told
 from explorer.errors import InputError
 
 if TYPE_CHECKING:
@@ -203,11 +204,7 @@ def _listen(
         ) from error
     say(f"The explorer is at http://localhost:{server.port} (stop it with Ctrl-C)")
     if start:
-        server.start()
-        try:
-            server.io_loop.start()
-        except KeyboardInterrupt:
-            say("The explorer has stopped.")
+        run_until_told(server, say)
     return server
 
 

@@ -65,6 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
 
         scenario = read_screens(arguments.scenario)
     from explorer.app.server import serve
+    from explorer.app.work.ending import leave
 
     serve(
         city=arguments.city,
@@ -75,3 +76,5 @@ def run(arguments: argparse.Namespace) -> None:
         warm=arguments.warm,
         scenario=scenario,
     )
+    # A read or a picture that nobody waits for any more would keep the process.
+    leave()

@@ -17,6 +17,8 @@ from typing import Any
 from bokeh.server.views.ws import WSHandler
 from tornado.web import RequestHandler
 
+from explorer.app.work.ending import ENDING
+
 #: Pages an address may open at once and a second; a class in one room may share an address.
 AT_ONCE, A_SECOND = 12, 2.0
 #: Sessions of all visitors; one takes 6 to 30 MB.
@@ -85,7 +87,9 @@ class Entrance:
 
     def admits(self, address: str) -> bool:
         """Whether a visitor from this address may open a page; counts as one if so."""
-        return self._sessions() < self._most and self._opened[address].has()
+        if ENDING.begun or self._sessions() >= self._most:
+            return False
+        return self._opened[address].has()
 
 
 class Later(RequestHandler):

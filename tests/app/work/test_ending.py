@@ -1,0 +1,98 @@
+"""A server that is told to stop: nobody new, a drawing finishes, nothing else is waited for."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from explorer.app.work import ending as module
+from explorer.app.work.ending import Ending
+from explorer.app.work.limits import Entrance
+
+SERVING = """
+import multiprocessing, pathlib, sys, time
+from concurrent.futures import ThreadPoolExecutor
+from explorer.app.server import serve
+from explorer.app.work.ending import ENDING, leave, run_until_told
+
+def draw():
+    with ENDING.finishing():
+        print("ready", flush=True)
+        while not ENDING.begun:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        pathlib.Path(sys.argv[1]).write_text("drawn")
+
+if __name__ == "__main__":
+    server = serve("madeup", port=0, open=False, warm=False, start=False)
+    # A read that takes for ever, and the process of a sweep.
+    child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,))
+    child.start()
+    print("child", child.pid, flush=True)
+    pool = ThreadPoolExecutor(2)
+    pool.submit(time.sleep, 600)
+    pool.submit(draw)
+    run_until_told(server, lambda said: print(said, flush=True))
+    leave()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="signals of Unix, and /proc")
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told) -> None:
+    script, drawn = tmp_path / "serving.py", tmp_path / "drawn"
+    script.write_text(SERVING)
+    command = [sys.executable, "-u", str(script), str(drawn)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    said, child = [], 0
+    for line in server.stdout:
+        said.append(line)
+        if line.startswith("child"):
+            child = int(line.split()[1])
+        if line == "ready\n":
+            server.send_signal(told)
+            break
+    said += server.stdout.readlines()
+    # It would stay for ten minutes.
+    assert server.wait(60) == 0
+    assert drawn.read_text() == "drawn"
+    assert "".join(said).endswith(
+        "The explorer stops when the release that is being drawn is there.\n"
+        "The explorer has stopped.\n"
+    )
+    with pytest.raises(ProcessLookupError):
+        # Ended, and not a child of anybody any more.
+        os.kill(child, 0)
+
+
+def test_who_comes_late_is_not_let_in(monkeypatch) -> None:
+    entrance = Entrance(lambda: 0)
+    assert entrance.admits("1")
+    monkeypatch.setattr(module.ENDING, "begun", True)
+    assert not entrance.admits("1")
+
+
+def test_what_takes_too_long_is_not_waited_for() -> None:
+    one, gate = Ending(), threading.Event()
+
+    def draw() -> None:
+        with one.finishing():
+            gate.wait()
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    while not one._under_way:
+        pass
+    assert not asyncio.run(one.quiet(0.1))
+    gate.set()
+    thread.join()
+    assert asyncio.run(one.quiet(60))
+
+
+def test_a_process_that_serves_nothing_is_left_alone() -> None:
+    module.leave()

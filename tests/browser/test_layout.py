@@ -183,6 +183,35 @@ def test_one_map_lies_over_the_other_as_far_as_a_slider(page) -> None:
     assert maps[1].evaluate(_CLIP) == ""
 
 
+#: The shown titles of the table, and by how many pixels the last column hangs over its edge.
+_SHOWN = """
+() => {
+  const all = (root, name) => [...root.querySelectorAll("*")].flatMap(e => [
+    ...(e.classList.contains(name) ? [e] : []), ...(e.shadowRoot ? all(e.shadowRoot, name) : [])])
+  const edge = all(document, "tabulator")[0].getBoundingClientRect().right
+  const shown = all(document, "tabulator-col").filter(each => each.offsetWidth > 1)
+  return [shown.map(each => each.innerText.trim()).filter(each => each),
+          Math.max(...shown.map(each => each.getBoundingClientRect().right)) - edge]
+}
+"""
+
+
+def test_the_table_beside_the_maps_shows_whole_columns_when_the_drawer_was_closed(page) -> None:
+    """Its columns were as wide as below the maps, or only the true counts were there."""
+
+    def shows(titles: list[str]) -> bool:
+        shown, over = page.evaluate(_SHOWN)
+        return over <= 1 and shown[: len(titles)] == titles and shown[-1] == titles[-1]
+
+    resize(page, 1366, 768)
+    every = ["box", "true", "private", "difference", "noise / uneven areas", "error %"]
+    for _ in range(2):
+        press(page, "Close drawer")
+        wait_until(page, lambda: shows(["box", "true", "private", "difference"]))
+        press(page, "Open drawer")
+        wait_until(page, lambda: shows([*every, "range of the noise (95 %)", "leaves"]))
+
+
 def test_one_key_presents_and_another_shows_the_truth(page) -> None:
     summary = page.locator(".summary").first
     slider = page.get_by_role("slider", name="Epsilon", exact=True)

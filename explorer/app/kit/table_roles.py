@@ -16,6 +16,10 @@ Where a table changes its size, Panel asks without a pause whether it may be dra
 browser's cache, which Panel takes for one that is still on its way. A page at rest then kept a
 processor busy, and the table never took its new size.
 
+A table that changes its size twice in a fifth of a second, as when the drawer closes, is still
+being scrolled at the second time. Panel then does not listen: columns stayed as wide as for the
+first size, and where a table stood beside the maps most of its columns were cut off or gone.
+
 Where numbers of a table change, Panel lets Tabulator make all its rows anew and lay the page out
 for each of them, and draw the table twice more since its height has changed (150 ms each for three
 rows). Rows that stay get their new values where they are, and others are made apart from the page.
@@ -126,9 +130,15 @@ const guard = () => {
   // Its height follows from its rows: only another width is a reason to draw them anew.
   const resized = view.prototype.after_resize
   view.prototype.after_resize = function () {
-    if (this.el.clientWidth === this._last_after_resize_el_width && this.el.clientWidth > 0)
-      Object.getPrototypeOf(view.prototype).after_resize.call(this)
-    else resized.call(this)
+    const width = this.el.clientWidth
+    if (width === this._last_after_resize_el_width && width > 0)
+      return Object.getPrototypeOf(view.prototype).after_resize.call(this)
+    resized.call(this)
+    // A table that is drawn or scrolled did not listen: it is drawn anew once it is at rest.
+    if (width > 0 && width !== this._last_after_resize_el_width && this.tabulator?.initialized) {
+      this._last_after_resize_el_width = width
+      this._request_resize_redraw()
+    }
   }
   view.prototype._flush_resize_when_root_ready = async function () {
     for (let looks = 0; this._resize_pending; looks++) {

@@ -146,6 +146,9 @@ class DrawnPage(MapPage):
         tabs = ui.wrapping(self.explain.choice, self.readout.strip, gap="4px 16px")
         self._map_holder = holder()
         dock = [tabs, self.explain.holder, self.table.widget, self.exchange.view]
+        if parts.phone:
+            # The answers first: a screen below the map they are not seen.
+            dock = [self.table.widget, tabs, self.explain.holder, self.exchange.view]
         self.body = pn.Column(
             self.message.view,
             *self.above(),

@@ -14,7 +14,7 @@ from explorer.commands.drawing import (
     whole_or_none,
     without_counts,
 )
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.formats import add_format, as_text
 from explorer.commands.questions import (
     add_questions,
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     for sentence in notes:
         note(without_counts(sentence))
     if path is not None:
-        write_whole(path, lambda part: save_counts(matrix, part))
+        save_counts(matrix, path)
         print(f"Saved as {path} after {time.perf_counter() - started:.1f} s.")
         print("These counts are exact: keep the file to yourself, and release from it.")
     if asks:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
@@ -141,7 +141,7 @@ def draw_and_save(
     with saved_first(ledger):
         release = _draw(made, matrix, seed, ledger, **besides)
         if path is not None:
-            write_whole(path, release.save)
+            release.save(path)
         print(release.summary())
         print(_spent(matrix, ledger, seed))
         took = time.perf_counter() - started

@@ -19,6 +19,7 @@ from explorer.errors import InputError
 from explorer.grid import kinds
 from explorer.grid.grid import Grid
 from explorer.grid.parquet import has_metadata
+from explorer.grid.whole_file import write_whole
 from explorer.points.matrix import FrequencyMatrix
 from explorer.version import __version__
 
@@ -45,7 +46,7 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
     Raises
     ------
     InputError
-        For a name that does not say that the counts are exact.
+        For a name that does not say that the counts are exact, and when it cannot be written.
     """
     if not Path(path).name.endswith(ENDING):
         raise InputError(f"Exact counts say so in their name; call the file {counts_path(path)}.")
@@ -61,7 +62,8 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
         "key": matrix.key,
     }
     table = pa.table({"cell": cell, "EXACT_records": flat[cell]})
-    pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(facts)}), path)
+    table = table.replace_schema_metadata({_KEY: json.dumps(facts)})
+    write_whole(path, lambda part: pq.write_table(table, part))
 
 
 def is_counts(path: str | Path) -> bool:

@@ -14,8 +14,6 @@ import shapely
 
 from explorer.cli import main
 from explorer.commands import flags
-from explorer.commands.files import write_whole
-from explorer.errors import InputError
 from explorer.grid.extent import as_metres
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, all_mechanisms
@@ -356,20 +354,6 @@ def test_what_is_read_is_never_replaced(
     assert "is what is read" in refusal(capsys, *arguments)
     assert path.read_bytes() == before
     assert not Ledger().path.exists()
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "map.parquet"
-    path.write_text("old")
-
-    def fail(part: Path) -> None:
-        part.write_text("half of the new")
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(InputError, match="No space left"):
-        write_whole(path, fail)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(("text", "metres"), [("20km", 2e4), ("1.5 KM", 1500), ("5e2m", 500)])

@@ -40,8 +40,15 @@ def counts_path(name: str | Path) -> Path:
     return path.with_name(stem + ENDING)
 
 
-def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
+def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | None = None) -> None:
     """Write exact counts; a file of that name is replaced without a question.
+
+    Parameters
+    ----------
+    matrix : FrequencyMatrix
+    path : path
+    population : str, optional
+        Whose records they are: all counts of one name share a budget.
 
     Raises
     ------
@@ -60,6 +67,7 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
         "unit": matrix.unit,
         "contribution_bound": matrix.contribution_bound,
         "key": matrix.key,
+        "population": population,
     }
     table = pa.table({"cell": cell, "EXACT_records": flat[cell]})
     table = table.replace_schema_metadata({_KEY: json.dumps(facts)})
@@ -69,6 +77,16 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
 def is_counts(path: str | Path) -> bool:
     """Whether a file holds exact counts: by what is in it, not by its name."""
     return has_metadata(path, _KEY)
+
+
+def population_of_counts(path: str | Path) -> str | None:
+    """Whose records a file counts; None where it does not say so."""
+    try:
+        facts = json.loads((pq.ParquetFile(path).schema_arrow.metadata or {})[_KEY])
+        found = facts.get("population")
+    except (pa.ArrowException, OSError, ValueError, KeyError, AttributeError):
+        return None
+    return found if isinstance(found, str) else None
 
 
 def load_counts(path: str | Path) -> FrequencyMatrix:

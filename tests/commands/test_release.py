@@ -126,7 +126,7 @@ def test_a_release_is_booked_and_told(
         path = tmp_path / f"map{number}.parquet"
         assert main(["release", points, *HERE, "--epsilon", "0.2", "-o", str(path)]) == 0
         out = capsys.readouterr().out
-        assert f"epsilon {spent} on this data set so far" in out
+        assert f"epsilon {spent} on points so far" in out
         assert str(path) in out
         release = Release.load(path)
         assert not release.preview

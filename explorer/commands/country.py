@@ -13,6 +13,7 @@ from explorer.commands.drawing import (
     draw_and_save,
     payment,
     refuse_user_alone,
+    say_unit,
     whole_or_none,
     without_counts,
 )
@@ -123,6 +124,7 @@ def run(arguments: argparse.Namespace) -> None:
     counts = _counted(arguments, areas, cell, bound, where)
     for sentence in (*areas.notes, *counts.notes):
         note(without_counts(sentence))
+    say_unit(arguments)
     release: Any = draw_and_save(made, counts, seed, ledger, path, started)
     _say(release)
     if path is not None and path.suffix == ".gpkg":

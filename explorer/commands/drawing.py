@@ -139,6 +139,15 @@ def payment(arguments: argparse.Namespace, seed: int | None, population: str) ->
     return Payment(population if arguments.population is None else arguments.population)
 
 
+def say_unit(arguments: argparse.Namespace) -> None:
+    """What is protected where rows have a weight and nobody says whose they are."""
+    if arguments.weight is not None and arguments.user is None:
+        note(
+            "A row counts as many records as its weight says, and one record is what is protected: "
+            "a row of weight 50 has 50 times epsilon. Give --user to protect whole persons."
+        )
+
+
 def draw_and_save(
     made: Mechanism,
     matrix: Counts,

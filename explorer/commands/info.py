@@ -120,7 +120,7 @@ def _of_counts(path: str) -> dict[str, Any]:
         "status": EXACT,
         "unit_of_privacy": matrix.unit,
         "contribution_bound": matrix.contribution_bound,
-        "population": ledger.population,
+        "population": ledger.population or "these counts alone",
         "epsilon_booked_here": to_epsilon(ledger.spent(matrix.key)),
         "epsilon_left_here": None if left is None else to_epsilon(left),
         **_extent(matrix.grid),

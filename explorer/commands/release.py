@@ -16,6 +16,7 @@ from explorer.commands.drawing import (
     payment,
     refuse_user_alone,
     release_path,
+    say_unit,
     whole_or_none,
     without_counts,
 )
@@ -78,11 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
     matrix, notes = load()
     for sentence in notes:
         note(without_counts(sentence))
-    if arguments.weight is not None and arguments.user is None:
-        note(
-            "A row counts as many records as its weight says, and one record is what is protected: "
-            "a row of weight 50 has 50 times epsilon. Give --user to protect whole persons."
-        )
+    say_unit(arguments)
     draw_and_save(made, matrix, seed, ledger, path, started)
 
 

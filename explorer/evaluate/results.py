@@ -13,7 +13,8 @@
 | data | beginning of the matrix's SHA-256: tells two versions of a city apart |
 | task | hash of everything the outcome depends on |
 
-The figures compare with exact counts: such a table is the curator's, not for publication.
+The figures compare with exact counts, and `data` and `task` carry hashes of them, by which whoever
+can guess all the counts can confirm the guess: such a table is the curator's, not for publication.
 """
 
 from __future__ import annotations

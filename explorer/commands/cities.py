@@ -75,7 +75,9 @@ def make_nation(arguments: argparse.Namespace) -> None:
         if path.suffix not in kinds:
             raise InputError(f"Boundaries are not written as {path.suffix!r}; name it .gpkg.")
         found = nation.boundaries()
-        write_whole(path, lambda part: found.to_file(part, driver=kinds[path.suffix]))
+        # The layer has the name of the file, not of the part that is written first.
+        how = {"driver": kinds[path.suffix], "layer": path.stem}
+        write_whole(path, lambda part: found.to_file(part, **how))
         print(f"Saved as {path}: columns country, region, district.")
     if arguments.make_nation is not None:
         with progress("Making points") as tell:

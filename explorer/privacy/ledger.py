@@ -284,6 +284,15 @@ class Ledger:
         ------
         InputError
             For a file that cannot be used.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger(f"{folder}/ledger.sqlite3")
+        ...     ledger.lower(ledger.book("a key", 10**12, "htf"), 0)
+        ...     print(ledger.newest("a key"), ledger.newest("another"))
+        2 0
         """
         with opened(self.path) as book:
             return max((row.number for row in self._together(book.rows, key)), default=0)

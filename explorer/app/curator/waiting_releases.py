@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -45,15 +46,18 @@ class WaitingReleases:
         self.view.objects = [*head, *(part for each in found for part in self._offer(each))]
 
     def _offer(self, each: Drawn) -> list[Any]:
+        # Two of one mechanism are told apart by when they were drawn.
+        when = datetime.fromtimestamp(each.time).strftime("%H:%M:%S")
+        title = f"{each.title}, {when}"
         save = ui.FileDownload(
-            label=f"Save {each.title}",
+            label=f"Save {title}",
             filename="release.parquet",
             callback=partial(self._file, each.token),
             variant="outlined",
             **ui.WIDE,
         )
         give_up = partial(self._drawing.give_up, each.token)
-        return [save, wide_button(f"Give up {each.title}", give_up, variant="text")]
+        return [save, wide_button(f"Give up {title}", give_up, variant="text")]
 
     def _file(self, token: str) -> io.BytesIO:
         return self._drawing.saved_before(token)

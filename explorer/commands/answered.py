@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.formats import as_text
 from explorer.errors import InputError
+from explorer.grid.whole_file import write_whole
 
 if TYPE_CHECKING:
     import numpy as np

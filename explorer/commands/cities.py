@@ -11,6 +11,7 @@ from explorer.commands.files import output_path
 from explorer.commands.formats import add_format, as_text
 from explorer.commands.terminal import note, paragraph, progress
 from explorer.errors import InputError
+from explorer.grid.whole_file import write_whole
 
 if TYPE_CHECKING:
     from explorer.cities.catalogue import City
@@ -73,7 +74,10 @@ def make_nation(arguments: argparse.Namespace) -> None:
         kinds = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
         if path.suffix not in kinds:
             raise InputError(f"Boundaries are not written as {path.suffix!r}; name it .gpkg.")
-        nation.boundaries().to_file(path, driver=kinds[path.suffix])
+        found = nation.boundaries()
+        # The layer has the name of the file, not of the part that is written first.
+        how = {"driver": kinds[path.suffix], "layer": path.stem}
+        write_whole(path, lambda part: found.to_file(part, **how))
         print(f"Saved as {path}: columns country, region, district.")
     if arguments.make_nation is not None:
         with progress("Making points") as tell:

@@ -14,7 +14,7 @@ from explorer.commands.drawing import (
     whole_or_none,
     without_counts,
 )
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.formats import add_format, as_text
 from explorer.commands.questions import (
     add_questions,
@@ -57,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_points(parser)
     parser.add_argument("-o", "--output", metavar="NAME", help="counts to write")
     parser.add_argument("--overwrite", action="store_true", help="replace them if they exist")
+    parser.add_argument(
+        "--population",
+        metavar="NAME",
+        help="whose records they are: all releases of one name share a cap (default the name of "
+        "the file)",
+    )
     add_parts(parser)
     add_extent(parser).add_argument(
         "--shape", help="cells along each side, or rows x columns (default 1024)"
@@ -70,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then count and save."""
     from explorer.points.counts_file import counts_path, is_counts, load_counts, save_counts
+    from explorer.privacy.populations import population_of_file
 
     sources: list[str] = arguments.points
     asks = any_question(arguments)
@@ -109,7 +116,8 @@ def run(arguments: argparse.Namespace) -> None:
     for sentence in notes:
         note(without_counts(sentence))
     if path is not None:
-        write_whole(path, lambda part: save_counts(matrix, part))
+        whose = arguments.population or population_of_file(sources[0])
+        save_counts(matrix, path, whose)
         print(f"Saved as {path} after {time.perf_counter() - started:.1f} s.")
         print("These counts are exact: keep the file to yourself, and release from it.")
     if asks:

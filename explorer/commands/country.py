@@ -11,7 +11,9 @@ from explorer.commands import flags
 from explorer.commands.drawing import (
     add_budget,
     draw_and_save,
+    payment,
     refuse_user_alone,
+    say_unit,
     whole_or_none,
     without_counts,
 )
@@ -94,9 +96,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw and save."""
-    from explorer.commands.paying import Payment
     from explorer.country.mechanism import Country
     from explorer.points.counts_file import is_counts
+    from explorer.privacy.populations import population_of_file
 
     typed = {name: getattr(arguments, name) for name in ("epsilon", *_SETTINGS)}
     settings = {
@@ -117,11 +119,12 @@ def run(arguments: argparse.Namespace) -> None:
     where = workers(arguments)
     path = _path(arguments)
     areas, cell = _areas(arguments)
-    ledger = None if arguments.no_ledger or seed is not None else Payment()
+    ledger = payment(arguments, seed, population_of_file(sources[0]))
     started = time.perf_counter()
     counts = _counted(arguments, areas, cell, bound, where)
     for sentence in (*areas.notes, *counts.notes):
         note(without_counts(sentence))
+    say_unit(arguments)
     release: Any = draw_and_save(made, counts, seed, ledger, path, started)
     _say(release)
     if path is not None and path.suffix == ".gpkg":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
 
@@ -46,6 +47,12 @@ def add_budget(group: argparse._ArgumentGroup, epsilon: str, *preview: str) -> N
         help="draw reproducible noise that is not private: free, fast, not to be published",
     )
     group.add_argument("--no-ledger", action="store_true", help="book nothing")
+    group.add_argument(
+        "--population",
+        metavar="NAME",
+        help="whose records they are: all releases of one name share a cap, whatever their grid, "
+        "extent and bound (default the name of the city or file)",
+    )
 
 
 def add_extent(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -123,6 +130,24 @@ def release_path(
     return output_path(text, overwrite, reads)
 
 
+def payment(arguments: argparse.Namespace, seed: int | None, population: str) -> Payment | None:
+    """Where a release is booked, as the population that was named or else `population`."""
+    from explorer.commands.paying import Payment
+
+    if arguments.no_ledger or seed is not None:
+        return None
+    return Payment(population if arguments.population is None else arguments.population)
+
+
+def say_unit(arguments: argparse.Namespace) -> None:
+    """What is protected where rows have a weight and nobody says whose they are."""
+    if arguments.weight is not None and arguments.user is None:
+        note(
+            "A row counts as many records as its weight says, and one record is what is protected: "
+            "a row of weight 50 has 50 times epsilon. Give --user to protect whole persons."
+        )
+
+
 def draw_and_save(
     made: Mechanism,
     matrix: Counts,
@@ -141,12 +166,27 @@ def draw_and_save(
     with saved_first(ledger):
         release = _draw(made, matrix, seed, ledger, **besides)
         if path is not None:
-            write_whole(path, release.save)
+            _save(release, path, ledger)
         print(release.summary())
         print(_spent(matrix, ledger, seed))
         took = time.perf_counter() - started
         print(f"Saved as {path} after {took:.1f} s." if path else f"Not saved ({took:.1f} s).")
     return release
+
+
+def _save(release: Release, path: Path, ledger: Payment | None) -> None:
+    """Save a release; where there is no room, or no right, it is kept beside the ledger."""
+    from explorer.privacy.drawn import DrawnReleases
+
+    try:
+        release.save(path)
+    except InputError as error:
+        if ledger is None or not ledger.booked:
+            raise
+        title = f"{release.mechanism} with epsilon {release.epsilon:.12g}"
+        whose = str(ledger.population)
+        kept = DrawnReleases(ledger.path).keep(secrets.token_hex(16), release, whose, title)
+        raise InputError(f"{error} What was drawn and paid for is kept as {kept}.") from error
 
 
 def _draw(
@@ -170,7 +210,7 @@ def _spent(matrix: Counts, ledger: Ledger | None, seed: int | None) -> str:
         return "Ledger: not booked, because of --no-ledger."
     spent, left = ledger.spent(matrix.key), ledger.left(matrix.key)
     rest = "no cap is set" if left is None else f"{to_epsilon(left):.12g} left of the cap"
-    return f"Ledger: epsilon {to_epsilon(spent):.12g} spent on this data set so far, {rest}."
+    return f"Ledger: epsilon {to_epsilon(spent):.12g} spent on {ledger.population} so far, {rest}."
 
 
 def without_counts(sentence: str) -> str:

@@ -15,7 +15,7 @@ from explorer.commands.drawing import (
     whole_or_none,
     without_counts,
 )
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.formats import add_format, as_text
 from explorer.commands.questions import add_questions, any_question
 from explorer.commands.reading import COLUMNS, add_columns, count_points, require_points
@@ -283,7 +283,7 @@ def _write(path: Path, new: pd.DataFrame, before: pd.DataFrame | None) -> None:
 
     if before is not None:
         new = pd.concat([before[~before.task.isin(new.task)], new], ignore_index=True)
-    write_whole(path, lambda part: results.write(new, part, path.suffix))
+    results.write(new, path)
 
 
 def _print_ranking(found: pd.DataFrame, metric: str) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.formats import as_text
 from explorer.commands.questions import asked_of_one_map
 from explorer.commands.terminal import note, table
 from explorer.errors import InputError
+from explorer.grid.whole_file import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

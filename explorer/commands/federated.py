@@ -11,6 +11,7 @@ from explorer.commands import flags
 from explorer.commands.drawing import (
     add_budget,
     draw_and_save,
+    payment,
     release_path,
     whole_or_none,
     without_counts,
@@ -59,7 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, ask and save."""
     from explorer.cities.catalogue import find
-    from explorer.commands.paying import Payment
     from explorer.federated.mechanism import Federated
     from explorer.releases.release import Release
 
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
     for name, text in typed.items():
         if text is not None and name not in {"epsilon", *matters}:
             note(f"{flags.flag(name)} has no effect with these settings.")
-    ledger = None if arguments.no_ledger or seed is not None else Payment()
+    ledger = payment(arguments, seed, chosen.key)
     started = time.perf_counter()
     with progress(f"Reading {chosen.title}") as tell:
         matrix, notes = chosen.count(shape, None, tell)

@@ -1,9 +1,9 @@
-"""Files to read must be there; output files are refused early, replaced only when complete."""
+"""Files to read must be there; output files are refused early."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from explorer.errors import InputError
@@ -46,16 +46,3 @@ def output_path(text: str, overwrite: bool, reads: Iterable[str | None] = ()) ->
             f"The folder {path.parent} cannot be written to ({error.strerror}); choose another."
         ) from error
     return path
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name first, so that a failure leaves no half of it."""
-    # With its ending, by which some formats are told.
-    part = path.with_name(f".part.{path.name}")
-    try:
-        write(part)
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} could not be written ({error.strerror or error}).") from error
-    finally:
-        part.unlink(missing_ok=True)

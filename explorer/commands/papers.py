@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.commands.evaluate import whole
-from explorer.commands.files import output_path, write_whole
+from explorer.commands.files import output_path
 from explorer.commands.terminal import paragraph, progress, table
 from explorer.errors import InputError
 
@@ -216,7 +216,7 @@ def _compare(
         )
     )
     if path is not None:
-        write_whole(path, lambda part: save(pairs, part))
+        save(pairs, path)
         print(f"All pairs are in {path}.")
 
 
@@ -248,5 +248,5 @@ def _end(report: Report, path: Path | None) -> None:
         print(paragraph(title, 4))
     print("Figures have their standard errors over the seeds; other maps may say otherwise.")
     if path is not None:
-        write_whole(path, report.save)
+        report.save(path)
         print(f"The report is in {path}.")

@@ -17,14 +17,18 @@ WAITS = "The release is booked, so it is drawn and saved first; Ctrl-C again giv
 class Payment(Ledger):
     """A ledger after whose booking the first Ctrl-C waits for the end of `saved_first`.
 
+    Parameters
+    ----------
+    population : whose records are released
+
     Attributes
     ----------
     booked : whether a release has been booked
     interrupted : whether Ctrl-C waits
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, population: str | None = None) -> None:
+        super().__init__(population=population)
         self.booked = self.interrupted = self._given_up = False
 
     def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:

@@ -13,8 +13,10 @@ from explorer.commands.drawing import (
     add_privacy,
     declared_grid,
     draw_and_save,
+    payment,
     refuse_user_alone,
     release_path,
+    say_unit,
     whole_or_none,
     without_counts,
 )
@@ -61,7 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw and save."""
-    from explorer.commands.paying import Payment
     from explorer.mechanisms import mechanism
 
     made, idle = flags.build(arguments, mechanism(arguments.mechanism))
@@ -71,14 +72,26 @@ def run(arguments: argparse.Namespace) -> None:
     load = _source(arguments, shape, bound)
     read = (arguments.points, arguments.boundary)
     path = release_path(arguments.output, arguments.preview, arguments.overwrite, read)
-    ledger = None if arguments.no_ledger or seed is not None else Payment()
+    ledger = payment(arguments, seed, _population(arguments))
     for name in idle:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()
     matrix, notes = load()
     for sentence in notes:
         note(without_counts(sentence))
+    say_unit(arguments)
     draw_and_save(made, matrix, seed, ledger, path, started)
+
+
+def _population(arguments: argparse.Namespace) -> str:
+    """The population that the city, the file, or the points behind counts are taken to be."""
+    from explorer.points.counts_file import is_counts, population_of_counts
+    from explorer.privacy.populations import population_of_file
+
+    if arguments.city is not None:
+        return str(arguments.city)
+    behind = population_of_counts(arguments.points) if is_counts(arguments.points) else None
+    return behind or population_of_file(arguments.points)
 
 
 def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:

@@ -26,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, turn, print or save."""
-    from explorer.commands.files import output_path, write_whole
+    from explorer.commands.files import output_path
+    from explorer.grid.whole_file import write_whole
     from explorer.scenario import read_scenario, to_notebook, to_python
 
     target = None

@@ -16,6 +16,7 @@ from explorer.commands.drawing import (
     as_typed,
     declared_grid,
     draw_and_save,
+    payment,
     refuse_user_alone,
     release_path,
     whole_or_none,
@@ -94,8 +95,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw and save."""
-    from explorer.commands.paying import Payment
     from explorer.mechanisms import mechanism, trip_mechanisms
+    from explorer.privacy.populations import population_of_file
 
     kinds, chosen = trip_mechanisms(), mechanism(arguments.mechanism)
     if chosen.key not in kinds:
@@ -112,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.overwrite,
         (arguments.trips, arguments.boundary),
     )
-    ledger = None if arguments.no_ledger or seed is not None else Payment()
+    ledger = payment(arguments, seed, arguments.made_up or population_of_file(arguments.trips))
     for name in idle:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()

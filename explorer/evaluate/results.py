@@ -13,7 +13,8 @@
 | data | beginning of the matrix's SHA-256: tells two versions of a city apart |
 | task | hash of everything the outcome depends on |
 
-The figures compare with exact counts: such a table is the curator's, not for publication.
+The figures compare with exact counts, and `data` and `task` carry hashes of them, by which whoever
+can guess all the counts can confirm the guess: such a table is the curator's, not for publication.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from explorer.errors import InputError
 from explorer.evaluate.tasks import Task
+from explorer.grid.whole_file import write_whole
 
 COLUMNS = {
     "city": "str",
@@ -107,19 +110,18 @@ def runs_of(table: pd.DataFrame) -> list[Run]:
     return found
 
 
-def write(table: pd.DataFrame, path: Path, ending: str | None = None) -> None:
-    """Write a table as Parquet or CSV, by the ending given or else the path's own.
+def write(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as Parquet or CSV, by the path's ending.
 
     Raises
     ------
     InputError
-        For another ending.
+        For another ending, and when it cannot be written.
     """
-    form = path.suffix if ending is None else ending
-    if form == ".csv":
-        table.to_csv(path, index=False)
-    elif form == ".parquet":
-        table.to_parquet(path, index=False)
+    if path.suffix == ".csv":
+        write_whole(path, partial(table.to_csv, index=False))
+    elif path.suffix == ".parquet":
+        write_whole(path, partial(table.to_parquet, index=False))
     else:
         raise InputError(f"{path.name} has no ending .parquet or .csv: name it with one of them.")
 

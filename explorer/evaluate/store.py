@@ -46,14 +46,11 @@ class Store:
 
     def add(self, run: Run) -> None:
         """Keep a run."""
-        path = self._path(run.key)
-        part = path.with_name(f".{path.name}.part")
-        results.write(results.tidy([run]), part, path.suffix)
-        part.replace(path)
+        results.write(results.tidy([run]), self._path(run.key))
 
     def remove(self) -> None:
         """Delete the store's files, and the folder if nothing else is in it."""
-        for path in [*self.folder.glob("*.parquet"), *self.folder.glob(".*.part")]:
+        for path in [*self.folder.glob("*.parquet"), *self.folder.glob(".part.*")]:
             path.unlink()
         if not any(self.folder.iterdir()):
             self.folder.rmdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,6 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.whole_file import write_whole
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -63,7 +65,7 @@ def kept(
         os.utime(path)
         return found
     made = {name: np.ascontiguousarray(values) for name, values in build().items()}
-    with suppress(OSError):
+    with suppress(OSError, InputError):
         _write(path, made)
         same = sorted(path.parent.glob(f"{kind}-*.npz"), key=lambda each: each.stat().st_mtime)
         for old in same[:-MOST_FILES]:
@@ -73,12 +75,4 @@ def kept(
 
 def _write(path: Path, arrays: Arrays) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Under another name until it is whole: two processes may build the same at once.
-    number, name = tempfile.mkstemp(suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(number, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, lambda part: np.savez(part, allow_pickle=False, **arrays))

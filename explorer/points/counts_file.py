@@ -19,6 +19,7 @@ from explorer.errors import InputError
 from explorer.grid import kinds
 from explorer.grid.grid import Grid
 from explorer.grid.parquet import has_metadata
+from explorer.grid.whole_file import write_whole
 from explorer.points.matrix import FrequencyMatrix
 from explorer.version import __version__
 
@@ -39,13 +40,20 @@ def counts_path(name: str | Path) -> Path:
     return path.with_name(stem + ENDING)
 
 
-def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
+def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | None = None) -> None:
     """Write exact counts; a file of that name is replaced without a question.
+
+    Parameters
+    ----------
+    matrix : FrequencyMatrix
+    path : path
+    population : str, optional
+        Whose records they are: all counts of one name share a budget.
 
     Raises
     ------
     InputError
-        For a name that does not say that the counts are exact.
+        For a name that does not say that the counts are exact, and when it cannot be written.
     """
     if not Path(path).name.endswith(ENDING):
         raise InputError(f"Exact counts say so in their name; call the file {counts_path(path)}.")
@@ -59,14 +67,26 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path) -> None:
         "unit": matrix.unit,
         "contribution_bound": matrix.contribution_bound,
         "key": matrix.key,
+        "population": population,
     }
     table = pa.table({"cell": cell, "EXACT_records": flat[cell]})
-    pq.write_table(table.replace_schema_metadata({_KEY: json.dumps(facts)}), path)
+    table = table.replace_schema_metadata({_KEY: json.dumps(facts)})
+    write_whole(path, lambda part: pq.write_table(table, part))
 
 
 def is_counts(path: str | Path) -> bool:
     """Whether a file holds exact counts: by what is in it, not by its name."""
     return has_metadata(path, _KEY)
+
+
+def population_of_counts(path: str | Path) -> str | None:
+    """Whose records a file counts; None where it does not say so."""
+    try:
+        facts = json.loads((pq.ParquetFile(path).schema_arrow.metadata or {})[_KEY])
+        found = facts.get("population")
+    except (pa.ArrowException, OSError, ValueError, KeyError, AttributeError):
+        return None
+    return found if isinstance(found, str) else None
 
 
 def load_counts(path: str | Path) -> FrequencyMatrix:

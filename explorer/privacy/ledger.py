@@ -1,39 +1,31 @@
-"""The ledger: what has been spent on each data set, kept across sessions and restarts.
+"""The ledger: what has been spent on each population, kept across sessions and restarts.
 
-Releases of one data set add up (sequential composition), whoever draws them. So a spend is booked
-in a file that all processes share, inside a transaction, before any noise is drawn; what would pass
-the cap is refused. A release that fails after its booking stays booked: some of its noise may have
-been seen. One that is refused in the midst of its plan stays booked with what it has drawn. The
-file holds budgets and a hash of the counts, no count; but whoever can guess all the counts can
-confirm the guess by that hash, so keep the file with the data, for the curator.
+Releases of the same people add up (sequential composition), whoever draws them, over whatever grid
+and with whatever bound. So a spend is booked under the name of the population, in a file that all
+processes share, inside a transaction, before any noise is drawn; what would pass the cap is
+refused. Counts that nobody has named are a population of their own; the same counts belong
+together under whatever name. A release that fails after its booking stays booked: some of its
+noise may have been seen. One that is refused in the midst of its plan stays booked with what it has
+drawn. The file holds budgets and a hash of the counts, no count; but whoever can guess all the
+counts can confirm the guess by that hash, so keep the file with the data, for the curator.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from explorer.errors import InputError
+from explorer.privacy.ledger_file import Row, now, opened, own, real_path
+from explorer.privacy.populations import population_name
 from explorer.releases.units import to_epsilon, to_units
 
-# Another process books in milliseconds; one that holds the file for longer has hung.
-_WAIT_SECONDS = 30.0
-_TABLE = """
-CREATE TABLE IF NOT EXISTS spends (
-    id INTEGER PRIMARY KEY,
-    dataset TEXT NOT NULL,
-    time TEXT NOT NULL,
-    mechanism TEXT NOT NULL,
-    units INTEGER NOT NULL CHECK (units > 0),
-    what TEXT NOT NULL
-)
-"""
+
+class AlreadyBooked(InputError):
+    """A draw whose token is in the ledger: it is not booked again, and so not drawn again."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +39,8 @@ class Spend:
     mechanism : its key, such as "htf"
     units : what it cost, in units of 10^-12 epsilon
     what : what the release was, for people
+    population : whose records they are
+    token : of the draw, where it has one
     """
 
     dataset: str
@@ -54,6 +48,8 @@ class Spend:
     mechanism: str
     units: int
     what: str
+    population: str
+    token: str | None
 
 
 class Ledger:
@@ -62,17 +58,23 @@ class Ledger:
     Parameters
     ----------
     path : path, optional
-        The file; made when it is first needed. By default the one that the environment variable
-        EXPLORER_LEDGER names, else one in the user's data folder.
+        The file; made when it is first needed, and afterwards it must prove to be a ledger. By
+        default the one that the environment variable EXPLORER_LEDGER names by its whole path, else
+        one in the user's data folder.
     cap : float, optional
-        The most epsilon that all releases of one data set may spend together, 0 or more. By
+        The most epsilon that all releases of one population may spend together, 0 or more. By
         default EXPLORER_EPSILON_CAP, else there is none.
+    population : str, optional
+        Whose records are released: all grids, extents and bounds of one name share one cap. By
+        default counts are a population of their own.
+    token : str, optional
+        Of one draw: what is booked with it is booked once, whoever asks again.
 
     Raises
     ------
     InputError
-        For a cap that is not a number of 0 or more; from every method for a file that cannot be
-        used.
+        For a cap that is not a number of 0 or more, a file that keeps nothing, such as ":memory:",
+        and a name that is none; from every method for a file that cannot be used.
 
     Examples
     --------
@@ -93,12 +95,21 @@ class Ledger:
     refused: nothing was drawn
     """
 
-    def __init__(self, path: str | Path | None = None, cap: float | None = None) -> None:
-        self.path = Path(path).expanduser() if path is not None else default_path()
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        cap: float | None = None,
+        *,
+        population: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        self.path = real_path(path) if path is not None else default_path()
+        self.population = None if population is None else population_name(population)
+        self.token = token
         self.cap_units = _cap_units(os.environ.get("EXPLORER_EPSILON_CAP") if cap is None else cap)
 
     def spent(self, key: str) -> int:
-        """What is booked on a data set, in units of 10^-12 epsilon.
+        """What is booked on a data set's population, in units of 10^-12 epsilon.
 
         Parameters
         ----------
@@ -115,11 +126,11 @@ class Ledger:
         InputError
             For a file that cannot be used.
         """
-        with self._transaction() as connection:
-            return _sum(connection, key)
+        with opened(self.path) as book:
+            return _sum(self._together(book.rows, key))
 
     def left(self, key: str) -> int | None:
-        """What may still be spent on a data set, in units; None when there is no cap.
+        """What may still be spent on a population, in units; None when there is no cap.
 
         Parameters
         ----------
@@ -141,7 +152,7 @@ class Ledger:
         return max(self.cap_units - self.spent(key), 0)
 
     def affordable(self, key: str, units: int) -> int | None:
-        """What is left on a data set before a release, if the release may be drawn.
+        """What is left on a population before a release, if the release may be drawn.
 
         Parameters
         ----------
@@ -196,8 +207,10 @@ class Ledger:
         Raises
         ------
         InputError
-            If the data set's spends would pass the cap (nothing is booked then), and for a file
+            If the population's spends would pass the cap (nothing is booked then), and for a file
             that cannot be used.
+        AlreadyBooked
+            An InputError, for a token that is in the ledger.
 
         Examples
         --------
@@ -209,16 +222,18 @@ class Ledger:
         ...     print(number, ledger.spent("a key"))
         1 100000000000
         """
-        with self._transaction() as connection:
-            before = _sum(connection, key)
+        with opened(self.path) as book:
+            if self.token is not None and any(row.token == self.token for row in book.rows):
+                raise AlreadyBooked(
+                    "This very release has been drawn before, once and for one price, so nothing "
+                    "was drawn or booked now."
+                )
+            before = _sum(self._together(book.rows, key))
             if self.cap_units is not None and before + units > self.cap_units:
                 raise InputError(_refusal(before, units, self.cap_units))
-            now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            made = connection.execute(
-                "INSERT INTO spends (dataset, time, mechanism, units, what) VALUES (?, ?, ?, ?, ?)",
-                (key, now, mechanism, int(units), what),
-            )
-            return int(made.lastrowid or 0)
+            name = self.population or own(key)
+            row = Row(0, name, key, now(), mechanism, int(units), what, None, self.token)
+            return book.add(row).number
 
     def lower(self, number: int, units: int) -> None:
         """Book no more than a refused release has spent before its refusal; never more than it was.
@@ -244,76 +259,120 @@ class Ledger:
         ...     print(ledger.rows())
         []
         """
-        with self._transaction() as connection:
-            if units <= 0:
-                connection.execute("DELETE FROM spends WHERE id = ?", (number,))
-            else:
-                connection.execute(
-                    "UPDATE spends SET units = MIN(units, ?) WHERE id = ?", (int(units), number)
+        with opened(self.path) as book:
+            if 1 <= number <= len(book.rows):
+                row = book.rows[number - 1]
+                less = min(max(int(units), 0), row.units)
+                book.add(
+                    Row(0, row.population, row.dataset, now(), row.mechanism, less, "", number)
                 )
 
+    def newest(self, key: str) -> int:
+        """The number of the last booking on a data set's population; 0 where there is none.
+
+        Parameters
+        ----------
+        key : str
+            The data set's.
+
+        Returns
+        -------
+        int
+            Another one after every booking, also one that was taken back.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be used.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ledger = Ledger(f"{folder}/ledger.sqlite3")
+        ...     ledger.lower(ledger.book("a key", 10**12, "htf"), 0)
+        ...     print(ledger.newest("a key"), ledger.newest("another"))
+        2 0
+        """
+        with opened(self.path) as book:
+            return max((row.number for row in self._together(book.rows, key)), default=0)
+
     def rows(self, key: str | None = None) -> list[Spend]:
-        """Bookings in their order, of one data set or of all.
+        """Bookings in their order, of one data set's population or of all.
 
         Parameters
         ----------
         key : str, optional
-            Of one data set; by default those of all.
+            Of one data set, with all of its population; by default those of all.
 
         Returns
         -------
         list of Spend
-            Data set, time, mechanism, units (10^-12 epsilon) and note of each.
+            Data set, time, mechanism, units (10^-12 epsilon), note and population of each.
 
         Raises
         ------
         InputError
             For a file that cannot be used.
         """
-        query = "SELECT dataset, time, mechanism, units, what FROM spends"
-        query += "" if key is None else " WHERE dataset = ?"
-        with self._transaction() as connection:
-            found = connection.execute(query + " ORDER BY id", () if key is None else (key,))
-            return [Spend(*row) for row in found]
+        with opened(self.path) as book:
+            rows = book.rows if key is None else self._together(book.rows, key)
+        found = _lowered(rows)
+        return [
+            Spend(row.dataset, row.time, row.mechanism, units, row.what, row.population, row.token)
+            for row, units in found
+            if units > 0
+        ]
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A connection that holds the write lock; commits at the end, or takes all back."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            # A connection of its own for every call: none is shared by threads or forks.
-            with closing(
-                sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
-            ) as connection:
-                # Immediate: no other process can book between the sum and the insert.
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    connection.execute(_TABLE)
-                    yield connection
-                except BaseException:
-                    connection.execute("ROLLBACK")
-                    raise
-                connection.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
-            raise InputError(
-                f"The ledger {self.path} cannot be used ({error}), so nothing was drawn; mend the "
-                "file, or name another with EXPLORER_LEDGER."
-            ) from error
+    def _together(self, rows: Iterable[Row], key: str) -> list[Row]:
+        """Rows of the same people: of this population, of these counts, and so on from there."""
+        rows = list(rows)
+        names, keys = {self.population or own(key)}, {key}
+        while True:
+            found = [row for row in rows if row.population in names or row.dataset in keys]
+            more = {row.population for row in found}, {row.dataset for row in found}
+            if more[0] <= names and more[1] <= keys:
+                return found
+            names |= more[0]
+            keys |= more[1]
 
 
 def default_path() -> Path:
-    """The file that EXPLORER_LEDGER names, else one in the user's data folder."""
+    """The file that EXPLORER_LEDGER names, else one in the user's data folder.
+
+    Raises
+    ------
+    InputError
+        For a name that says where it is only together with the present folder.
+    """
     named = os.environ.get("EXPLORER_LEDGER")
     if named:
-        return Path(named).expanduser()
+        path = real_path(named)
+        if not Path(named).expanduser().is_absolute():
+            raise InputError(
+                f"EXPLORER_LEDGER is {named!r}, which is another ledger in every folder: give its "
+                f"whole path, such as {path}."
+            )
+        return path
     import platformdirs
 
     return platformdirs.user_data_path("dp-explorer", appauthor=False) / "ledger.sqlite3"
 
 
-def _sum(connection: sqlite3.Connection, key: str) -> int:
-    query = "SELECT COALESCE(SUM(units), 0) FROM spends WHERE dataset = ?"
-    return int(connection.execute(query, (key,)).fetchone()[0])
+def _lowered(rows: Iterable[Row]) -> list[tuple[Row, int]]:
+    """Bookings, each with the units that it costs after all that took some of it back."""
+    costs: dict[int, int] = {}
+    bookings = {}
+    for row in rows:
+        if row.lowers is None:
+            bookings[row.number], costs[row.number] = row, row.units
+        elif row.lowers in costs:
+            costs[row.lowers] = min(costs[row.lowers], row.units)
+    return [(row, costs[number]) for number, row in bookings.items()]
+
+
+def _sum(rows: Iterable[Row]) -> int:
+    return sum(units for _row, units in _lowered(rows))
 
 
 def _cap_units(cap: float | str | None) -> int | None:
@@ -337,6 +396,6 @@ def _refusal(before: int, units: int, cap: int) -> str:
     left = max(cap - before, 0)
     advice = f"lower epsilon to {to_epsilon(left):.12g}" if left else "use a release drawn before"
     return (
-        f"This data set has spent epsilon {spent} of a cap of {most}, and this release would cost "
-        f"{wanted}, so nothing was drawn; {advice}, or raise the cap (EXPLORER_EPSILON_CAP)."
+        f"This population has spent epsilon {spent} of a cap of {most}, and this release would "
+        f"cost {wanted}, so nothing was drawn; {advice}, or raise the cap (EXPLORER_EPSILON_CAP)."
     )

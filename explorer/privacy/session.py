@@ -133,6 +133,7 @@ class _Purse(Ledger):
 
     def __init__(self, ledger: Ledger, units: int) -> None:
         self.path, self.cap_units = ledger.path, ledger.cap_units
+        self.population, self.token = ledger.population, ledger.token
         self._ledger, self._lock = ledger, threading.Lock()
         self.left_units = units
         self._paid: dict[int, int] = {}

@@ -319,7 +319,7 @@ class CountryRelease:
         Raises
         ------
         InputError
-            For another ending.
+            For another ending, and when it cannot be written: an older file is as it was then.
         """
         country_file.write(path, self)
 

@@ -29,6 +29,7 @@ from explorer.grid import gdal
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid
+from explorer.grid.whole_file import write_whole
 from explorer.releases.area_map import AreaMap
 from explorer.releases.checks import check_tree
 from explorer.releases.facts import checked, of_any
@@ -51,27 +52,30 @@ def write(path: str | Path, release: Any) -> None:
     Raises
     ------
     InputError
-        For an ending that is neither .gpkg nor .parquet.
+        For an ending that is neither .gpkg nor .parquet, and when it cannot be written.
     """
-    file = Path(path)
+    if Path(path).suffix not in (".gpkg", ".parquet"):
+        raise InputError(f"{Path(path).name} ends in neither .gpkg nor .parquet: choose one.")
+    write_whole(path, lambda part: _write(part, release))
+
+
+def _write(file: Path, release: Any) -> None:
+    """All layers, or the one table, into a file that is not there yet."""
     frame = release.areas().reset_index(names="node")
     facts = json.dumps(_facts(release))
     if file.suffix == ".gpkg":
-        file.unlink(missing_ok=True)
         for level, name in enumerate(layers(release.windows.areas)):
             some = frame[frame["level"] == level]
             some.to_file(file, layer=name, driver="GPKG", engine="pyogrio")
         import pyogrio
 
         pyogrio.write_dataframe(pd.DataFrame({"facts": [facts]}), file, TABLE, "GPKG", append=True)
-    elif file.suffix == ".parquet":
+    else:
         buffer = io.BytesIO()
         frame.to_parquet(buffer)
         table = pq.read_table(pa.BufferReader(buffer.getvalue()))
         metadata = {**(table.schema.metadata or {}), KEY: facts.encode()}
         pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd")
-    else:
-        raise InputError(f"{file.name} ends in neither .gpkg nor .parquet: choose one of them.")
 
 
 def read(path: str | Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import shapely
 from explorer.errors import InputError
 from explorer.grid.domain import Domain
 from explorer.grid.grid import Grid
+from explorer.grid.whole_file import write_whole
 from explorer.releases import facts
 from explorer.releases import file as release_file
 from explorer.releases.answers import Answers
@@ -124,10 +125,8 @@ def save(release: Leaves, path: str | Path, about: dict[str, Any]) -> None:
     said = {name: json.dumps(value) for name, value in frame.attrs.items()}
     said |= {"software": "dp-explorer", "summary": release.summary()}
     how = {"layer_metadata": said} if ending == ".gpkg" else {"DESCRIPTION": said["summary"]}
-    # Beside what stands there, which is replaced by a whole file or not at all.
-    part = path.with_name(f".part.{path.name}")
-    try:
+
+    def write(part: Path) -> None:
         pyogrio.write_dataframe(frame, part, driver=COPIES[ending], layer="leaves", **how)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+
+    write_whole(path, write)

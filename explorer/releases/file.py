@@ -27,6 +27,7 @@ from explorer.grid import kinds
 from explorer.grid.domain import Domain
 from explorer.grid.grid import MAX_CELLS, Grid
 from explorer.grid.parquet import has_metadata
+from explorer.grid.whole_file import write_whole
 from explorer.releases.checks import check_tree
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.tree import Tree
@@ -72,6 +73,11 @@ def write(
     about : facts that JSON can hold
     maps : of the places, if it has some
     also : further columns of the leaves for other tools; nothing here reads them again
+
+    Raises
+    ------
+    InputError
+        When it cannot be written, see `write_whole`.
     """
     leaves = tree.leaves
     inner = np.flatnonzero(tree.fan_out > 0)
@@ -114,7 +120,7 @@ def write(
         facts |= {"format": WITH_MAPS, "maps": kept}
     metadata[KEY] = json.dumps(facts).encode()
     table = pa.table(columns).replace_schema_metadata(metadata)
-    pq.write_table(table, path, compression="zstd")
+    write_whole(path, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
 def _geo(grid: Grid, boxes: np.ndarray) -> dict[str, Any]:

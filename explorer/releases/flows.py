@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.grid.places import TripDomain
+from explorer.grid.whole_file import write_whole
 from explorer.releases.answers import Z95
 from explorer.releases.nodes import Ints
 from explorer.releases.place_maps import table_of
@@ -191,11 +193,17 @@ class Flows:
         Returns
         -------
         Both paths.
+
+        Raises
+        ------
+        InputError
+            When a file cannot be written.
         """
         flows_path = Path(path)
         zones_path = flows_path.with_name(f"{flows_path.stem}-locations.csv")
-        self.to_frame().to_csv(flows_path, index=False, float_format="%.6g")
-        self.locations().to_csv(zones_path, index=False, float_format="%.8g")
+        tables = (self.to_frame(), flows_path, "%.6g"), (self.locations(), zones_path, "%.8g")
+        for table, where, form in tables:
+            write_whole(where, partial(table.to_csv, index=False, float_format=form))
         return flows_path, zones_path
 
     def _ends(self, direction: Direction) -> tuple[Ints, Zones]:

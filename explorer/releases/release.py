@@ -442,7 +442,8 @@ class Release(Questions, Shown):
         Raises
         ------
         InputError
-            For another ending, and for what is no map as .gpkg or .geojson.
+            For another ending, for what is no map as .gpkg or .geojson, and when it cannot be
+            written: an older file is as it was then, and the release can be saved elsewhere.
         """
         exports.save(self, path, self.in_file())
 

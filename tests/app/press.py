@@ -38,10 +38,15 @@ def press(page: Any, name: str) -> None:
 
 
 def draw_release(page: Any) -> None:
-    """Press "Draw a release", then what the button says of its price."""
-    button = find(page, "Draw a release")
+    """Press "Draw a release", then the button that says its price."""
     press(page, "Draw a release")
-    press(page, button.label)
+    press(page, priced(page))
+
+
+def priced(page: Any) -> str:
+    """What the button says that confirms a price; "" where none is asked about."""
+    labels = [str(getattr(each, "label", None) or "") for each in parts(page)]
+    return next((label for label in labels if label.startswith("Spend ")), "")
 
 
 def put(page: Any, name: str, value: Any) -> None:

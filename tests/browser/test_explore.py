@@ -302,10 +302,11 @@ def test_a_release_is_drawn_once_and_can_be_saved(page, tmp_path) -> None:
 
     unfold(page, "Release", "View")
     page.get_by_role("button", name="Draw a release").click()
-    # The price stands on the button and is read out; one press spends nothing.
-    priced = page.get_by_role("button", name="Spend 1, no cap: press again")
+    # The price stands on a button of its own and is read out; presses of the first spend nothing.
+    priced = page.get_by_role("button", name="Spend 1, no cap is set")
     expect(priced).to_be_visible()
-    expect(page.get_by_role("status").filter(has_text="spends epsilon 1 of this")).to_be_visible()
+    page.get_by_role("button", name="Draw a release").dblclick()
+    expect(page.get_by_role("status").filter(has_text="spends epsilon 1 of the")).to_be_visible()
     expect(page.get_by_text(PREVIEW)).to_be_visible()
     priced.press("Enter")
     expect(page.get_by_text(DRAWN)).to_be_visible()

@@ -136,10 +136,10 @@ def unfold(page: Page, *titles: str) -> None:
 
 
 def draw_release(page: Page) -> str:
-    """Press "Draw a release" and confirm its price, which the button states and this returns."""
+    """Press "Draw a release" and confirm its price, which another button says and this returns."""
     unfold(page, "Release")
     page.get_by_role("button", name="Draw a release").click()
-    priced = page.get_by_role("button", name="press again")
+    priced = page.get_by_role("button", name=re.compile("^Spend "))
     said = priced.inner_text()
     priced.click()
     return said

@@ -14,7 +14,6 @@ import shapely
 
 from explorer.cli import main
 from explorer.commands import flags
-from explorer.commands.files import write_whole
 from explorer.errors import InputError
 from explorer.grid.extent import as_metres
 from explorer.grid.grid import Grid
@@ -128,7 +127,7 @@ def test_a_release_is_booked_and_told(
         path = tmp_path / f"map{number}.parquet"
         assert main(["release", points, *HERE, "--epsilon", "0.2", "-o", str(path)]) == 0
         out = capsys.readouterr().out
-        assert f"epsilon {spent} on this data set so far" in out
+        assert f"epsilon {spent} on points so far" in out
         assert str(path) in out
         release = Release.load(path)
         assert not release.preview
@@ -358,18 +357,59 @@ def test_what_is_read_is_never_replaced(
     assert not Ledger().path.exists()
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "map.parquet"
-    path.write_text("old")
+def test_one_population_has_one_cap_over_extents_shapes_and_copies(
+    points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.5")
+    copy = tmp_path / "elsewhere" / "Points.csv"
+    copy.parent.mkdir()
+    copy.write_text(Path(points).read_text())
+    counts = str(tmp_path / "counted.exact.parquet")
+    assert main(["count", points, *HERE, "-o", counts]) == 0
+    how = ["--mechanism", "uniform", "--epsilon", "0.3", "-o"]
+    assert main(["release", points, *HERE, *how, str(tmp_path / "first.parquet")]) == 0
+    for asked in (
+        ["release", points, *HERE, "--shape", "16"],
+        ["release", str(copy), *HERE],
+        ["release", counts],
+        ["release", points, *HERE, "--user", "who", "--contribution-bound", "2"],
+    ):
+        again = [*asked, *how, str(tmp_path / "again.parquet")]
+        capsys.readouterr()
+        assert "spent epsilon 0.3 of a cap of 0.5" in refusal(capsys, *again)
+    named = [*HERE, "--population", "others", *how, str(tmp_path / "named.parquet")]
+    assert "spent epsilon 0.3" in refusal(capsys, "release", points, *named), "the same counts"
+    assert main(["release", points, *named, "--shape", "16"]) == 0
 
-    def fail(part: Path) -> None:
-        part.write_text("half of the new")
-        raise OSError(28, "No space left on device")
 
-    with pytest.raises(InputError, match="No space left"):
-        write_whole(path, fail)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
+def test_a_release_that_cannot_be_saved_is_kept_beside_the_ledger(
+    points: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, path = Release.save, tmp_path / "map.parquet"
+
+    def full(release: Release, where: Path) -> None:
+        if Path(where) == path:
+            raise InputError("There is no room.")
+        save(release, where)
+
+    monkeypatch.setattr(Release, "save", full)
+    asked = [*HERE, "--mechanism", "uniform", "--epsilon", "0.3", "-o", str(path)]
+    said = refusal(capsys, "release", points, *asked)
+    (kept,) = (tmp_path / "ledger.drawn").glob("*.parquet")
+    assert "There is no room. What was drawn and paid for is kept as" in said
+    assert str(kept) in said.replace("\n", "")
+    assert Release.load(kept).epsilon == 0.3
+    assert not path.exists()
+
+
+def test_a_weight_without_a_user_says_what_is_protected(
+    points: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [*HERE, "--mechanism", "uniform", "--epsilon", "1", "--preview", "1"]
+    assert main(["release", points, *asked, "--weight", "who"]) == 0
+    assert "a row of weight 50 has 50 times epsilon" in capsys.readouterr().err
+    assert main(["release", points, *asked]) == 0
+    assert "times epsilon" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("text", "metres"), [("20km", 2e4), ("1.5 KM", 1500), ("5e2m", 500)])

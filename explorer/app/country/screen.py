@@ -220,7 +220,7 @@ def _released(job: Job, progress: Callable[[float], None] | None) -> CountryRele
     made: Any = job.mechanism
 
     def draw() -> CountryRelease:
-        found: CountryRelease = made.release(data.matrix, job.seed, progress, job.ledger)
+        found: CountryRelease = job.release(data.matrix, progress)
         return found
 
     if job.draw:

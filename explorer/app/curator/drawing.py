@@ -1,7 +1,7 @@
 """Previews and drawn releases of one screen: computed, booked, kept, saved, shown again.
 
-A preview follows the choices and costs nothing. A release is drawn when its button is pressed, is
-booked in the ledger before any noise, and is kept: it has been paid for.
+A preview follows the choices and costs nothing. A release is drawn once its price was confirmed, is
+booked in the ledger before any noise, and is kept, on the disk too: it has been paid for.
 """
 
 from __future__ import annotations
@@ -10,18 +10,23 @@ import io
 import math
 import tempfile
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.price import Price, population_in, price_of, spent_sentence
 from explorer.app.curator.screen import Job, Look, compute
+from explorer.app.curator.start import OWN
+from explorer.app.kit.words import words
 from explorer.app.work.job import UNEXPECTED, give_up_late
 from explorer.app.work.job import Job as Work
 from explorer.errors import InputError
+from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
-from explorer.releases.units import to_epsilon, to_units
 
 #: Seconds between two changes of choices that are one movement.
 HURRIED = 0.25
@@ -35,13 +40,25 @@ class Kept:
     screen: Any
     spent: str
 
+    @property
+    def token(self) -> str:
+        """What it was booked with."""
+        return str(self.job.ledger.token) if self.job.ledger is not None else ""
+
 
 @dataclass(frozen=True)
-class Price:
-    """What a release would cost: what its button says, and a sentence."""
+class Asked:
+    """What a price was said of: nothing else is confirmed by its token."""
 
-    button: str
-    about: str
+    token: str
+    wanted: tuple[Any, ...]
+
+
+#: A ledger, and the token of a draw in it.
+Key = tuple[Path, str]
+
+# Releases that are on a page that is open: they are offered to nobody else.
+_ON_A_PAGE: weakref.WeakValueDictionary[Key, Drawing] = weakref.WeakValueDictionary()
 
 
 class Drawing:
@@ -74,9 +91,15 @@ class Drawing:
         self._drawing = self._drawings = self._version = 0
         # Paid for, so nothing but another drawing takes its place.
         self._kept: Kept | None = None
-        # What the last press asked about, and the drawing whose cost has been said.
-        self._pressed: tuple[Any, ...] = ()
+        # What the last press asked about, what was confirmed and is to be drawn, all tokens of
+        # what was, and the drawing whose cost has been said.
+        self._pressed: Asked | None = None
+        self._due: Job | None = None
+        self._confirmed: set[str] = set()
         self._asking: Callable[[Price | None], None] = lambda _price: None
+        self._waiting: Callable[[], None] = lambda: None
+        # Why the last release is on no disk, if it is on none.
+        self._unkept = ""
         self._said = 0
         #: Whether choices change quickly, as while a slider is dragged or a key held down.
         self.hurried = False
@@ -85,7 +108,12 @@ class Drawing:
         self._refusal = ""
         self._work = Work(self._compute, self._arrived, self._refused, take=self._job, slow=slow)
         self.request, self.run_now = self._work.ask, self._work.now
-        self.close = self._work.close
+
+    def close(self) -> None:
+        """The visit has ended: what it has not saved is offered to whoever comes."""
+        self._work.close()
+        for key in [key for key, page in _ON_A_PAGE.items() if page is self]:
+            del _ON_A_PAGE[key]
 
     # What is on screen.
 
@@ -115,40 +143,121 @@ class Drawing:
         """The last screen with a drawn release, kept whatever is shown since."""
         return None if self._kept is None else self._kept.screen
 
-    def press(self) -> None:
-        """The button "Draw a release": it says its price, and draws on the second press.
+    def ledger(self, token: str | None = None) -> Ledger:
+        """The ledger, for the population on screen, and for one draw.
 
-        The second press counts only if it asks for the same once more: city, grid, what is
-        protected, mechanism with its settings, and the same kept release.
+        Raises
+        ------
+        InputError
+            For a ledger that cannot be one, see `Ledger`.
         """
-        state, drawn = self._parts.state, self.drawn
+        city = "" if self._data is None else self._data.city[0]
+        named = self._parts.own_population if city in (OWN, "") else city
+        return Ledger(population=named, token=token)
+
+    def press(self) -> None:
+        """The button "Draw a release": says the price, and draws nothing."""
         if self._parts.reading or self._data is None:
             self._parts.refuse("The city is still being read: wait a moment.")
             return
-        wanted = state.place, repr(state.instance()), drawn
-        if wanted == self._pressed:
-            self.forget()
-            self._drawings += 1
-            self._drawing = self._drawings
-            self.request()
-            return
+        made = self._parts.state.instance()
         try:
-            price = price_of(self._data.matrix.key, state.epsilon, kept=drawn is not None)
+            kept = self.drawn is not None
+            price = price_of(self.ledger(), self._data.matrix, made, kept=kept)
+            # Nothing was booked since: a draw that was confirmed by it was refused, or is under way
+            # and the ledger refuses it a second time.
+            self._confirmed.discard(price.token)
         except InputError as error:
             self.forget()
             self._parts.refuse(str(error))
             return
-        self._pressed = wanted
+        self._pressed = Asked(price.token, self._wanted())
         self._asking(price)
 
+    def confirm(self, token: str) -> None:
+        """The button with the price: draws what the price was said of, once.
+
+        A token that is confirmed already does nothing more. One of other settings is refused: city,
+        grid, what is protected with its bound, mechanism and settings belong to the price.
+        """
+        if token in self._confirmed:
+            return
+        asked = self._pressed
+        self.forget()
+        if asked is None or (asked.token, asked.wanted) != (token, self._wanted()):
+            self._parts.refuse(
+                "What would be drawn has changed since its price was said, so nothing was drawn: "
+                "ask for the price again."
+            )
+            return
+        self._confirmed.add(token)
+        self._drawings += 1
+        # Fixed now: whatever is changed before it begins, this is drawn.
+        self._due = job = self._choice(self._drawings, token)
+        if job.ledger is not None:
+            _ON_A_PAGE.setdefault((job.ledger.path, token), self)
+        self._drawing = self._drawings
+        self.request()
+
     def forget(self) -> None:
-        """The next press of the button says the price again."""
-        self._pressed = ()
+        """The price that was said does not hold any more."""
+        self._pressed = None
         self._asking(None)
+
+    def _wanted(self) -> tuple[Any, ...]:
+        state, data = self._parts.state, self._data
+        protects = data.matrix.unit, data.matrix.contribution_bound
+        return data, state.place, protects, repr(state.instance()), self.drawn
 
     def on_price(self, asking: Callable[[Price | None], None]) -> None:
         """Call ``asking`` with a price when it is to be confirmed, with None when it is not."""
         self._asking = asking
+
+    # Releases that wait on the disk.
+
+    def on_waiting(self, changed: Callable[[], None]) -> None:
+        """Call ``changed`` when other releases may be waiting to be saved."""
+        self._waiting = changed
+
+    def waiting(self) -> list[Drawn]:
+        """Drawn releases of these people that are on no open page but this, and not its last."""
+        if self._data is None:
+            return []
+        try:
+            ledger = self.ledger()
+        except InputError:
+            return []
+        found = DrawnReleases(ledger.path).waiting(population_in(ledger, self._data.matrix))
+        shown = "" if self._kept is None else self._kept.token
+        where = ledger.path
+        elsewhere = {
+            key[1] for key, page in _ON_A_PAGE.items() if page is not self and key[0] == where
+        }
+        # One that this page has asked for too is its own, whichever page drew it.
+        return [
+            each
+            for each in found
+            if each.token != shown and each.token not in elsewhere - self._confirmed
+        ]
+
+    def saved_before(self, token: str) -> io.BytesIO:
+        """The file of a release that waits.
+
+        Raises
+        ------
+        InputError
+            For one that is not there any more.
+        """
+        drawn = DrawnReleases(self.ledger().path)
+        content = io.BytesIO(drawn.read(token))
+        drawn.saved(token)
+        return content
+
+    def give_up(self, token: str) -> None:
+        """Nobody wants a release that waits; its budget stays spent."""
+        DrawnReleases(self.ledger().path).give_up(token)
+        self._parts.message.inform(words("drawing")["Given up"])
+        self._waiting()
 
     def again(self, use: Callable[[Any], None]) -> None:
         """Bring the kept release back with its settings; ``use`` shows its city.
@@ -179,26 +288,22 @@ class Drawing:
         with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
             path = Path(folder) / filename
             self._kept.screen.release.save(path)
-            return io.BytesIO(path.read_bytes())
+            content = io.BytesIO(path.read_bytes())
+        if self._kept.job.ledger is not None:
+            DrawnReleases(self._kept.job.ledger.path).saved(self._kept.token)
+        return content
 
     # From choices to a screen.
 
     def _job(self) -> Job:
-        if self._data is None or self._viewport is None:
-            raise InputError("The city is still being read: wait a moment.")
-        state = self._parts.state
-        self._asked = self._viewport()
-        job = Job(
-            data=self._data,
-            mechanism=state.instance(),
-            seed=None if self._drawing else state.seed,
-            ledger=Ledger() if self._drawing else None,
-            draw=self._drawing,
-            view=self._asked,
-            look=self._look(self._parts),
-            boxes=self._parts.rectangles.queries,
-            previous=self._computed,
-        )
+        if self._due is not None:
+            job, self._due = self._due, None
+            self._asked = job.view
+            return job
+        if self._drawing and (self._kept is None or self._kept.job.draw != self._drawing):
+            # Nothing but a confirmation draws.
+            self._drawing = 0
+        job = self._choice(0)
         if self._kept is None or self._kept.job.draw != self._drawing:
             return job
         # The drawn release is shown with the settings it was drawn with; no change of settings may
@@ -207,6 +312,38 @@ class Drawing:
         if self._computed is not None and self._computed.key == kept.key:
             screen = self._computed
         return replace(kept, view=job.view, look=job.look, boxes=job.boxes, previous=screen)
+
+    def _choice(self, drawing: int, token: str = "") -> Job:
+        """What is chosen now: a preview of it, or a numbered drawing with its token."""
+        if self._data is None or self._viewport is None:
+            raise InputError("The city is still being read: wait a moment.")
+        state, ledger = self._parts.state, self.ledger(token) if drawing else None
+        self._asked = self._viewport()
+        made, keep = state.instance(), None
+        if ledger is not None:
+            population = population_in(ledger, self._data.matrix)
+            title = f"{made.title} with epsilon {made.epsilon:.12g}"
+            keep = partial(self._keep, ledger, population, title)
+        return Job(
+            data=self._data,
+            mechanism=made,
+            seed=None if drawing else state.seed,
+            ledger=ledger,
+            draw=drawing,
+            view=self._asked,
+            look=self._look(self._parts),
+            boxes=self._parts.rectangles.queries,
+            previous=self._computed,
+            keep=keep,
+        )
+
+    def _keep(self, ledger: Ledger, population: str, title: str, release: Any) -> None:
+        """In the worker's thread: a release that was drawn goes to the disk before it is shown."""
+        try:
+            DrawnReleases(ledger.path).keep(str(ledger.token), release, population, title)
+            self._unkept = ""
+        except InputError as error:
+            self._unkept = f" It is on this page alone, save it now: {error}"
 
     def _compute(self, job: Job) -> Any:
         """In the worker's thread. A slow preview that is not wanted any more stops half-way."""
@@ -222,6 +359,7 @@ class Drawing:
             raise
         if job.ledger is not None and (self._kept is None or self._kept.job.draw != job.draw):
             spent = spent_sentence(job.ledger, job.data.matrix.key, screen.release.epsilon)
+            spent += self._unkept
             self._kept = Kept(replace(job, previous=None), screen, spent)
         return screen
 
@@ -240,6 +378,8 @@ class Drawing:
             sentence = f"{sentence} Maps and numbers are still from before, by {shown.title}."
         self._refusal = sentence
         self._parts.refuse(sentence)
+        # A draw that was made by another page is offered here.
+        self._waiting()
 
     def _arrived(self, screen: Any) -> None:
         self._parts.message.withdraw(self._refusal)
@@ -248,55 +388,8 @@ class Drawing:
         if kept is not None and kept.job.key == screen.key and self._said != kept.job.draw:
             self._said = kept.job.draw
             self._parts.message.inform(kept.spent)
+            self._waiting()
         self._show(screen)
-
-
-def spent_sentence(ledger: Ledger, key: str, epsilon: float) -> str:
-    """What the data set ``key`` has spent after a draw that cost ``epsilon``."""
-    said = f"Drawn and booked with epsilon {epsilon:.12g}"
-    try:
-        spent, left = ledger.spent(key), ledger.left(key)
-    except InputError:
-        # The release is drawn and paid for: an unreadable file must not take it away again.
-        return f"{said}; the ledger cannot be read now, so what is spent in all is not known."
-    total = f"{said}: releases of this data set have spent epsilon {to_epsilon(spent):.12g} so far"
-    if left is None:
-        return f"{total}, and no cap is set."
-    return f"{total}, and {to_epsilon(left):.12g} is left under the cap."
-
-
-def spent_of(key: str) -> str:
-    """What the data set ``key`` has spent, such as "0.2 of 0.25 spent"; "" where nobody knows."""
-    ledger = Ledger()
-    try:
-        spent, left = ledger.spent(key), ledger.left(key)
-    except InputError:
-        return ""
-    said = f"{to_epsilon(spent):.12g}"
-    return (
-        f"epsilon {said} spent"
-        if left is None
-        else (f"epsilon {said} of {to_epsilon(spent + left):.12g} spent")
-    )
-
-
-def price_of(key: str, epsilon: float, *, kept: bool) -> Price:
-    """What a release of the data set ``key`` would cost; ``kept`` where another one gives way.
-
-    Raises
-    ------
-    InputError
-        Where the ledger would refuse it.
-    """
-    ledger = Ledger()
-    left = ledger.affordable(key, to_units(epsilon))
-    if left is None:
-        button = f"Spend {epsilon:.12g}, no cap: press again"
-        rest = f"no cap is set, and {to_epsilon(ledger.spent(key)):.12g} is spent so far."
-    else:
-        button = f"Spend {epsilon:.12g} of the {to_epsilon(left):.12g} left: press again"
-        rest = f"{to_epsilon(left - to_units(epsilon)):.12g} of the cap is left after it."
-    about = f"A release spends epsilon {epsilon:.12g} of this data set for good; {rest}"
-    if kept:
-        about += " It takes the place of the one that is kept: save that one first if it matters."
-    return Price(button, about)
+        if kept is not None and kept.job.key == screen.key and self._drawing != kept.job.draw:
+            # Something was changed while it was drawn: what is chosen now comes next.
+            self.request()

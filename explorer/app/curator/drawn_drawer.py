@@ -8,10 +8,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 from explorer.app.curator.drawer import Drawer, wide_button
-from explorer.app.curator.drawing import Drawing, spent_of
+from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.price import spent_of
 from explorer.app.curator.release_button import ReleaseButton
+from explorer.app.curator.waiting_releases import WaitingReleases
 from explorer.app.kit import ui
+from explorer.errors import InputError
 
 
 class DrawnDrawer(Drawer, ABC):
@@ -60,7 +63,8 @@ class DrawnDrawer(Drawer, ABC):
         self.again = wide_button("Show the release again", again, visible=False)
         (chosen,) = self.mechanisms
         self.release = ReleaseButton(drawing)
-        kept = self.release.view, "Draw a release", *self.saves, self.again
+        self.waiting = WaitingReleases(drawing)
+        kept = self.release.view, "Draw a release", *self.saves, self.again, self.waiting.view
         self.releases = self.section("release", "Release", *kept)
         self.looks = self.section("view", "View", *self.look())
         self.say(self.looks, "View", self.LOOKS)
@@ -102,4 +106,9 @@ class DrawnDrawer(Drawer, ABC):
         now = self._drawing.drawn, screen.data.matrix.key
         if now != self._said_of:
             self._said_of = now
-            self.releases.say("Release", spent_of(now[1]))
+            try:
+                spent = spent_of(self._drawing.ledger(), now[1])
+            except InputError:
+                spent = ""
+            self.releases.say("Release", spent)
+            self.waiting.show()

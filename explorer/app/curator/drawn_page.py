@@ -27,6 +27,7 @@ from explorer.app.work.document import Visit, held, soon
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, same_questions
 from explorer.mechanisms import Mechanism
+from explorer.privacy.populations import population_of_records
 from explorer.views.markup import safe_text
 
 if TYPE_CHECKING:
@@ -297,6 +298,7 @@ class DrawnPage(MapPage):
     def _use_own(self, own: OwnPoints[Any]) -> None:
         """Show data that were uploaded; they exist in this session only."""
         self._own = own
+        self.parts.own_population = population_of_records(own.points)
         self._untold = safe_text(" ".join(own.notes), 600)
         self.parts.catalogue[own.title] = OWN
         self.drawer.city.options = dict(self.parts.catalogue)

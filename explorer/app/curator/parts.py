@@ -31,6 +31,7 @@ class PageParts:
     data : what is on screen, of the page's own kind: a `CityData` of maps; None until it was read
     maps : the maps on screen, once there are some
     truth : whether exact numbers are on the screen; one who presents hides them for a while
+    own_population : whose records the visitor's own data are; None where nobody has named them
     reading : whether another city than that on screen has been chosen and is being read
     remembered : what the browser remembers of drawers and themes
     tab : what the pages in the visitor's tab have in common
@@ -47,6 +48,7 @@ class PageParts:
     maps: Any = None
     truth: bool = True
     reading: bool = False
+    own_population: str | None = None
     remembered: Remembered = field(default_factory=Remembered)
     tab: Tab = field(default_factory=Tab)
 

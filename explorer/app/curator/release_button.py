@@ -1,23 +1,30 @@
-"""The button that draws a release: it states its price and what is left, and asks once."""
+"""The button that asks for a release, and the one that confirms its price."""
 
 from __future__ import annotations
 
 import html
+from functools import partial
 
 import panel as pn
 
 from explorer.app.curator.drawer import wide_button
-from explorer.app.curator.drawing import Drawing, Price
+from explorer.app.curator.drawing import Drawing
+from explorer.app.curator.price import Price
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.later import after
 
 LABEL = "Draw a release"
-#: Seconds for which a second press is awaited.
-PATIENT = 20.0
+CANCEL = "Do not draw"
+#: Seconds for which a price holds.
+PATIENCE = 60.0
 
 
 class ReleaseButton:
-    """The button and, while it waits for the second press, a sentence that is read out.
+    """The button; while a price is asked about, a sentence that is read out and two buttons.
+
+    The one that spends stands elsewhere, and is made anew with the token of its price: however
+    often and quickly the first one is pressed, nothing is drawn, and a press of an older one that
+    arrives late confirms nothing.
 
     Parameters
     ----------
@@ -29,17 +36,24 @@ class ReleaseButton:
         self.button = wide_button(LABEL, drawing.press)
         # There before it speaks: screen readers announce what changes in a region they know.
         self._about = html_pane('<div role="status"></div>', margin=(0, 10))
-        self.view = pn.Column(self.button, self._about, sizing_mode="stretch_width", margin=0)
+        self.choice = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.view = pn.Column(
+            self.button, self._about, self.choice, sizing_mode="stretch_width", margin=0
+        )
         drawing.on_price(self._show)
 
     def _show(self, price: Price | None) -> None:
         text = "" if price is None else f'<p class="help">{html.escape(price.about)}</p>'
         put(self._about, f'<div role="status">{text}</div>')
-        label, look = (LABEL, "outlined") if price is None else (price.button, "contained")
-        if self.button.label != label:
-            self.button.label = label
-            self.button.variant = look
-        if price is not None:
-            self._asked += 1
-            asked = self._asked
-            after(PATIENT, lambda: self._drawing.forget() if asked == self._asked else None)
+        if price is None:
+            if self.choice.objects:
+                self.choice.objects = []
+            return
+        confirm = partial(self._drawing.confirm, price.token)
+        self.choice.objects = [
+            wide_button(price.button, confirm, variant="contained"),
+            wide_button(CANCEL, self._drawing.forget, variant="text"),
+        ]
+        self._asked += 1
+        asked = self._asked
+        after(PATIENCE, lambda: self._drawing.forget() if asked == self._asked else None)

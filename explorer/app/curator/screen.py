@@ -32,6 +32,8 @@ from explorer.views.scale import ColourScale, Kind, top_value_of_leaves
 from explorer.views.truth import Truth
 from explorer.views.viewport import Viewport
 
+Progress = Callable[[float], None]
+
 
 @dataclass(frozen=True)
 class Look:
@@ -72,6 +74,7 @@ class Job:
     draw : number of the drawing; a release is drawn again only when it changes
     previous : the last screen; whatever is still right in it is used again
     ledger : where a release is booked before it is drawn; a preview has none
+    keep : is given a drawn release before anything else is done with it
     """
 
     data: Any
@@ -83,6 +86,7 @@ class Job:
     boxes: Any
     previous: Any = None
     ledger: Ledger | None = None
+    keep: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
         if (self.seed is None) != (self.ledger is not None):
@@ -92,6 +96,14 @@ class Job:
     def key(self) -> tuple[Any, ...]:
         """What the release depends on."""
         return id(self.data), repr(self.mechanism), self.seed, self.draw
+
+    def release(self, counts: Any, progress: Progress | None) -> Any:
+        """What is released of counts: a preview, or a release that is booked and kept."""
+        mechanism: Any = self.mechanism
+        found = mechanism.release(counts, self.seed, progress, self.ledger)
+        if self.keep is not None:
+            self.keep(found)
+        return found
 
 
 class Painted(NamedTuple):
@@ -154,12 +166,10 @@ class Screen:
         )
 
 
-Progress = Callable[[float], None]
-
-
 def drawn(job: Job, progress: Progress | None) -> Release:
     """What the mechanism of a job releases of its data."""
-    return job.mechanism.release(job.data.matrix, job.seed, progress, job.ledger)
+    found: Release = job.release(job.data.matrix, progress)
+    return found
 
 
 def compute(

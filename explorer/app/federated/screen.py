@@ -66,7 +66,8 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
     made = cast(Federated, job.mechanism)
     people = people_of(job.data)
     if job.seed is None:
-        return made.release(people, None, progress, job.ledger)
+        found: DistributedRelease = job.release(people, progress)
+        return found
 
     def preview() -> DistributedRelease:
         mode = "summed" if made.bits is None else "ideal"

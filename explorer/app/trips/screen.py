@@ -147,7 +147,7 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
         # What could not be published is not previewed: it would take a server's memory.
         job.mechanism.require_release(data.matrix.shape)
         started = time.perf_counter()
-        drawn = job.mechanism.release(data.matrix, job.seed, progress, job.ledger)
+        drawn = job.release(data.matrix, progress)
         release, seconds = drawn, time.perf_counter() - started
     inside = "uniform" if drawn.maps is None else look.spread
     if release.inside != inside:

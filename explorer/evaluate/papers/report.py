@@ -14,6 +14,7 @@ from explorer.errors import InputError
 from explorer.evaluate.papers.claim import Claim
 from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.results import figure
+from explorer.grid.whole_file import write_whole
 from explorer.version import __version__
 
 _DIGITS = 6  # of figures in the file; standard errors are far above that
@@ -115,7 +116,7 @@ class Report:
     def save(self, path: Path) -> None:
         """Write JSON."""
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-        path.write_text(text + "\n", encoding="utf-8")
+        write_whole(path, lambda part: part.write_text(text + "\n", encoding="utf-8"))
 
     @classmethod
     def load(cls, path: str | Path) -> Report:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from explorer.errors import InputError
+from explorer.grid.whole_file import write_whole
 from explorer.points.partitions.adding import Counted, Sum
 from explorer.points.partitions.kept import Kept
 
@@ -55,10 +55,11 @@ class Checkpoint:
         total.restore(set(added), counted, arrays["user"], arrays["taken"])
 
     def save(self, total: Sum) -> None:
-        """Replace the file by what is added up now."""
+        """Replace the file by what is added up now, see `write_whole`."""
         now, (user, taken) = total.total(), total.users()
-        part = self._path.with_name(f".{self._path.name}.part")
-        try:
+
+        def write(part: Path) -> None:
+            # By its opened file: numpy adds an ending to a name without one.
             with part.open("wb") as opened:
                 np.savez(
                     opened,
@@ -70,11 +71,8 @@ class Checkpoint:
                     user=user,
                     taken=taken,
                 )
-                opened.flush()
-                os.fsync(opened.fileno())
-            part.replace(self._path)
-        finally:
-            part.unlink(missing_ok=True)
+
+        write_whole(self._path, write)
 
     def remove(self) -> None:
         """Take the file away: all is counted."""

@@ -12,9 +12,10 @@ from explorer import Release
 from explorer.app import Explore
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import own_city
-from explorer.app.curator.drawing import Drawing, spent_sentence
+from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.own import OwnPoints
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.price import Price, spent_sentence
 from explorer.app.curator.start import Opening
 from explorer.app.kit.message import MessageArea
 from explorer.app.state.explore import ExploreState
@@ -46,15 +47,18 @@ class Visit:
         self.view = Viewport.whole(self.data.grid, 64)
         self.parts = PageParts(self.state, MessageArea(), Opening(), {}, Rectangles(self.data.grid))
         self.drawing = Drawing(self.parts, self.screens.append)
+        self.price: Price | None = None
+        self.drawing.on_price(lambda price: setattr(self, "price", price))
 
     def use(self) -> None:
         self.drawing.use(self.data, lambda: self.view)
         self.drawing.run_now()
 
     def draw(self) -> None:
-        """Press until it is drawn."""
+        """Ask for the price and confirm it."""
         self.drawing.press()
-        self.drawing.press()
+        assert self.price is not None
+        self.drawing.confirm(self.price.token)
 
     @property
     def release(self):
@@ -185,10 +189,9 @@ def page():
 
 
 def ask(page) -> tuple[str, str]:
-    """Press "Draw a release" once: what the button then says, and the sentence below it."""
+    """Press "Draw a release": what the button with the price says, and the sentence above it."""
     press.press(page, "Draw a release")
-    button, about = page.drawer.release.view
-    return button.label, about.object
+    return press.priced(page), page.drawer.release.view[1].object
 
 
 def draw(page) -> None:
@@ -211,7 +214,7 @@ def test_a_draw_is_booked_once_and_what_is_spent_is_said(page) -> None:
     assert spent(page) == 0, "previews are free"
     draw(page)
     assert spent(page) == HALF
-    assert "epsilon 0.5 so far" in page.message.sentence
+    assert "have spent 0.5 so far" in page.message.sentence
     assert "no cap" in page.message.sentence
     press.press(page, "Zoom in")
     press.put(page, "Right map", "difference")
@@ -222,19 +225,19 @@ def test_a_draw_is_booked_once_and_what_is_spent_is_said(page) -> None:
 def test_the_first_draw_too_states_its_price_and_what_is_left(page, monkeypatch) -> None:
     monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.7")
     label, about = ask(page)
-    assert label == "Spend 0.5 of the 0.7 left: press again"
+    assert label == "Spend 0.5 of the 0.7 left"
     assert 'role="status"' in about
     assert "0.2 of the cap is left after it" in about
     assert page.screen.release.preview
     assert spent(page) == 0
     press.press(page, label)
     assert spent(page) == HALF
-    assert press.find(page, "Draw a release").variant == "outlined"
+    assert press.priced(page) == "", "what is drawn is not offered once more"
 
 
 def test_without_a_cap_the_button_says_so(page) -> None:
     label, about = ask(page)
-    assert label == "Spend 0.5, no cap: press again"
+    assert label == "Spend 0.5, no cap is set"
     assert "no cap is set, and 0 is spent so far" in about
 
 
@@ -243,7 +246,7 @@ def test_beyond_the_cap_a_sentence_and_everything_stays(page, monkeypatch) -> No
     draw(page)
     assert "0.2 is left" in page.message.sentence
     first = page.screen.release
-    assert ask(page)[0] == "Draw a release", "what cannot be paid is not offered"
+    assert ask(page)[0] == "", "what cannot be paid is not offered"
     assert "cap of 0.7" in page.message.sentence
     assert spent(page) == HALF
     assert page.screen.release is first
@@ -271,7 +274,7 @@ def test_a_refused_first_draw_leaves_the_preview(page, monkeypatch, meanwhile) -
 def test_a_second_draw_is_asked_about_anew_and_so_are_other_settings(page) -> None:
     draw(page)
     first = page.screen.release
-    assert "takes the place of the one that is kept" in ask(page)[1]
+    assert "stays in this section until it is saved or given up" in ask(page)[1]
     assert page.screen.release is first
     press.put(page, "Exact epsilon", "0.25")
     label, _ = ask(page)
@@ -297,7 +300,8 @@ def test_another_unit_of_privacy_is_asked_about_anew(page) -> None:
     assert page.screen.release.preview, "a release for another unit was drawn unconfirmed"
     press.press(page, label)
     assert (page.screen.release.preview, page.screen.release.contribution_bound) == (False, 2)
-    assert spent(page) == HALF
+    # The same people with another bound: both are booked under one name.
+    assert spent(page) == 2 * HALF
 
 
 def test_a_moved_slider_loses_no_release(page, tmp_path) -> None:

@@ -108,7 +108,7 @@ def test_a_new_draw_takes_another_seed_and_a_release_waits_for_a_city() -> None:
     visit = Visit()
     press.press(visit.drawer, "New draw")
     assert visit.state.seed == 2
-    press.draw_release(visit.drawer)
+    press.press(visit.drawer, "Draw a release")
     assert "still being read" in visit.said
 
 

@@ -9,6 +9,7 @@ from explorer.grid.grid import Grid
 from explorer.inspection import inspect, study_cut
 from explorer.mechanisms import all_mechanisms
 from explorer.points.matrix import FrequencyMatrix
+from tests.app import press
 from tests.app.acts import words
 
 
@@ -169,8 +170,7 @@ def test_a_new_picture_is_looked_at_in_the_same_place(page) -> None:
 
 
 def test_a_drawn_release_tells_as_much(page) -> None:
-    page.drawing.press()
-    page.drawing.press()
+    press.draw_release(page)
     assert not page.screen.release.preview
     while page.leaf.node:
         page.leaf.step("Parent")

@@ -20,6 +20,7 @@ from explorer.evaluate.papers.trips.bench import TripBench
 from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.ranking import may_differ, standard_error
 from explorer.evaluate.results import figure
+from explorer.grid.whole_file import write_whole
 from explorer.mechanisms import (
     EBP,
     EUG,
@@ -189,7 +190,8 @@ def _within(row: dict[tuple[str, str], Pair]) -> str:
 def save(pairs: Sequence[Pair], path: Path) -> None:
     """Write JSON: every pair, and whether it is within."""
     rows = [{**asdict(pair), "within": pair.within} for pair in pairs]
-    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(rows, indent=1) + "\n"
+    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def _read(path: str | Path, keys: Sequence[str]) -> dict[str, Any]:

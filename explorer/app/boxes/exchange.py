@@ -178,7 +178,7 @@ class BoxExchange:
                 if grids != chosen.grids:
                     raise InputError("The maps have changed meanwhile: load the file again.")
                 if len(grids) > 1:
-                    self._told_of(take_rows(chosen, *found, name))
+                    self._told_of(take_rows(chosen, found[0], found[1], name))
                 else:
                     taken = take_file(chosen, found, name)
                     self._offer(taken.naming)

@@ -192,6 +192,8 @@ def read_apart(
         if given_up():
             raise GivenUp
     try:
+        if given_up():
+            raise GivenUp
         return _read(work, content, further, limits, given_up, ended)
     finally:
         _turns.release()

@@ -128,7 +128,6 @@ def _read(wire: socket.socket, work: Any, limits: Limits) -> NoReturn:
         os._exit(70)
     content = stream.read(size)
     further = pickle.loads(stream.read(int.from_bytes(stream.read(8), "little")))
-    answer = {"failed": "memory"}
     try:
         answer = _answered(work, content, further)
         answer["peak"] = held_bytes("VmHWM") - before

@@ -79,6 +79,8 @@ class ParquetTable:
                         users.append(batch[user])
                     if time is not None:
                         times.append(batch[time].to_numpy(zero_copy_only=False))
+        except InputError:
+            raise
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise _damaged() from error
         if start != self._rows:

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import geopandas
 import numpy as np
-import pyogrio
 import shapely
 
 from explorer.errors import InputError
@@ -127,6 +126,8 @@ def save(release: Leaves, path: str | Path, about: dict[str, Any]) -> None:
     # Beside what stands there, which is replaced by a whole file or not at all.
     part = path.with_name(f".part.{path.name}")
     try:
+        import pyogrio
+
         pyogrio.write_dataframe(frame, part, driver=COPIES[ending], layer="leaves", **how)
         part.replace(path)
     finally:

@@ -29,19 +29,28 @@ def parquet(table: pa.Table, **how: object) -> bytes:
     return made.getvalue()
 
 
-def geo(shapes: list[bytes]) -> pa.Table:
+def geo(shapes: list[bytes] | pa.Array) -> pa.Table:
     """A table of WKB that says nothing of its kinds."""
     about = {"version": "1.0.0", "primary_column": "geometry"}
     about["columns"] = {"geometry": {"encoding": "WKB", "geometry_types": []}}
-    table = pa.table({"geometry": pa.array(shapes, pa.binary())})
+    table = pa.table(
+        {"geometry": shapes if isinstance(shapes, pa.Array) else pa.array(shapes, pa.binary())}
+    )
     return table.replace_schema_metadata({"geo": json.dumps(about)})
 
 
 def lines() -> bytes:
-    """300 rows of one line of 3.2 MB, behind points, in 40 kB."""
-    line = shapely.to_wkb(shapely.linestrings(np.zeros((200_000, 2))))
-    point = shapely.to_wkb(Point(1, 2))
-    return parquet(geo([point] * 100 + [line] * 300), dictionary_pagesize_limit=10**7)
+    """300 rows of one line of 3.2 MB, behind points, in 200 kB."""
+    shapes = [Point(1, 2), shapely.linestrings(np.zeros((200_000, 2)))]
+    number = np.repeat([0, 1], [100, 300]).astype(np.int32)
+    different = pa.array(shapely.to_wkb(shapes), pa.binary())
+    table = geo(pa.DictionaryArray.from_arrays(number, different))
+    made = io.BytesIO()
+    how = {"store_schema": False, "dictionary_pagesize_limit": 10**7}
+    with pq.ParquetWriter(made, table.schema, **how) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"geo": table.schema.metadata[b"geo"].decode()})
+    return made.getvalue()
 
 
 def features() -> bytes:
@@ -62,7 +71,7 @@ def header() -> bytes:
 
 
 FILES = {
-    "lines": (lines, "points.parquet", 60_000, "shapes of kind LineString", 60),
+    "lines": (lines, "points.parquet", 200_000, "shapes of kind LineString", 60),
     "features": (features, "points.geojson", 4 * MB, "more than 1,000 columns", 60),
     "columns": (columns, "points.parquet", 8 * MB, "more than 1,000 columns", 160),
     "header": (header, "points.csv", 30 * MB, "columns, 1,000 at most", 60),

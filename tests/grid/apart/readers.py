@@ -56,3 +56,9 @@ def leave(_content: bytes) -> None:
 
 def answer_with_objects(_content: bytes) -> Any:
     return {"x": np.array([InputError("a"), None], dtype=object)}
+
+
+def drivers(_content: bytes) -> list[str]:
+    import pyogrio
+
+    return sorted(pyogrio.list_drivers())

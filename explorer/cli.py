@@ -19,6 +19,7 @@ from explorer.commands import COMMANDS, command
 from explorer.commands.standard_input import standard_input
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
+from explorer.grid.gdal import skip_drivers
 from explorer.grid.values import nearest
 from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.limits import check_settings
@@ -127,6 +128,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit code: 0, 2 for what a person can mend, 130 for an interrupt.
     """
+    if argv is None:
+        # The process is a command's own: no file that it opens has a choice of GDAL's drivers.
+        skip_drivers()
     try:
         check_settings()
         parser = build_parser()

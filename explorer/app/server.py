@@ -23,6 +23,8 @@ from explorer.app.pages import Page
 from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
 from explorer.errors import InputError
+from explorer.grid.apart.limits import SUPPORTED
+from explorer.grid.apart.reading import UNLIMITED
 
 if TYPE_CHECKING:
     from explorer.scenario import Scenario, Story
@@ -202,6 +204,8 @@ def _listen(
         raise InputError(
             f"Port {port} cannot be used ({error.strerror or error}): give another one with --port."
         ) from error
+    if not SUPPORTED:
+        say(UNLIMITED)
     say(f"The explorer is at http://localhost:{server.port} (stop it with Ctrl-C)")
     if start:
         run_until_told(server, say)
@@ -251,6 +255,14 @@ def _free_port(address: str) -> int:
 def warm_up(city: str, **choices: Any) -> float:
     """Read ``city``, compile every kernel a curator's page needs; returns the seconds it took."""
     started = time.perf_counter()
+    # Inside, as in `serve`.
+    from explorer.grid.apart.reading import prepare
+    from explorer.grid.areas import foreign as areas
+    from explorer.points import foreign as points
+    from explorer.queries import foreign as boxes
+    from explorer.trips import foreign as trips
+
+    prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
     for page in registry.pages("curator"):
         page.load().warm(city=city, **choices)
     return time.perf_counter() - started

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from explorer.errors import InputError
 from explorer.grid import gdal
 from explorer.grid.geojson import Features
-from explorer.grid.projection import LONLAT, as_crs
+from explorer.grid.projection import LONLAT, foreign_crs
 from explorer.grid.values import shown
 
 FORMATS = "GeoPackage, GeoJSON, GeoParquet or Shapefile"
@@ -25,27 +26,31 @@ _MOST_TEXT = 10**8
 
 
 def read_frame(
-    path: str | Path,
+    path: str | Path | bytes,
     columns: Sequence[str],
     what: str,
     optional: Sequence[str] = (),
     texts: int = 0,
+    name: str = "This file",
 ) -> Any:
     """A GeoDataFrame of the named columns and the geometry of a file.
 
     Parameters
     ----------
-    path : of a file on this computer; the content says which format it is
+    path : of a file on this computer, or its content, which says which format it is
     columns : that it must have
     what : that the polygons are, such as "areas", for sentences
     optional : further columns, read where they are
     texts : so many more columns are read, those of text in the order of the file
+    name : what to call content
 
     Raises
     ------
     InputError
         For a file that is missing, too large or damaged, or has no such columns.
     """
+    if isinstance(path, bytes):
+        return _read(_Given(path, name), columns, what, optional, texts)
     path = Path(path).expanduser()
     if path.is_dir():
         raise InputError(f"{path.name} is a folder; give the file of {what} in it.")
@@ -56,22 +61,45 @@ def read_frame(
             f"{path.name} has {path.stat().st_size / 1e9:.1f} GB, more than {what} may have; "
             "simplify the polygons."
         )
+    return _read(_Given(path, path.name), columns, what, optional, texts)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A file or its content, and what to call it."""
+
+    file: Path | bytes
+    name: str
+
+    def head(self) -> bytes:
+        if isinstance(self.file, bytes):
+            return self.file[:64]
+        with self.file.open("rb") as opened:
+            return opened.read(64)
+
+    def content(self) -> bytes:
+        return self.file if isinstance(self.file, bytes) else self.file.read_bytes()
+
+
+def _read(
+    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
+) -> Any:
     try:
-        with path.open("rb") as opened:
-            head = opened.read(64)
+        head = given.head()
         if head.startswith(b"PAR1"):
             # A corner that is no number is refused later, by the name of its area.
             with np.errstate(invalid="ignore"):
-                return _read_parquet(path, columns, what, optional, texts)
-        if gdal.kind_of(path) is not None:
-            return _read_layer(path, columns, what, optional, texts)
+                return _read_parquet(given, columns, what, optional, texts)
+        if gdal.kind_of(given.file) is not None:
+            with gdal.unnamed(given.file):
+                return _read_layer(given, columns, what, optional, texts)
         if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-            return _read_geojson(path, columns, what, optional, texts)
+            return _read_geojson(given, columns, what, optional, texts)
     except InputError:
         raise
     except Exception as error:  # each reader has errors of its own
-        raise _unreadable(path, what) from error
-    raise _unreadable(path, what)
+        raise _unreadable(given, what) from error
+    raise _unreadable(given, what)
 
 
 def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
@@ -83,20 +111,24 @@ def check_columns(has: Sequence[Any], wanted: Sequence[str], what: str) -> None:
 
 
 def _read_parquet(
-    path: Path, columns: Sequence[str], what: str, optional: Sequence[str], most: int
+    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], most: int
 ) -> Any:
     import geopandas
     import pyarrow as pa
     import pyarrow.parquet as pq
     import shapely
 
-    with pq.ParquetFile(path) as opened:
+    def opened_anew() -> Any:
+        return pa.BufferReader(given.file) if isinstance(given.file, bytes) else given.file
+
+    with pq.ParquetFile(opened_anew()) as opened:
         schema, about = opened.schema_arrow, opened.metadata
         rows = about.num_rows
         size = sum(about.row_group(n).total_byte_size for n in range(about.num_row_groups))
+    gdal.check_fields(len(schema.names))
     raw = (schema.metadata or {}).get(b"geo")
     if raw is None:
-        raise InputError(f"{path.name} is Parquet without a geometry; write it as GeoParquet.")
+        raise InputError(f"{given.name} is Parquet without a geometry; write it as GeoParquet.")
     described = json.loads(raw)
     shape = str(described["primary_column"])
     facts = described["columns"][shape]
@@ -106,15 +138,15 @@ def _read_parquet(
     columns = [*dict.fromkeys([*columns, *(name for name in optional if name in has), *more])]
     if facts["encoding"] != "WKB":
         raise InputError(
-            f"{path.name} stores shapes as {shown(facts['encoding'])}; write it with WKB."
+            f"{given.name} stores shapes as {shown(facts['encoding'])}; write it with WKB."
         )
     check_rows(rows, what)
     if size > MAX_BYTES:
-        raise InputError(f"{path.name} unpacks to {size / 1e9:.1f} GB; simplify the polygons.")
+        raise InputError(f"{given.name} unpacks to {size / 1e9:.1f} GB; simplify the polygons.")
     # A value that is repeated in every row stays one value, and cannot fill the memory.
     wanted = [*columns, shape]
     texts = [name for name in wanted if _is_text(schema.field(name).type)]
-    table = pq.read_table(path, columns=wanted, read_dictionary=texts)
+    table = pq.read_table(opened_anew(), columns=wanted, read_dictionary=texts)
     made: dict[str, Any] = {}
     for name in columns:
         column = table[name]
@@ -131,7 +163,7 @@ def _read_parquet(
         shapes.append(np.array([*different, None], dtype=object)[number])
     crs = facts.get("crs", "absent")
     # The standard: no entry means degrees, an entry of null means unknown.
-    known = LONLAT if crs == "absent" else None if crs is None else as_crs(crs)
+    known = LONLAT if crs == "absent" else None if crs is None else foreign_crs(crs)
     whole = np.concatenate(shapes) if shapes else np.empty(0, object)
     return geopandas.GeoDataFrame(made, geometry=whole, crs=known)
 
@@ -156,14 +188,14 @@ def _check_text(column: Any, name: str, what: str) -> None:
 
 
 def _read_layer(
-    path: Path, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
+    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
 ) -> Any:
     import pyogrio
 
-    checked = gdal.checked(path)
+    checked = gdal.checked(given.file)
     layers = [str(name) for name, kind in pyogrio.list_layers(checked) if kind is not None]
     if not layers:
-        raise _unreadable(path, what)
+        raise _unreadable(given, what)
     infos = {name: pyogrio.read_info(checked, layer=name) for name in layers}
     for about in infos.values():
         gdal.check_driver(about)
@@ -173,7 +205,7 @@ def _read_layer(
     if len(fitting) > 1:
         listed = ", ".join(map(shown, fitting[:8]))
         raise InputError(
-            f"{path.name} has {len(fitting)} layers that could be meant ({listed}); save the one "
+            f"{given.name} has {len(fitting)} layers that could be meant ({listed}); save the one "
             f"with the {what} as a file of its own."
         )
     about = infos[fitting[0]]
@@ -186,12 +218,12 @@ def _read_layer(
 
 
 def _read_geojson(
-    path: Path, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
+    given: _Given, columns: Sequence[str], what: str, optional: Sequence[str], texts: int
 ) -> Any:
     import geopandas
     from shapely.geometry import shape
 
-    features = Features(path.read_bytes())
+    features = Features(given.content())
     kept: dict[str, list[Any]] = {name: [] for name in (*columns, *optional)}
     seen: dict[str, None] = {}
     shapes = []
@@ -200,6 +232,7 @@ def _read_geojson(
         shapes.append(None if geometry is None else shape(geometry))
         check_rows(len(shapes), what)
         seen.update(dict.fromkeys(facts))
+        gdal.check_fields(len(seen))
         for name, value in facts.items():
             if texts and isinstance(value, str) and name not in kept:
                 kept[name], texts = [None] * (len(shapes) - 1), texts - 1
@@ -216,5 +249,5 @@ def check_rows(rows: int, what: str) -> None:
         raise InputError(f"There are {rows:,} {what}, more than {MAX_ROWS:,}; give fewer.")
 
 
-def _unreadable(path: Path, what: str) -> InputError:
-    return InputError(f"{path.name} could not be read as {what}; give polygons as {FORMATS}.")
+def _unreadable(given: _Given, what: str) -> InputError:
+    return InputError(f"{given.name} could not be read as {what}; give polygons as {FORMATS}.")

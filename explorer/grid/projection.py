@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 
 LONLAT = pyproj.CRS.from_epsg(4326)
+# A code such as EPSG:27700, or the beginning of WKT.
+_SAFE = re.compile(
+    r"([A-Z]{2,8}:{1,2}[\w.]{1,20}|urn:ogc:def:crs:[A-Z]{2,8}:[\d.]*:\w{1,20})\Z|[A-Z_]{5,20}\[",
+    re.IGNORECASE,
+)
 # Points are projected so many at a time: working arrays of 24 MB; larger chunks are not faster.
 CHUNK = 2**20
 
@@ -24,6 +31,38 @@ def as_crs(crs: Any) -> pyproj.CRS:
         raise InputError(
             f"{str(crs)[:60]!r} is not a known CRS; give one such as 'EPSG:4326'."
         ) from error
+
+
+def foreign_crs(said: Any) -> pyproj.CRS:
+    """The CRS that a file describes; one that is a text has to be a code or WKT.
+
+    Raises
+    ------
+    InputError
+        For anything else: PROJ takes some texts for the names of files.
+    """
+    if isinstance(said, str) and not _SAFE.match(said):
+        raise InputError("The CRS of this file is not named by its code; set it again, and save.")
+    return as_crs(said)
+
+
+def text_of_crs(crs: pyproj.CRS | None) -> str | None:
+    """A CRS as text, to be sent to another process.
+
+    >>> crs_of_text(text_of_crs(LONLAT)) == LONLAT
+    True
+    """
+    return None if crs is None else crs.to_json()
+
+
+def crs_of_text(text: Any) -> Any:
+    """A CRS from its description in JSON, never from the name of something to look up."""
+    if text is None:
+        return None
+    try:
+        return pyproj.CRS.from_json_dict(json.loads(text))
+    except (pyproj.exceptions.CRSError, TypeError, ValueError) as error:
+        raise InputError("The CRS of this file is damaged; set it again, and save.") from error
 
 
 def metric_crs(crs: Any) -> pyproj.CRS:

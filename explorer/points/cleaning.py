@@ -65,6 +65,17 @@ def refuse_columns(rows: NDArray[np.int64], lon: str, lat: str) -> None:
         )
 
 
+def none_left(rows: NDArray[np.int64]) -> InputError:
+    """The error for a table of which no row is left; without their number, which is exact.
+
+    ``rows`` is what `judge` counted.
+    """
+    why = [reason for code, reason in _REASONS.items() if rows[code]]
+    # Rows that have a place are left out for one reason alone.
+    last = "without a user" if rows[FINE] or not why else why[-1]
+    return InputError(f"None of the rows can be used. Some rows {last} were left out.")
+
+
 def sentences(rows: NDArray[np.int64]) -> list[str]:
     """Return one sentence for each reason for which rows were left out."""
     return [left_out(int(rows[code]), why) for code, why in _REASONS.items() if rows[code]]

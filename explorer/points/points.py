@@ -18,7 +18,7 @@ from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.area_counting import count_areas
 from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import few_inside, warn_few
-from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
+from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
 from explorer.points.columns import find_place, listed, unused_users
 from explorer.points.counting import Placed, count_and_place, count_block
 from explorer.points.matrix import FrequencyMatrix
@@ -301,7 +301,7 @@ def _clean(
         if nobody:
             notes.append(left_out(nobody, "without a user"))
     if keep.size and not keep.any():
-        raise InputError(f"None of the {keep.size:,} rows can be used. {notes[-1]}")
+        raise none_left(rows)
     # All rows are fine in most files: then nothing is copied.
     choice: Any = slice(None) if keep.all() else keep
     x = columns.x[choice]

@@ -8,7 +8,6 @@ import json
 import lzma
 import re
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid import gdal
 from explorer.grid.grid import Grid
 from explorer.grid.pieces import Shapes
 from explorer.grid.polygon_files import check_columns, read_frame
@@ -232,18 +232,9 @@ def _of_polygons(content: bytes, kind: str, grid: Grid, label: str, name_column:
             "This map is measured in cells and has no longitude and latitude; give boxes as CSV "
             "with the columns name,x0,y0,x1,y1."
         )
-    with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
-        # The name of an uploaded file names nothing on disk.
-        path = Path(folder) / f"polygons{kind}"
-        if kind == ".zip":
-            path = _unpacked(content, Path(folder), label)
-        else:
-            path.write_bytes(content)
-        try:
-            asked = [name_column] if name_column else []
-            frame = read_frame(path, asked, "polygons", USUAL, MOST_COLUMNS)
-        except InputError as error:
-            raise InputError(str(error).replace(path.name, label)) from error
+    layer = gdal.packed(_parts(content, label)) if kind == ".zip" else content
+    asked = [name_column] if name_column else []
+    frame = read_frame(layer, asked, "polygons", USUAL, MOST_COLUMNS, label)
     if not 1 <= len(frame) <= MAX_RECTANGLES:
         raise InputError(f"{label} holds {len(frame):,} polygons; give 1 to {MAX_RECTANGLES:,}.")
     if frame.crs is None:
@@ -256,17 +247,14 @@ def _of_polygons(content: bytes, kind: str, grid: Grid, label: str, name_column:
     return _named(boxes, shapes, columns, name_column, label)
 
 
-def _unpacked(content: bytes, folder: Path, label: str) -> Path:
-    """The Shapefile in an archive, unpacked under names of our own."""
+def _parts(content: bytes, label: str) -> dict[str, bytes]:
+    """The files of the Shapefile in an archive, by ending; never on a disk."""
     wrong = f"{label} is not a zipped Shapefile"
     parts = _packed(content, label, wrong)
     for part in _PARTS[:3]:
         if part not in parts:
             raise InputError(f"{wrong}: its file ending in {part} is missing; pack all of them.")
-    # Here and not above: a full disk is no fault of the archive.
-    for part, data in parts.items():
-        (folder / f"polygons{part}").write_bytes(data)
-    return folder / "polygons.shp"
+    return parts
 
 
 def _packed(content: bytes, label: str, wrong: str) -> dict[str, bytes]:

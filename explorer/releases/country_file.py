@@ -201,7 +201,7 @@ def _by_stage(
 def _read_facts(file: Path) -> str:
     if file.suffix == ".gpkg":
         # Plain SQL: no other program's idea of a text field cuts it short.
-        address = f"{Path(gdal.checked(file)).as_uri()}?mode=ro&immutable=1"
+        address = f"{Path(str(gdal.checked(file))).as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(address, uri=True)) as database:
             (text,) = database.execute(f"SELECT facts FROM {TABLE}").fetchone()
         return str(text)

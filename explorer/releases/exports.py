@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import geopandas
 import numpy as np
-import pyogrio
 import shapely
 
 from explorer.errors import InputError
@@ -127,6 +126,8 @@ def save(release: Leaves, path: str | Path, about: dict[str, Any]) -> None:
     how = {"layer_metadata": said} if ending == ".gpkg" else {"DESCRIPTION": said["summary"]}
 
     def write(part: Path) -> None:
+        import pyogrio
+
         pyogrio.write_dataframe(frame, part, driver=COPIES[ending], layer="leaves", **how)
 
     write_whole(path, write)

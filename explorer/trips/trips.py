@@ -14,7 +14,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Progress
 from explorer.grid.places import TripDomain, refuse_places
 from explorer.grid.projection import LONLAT, as_crs
-from explorer.points.cleaning import FINE, judge, left_out, refuse_columns, sentences
+from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
 from explorer.points.columns import Place, listed, unused_users
 from explorer.points.sources import MAX_ROWS, codes, open_source
 from explorer.points.weights import LATTICE
@@ -269,7 +269,8 @@ def _usable(
         own, rows = judge(east, north, _in_degrees(crs))
         refuse_columns(rows, place.lon, place.lat)
         reasons = np.where(reasons == FINE, own, reasons)
-    notes += sentences(np.bincount(reasons, minlength=7))
+    left = np.bincount(reasons, minlength=7)
+    notes += sentences(left)
     keep: NDArray[np.bool_] = reasons == FINE
     if user is not None:
         nobody = int(np.sum(keep & (user < 0)))
@@ -277,5 +278,5 @@ def _usable(
         if nobody:
             notes.append(left_out(nobody, "without a user"))
     if keep.size and not keep.any():
-        raise InputError(f"None of the {keep.size:,} rows can be used. {notes[-1]}")
+        raise none_left(left)
     return keep

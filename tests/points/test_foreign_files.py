@@ -19,6 +19,7 @@ from explorer.app.curator.upload import ENDINGS, read_upload
 from explorer.errors import InputError
 from explorer.grid.boundary import boundary_bounds
 from explorer.grid.geojson import Features
+from explorer.points.foreign import foreign_points
 from explorer.points.points import read_points
 
 POINTS = geopandas.GeoDataFrame({"n": [1, 2]}, geometry=[Point(1, 2), Point(3, 4)], crs=4326)
@@ -106,20 +107,87 @@ def test_no_disguise_reads_a_file_or_fetches_an_address(
     assert asked == []
 
 
+def heads(path: str) -> dict[str, str]:
+    """What files of the drivers that only read, or that ask a service, may begin with."""
+    link = f"<SrcDataSource>{path}</SrcDataSource>"
+    return {
+        "ADBC": f"ADBC:{path}",
+        "AIVector": "arc.adf",
+        "AVCBin": "arc.adf tic.adf",
+        "AVCE00": f"EXP  0 {path}\nARC  2\n",
+        "AmigoCloud": f"AmigoCloud:{path}",
+        "CSW": f"CSW:{path}",
+        "Carto": f"Carto:{path}",
+        "EDIGEO": f"BOMT 12:{path}\nCSET 3:IRV\n",
+        "EEDA": f"EEDA:{path}",
+        "ESRIJSON": json.dumps({"geometryType": "esriGeometryPoint", "features": [], "url": path}),
+        "Elasticsearch": f"<OGRElasticsearch><URL>{path}</URL></OGRElasticsearch>",
+        "GDALG": disguises(path)["GDALG"],
+        "GPSBabel": f"GPSBabel:nmea:{path}",
+        "GTFS": f"agency_id,agency_name,agency_url\n1,a,{path}\n",
+        "HTTP": path,
+        "LVBAG": f'<bagStand:bagStand xmlns:bagStand="{path}"></bagStand:bagStand>',
+        "MEM": "MEM:::",
+        "NGW": f"NGW:{path}/resource/1",
+        "OAPIF": disguises(path)["OGC API"],
+        "OGCAPI": f"OGCAPI:{path}",
+        "OGR_PDS": "PDS_VERSION_ID = PDS3\n^TABLE = ".ljust(60) + f'"{path}"\nOBJECT = TABLE\n',
+        "OGR_VRT": f"<OGRVRTDataSource><OGRVRTLayer>{link}</OGRVRTLayer></OGRVRTDataSource>",
+        "OSM": f'<?xml version="1.0"?><osm version="0.6"><!-- {path} --></osm>',
+        "PGDUMP": f"PGDUMP:{path}",
+        "PLSCENES": f"PLScenes:{path}",
+        "SXF": f"SXF\0{path}",
+        "TopoJSON": json.dumps({"type": "Topology", "objects": {}, "arcs": [], "url": path}),
+        "VFK": f"&HVERZE;{path}\n",
+        "WFS": disguises(path)["WFS"],
+    }
+
+
 def written(folder: Path) -> dict[str, Path]:
     """A file of two points by every driver that can write one."""
     found = {}
     for driver, may in pyogrio.list_drivers(write=True).items():
-        if "w" not in may or driver in ("MEM", "PGDUMP", "PDS4", "GPSBabel"):
+        if "w" not in may or driver in ("MEM", "PGDUMP", "GPSBabel"):
             continue
         path = folder / f"points.{driver.replace(' ', '-').lower()}"
         try:
             POINTS.to_file(path, driver=driver)
         except Exception:  # drivers of services, and those that want other endings
             continue
-        if path.is_file():
-            found[driver] = path
+        # Of those that write a folder, the largest file in it.
+        parts = [each for each in (path, *path.rglob("*")) if each.is_file()]
+        if parts:
+            found[driver] = max(parts, key=lambda each: each.stat().st_size)
     return found
+
+
+def test_a_file_of_no_driver_opens_anything_under_any_ending(
+    canary: Path, address: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    url, asked = address
+    folder = tmp_path / "written"
+    folder.mkdir()
+    sent = {name: path.read_bytes() for name, path in written(folder).items() if path.is_file()}
+    for place in (str(canary), f"/vsicurl/{url}/points.csv"):
+        sent |= {f"{name} {place}": head.encode() for name, head in heads(place).items()}
+    # Whatever nothing is known of goes by the name of its driver and an address, as services do.
+    known = {name.split(" ")[0] for name in sent} | set(sent)
+    sent |= {d: f"{d}:{url}".encode() for d in pyogrio.list_drivers() if d not in known}
+    assert len(known) > 40
+    secret = {(1.0, 2.0), (3.0, 4.0)}
+    said: set[str] = set()
+    for name, content in sent.items():
+        # A reader opens a file of its own by content alone: that is no other file's.
+        own = name in ("GPKG", "GeoJSON", "JSONFG", "CSV")
+        for ending in ENDINGS:
+            try:
+                points = foreign_points(content, f"points{ending}", {}, 100)
+            except InputError as refusal:
+                said.add(str(refusal))
+                continue
+            assert own or secret.isdisjoint(zip(points.x, points.y, strict=True)), name
+    assert asked == []
+    assert not [each for each in said if "\n" in each]
 
 
 def test_gdal_is_asked_for_two_formats_alone(
@@ -132,7 +200,8 @@ def test_gdal_is_asked_for_two_formats_alone(
         plain = getattr(pyogrio, name)
 
         def noted(path: str, *rest: object, plain=plain, **more: object) -> object:
-            asked.append(Path(path).read_bytes()[:16].decode("latin1"))
+            content = path if isinstance(path, bytes) else Path(path).read_bytes()
+            asked.append(content[:16].decode("latin1"))
             return plain(path, *rest, **more)
 
         monkeypatch.setattr(pyogrio, name, noted)
@@ -141,10 +210,10 @@ def test_gdal_is_asked_for_two_formats_alone(
         content = path.read_bytes()
         for ending in ENDINGS:
             try:
-                found = read_upload(content, f"points{ending}", lon="x", lat="y")
+                found = read_points(content, name=f"points{ending}", lon="x", lat="y")
             except InputError:
                 try:
-                    found = read_upload(content, f"points{ending}")
+                    found = read_points(content, name=f"points{ending}")
                 except InputError:
                     continue
             read.add(driver)

@@ -316,7 +316,7 @@ REFUSED = [
         b"lon,lat\n-122.4,37.7\n,1\ninf,1\n0,0\n-122.4,95\n37.7,-122.4\n",
         "'lon' and 'lat' are no longitude and latitude",
     ),
-    (b"lon,lat\n0,0\n,\n", "None of the 2 rows can be used"),
+    (b"lon,lat\n0,0\n,\n", "None of the rows can be used"),
     (parquet(lon=["1"], lat=["2"]), "'lon' holds something else than numbers"),
     (parquet(a=[1], b=[2]), "No columns of longitude"),
     (geojson(box(0, 0, 1, 1)), "kind Polygon where points were expected"),
@@ -383,7 +383,7 @@ def test_what_cannot_be_points_is_refused_in_a_sentence(source: object, said: st
         ({"weight": [1, np.nan, 3]}, "whole number of 0 or more"),
         ({"weight": [1, np.inf, 3]}, "whole number of 0 or more"),
         ({"weight": [1, 2, 1e12]}, "more than 100 billion"),
-        ({"max_rows": 2}, "There are 3 rows, more than the 2"),
+        ({"max_rows": 2}, "more than the 2 rows"),
         ({"lon": "west"}, "There is no column 'west'"),
     ],
 )
@@ -395,7 +395,7 @@ def test_what_cannot_be_asked_for(asked: dict, said: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_long_files_are_refused_before_they_are_read(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="rows, more than the 2"):
+    with pytest.raises(InputError, match="more than the 2 rows"):
         read_points(write(tmp_path / name), max_rows=2)
 
 
@@ -404,7 +404,7 @@ def test_a_small_file_of_many_rows_is_refused_by_its_footer() -> None:
     same = pa.DictionaryArray.from_arrays(np.zeros(20_000_000, np.int8), pa.array([1.5]))
     bomb = parquet(lon=same, lat=same)
     assert len(bomb) < 200_000
-    with pytest.raises(InputError, match="20,000,000 rows, more than"):
+    with pytest.raises(InputError, match="more than the .* rows"):
         read_points(bomb, max_rows=10_000_000)
 
 

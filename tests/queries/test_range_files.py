@@ -180,12 +180,11 @@ def test_an_archive_that_is_damaged_inside_is_one_sentence(tmp_path, way) -> Non
     assert "\n" not in str(refused.value)
 
 
-def test_a_full_disk_is_no_fault_of_the_archive(tmp_path, monkeypatch) -> None:
+def test_no_part_of_an_archive_is_written_anywhere(tmp_path, monkeypatch) -> None:
     content = zipped(tmp_path)
 
     def full(_path: Path, _data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="No space left"):
-        read_ranges(content, GRID, "x.zip")
+    assert len(read_ranges(content, GRID, "x.zip").boxes)

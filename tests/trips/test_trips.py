@@ -213,7 +213,7 @@ FOUR = {f"{place}_{end}": [1.0] for place in ("o", "s1", "s2", "d") for end in (
         (table(9), {"user": [1, 2]}, "array of 9 values"),
         (table(9), {"crs": "EPSG:4978"}, "no longitude or easting"),
         ({"o_x": [5e5], "o_y": [5e6], "d_x": [5e5], "d_y": [5e6]}, {}, "not degrees"),
-        ({"o_lon": [0.0], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "None of the 1 row"),
+        ({"o_lon": [0.0], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "None of the rows"),
         ({"o_lon": ["a"], "o_lat": [0.0], "d_lon": [1.0], "d_lat": [2.0]}, {}, "else than numbers"),
     ],
 )

@@ -16,11 +16,14 @@ from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.theme import SMALL_BUTTON
+from explorer.app.work.foreign import Foreign
+from explorer.app.work.job import Job
 from explorer.errors import InputError
 from explorer.grid.places import TripDomain
 from explorer.queries.files import write_rectangles
-from explorer.queries.range_files import MOST_BYTES, SUFFIXES, read_ranges
-from explorer.queries.trip_files import read_trip_boxes, write_trip_boxes
+from explorer.queries.foreign import foreign_ranges, foreign_trip_boxes
+from explorer.queries.range_files import MOST_BYTES, SUFFIXES
+from explorer.queries.trip_files import write_trip_boxes
 
 FORMATS = {"csv": "CSV", "geojson": "GeoJSON"}
 
@@ -59,6 +62,7 @@ class BoxExchange:
         self._told_of = told
         self._rectangles, self._changed, self._refused = rectangles, changed, refused
         self._attempts = Attempts()
+        self._reading: Job[Any] = Job(lambda read: read(), self._taken, self._not_taken)
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": (0, 8, 4, 0)}
         self.add = ui.Button(label="Add box", on_click=partial(self._add, add), **look)
         self.delete = ui.Button(label="Delete box", on_click=self._delete, **look)
@@ -135,12 +139,6 @@ class BoxExchange:
             chosen.remove(row)
         self._changed()
 
-    def _rows(self, content: bytes, name: str) -> tuple[Any, list[str]]:
-        """Boxes about several maps, which polygons are not."""
-        if Path(name).suffix.lower() not in (".csv", ""):
-            raise InputError(f"{ONE_MAP} They are read from CSV.")
-        return read_trip_boxes(content, self._domain(), name)
-
     def _domain(self) -> TripDomain:
         return TripDomain(self._rectangles.grids, self._rectangles.places)
 
@@ -154,24 +152,50 @@ class BoxExchange:
         return io.BytesIO(text.encode())
 
     def _read(self, event: Any) -> None:
+        """Read a file beside the page: it may be anything."""
         if not event.new:
             return
-        with self._attempts.another():
+        data, name = event.new, str(self.file.filename)
+        grids, domain = self._rectangles.grids, self._domain()
+
+        def read(**how: Any) -> Any:
+            if len(grids) == 1:
+                return grids, name, foreign_ranges(data, grids[0], name, **how)
+            if Path(name).suffix.lower() not in (".csv", ""):
+                # Boxes about several maps, which polygons are not.
+                raise InputError(f"{ONE_MAP} They are read from CSV.")
+            return grids, name, foreign_trip_boxes(data, domain, name, **how)
+
+        self._attempts.begin()
+        self._reading.ask(Foreign(read))
+
+    def _taken(self, read: Any) -> None:
+        """Put what was read among the boxes, unless there are other maps by now."""
+        grids, name, found = read
+        chosen = self._rectangles
+        with self._attempts.during():
             try:
-                self._take(event.new, str(self.file.filename))
+                if grids != chosen.grids:
+                    raise InputError("The maps have changed meanwhile: load the file again.")
+                if len(grids) > 1:
+                    self._told_of(take_rows(chosen, found[0], found[1], name))
+                else:
+                    taken = take_file(chosen, found, name)
+                    self._offer(taken.naming)
+                    self._told_of(taken.sentence())
             except InputError as error:
                 self._refused(str(error))
+        self._over()
+
+    def _not_taken(self, sentence: str) -> None:
+        with self._attempts.during():
+            self._refused(sentence)
+        self._over()
+
+    def _over(self) -> None:
+        # The bytes have been read: no visitor's file stays in memory.
         self.file.clear()
         self._changed()
-
-    def _take(self, data: bytes, name: str) -> None:
-        chosen = self._rectangles
-        if len(chosen.grids) > 1:
-            self._told_of(take_rows(chosen, *self._rows(data, name), name))
-        else:
-            taken = take_file(chosen, read_ranges(data, chosen.grid, name), name)
-            self._offer(taken.naming)
-            self._told_of(taken.sentence())
 
     def _offer(self, naming: Naming | None) -> None:
         """Let the column of names be chosen again where a file has several."""

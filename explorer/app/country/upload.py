@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from explorer.app.curator.upload import MOST_BYTES, UploadForm, read_upload
 from explorer.app.kit import ui
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
+from explorer.grid.areas.foreign import foreign_areas
 from explorer.grid.values import shown
 
 #: What boundaries are read from.
@@ -45,8 +45,8 @@ class CountryUploadForm(UploadForm):
         """Boundaries first: they are what points are counted in."""
         return [*place, file]
 
-    def order(self, data: bytes, name: str) -> Callable[[], OwnPoints[Any]]:
-        """What reads both files, in a thread.
+    def order(self, data: bytes, name: str) -> Callable[..., OwnPoints[Any]]:
+        """What reads both files, one after the other; takes how, as `read_apart`.
 
         Raises
         ------
@@ -61,10 +61,10 @@ class CountryUploadForm(UploadForm):
             each.value.strip() for each in (self.lon_column, self.lat_column, self.user_column)
         ]
 
-        def work() -> OwnPoints[Any]:
-            areas = read_areas(content, str(file), levels)
+        def work(**how: Any) -> OwnPoints[Any]:
+            areas = read_areas(content, str(file), levels, **how)
             try:
-                points = read_upload(data, name, *columns)
+                points = read_upload(data, name, *columns, **how)
             except InputError:
                 self.ask_for_columns()
                 raise
@@ -78,20 +78,17 @@ class CountryUploadForm(UploadForm):
         super().loaded(own)
 
 
-def read_areas(data: bytes, filename: str, levels: list[str]) -> Areas:
-    """Read uploaded boundaries; the uploaded name decides the format and names nothing on disk.
+def read_areas(data: bytes, filename: str, levels: list[str], **how: Any) -> Areas:
+    """Read uploaded boundaries, in a process of their own.
 
     Raises
     ------
     InputError
-        For another ending, and all that `Areas.read` refuses.
+        For another ending, and as `foreign_areas`.
     """
     ending = Path(filename).suffix.lower()
     if ending not in ENDINGS:
         raise InputError(
             f"Boundaries ending in {shown(ending)} are not read: give one of {', '.join(ENDINGS)}."
         )
-    with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
-        path = Path(folder) / f"areas{ending}"
-        path.write_bytes(data)
-        return Areas.read(path, levels)
+    return foreign_areas(data, levels, **how)

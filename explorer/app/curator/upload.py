@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import panel as pn
 
-from explorer.app.curator.own import OwnPoints, Read
+from explorer.app.curator.own import OwnPoints
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.numbers import finite
+from explorer.app.work.foreign import Foreign
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
-from explorer.points.points import Points, read_points
+from explorer.points.foreign import foreign_points
+from explorer.points.points import Points
 from explorer.views.markup import safe_text
 
 MOST_BYTES = 200_000_000
@@ -25,22 +25,29 @@ MOST_ROWS = 20_000_000
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json", ".gpkg")
 
 
-def read_upload(data: bytes, filename: str, lon: str = "", lat: str = "", user: str = "") -> Points:
-    """Read uploaded bytes as points, see `read_bytes`.
+def read_upload(
+    data: bytes, filename: str, lon: str = "", lat: str = "", user: str = "", **how: Any
+) -> Points:
+    """Read uploaded bytes as points, in a process of their own.
 
     ``lon``, ``lat`` and ``user`` name columns; empty ones are guessed, and no user is.
-    """
-    columns = {"lon": lon or None, "lat": lat or None, "user": user or None}
-    return read_bytes(data, filename, partial(read_points, max_rows=MOST_ROWS, **columns))
-
-
-def read_bytes(data: bytes, filename: str, read: Callable[[Path], Read]) -> Read:
-    """Read uploaded bytes; the uploaded name decides the format and names nothing on disk.
 
     Raises
     ------
     InputError
-        For an unknown ending, and all that ``read`` refuses, such as more than `MOST_ROWS` rows.
+        For an unknown ending, and as `foreign_points`, such as for more than `MOST_ROWS` rows.
+    """
+    columns = {"lon": lon or None, "lat": lat or None, "user": user or None}
+    return foreign_points(data, known_name(filename), columns, MOST_ROWS, **how)
+
+
+def known_name(filename: str) -> str:
+    """A name for an uploaded file by its ending: its own names nothing.
+
+    Raises
+    ------
+    InputError
+        For an unknown ending.
     """
     ending = Path(str(filename)).suffix.lower()
     if ending not in ENDINGS:
@@ -48,10 +55,7 @@ def read_bytes(data: bytes, filename: str, read: Callable[[Path], Read]) -> Read
             f"Files ending in “{safe_text(ending, 12)}” are not read: give one of "
             f"{', '.join(ENDINGS)}."
         )
-    with tempfile.TemporaryDirectory(prefix="explorer-") as folder:
-        path = Path(folder) / f"upload{ending}"
-        path.write_bytes(data)
-        return read(path)
+    return f"upload{ending}"
 
 
 class UploadForm:
@@ -121,18 +125,18 @@ class UploadForm:
         self.lat_column = ui.TextInput(label="Latitude column", visible=False, **wide)
         return [self.lon_column, self.lat_column]
 
-    def reader(self) -> Callable[[bytes, str], Any]:
-        """What reads the file with the columns that are named now, in a thread."""
+    def reader(self) -> Callable[..., Any]:
+        """What reads the file with the columns that are named now, in a process of its own."""
         named = (self.lon_column, self.lat_column, self.user_column)
         columns = [each.value.strip() for each in named]
-        return lambda data, name: read_upload(data, name, *columns)
+        return lambda data, name, **how: read_upload(data, name, *columns, **how)
 
     def ask_for_columns(self) -> None:
         """A file could not be read: its columns may have to be named."""
         self.lon_column.visible = self.lat_column.visible = True
 
-    def order(self, data: bytes, name: str) -> Callable[[], OwnPoints[Any]]:
-        """What reads the file with the extent that is typed now, in a thread.
+    def order(self, data: bytes, name: str) -> Callable[..., OwnPoints[Any]]:
+        """What reads the file with the extent that is typed now; takes how, as `read_apart`.
 
         Raises
         ------
@@ -147,12 +151,12 @@ class UploadForm:
             )
         read = self.reader()
 
-        def work() -> OwnPoints[Any]:
+        def work(**how: Any) -> OwnPoints[Any]:
             lon, lat, width = map(finite, place, ("The longitude", "The latitude", "The width"))
             # The extent is checked before the file is opened.
             extent = Grid.around(lon, lat, width * 1000, shape=2)
             try:
-                points = read(data, name)
+                points = read(data, name, **how)
             except InputError:
                 self.ask_for_columns()
                 raise
@@ -170,7 +174,7 @@ class UploadForm:
             except InputError as error:
                 self._refused(str(error))
                 return
-        self._run(work, self.loaded)
+        self._run(Foreign(work), self.loaded)
 
     def loaded(self, own: OwnPoints[Any]) -> None:
         """Use what has been read."""

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
-from explorer.app.curator.upload import MOST_ROWS, UploadForm, read_bytes
+from explorer.app.curator.upload import MOST_ROWS, UploadForm, known_name
 from explorer.app.kit import ui
 from explorer.errors import InputError
 from explorer.grid.places import MOST_PLACES
-from explorer.trips.trips import Trips, read_trips
+from explorer.trips.foreign import foreign_trips
+from explorer.trips.trips import Trips
 
 _PLACE = re.compile(r"o|d|s[0-9]{1,2}")
 
@@ -26,7 +27,7 @@ class TripUploadForm(UploadForm):
         self.places = ui.TextInput(label="Places (o, s1, s2, .., d)", value="o,d", **wide)
         return [self.places]
 
-    def reader(self) -> Callable[[bytes, str], Any]:
+    def reader(self) -> Callable[..., Any]:
         """What reads the file with the places that are named now."""
         places, user = self.places.value.strip() or "o,d", self.user_column.value.strip()
         return partial(_read, places=places, user=user or None)
@@ -35,12 +36,11 @@ class TripUploadForm(UploadForm):
         """The places stand in the open."""
 
 
-def _read(data: bytes, filename: str, places: str, user: str | None) -> Trips:
+def _read(data: bytes, filename: str, places: str, user: str | None, **how: Any) -> Trips:
     named = [each.strip() for each in places.split(",")]
     if not 2 <= len(named) <= MOST_PLACES or not all(map(_PLACE.fullmatch, named)):
         raise InputError(
             "A trip has two or three places here, called o, d and s1, s2, .. for stops: name them "
             "such as o,d or o,s1,d, and the columns of the file o_lon, o_lat and so on."
         )
-    read = partial(read_trips, places=named, user=user, max_rows=MOST_ROWS)
-    return read_bytes(data, filename, read)
+    return foreign_trips(data, known_name(filename), named, user, MOST_ROWS, **how)

@@ -1,13 +1,15 @@
-"""Reading a file or a city beside the page, with a sentence while it lasts."""
+"""Reading a file or a city beside the page, with a sentence while it lasts or waits."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.message import MessageArea
-from explorer.app.work.job import Job
+from explorer.app.work.foreign import WAITING
+from explorer.app.work.job import LOOK, Job
 
 
 class Background:
@@ -21,7 +23,10 @@ class Background:
 
     def __init__(self, message: MessageArea) -> None:
         self._message, self._attempts = message, Attempts()
-        self.job: Job[Any] = Job(lambda work: work(), self._use, self._refuse)
+        self._saying, self._since = "", 0.0
+        self.job: Job[Any] = Job(
+            lambda work, _run: work(), self._use, self._refuse, changed=self._tell
+        )
 
     def run(
         self,
@@ -30,8 +35,12 @@ class Background:
         saying: str = "Reading …",
         failed: Callable[[], None] | None = None,
     ) -> None:
-        """Do ``work()`` in a thread, then ``done(result)``; if it cannot be done, ``failed()``."""
+        """Do ``work()`` in a thread, then ``done(result)``; if it cannot be done, ``failed()``.
+
+        Foreign files (`Foreign`) have threads of their own, and wait there for their turn.
+        """
         self._done, self._failed = done, failed
+        self._saying, self._since = saying, time.monotonic()
         self._attempts.begin()
         self._message.working(saying)
         self.job.ask(work)
@@ -40,6 +49,13 @@ class Background:
         """Use no result of work that still runs: something else has been chosen meanwhile."""
         self.job.cancel()
         self._message.done()
+
+    def _tell(self) -> None:
+        """Say it while a file waits for its turn, and no longer."""
+        late = time.monotonic() - self._since > LOOK / 2
+        said = WAITING if self.job.phase == "waiting" else self._saying
+        if self.job.busy and late and self._message.sentence in {WAITING, self._saying} - {said}:
+            self._message.working(said)
 
     def _use(self, result: Any) -> None:
         self._message.done()

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
@@ -32,6 +33,12 @@ PATIENCE = 0.3
 
 class Superseded(Exception):
     """Raised inside work whose result is not wanted any more."""
+
+
+def not_wanted() -> bool:
+    """Whether nobody wants the result any more of the work that asks this, in its thread."""
+    run = _going.get()
+    return run is not None and run.cancelled.is_set()
 
 
 def give_up_late(outdated: Callable[[], bool]) -> Callable[[float], None]:
@@ -86,6 +93,9 @@ class Run:
         return taken / done * (1 - self.part)
 
 
+_going: ContextVar[Run | None] = ContextVar("going", default=None)
+
+
 class Job(Generic[Result]):
     """Something that is done beside the page, again and again, and never twice at a time.
 
@@ -107,7 +117,8 @@ class Job(Generic[Result]):
     slow : told True when work takes longer than ``patience`` seconds, and False at its end
     changed : called when phase or progress are new
     delay : seconds that a question must stay the newest before work begins
-    pool : where to work, a pool of `patient` threads for what takes long
+    pool : where to work, a pool of `patient` threads for what takes long; a question with a
+        ``pool`` of its own is answered there
     """
 
     patience = 0.4
@@ -230,7 +241,8 @@ class Job(Generic[Result]):
         loop = asyncio.get_running_loop()
         late = loop.call_later(self.patience, visit.show, partial(self._late, run))
         work = partial(contextvars.copy_context().run, _tried, partial(self._attempt, run, found))
-        working = loop.run_in_executor(self._pool, work)
+        pool = getattr(found, "pool", self._pool)
+        working = loop.run_in_executor(pool, work)
         seen: tuple[Any, ...] = ()
         try:
             while not (await asyncio.wait({working}, timeout=self._changed and LOOK))[0]:
@@ -252,7 +264,11 @@ class Job(Generic[Result]):
         if run.cancelled.is_set():
             raise Superseded
         run.reached = "running"
-        return self._work(question) if self._changed is None else self._work(question, run)
+        here = _going.set(run)
+        try:
+            return self._work(question) if self._changed is None else self._work(question, run)
+        finally:
+            _going.reset(here)
 
     def _late(self, run: Run) -> None:
         if self._slow is not None and not self._closed:

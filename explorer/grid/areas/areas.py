@@ -116,7 +116,7 @@ class Areas:
     @classmethod
     def read(
         cls,
-        source: str | Path | Any,
+        source: str | Path | bytes | Any,
         levels: Sequence[str],
         nearest: float | None = None,
     ) -> Areas:
@@ -124,7 +124,7 @@ class Areas:
 
         Parameters
         ----------
-        source : path or GeoDataFrame
+        source : path, content as bytes, or GeoDataFrame
             GeoPackage, GeoJSON, GeoParquet or Shapefile of polygons with a CRS.
         levels : sequence of str
             Names of columns, coarsest first, such as ("country", "region", "district").
@@ -164,7 +164,7 @@ class Areas:
             nearest or None,
             table.notes,
         )
-        facts = areas._measured
+        facts = areas.measures
         said = check_overlaps(facts["sizes"], facts["pairs"], facts["shared"], table.paths)
         # Not a copy: what has been computed on the way here is needed again.
         object.__setattr__(areas, "notes", (*table.notes, *said))
@@ -189,11 +189,12 @@ class Areas:
     @property
     def sizes(self) -> Floats:
         """Size of each area of the file, (m,) km2, on an equal-area plane."""
-        sizes: Floats = self._measured["sizes"]
+        sizes: Floats = self.measures["sizes"]
         return sizes
 
     @cached_property
-    def _measured(self) -> dict[str, NDArray[Any]]:
+    def measures(self) -> dict[str, NDArray[Any]]:
+        """Sizes of the areas and by how much which of them overlap, see `measured`."""
         return kept(
             "overlaps2",
             self.boundary_key,

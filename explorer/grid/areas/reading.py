@@ -44,7 +44,7 @@ class AreaTable:
     notes: tuple[str, ...]
 
 
-def read_table(source: str | Path | Any, levels: Sequence[str]) -> AreaTable:
+def read_table(source: str | Path | bytes | Any, levels: Sequence[str]) -> AreaTable:
     """Read areas, one a row; see `Areas.read`.
 
     What is no polygon is dropped from a row, a row without any polygon is left out, invalid rings
@@ -59,7 +59,7 @@ def read_table(source: str | Path | Any, levels: Sequence[str]) -> AreaTable:
     """
     columns = _columns(levels)
     frame: Any = source
-    if isinstance(source, str | Path):
+    if isinstance(source, str | Path | bytes):
         frame = read_frame(source, columns, "areas")
     elif hasattr(source, "columns") and hasattr(source, "geometry"):
         has = list(source.columns)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.grid import Progress
 from explorer.grid.plans import Plan
-from explorer.points.cleaning import FINE, judge, refuse_columns
+from explorer.points.cleaning import FINE, judge, none_left, refuse_columns
 from explorer.points.partitions.adding import JUDGED, NOBODY, Counted, Sum
 from explorer.points.partitions.checkpoint import Checkpoint
 from explorer.points.partitions.files import FileSet, Part, Wanted
@@ -161,8 +161,7 @@ def _refuse(files: FileSet, counted: Counted) -> None:
     named = files.wanted.place if not files.wanted.geometry else ("x", "y")
     refuse_columns(rows, named[0], named[1])
     if files.rows and rows[FINE] == counted.judged[NOBODY]:
-        said = counted.sentences()
-        raise InputError(f"None of the {files.rows:,} rows can be used. {said[-1]}")
+        raise none_left(rows)
 
 
 def _key(files: FileSet, plan: Plan, bound: int | None) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyproj
 
-from explorer.grid.gdal import damaged
+from explorer.errors import InputError
+from explorer.grid.gdal import check_fields, damaged
 from explorer.grid.geojson import Features
 from explorer.points.sources.tables import (
     MAX_ROWS,
@@ -43,7 +44,10 @@ class GeoJSONFile:
             self._x.append(x)
             self._y.append(y)
             names.update(dict.fromkeys(_properties(feature)))
-        self.geometry = placed or not self._x
+            check_fields(len(names))
+        if not self._x:
+            raise InputError("This GeoJSON holds no features, so there are no points in it.")
+        self.geometry = placed
         self.names = tuple(names)
         self.crs: pyproj.CRS | None = self._features.crs
 

@@ -13,13 +13,18 @@ import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.projection import LONLAT, as_crs
+from explorer.grid.gdal import check_fields
+from explorer.grid.projection import LONLAT, foreign_crs
 from explorer.points.sources.tables import MAX_ROWS, Columns, not_numbers, refuse_rows
 from explorer.points.sources.vector import coordinates, refuse_shapes
 
 BATCH = 2**20
 # Byte order, type 1 (point), x, y: what nearly every point in a GeoParquet file looks like.
 _WKB_POINT = np.dtype([("order", "u1"), ("kind", "<u4"), ("x", "<f8"), ("y", "<f8")])
+
+# With a CRS, a height and a measure, a point is no longer than this.
+_LONGEST = 41
+_KINDS = {2: "LineString", 3: "Polygon", 4: "MultiPoint", 5: "MultiLineString", 6: "MultiPolygon"}
 
 
 class ParquetTable:
@@ -37,6 +42,7 @@ class ParquetTable:
         except (pa.ArrowException, OSError, ValueError) as error:
             raise _damaged() from error
         refuse_rows(self._rows, max_rows)
+        check_fields(len(self._schema.names))
         self.names = tuple(str(name) for name in self._schema.names)
         self._column, self.crs = geometry_of(self._schema)
         self.geometry = self._column is not None
@@ -57,7 +63,9 @@ class ParquetTable:
         start = 0
         try:
             # Long names repeated in every row stay a dictionary and cannot fill the memory.
-            with self._open(None if user is None else [user]) as opened:
+            # So do shapes: a file of 38 kB can hold one of 3 MB in each of its rows.
+            long = [name for name in (user, self._column if place is None else None) if name]
+            with self._open(long) as opened:
                 for batch in opened.iter_batches(BATCH, columns=wanted):
                     part = slice(start, start + batch.num_rows)
                     start = part.stop
@@ -71,6 +79,8 @@ class ParquetTable:
                         users.append(batch[user])
                     if time is not None:
                         times.append(batch[time].to_numpy(zero_copy_only=False))
+        except InputError:
+            raise
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise _damaged() from error
         if start != self._rows:
@@ -119,7 +129,7 @@ def geometry_of(schema: pa.Schema) -> tuple[str | None, pyproj.CRS | None]:
     # The standard: no entry means degrees, an entry of null means unknown.
     if crs == "absent":
         return column, LONLAT
-    return column, None if crs is None else as_crs(crs)
+    return column, None if crs is None else foreign_crs(crs)
 
 
 def places_of(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -132,6 +142,11 @@ def places_of(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return np.where(missing, np.nan, floats(x)), np.where(missing, np.nan, floats(y))
     import shapely
 
+    if pa.types.is_dictionary(shapes.type):
+        # Each different shape once; a null stands for none.
+        x, y = (np.append(part, np.nan) for part in places_of(shapes.dictionary))
+        number = shapes.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return x[number], y[number]
     plain = shapes.cast(pa.large_binary())
     offsets = np.frombuffer(plain.buffers()[1], np.int64)[plain.offset :][: len(plain) + 1]
     if not plain.null_count and np.all(np.diff(offsets) == _WKB_POINT.itemsize):
@@ -139,6 +154,13 @@ def places_of(shapes: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         points = data.view(_WKB_POINT)
         if np.all(points["order"] == 1) and np.all(points["kind"] == 1):
             return points["x"], points["y"]
+    long = np.flatnonzero(np.diff(offsets) > _LONGEST)
+    if long.size:
+        # Before any is made: a shape of megabytes is no point.
+        begin = plain[int(long[0])].as_py()[:5]
+        kind = int.from_bytes(begin[1:], "little" if begin[:1] == b"\1" else "big")
+        # The thousands, and the bits above, say whether there are heights.
+        refuse_shapes([_KINDS.get((kind & 0xFFFF) % 1000, "Geometry")])
     try:
         geometries = shapely.from_wkb(plain.to_numpy(zero_copy_only=False))
     except shapely.errors.GEOSException as error:

@@ -10,11 +10,13 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 import pyarrow.csv as pc
 import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.gdal import MOST_FIELDS, check_fields
 from explorer.points.sources.tables import MAX_ROWS, Columns, codes, refuse_rows
 
 _BLOCK = 2**24
@@ -26,7 +28,8 @@ class TextTable:
     """A delimited text file of which the first lines have been read.
 
     The delimiter is the one of comma, semicolon, tab and bar that the header holds most of; where
-    semicolons delimit, numbers may have decimal commas.
+    semicolons delimit, each number may have a decimal comma or point of its own: one record never
+    decides how the others are read.
     """
 
     geometry = False
@@ -44,18 +47,23 @@ class TextTable:
             self._encoding = "latin1"
             text = head.decode("latin1")
         lines = text.splitlines()
+        if len(head) == _HEAD and b"\n" not in head and b"\r" not in head:
+            raise InputError(
+                "The first line of this file is longer than 64 kB; begin it with the names of the "
+                f"columns, {MOST_FIELDS:,} at most."
+            )
         if not lines or not lines[0].strip() or "\0" in text:
             raise InputError("This file could not be read as a table; give CSV with a header.")
         self._delimiter = max(",;\t|", key=lines[0].count)
         self.names = tuple(next(csv.reader(lines[:1], delimiter=self._delimiter)))
+        check_fields(len(self.names))
         if all(_is_number(name) for name in self.names):
             raise InputError(
                 "The first line of this file holds numbers; begin it with the names of the "
                 "columns, such as lon,lat."
             )
-        self._decimal = "."
-        if self._delimiter == ";" and len(lines) > 1 and "," in lines[1] and "." not in lines[1]:
-            self._decimal = ","
+        # Such numbers are read as text first.
+        self._commas = self._delimiter == ";"
 
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
@@ -66,23 +74,27 @@ class TextTable:
             if self.names.count(name) > 1:
                 raise InputError(f"Two columns have the name {name!r}; rename one of them.")
         types = {name: pa.string() for name in (user, time) if name is not None}
-        types |= {name: pa.float64() for name in (*place, weight) if name is not None}
+        figures = [name for name in (*place, weight) if name is not None]
+        types |= dict.fromkeys(figures, pa.string() if self._commas else pa.float64())
         parts: dict[str, list[Any]] = {name: [] for name in types}
         rows = 0
+        commas = set(figures) if self._commas else set()
         try:
             with self._open() as opened, self._reader(opened, types) as reader:
                 for batch in reader:
                     rows += batch.num_rows
                     refuse_rows(rows, self._max_rows)
                     for name, kept in parts.items():
-                        kept.append(batch[name])
+                        read = batch[name]
+                        kept.append(_with_commas(read) if name in commas else read)
         except InputError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             raise InputError(
-                f"This file could not be read as a table ({_reason(error)}); check that the "
+                f"This file could not be read as a table{self._reason(error)}; check that the "
                 "chosen columns hold numbers and every row has all columns."
             ) from error
+        types |= dict.fromkeys(figures, pa.float64())
         columns = {name: _joined(parts.pop(name), kind) for name, kind in types.items()}
         return Columns(
             columns[place[0]],
@@ -104,9 +116,28 @@ class TextTable:
                 column_types=types,
                 include_columns=list(types),
                 strings_can_be_null=True,
-                decimal_point=self._decimal,
             ),
         )
+
+    def _reason(self, error: Exception) -> str:
+        """What was wrong, without the value or the record that it is about."""
+        said = str(error)
+        column = re.search(r"CSV column #(\d+)", said)
+        if column is not None and int(column[1]) < len(self.names):
+            return f" (the column {self.names[int(column[1])]!r} holds something else than numbers)"
+        if "Failed to parse string" in said:
+            return " (a chosen column holds something else than numbers)"
+        if re.search(r"Expected \d+ columns", said):
+            return " (a row has more or fewer columns than the first line)"
+        if "straddling" in said or "block" in said:
+            return f" (a row is longer than {_BLOCK // 2**20} MB, perhaps by an open quote)"
+        return ""
+
+
+def _with_commas(read: pa.Array) -> pa.Array:
+    """Numbers from texts, with a decimal point or a decimal comma each."""
+    plain = compute.replace_substring(compute.utf8_trim_whitespace(read), ",", ".")
+    return plain.cast(pa.float64())
 
 
 def _joined(parts: list[pa.Array], kind: pa.DataType) -> NDArray[Any]:
@@ -129,7 +160,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _reason(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".")[:100] if str(error) else "no reason given"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -25,10 +23,13 @@ class VectorFile:
     def __init__(self, file: Path | bytes, max_rows: int = MAX_ROWS) -> None:
         import pyogrio
 
-        self._file = gdal.checked(self._as_package(file))
+        # A package goes by its ending; one with another name is read as if it had none.
+        named = isinstance(file, Path) and file.suffix.lower() in (".gpkg", ".shp")
+        self._file = gdal.checked(file if named or isinstance(file, bytes) else file.read_bytes())
         try:
-            layers = [str(name) for name, _ in pyogrio.list_layers(self._file)]
-            about = pyogrio.read_info(self._file, layer=0, force_feature_count=True)
+            with gdal.unnamed(self._file):
+                layers = [str(name) for name, _ in pyogrio.list_layers(self._file)]
+                about = pyogrio.read_info(self._file, layer=0, force_feature_count=True)
         except Exception as error:  # each driver has errors of its own
             raise gdal.damaged() from error
         gdal.check_driver(about)
@@ -44,18 +45,6 @@ class VectorFile:
         self.names = tuple(str(name) for name in about["fields"])
         self.crs: pyproj.CRS | None = as_crs(about["crs"]) if about["crs"] else None
 
-    def _as_package(self, file: Path | bytes) -> Path:
-        """A package goes by its ending; the name under which it was sent is never used."""
-        if isinstance(file, Path) and file.suffix.lower() in (".gpkg", ".shp"):
-            return file
-        self._folder = TemporaryDirectory(prefix="dp-explorer-")
-        path = Path(self._folder.name) / "points.gpkg"
-        if isinstance(file, bytes):
-            path.write_bytes(file)
-        else:
-            shutil.copyfile(file, path)
-        return path
-
     def read(
         self, place: tuple[str, str] | None, user: str | None, weight: str | None, time: str | None
     ) -> Columns:
@@ -64,12 +53,13 @@ class VectorFile:
 
         wanted = dict.fromkeys(n for n in (*(place or ()), user, weight, time) if n is not None)
         try:
-            frame = pyogrio.read_dataframe(
-                self._file,
-                layer=0,
-                columns=list(wanted),
-                read_geometry=place is None,
-            )
+            with gdal.unnamed(self._file):
+                frame = pyogrio.read_dataframe(
+                    self._file,
+                    layer=0,
+                    columns=list(wanted),
+                    read_geometry=place is None,
+                )
         except Exception as error:
             raise gdal.damaged() from error
         return _columns(frame, place, user, weight, time)

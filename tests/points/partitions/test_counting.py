@@ -100,7 +100,7 @@ def test_what_reading_refuses_counting_refuses(tmp_path: Path) -> None:
     swapped = pa.table({"lon": [50.0, 51.0], "lat": [100.0, 110.0]})
     none = pa.table({"lon": [0.0], "lat": [0.0]})
     for number, (wrong, sentence) in enumerate(
-        [(swapped, "the two look swapped"), (none, "None of the 1 rows can be used")]
+        [(swapped, "the two look swapped"), (none, "None of the rows can be used")]
     ):
         path = tmp_path / f"{number}.parquet"
         pq.write_table(wrong, path)

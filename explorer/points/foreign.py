@@ -1,0 +1,65 @@
+"""Points that a stranger sends: read apart, rebuilt here from plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from explorer.grid.apart import read_apart
+from explorer.grid.projection import crs_of_text, text_of_crs
+from explorer.points.cleaning import judge
+from explorer.points.points import Points, read_points
+
+
+def foreign_points(
+    content: bytes, name: str, columns: Mapping[str, str | None], max_rows: int, **how: Any
+) -> Points:
+    """Points of a file, see `read_points`.
+
+    Parameters
+    ----------
+    content, name : what was sent, and what it is called, with its ending
+    columns : lon, lat and user, None where they are to be guessed (of the user: where none is)
+    max_rows : as of `read_points`
+    **how : as of `read_apart`
+
+    Raises
+    ------
+    InputError
+        As of both.
+    """
+    found = read_apart(as_plain, content, name, dict(columns), max_rows, **how)
+    return Points(
+        found["x"],
+        found["y"],
+        crs_of_text(found["crs"]),
+        found["user"],
+        name=str(found["name"]),
+        notes=tuple(map(str, found["notes"])),
+    )
+
+
+def prepare() -> None:
+    """Load what readers of points need, without a thread: they are forked from here."""
+    import geopandas  # noqa: F401
+    import pandas  # noqa: F401
+    import pyogrio  # noqa: F401
+
+    judge(np.zeros(1), np.zeros(1), degrees=True)
+
+
+def as_plain(
+    content: bytes, name: str = "", columns: Mapping[str, Any] | None = None, max_rows: int = 0
+) -> dict[str, Any]:
+    """What a reader finds, as plain values."""
+    points = read_points(content, name=name, max_rows=max_rows, **(columns or {}))
+    return {
+        "x": points.x,
+        "y": points.y,
+        "user": points.user,
+        "crs": text_of_crs(points.crs),
+        "name": points.name,
+        "notes": points.notes,
+    }

@@ -1,0 +1,61 @@
+"""Trips that a stranger sends: read apart, rebuilt here from plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from explorer.grid.apart import read_apart
+from explorer.grid.projection import crs_of_text, text_of_crs
+from explorer.points.foreign import prepare
+from explorer.trips.trips import Trips, read_trips
+
+__all__ = ["as_plain", "foreign_trips", "prepare"]
+
+
+def foreign_trips(
+    content: bytes, name: str, places: Sequence[str], user: str | None, max_rows: int, **how: Any
+) -> Trips:
+    """Trips of a file, see `read_trips`.
+
+    Parameters
+    ----------
+    content, name : what was sent, and what it is called, with its ending
+    places, user, max_rows : as of `read_trips`
+    **how : as of `read_apart`
+
+    Raises
+    ------
+    InputError
+        As of both.
+    """
+    found = read_apart(as_plain, content, name, list(places), user, max_rows, **how)
+    return Trips(
+        tuple(found["x"]),
+        tuple(found["y"]),
+        tuple(map(str, found["places"])),
+        crs_of_text(found["crs"]),
+        found["user"],
+        str(found["name"]),
+        tuple(map(str, found["notes"])),
+    )
+
+
+def as_plain(
+    content: bytes,
+    name: str = "",
+    places: Sequence[str] = ("o", "d"),
+    user: str | None = None,
+    max_rows: int = 0,
+) -> dict[str, Any]:
+    """What a reader finds, as plain values."""
+    trips = read_trips(content, places, user=user, name=name, max_rows=max_rows)
+    return {
+        "x": trips.x,
+        "y": trips.y,
+        "places": trips.places,
+        "crs": text_of_crs(trips.crs),
+        "user": trips.user,
+        "name": trips.name,
+        "notes": trips.notes,
+    }

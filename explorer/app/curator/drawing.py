@@ -6,6 +6,7 @@ booked in the ledger before any noise, and is kept, on the disk too: it has been
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import tempfile
@@ -22,6 +23,7 @@ from explorer.app.curator.price import Price, population_in, price_of, spent_sen
 from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.curator.start import OWN
 from explorer.app.kit.words import words
+from explorer.app.work.ending import ENDING
 from explorer.app.work.job import UNEXPECTED, give_up_late
 from explorer.app.work.job import Job as Work
 from explorer.errors import InputError
@@ -351,7 +353,9 @@ class Drawing:
         progress = give_up_late(lambda: job.draw == 0 and version != self._version)
         # Kept here and not when shown: a drawing must not be repeated because a zoom came between.
         try:
-            self._computed = screen = (self._make or compute)(job, progress)
+            # What is booked is drawn to its end, also where the server is told to stop.
+            with ENDING.finishing() if job.draw else contextlib.nullcontext():
+                self._computed = screen = (self._make or compute)(job, progress)
         except Exception:
             if job.draw and job.draw == self._drawing:
                 # A refused drawing must not be tried again by the next zoom.

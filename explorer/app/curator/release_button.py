@@ -33,6 +33,7 @@ class ReleaseButton:
 
     def __init__(self, drawing: Drawing) -> None:
         self._drawing, self._asked = drawing, 0
+        self._price: Price | None = None
         self.button = wide_button(LABEL, drawing.press)
         # There before it speaks: screen readers announce what changes in a region they know.
         self._about = html_pane('<div role="status"></div>', margin=(0, 10))
@@ -45,9 +46,13 @@ class ReleaseButton:
     def _show(self, price: Price | None) -> None:
         text = "" if price is None else f'<p class="help">{html.escape(price.about)}</p>'
         put(self._about, f'<div role="status">{text}</div>')
+        before, self._price = self._price, price
         if price is None:
             if self.choice.objects:
                 self.choice.objects = []
+            return
+        if price == before:
+            # The same button stays under the pointer of whoever asked twice.
             return
         confirm = partial(self._drawing.confirm, price.token)
         self.choice.objects = [

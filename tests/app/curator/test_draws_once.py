@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer import Release
-from explorer.app import Explore
+from explorer import Release, TripMatrix
+from explorer.app import Explore, Trips
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.curator.data import CityData, own_city
 from explorer.app.curator.drawing import Drawing
@@ -31,6 +31,8 @@ from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.views.viewport import Viewport
 from tests.app import press
+from tests.app.country import land
+from tests.app.federated import people
 
 STEPS = 9
 CITY = own_city(FrequencyMatrix.from_array(np.random.default_rng(1).poisson(5, (4, 4))))
@@ -361,3 +363,23 @@ def test_the_price_says_whom_it_protects_and_what_it_does_not_cover(matrix) -> N
     said = press.text(page)
     assert "protects each record" in said
     assert "until the exact error on this screen pleases" in said
+
+
+@pytest.mark.parametrize("kind", ["trips", "country", "federated"])
+def test_every_page_that_draws_books_once_and_keeps_what_it_drew(kind) -> None:
+    page = {
+        "trips": lambda: Trips(
+            TripMatrix.from_coordinates(np.random.default_rng(4).integers(0, 8, (900, 4)), [8, 8]),
+            mechanism="uniform",
+        ),
+        "country": land.new_page,
+        "federated": people.new_page,
+    }[kind]()
+    press.press(page.drawer, "Draw a release")
+    confirm = press.find(page.drawer, press.priced(page.drawer))
+    for _ in range(3):
+        confirm.clicks += 1
+    assert not page.screen.release.preview
+    (token,) = bookings()
+    assert kept(token)
+    assert page.drawing.waiting() == []

@@ -28,9 +28,11 @@ def as_crs(crs: Any) -> pyproj.CRS:
     try:
         return pyproj.CRS.from_user_input(crs)
     except (pyproj.exceptions.CRSError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{str(crs)[:60]!r} is not a known CRS; give one such as 'EPSG:4326'."
-        ) from error
+        raise _unknown(crs) from error
+
+
+def _unknown(crs: Any) -> InputError:
+    return InputError(f"{str(crs)[:60]!r} is not a known CRS; give one such as 'EPSG:4326'.")
 
 
 def foreign_crs(said: Any) -> pyproj.CRS:
@@ -42,7 +44,7 @@ def foreign_crs(said: Any) -> pyproj.CRS:
         For anything else: PROJ takes some texts for the names of files.
     """
     if isinstance(said, str) and not _SAFE.match(said):
-        raise InputError("The CRS of this file is not named by its code; set it again, and save.")
+        raise _unknown(said)
     return as_crs(said)
 
 

@@ -64,7 +64,8 @@ class ParquetTable:
         try:
             # Long names repeated in every row stay a dictionary and cannot fill the memory.
             # So do shapes: a file of 38 kB can hold one of 3 MB in each of its rows.
-            long = [name for name in (user, self._column if place is None else None) if name]
+            shape = self._column if place is None and self._is_wkb() else None
+            long = [name for name in (user, shape) if name is not None]
             with self._open(long) as opened:
                 for batch in opened.iter_batches(BATCH, columns=wanted):
                     part = slice(start, start + batch.num_rows)
@@ -97,6 +98,11 @@ class ParquetTable:
     def _open(self, dictionaries: list[str] | None = None) -> pq.ParquetFile:
         file = pa.BufferReader(self._file) if isinstance(self._file, bytes) else self._file
         return pq.ParquetFile(file, read_dictionary=dictionaries)
+
+    def _is_wkb(self) -> bool:
+        kind = self._schema.field(str(self._column)).type
+        kind = getattr(kind, "storage_type", kind)
+        return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
     def _refuse_text(self, name: str) -> None:
         kind = self._schema.field(name).type

@@ -11,8 +11,12 @@ import logging
 import time
 from traceback import walk_tb
 
+from tornado.websocket import WebSocketClosedError
+
 #: Loggers of what comes over a websocket.
 _LOGGERS = ("bokeh.server.protocol_handler", "bokeh.server.views.ws", "bokeh.server.session")
+#: Where an exception ends that says no more than that a connection is not there any more.
+_CONNECTIONS = ("bokeh.server.connection", "tornado.websocket")
 #: Seconds between two lines.
 QUIET = 60.0
 SAID = "A message of a visitor could not be used (%s); %d before it were not written here."
@@ -40,6 +44,18 @@ class Brief(logging.Filter):
         return True
 
 
+class Left(logging.Filter):
+    """Keeps out of the log that a visitor has left while a page was still being opened."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is written."""
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        if not isinstance(error, AssertionError | WebSocketClosedError):
+            return True
+        names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+        return not names or names[-1] not in _CONNECTIONS
+
+
 def _is_ours(error: BaseException) -> bool:
     names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
     return any(name.startswith("explorer.") and not name.endswith(".limits") for name in names)
@@ -48,6 +64,11 @@ def _is_ours(error: BaseException) -> bool:
 def write_briefly() -> None:
     """Let all faults of messages be written so; installing it twice changes nothing."""
     for name in _LOGGERS:
-        logger = logging.getLogger(name)
-        if not any(isinstance(each, Brief) for each in logger.filters):
-            logger.addFilter(Brief())
+        _filter_once(name, Brief())
+    _filter_once("tornado.application", Left())
+
+
+def _filter_once(name: str, new: logging.Filter) -> None:
+    logger = logging.getLogger(name)
+    if not any(type(each) is type(new) for each in logger.filters):
+        logger.addFilter(new)

@@ -7,7 +7,7 @@ import pytest
 from bokeh.server.views.ws import WSHandler
 
 from explorer.app.work import limits as module
-from explorer.app.work.faults import QUIET, Brief
+from explorer.app.work.faults import QUIET, Brief, Left
 from explorer.app.work.limits import Bucket, Buckets, Entrance
 
 
@@ -149,3 +149,23 @@ def test_warnings_pass() -> None:
     record = logging.LogRecord("bokeh", logging.WARNING, "x", 1, "careful", (), None)
     assert Brief().filter(record)
     assert record.getMessage() == "careful"
+
+
+def test_who_has_left_is_no_fault() -> None:
+    from bokeh.server.connection import ServerConnection
+
+    def raised(do) -> logging.LogRecord:
+        try:
+            do()
+        except AssertionError as error:
+            about = type(error), error, error.__traceback__
+            return logging.LogRecord("tornado", logging.ERROR, "x", 1, "Uncaught", (), about)
+        return pytest.fail("it is raised")
+
+    def wrong() -> None:
+        raise AssertionError
+
+    gone = ServerConnection.__new__(ServerConnection)
+    gone._session = None
+    assert not Left().filter(raised(lambda: gone.session))
+    assert Left().filter(raised(wrong))

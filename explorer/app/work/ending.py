@@ -77,12 +77,12 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
         ENDING.begun = True
         ends.append(loop.create_task(end()))
 
-    server.start()
     try:
         # Elsewhere than on Unix, and beside the main thread, Python's own way must do.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(each, told)
+        server.start()
         server.io_loop.start()
     except KeyboardInterrupt:
         ENDING.begun = True

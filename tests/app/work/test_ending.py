@@ -34,8 +34,8 @@ if __name__ == "__main__":
     child.start()
     print("child", child.pid, flush=True)
     pool = ThreadPoolExecutor(2)
-    pool.submit(time.sleep, 600)
-    pool.submit(draw)
+    # Once it listens to signals.
+    server.io_loop.add_callback(lambda: [pool.submit(time.sleep, 600), pool.submit(draw)] and None)
     run_until_told(server, lambda said: print(said, flush=True))
     leave()
 """
@@ -49,6 +49,9 @@ def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told) ->
     command = [sys.executable, "-u", str(script), str(drawn)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
+    # A server that stays must not keep the tests.
+    patience = threading.Timer(300, server.kill)
+    patience.start()
     said, child = [], 0
     for line in server.stdout:
         said.append(line)
@@ -60,6 +63,7 @@ def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told) ->
     said += server.stdout.readlines()
     # It would stay for ten minutes.
     assert server.wait(60) == 0
+    patience.cancel()
     assert drawn.read_text() == "drawn"
     assert "".join(said).endswith(
         "The explorer stops when the release that is being drawn is there.\n"

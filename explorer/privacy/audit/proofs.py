@@ -1,0 +1,102 @@
+"""Proofs that stand on constants: their worst case, worked out exactly.
+
+PrivTree (Zhang, Xiao, Xie 2016) pays once for a structure of any depth. Its loss is largest on a
+path on which every node is cut whatever its score says; chance deals that path next to never, and
+only small epsilons come near the proof's bound, where noise is finer than its scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.audit import Finding
+from explorer.privacy.audit.cases import Auditable
+from explorer.privacy.audit.loss import PER_EPSILON, Breach, budget
+from explorer.privacy.audit.replay import Chosen, Publish, Recording
+from explorer.privacy.curator import Curator
+from explorer.privacy.noise import Ints, Keys
+
+EPSILONS = (0.05, 0.1, 0.5, 1.0, 7.6)
+BOUNDS = (1, 2, 3, 5, 8)
+CELLS, PERSON = 256, 77
+PEOPLE = 400
+_STEPS = 24
+
+
+class NeverStops(Chosen):
+    """Counts without noise; every node that can be cut is cut."""
+
+    def __init__(self) -> None:
+        super().__init__(0, "still")
+
+    def above(
+        self, values: Ints, threshold: int, sensitivity: int, units: Ints, keys: Keys, stage: str
+    ) -> Any:
+        """Go on, whatever the score."""
+        return np.ones(len(values), dtype=bool)
+
+
+def privtree_paths(
+    kind: Auditable,
+    publish: Callable[[Any], Publish],
+    epsilons: Iterable[float] = EPSILONS,
+    bounds: Iterable[int] = BOUNDS,
+) -> Finding:
+    """The path that never stops of a row of 256 cells: the structure alone, and whole releases.
+
+    Parameters
+    ----------
+    kind : PrivTree's class
+    publish : how to run a mechanism
+    epsilons, bounds : budgets and contribution bounds that are tried, each with each
+    """
+    found = Finding(kind.key)
+    made: Any = kind
+    for epsilon in epsilons:
+        for bound in bounds:
+            found += _tried(kind.key, structure(budget(epsilon)), epsilon, bound)
+            found += _tried(kind.key, publish(made(epsilon=epsilon)), epsilon, bound)
+            if found.fault is not None:
+                return found
+    return found
+
+
+def structure(units: int) -> Publish:
+    """PrivTree's test alone, with a budget of its own."""
+
+    def run(matrix: FrequencyMatrix, source: Any) -> Any:
+        desk = Curator(matrix, units, source)
+        return desk.privtree(desk.open(), units).lower
+
+    return run
+
+
+def _tried(key: str, publish: Publish, epsilon: float, bound: int) -> Finding:
+    units, largest, tried = budget(epsilon), 0.0, 0
+    # Scores fall under their least within the path for some numbers of people: all are passed.
+    most = bound * max(PEOPLE, int(40 / epsilon))
+    for people in np.unique(np.linspace(0, most, _STEPS).astype(int)).tolist():
+        tried += 1
+        try:
+            run = Recording.of(publish, _alone(people, bound), NeverStops())
+            loss = run.replay(_alone(people + bound, bound))
+            largest = max(largest, loss.epsilon * PER_EPSILON / units)
+            if loss.exceeds(units):
+                raise Breach(f"the loss is {largest:.6g} times epsilon")
+        except Breach as breach:
+            what = (
+                f"{breach} (epsilon={epsilon:g}, every node is cut; {people} and {people + bound} "
+                f"records in cell {PERSON} of {CELLS} in a row, contribution bound {bound})"
+            )
+            return Finding(key, tried, cells=CELLS, largest=largest, fault=what)
+    return Finding(key, tried, cells=CELLS, largest=largest)
+
+
+def _alone(people: int, bound: int) -> FrequencyMatrix:
+    counts = np.zeros((1, CELLS), dtype=np.int64)
+    counts[0, PERSON] = people
+    return FrequencyMatrix.from_array(counts, contribution_bound=bound)

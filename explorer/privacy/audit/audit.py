@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 DOUBT = 1e-6
 """A right source fails a chi-square test this often."""
-LARGE_EVERY, RELEASE_GRADE_EVERY, FILES_EVERY = 20, 40, 20
+LARGE_EVERY, RELEASE_GRADE_EVERY, FILES_EVERY = 10, 20, 20
 """Of so many cases one is large, one is drawn by OpenDP, one writes every kind of file."""
 _FEWEST_DRAWS, _MOST_DRAWS = 700, 200_000
 _FEWEST_PAIRS = 40  # of which one at least changes a figure that is drawn
@@ -43,25 +43,25 @@ class Finding:
     ----------
     key : the mechanism
     pairs : neighbouring pairs that were replayed
-    large : those of them on large grids
-    strangers : data sets that differ everywhere and had to publish the same
-    cells, call : cells of the largest grid, draws of the longest call
     seconds : how long that took
     largest : the largest loss, as a part of epsilon; 1 is the most that is allowed
     uniforms : (n,) what should be uniform, see `distributions.uniforms`
     fault : where a replay failed
+    large : pairs on large grids
+    strangers : data sets that differ everywhere and had to publish the same
+    cells, call : cells of the largest grid, draws of the longest call
     """
 
     key: str
     pairs: int = 0
-    large: int = 0
-    strangers: int = 0
-    cells: int = 0
-    call: int = 0
     seconds: float = 0.0
     largest: float = 0.0
     uniforms: Floats = field(default_factory=lambda: np.zeros(0))
     fault: str | None = None
+    large: int = 0
+    strangers: int = 0
+    cells: int = 0
+    call: int = 0
 
     @property
     def p_value(self) -> float:
@@ -91,14 +91,14 @@ class Finding:
         return Finding(
             self.key,
             self.pairs + other.pairs,
-            self.large + other.large,
-            self.strangers + other.strangers,
-            max(self.cells, other.cells),
-            max(self.call, other.call),
             self.seconds + other.seconds,
             max(self.largest, other.largest),
             np.concatenate([self.uniforms, other.uniforms])[:_MOST_DRAWS],
             self.fault or other.fault,
+            self.large + other.large,
+            self.strangers + other.strangers,
+            max(self.cells, other.cells),
+            max(self.call, other.call),
         )
 
 
@@ -187,18 +187,9 @@ def try_case(
     except Breach as breach:
         fault = f"{breach} ({case.describe(change)})"
     pairs = max(tried, 1)
-    return Finding(
-        kind.key,
-        pairs,
-        pairs if is_large else 0,
-        strange,
-        case.counts.size,
-        call,
-        0.0,
-        largest,
-        uniforms,
-        fault,
-    )
+    big = pairs if is_large else 0
+    sizes = big, strange, case.counts.size, call
+    return Finding(kind.key, pairs, 0.0, largest, uniforms, fault, *sizes)
 
 
 def _uniforms(run: Recording, rng: np.random.Generator) -> Floats:

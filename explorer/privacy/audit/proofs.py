@@ -20,11 +20,11 @@ from explorer.privacy.audit.replay import Chosen, Publish, Recording
 from explorer.privacy.curator import Curator
 from explorer.privacy.noise import Ints, Keys
 
-EPSILONS = (0.05, 0.1, 0.5, 1.0, 7.6)
-BOUNDS = (1, 2, 3, 5, 8)
+EPSILONS = (0.05, 0.1, 1.0)
+BOUNDS = (1, 3, 8)
 CELLS, PERSON = 256, 77
 PEOPLE = 400
-_STEPS = 24
+_STEPS = 12
 
 
 class NeverStops(Chosen):

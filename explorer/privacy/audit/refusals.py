@@ -6,20 +6,28 @@ protects nobody.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.errors import InputError
+from explorer.grid.axes import Axes
+from explorer.mechanisms import UG
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.loss import budget
 from explorer.privacy.audit.replay import Chosen, Recorder
+from explorer.privacy.audit.ways import stands_for_opendp
 from explorer.privacy.curator import BudgetExceeded, Curator
-from explorer.privacy.noise import noise_source
+from explorer.privacy.ledger import Ledger
+from explorer.privacy.noise import Ints, Keys, noise_source
 from explorer.testing.counts import counted
 
 _REFUSED = (BudgetExceeded, ValueError, InputError)
 _UNITS = 1_000
+_FIRST = np.array([True, False])
 Attempt = Callable[[Curator, Any], Any]
 
 
@@ -61,8 +69,16 @@ _OTHERS: dict[str, Attempt] = {
     "an inner curator with another bound": lambda c, r: _finer(c, r, 2),
     "an inner curator of what was handed on": lambda c, r: (_finer(c, r, 1), _finer(c, r, 1)),
     "a closed curator's count": lambda c, r: (c.close(), c.count(r, 1, "late")),
-    "the clock as a seed": lambda c, r: noise_source(0.5),  # type: ignore[arg-type]
-    "coefficients of four axes": lambda c, r: _four_axes(),
+    "a fraction as a seed": lambda c, r: noise_source(0.5),  # type: ignore[arg-type]
+    "a truth value as a seed": lambda c, r: noise_source(True),
+    "two budgets": lambda c, r: UG(0.5, epsilon=0.5),
+    "a fractional number of candidates": lambda c, r: c.partition(r, 0, 2, 10, candidates=1.5),  # type: ignore[arg-type]
+    "fewer rounds than none": lambda c, r: c.cut(r, 0, 7, rounds=-1),
+    "coefficients of the first half": lambda c, r: c.coefficients(r.split(0, [3]).select(_FIRST)),
+    "coefficients of four axes": lambda c, r: _coefficients_of(
+        counted(np.ones((2, 2, 2, 2), dtype=np.int64))
+    ),
+    "coefficients of three axes": lambda c, r: _coefficients_of(_Wide()),
 }
 ATTEMPTS: dict[str, Attempt] = {
     **{f"{name}, all being spent": _spent_first(ask) for name, ask in _ASKED.items()},
@@ -77,14 +93,23 @@ def _desk() -> tuple[Curator, Recorder]:
     return Curator(matrix, _UNITS, recorder), recorder
 
 
-def _four_axes() -> Any:
-    curator = Curator(counted(np.ones((2, 2, 2, 2), dtype=np.int64)), _UNITS, Chosen(1, "still"))
+class _Wide:
+    """Every cell of three axes can be told."""
+
+    domain, contribution_bound, unit = Axes((2, 2, 2)), 1, "point"
+
+    def dense(self) -> Ints:
+        return np.ones(self.domain.shape, dtype=np.int64)
+
+
+def _coefficients_of(counts: Any) -> Any:
+    curator = Curator(counts, _UNITS, Chosen(1, "still"))
     return curator.coefficients(curator.open())
 
 
 def check_refusals() -> list[str]:
     """Attempts that were not refused, or for which something was drawn all the same."""
-    found = []
+    found = [*_booked_first()]
     for name, attempt in ATTEMPTS.items():
         curator, recorder = _desk()
         allowed = 1 if name.endswith("all being spent") else 0
@@ -96,3 +121,42 @@ def check_refusals() -> list[str]:
         if len(recorder.draws) > allowed:
             found.append(f"{name} is refused, but after the draw")
     return found
+
+
+class _Asks(Chosen):
+    """Looks into the ledger whenever it is asked for noise."""
+
+    def __init__(self, ledger: Ledger, key: str) -> None:
+        super().__init__(1, "still")
+        self.ledger, self.key = ledger, key
+        self.booked: list[int] = []
+
+    def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
+        """As it is drawn; what warms the source up is no draw of anybody's data."""
+        if stage != "warm-up":
+            self.booked.append(self.ledger.spent(self.key))
+        return super().laplace(values, sensitivity, units, keys, stage)
+
+
+def _booked_first() -> Iterator[str]:
+    """A release is booked before its first draw, at its price, and refused where it cannot be."""
+    matrix, mechanism = FrequencyMatrix.from_array(np.arange(64).reshape(8, 8)), UG(0.5)
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = Ledger(Path(folder) / "ledger.sqlite", cap=0.9)
+        source = _Asks(ledger, matrix.key)
+        with stands_for_opendp(source):
+            mechanism.release(matrix, rng=None, ledger=ledger)
+            if not source.booked or min(source.booked) < budget(0.5):
+                yield "a release is drawn before it is booked"
+            if ledger.spent(matrix.key) != budget(0.5):
+                yield "a release of epsilon 0.5 is booked at another price"
+            source.booked.clear()
+            try:
+                mechanism.release(matrix, rng=None, ledger=ledger)
+                yield "a release over the ledger's cap is not refused"
+            except InputError:
+                if source.booked:
+                    yield "a release over the ledger's cap is refused, but after a draw"
+        mechanism.release(matrix, rng=np.random.default_rng(1), ledger=ledger)
+        if ledger.spent(matrix.key) != budget(0.5):
+            yield "a preview is booked"

@@ -28,7 +28,7 @@ FILES = ("map.parquet", "map.gpkg", "map.geojson")
 LARGE = 5_000
 """Leaves from which on a release is large."""
 _CALLED = ("density", "boxes", "stages", "summary", "in_file", "_repr_html_", "__repr__")
-_SLOW = ("__geo_interface__",)  # what GeoJSON says, too: asked of small releases
+_SLOW = ("__geo_interface__",)  # what a file of GeoJSON says: asked where one is written
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?")
 
 
@@ -56,22 +56,22 @@ def surface(release: Any, files: bool = False, told: tuple[float, ...] = ()) -> 
     What is no release, such as numbers that somebody publishes, has no more sides than it shows.
     """
     is_map = hasattr(release, "domain") and hasattr(release, "answer")
-    is_large = is_map and release.n_leaves > LARGE
+    in_full = files and not (is_map and release.n_leaves > LARGE)
     pickled = hashlib.blake2b(pickle.dumps(release)).hexdigest()
     # Before anything is asked: asking leaves its results on the object.
     held = sorted(getattr(release, "__dict__", ()))
-    said = {"pickle": pickled, "held": held} | _properties(release, is_large)
+    said = {"pickle": pickled, "held": held} | _properties(release, in_full)
     if is_map:
         said |= {name: _called(getattr(release, name)) for name in _CALLED}
         said["answer"] = _called(lambda: release.answer(_boxes(release)))
     return Surface(release, said, _written(release) if files else {}, told)
 
 
-def _properties(release: Any, is_large: bool) -> dict[str, Any]:
+def _properties(release: Any, in_full: bool) -> dict[str, Any]:
     names = [
         name
         for name, what in inspect.getmembers_static(type(release))
-        if isinstance(what, property | cached_property) and not (is_large and name in _SLOW)
+        if isinstance(what, property | cached_property) and (in_full or name not in _SLOW)
     ]
     return {name: _called(lambda name=name: getattr(release, name)) for name in names}
 

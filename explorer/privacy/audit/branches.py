@@ -15,6 +15,7 @@ import dis
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -121,8 +122,24 @@ def jumps(code: CodeType) -> dict[int, Jump]:
     return found
 
 
+_present: Watch | None = None
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """What runs inside is watched, if anybody watches; all else goes at full speed."""
+    if _present is None:
+        yield
+        return
+    _present.look()
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+
+
 class Watch:
-    """Notes the branches that are taken while it is entered.
+    """Notes the branches that are taken in what is `watched` while it is entered.
 
     Attributes
     ----------
@@ -135,11 +152,17 @@ class Watch:
         self._names = {str(ROOT / file): file for file in FILES}
 
     def __enter__(self) -> Watch:
-        sys.settrace(self._called)
+        global _present
+        _present = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.settrace(None)
+        global _present
+        _present = None
+
+    def look(self) -> None:
+        """Begin to note branches in this thread."""
+        sys.settrace(self._called)
 
     def _called(self, frame: FrameType, _event: str, _about: Any) -> Any:
         code = frame.f_code

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from explorer.privacy import allocation
+from explorer.privacy.audit.branches import watched
 from explorer.privacy.audit.distributions import PER_EPSILON
 from explorer.privacy.audit.loss import budget
 from explorer.releases import units
@@ -17,7 +18,8 @@ _TRIED = 2_000
 
 def check_budgets() -> list[str]:
     """What is wrong with conversions and shares of budgets."""
-    return list(dict.fromkeys([*_conversions(), *_shares()]))
+    with watched():
+        return list(dict.fromkeys([*_conversions(), *_shares()]))
 
 
 def _conversions() -> Iterator[str]:

@@ -92,12 +92,12 @@ class Case:
     def strangers(self) -> tuple[FrequencyMatrix, ...]:
         """Data sets that differ from D in every cell that they can, see `Recording.replay`.
 
-        Nobody at all, and in every cell the other parity, so that a rule which looks at any count,
-        how large or whether odd, sees another one.
+        In every cell the other parity, nobody at all, and a third of everybody: a rule that looks at
+        any count, how large or whether odd, sees another one.
         """
         others = np.roll(self.counts[::-1, ::-1], 1) + 1
         others += (others - self.counts) % 2 == 0
-        return self._wrap(np.zeros_like(self.counts)), self._wrap(others)
+        return tuple(map(self._wrap, (others, np.zeros_like(others), self.counts // 3)))
 
     @property
     def source(self) -> NoiseSource:

@@ -13,6 +13,7 @@ import numpy as np
 
 from explorer.mechanisms.compiling import AskedNoise
 from explorer.privacy.audit.audit import Finding, front_door, try_case
+from explorer.privacy.audit.branches import watched
 from explorer.privacy.audit.cases import Auditable, Case, Seeded
 from explorer.privacy.audit.large import draw_large_case
 from explorer.privacy.audit.loss import Breach
@@ -74,9 +75,12 @@ def _previews(kind: Any, publish: Callable[[Any], Publish]) -> Finding:
     told = Told(kind(epsilon=1.0), grade=False)
     ways = (publish(told), AskedNoise(seed)), (publish(told), seed)
     try:
-        plain = publish(made)(case.matrix, seed)  # type: ignore[arg-type]
+        with watched():
+            plain = publish(made)(case.matrix, seed)  # type: ignore[arg-type]
         for run, source in ways:
-            where = difference(plain, run(case.matrix, source))  # type: ignore[arg-type]
+            with watched():
+                other = run(case.matrix, source)  # type: ignore[arg-type]
+            where = difference(plain, other)
             if where is not None:
                 raise Breach(f"{where} differs between a preview by kernels and one by asking")
     except Breach as breach:
@@ -90,5 +94,7 @@ def check_cuts() -> list[str]:
     found = []
     for source in (PreviewNoise(3), AskedNoise(3)):
         curator = Curator(counts, 10**12, source)
-        found.append(int(curator.cut(curator.open(), np.zeros(1, dtype=np.int64), 10**12)[0]))
+        with watched():
+            cut = curator.cut(curator.open(), np.zeros(1, dtype=np.int64), 10**12)
+        found.append(int(cut[0]))
     return [] if found[0] == found[1] else ["a cut by kernels is another one than by asking"]

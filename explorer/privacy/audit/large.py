@@ -6,7 +6,7 @@ calls of tens of thousands of draws that are cut, budgets mixed in one call.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from explorer.privacy.noise import Ints
 
 SIDES = (64, 96, 128, 200, 256)
 BOUNDS = (1, 2, 3, 5, 8)
-EVERY = 10
-"""Of so many cases one is large."""
 NEIGHBOURS = 4
+RICH = 20.0
+"""Records of a cell, times epsilon over the bound, where a mechanism goes as deep as it can."""
 
 
 @dataclass(frozen=True)
@@ -46,31 +46,27 @@ class Large(Case):
 
 
 def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
-    """A large case; every other one has the default settings, at epsilon 0.1 to 2.
+    """A large case; the first and every other one have the default settings, at epsilon 0.1 to 2.
 
-    The first two are as large as they come, one of each grade: automatic sizes and long jumps need
-    many records.
+    The first two are as large as they come, one of each grade, and rich: automatic sizes and long
+    jumps need many records for the budget and the bound.
     """
     plain = number % 2 == 0
     settings: dict[str, Any] = drawn_settings(kind, choose)
     epsilon = one_of(choose, (0.1, 0.5, 1.0, 2.0))
-    if plain:
+    if plain or number == 1:
         # The settings that nearly everybody has.
         settings = {"epsilon": epsilon}
     largest = number < 2
     rows, cols = (SIDES[-1] if largest else one_of(choose, SIDES) for _ in range(2))
     rng = np.random.default_rng(choose.whole(0, 2**32))
-    counts = _town(rows, cols, one_of(choose, (2.0, 20.0)), rng)
     bound = one_of(choose, BOUNDS)
+    wanted = one_of(choose, (2.0, 20.0)) if not largest else RICH * bound / epsilon
+    counts = _town(rows, cols, wanted, rng)
     changes = tuple(_change(counts, bound, i, rng) for i in range(NEIGHBOURS))
     style = one_of(choose, ("seeded", "still", "up", "wild"))
     grade = choose.whole(0, 1) == 1 if not largest else number == 1
     return Large(settings, counts, changes, bound, style, choose.whole(0, 2**40), grade)
-
-
-def of_style(case: Large, style: str) -> Large:
-    """The same case with outcomes of another kind."""
-    return replace(case, style=style)
 
 
 def _town(rows: int, cols: int, mean: float, rng: np.random.Generator) -> Ints:

@@ -23,8 +23,9 @@ from explorer.privacy.noise import Ints, Keys
 EPSILONS = (0.05, 0.1, 1.0)
 BOUNDS = (1, 3, 8)
 CELLS, PERSON = 256, 77
-PEOPLE = 400
-_STEPS = 12
+PEOPLE = (2.0, 12.0)
+"""Between so many records, over epsilon and times the bound, the costliest number lies."""
+_MOST_OF_IT = {"structure_share": 0.95}  # so that a release comes near the proof's bound, too
 
 
 class NeverStops(Chosen):
@@ -58,8 +59,9 @@ def privtree_paths(
     made: Any = kind
     for epsilon in epsilons:
         for bound in bounds:
-            found += _tried(kind.key, structure(budget(epsilon)), epsilon, bound)
-            found += _tried(kind.key, publish(made(epsilon=epsilon)), epsilon, bound)
+            released = publish(made(epsilon=epsilon, **_MOST_OF_IT))
+            found += _tried(kind.key, structure(budget(epsilon)), epsilon, bound, 60)
+            found += _tried(kind.key, released, epsilon, bound, 15)
             if found.fault is not None:
                 return found
     return found
@@ -75,11 +77,10 @@ def structure(units: int) -> Publish:
     return run
 
 
-def _tried(key: str, publish: Publish, epsilon: float, bound: int) -> Finding:
+def _tried(key: str, publish: Publish, epsilon: float, bound: int, steps: int) -> Finding:
     units, largest, tried = budget(epsilon), 0.0, 0
-    # Scores fall under their least within the path for some numbers of people: all are passed.
-    most = bound * max(PEOPLE, int(40 / epsilon))
-    for people in np.unique(np.linspace(0, most, _STEPS).astype(int)).tolist():
+    low, high = (end * bound / epsilon for end in PEOPLE)
+    for people in np.unique(np.linspace(low, high, steps).astype(int)).tolist():
         tried += 1
         try:
             run = Recording.of(publish, _alone(people, bound), NeverStops())

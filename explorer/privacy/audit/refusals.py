@@ -17,6 +17,7 @@ from explorer.errors import InputError
 from explorer.grid.axes import Axes
 from explorer.mechanisms import UG
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.audit.branches import watched
 from explorer.privacy.audit.loss import budget
 from explorer.privacy.audit.replay import Chosen, Recorder
 from explorer.privacy.audit.ways import stands_for_opendp
@@ -109,12 +110,14 @@ def _coefficients_of(counts: Any) -> Any:
 
 def check_refusals() -> list[str]:
     """Attempts that were not refused, or for which something was drawn all the same."""
-    found = [*_booked_first()]
+    with watched():
+        found = [*_booked_first()]
     for name, attempt in ATTEMPTS.items():
         curator, recorder = _desk()
         allowed = 1 if name.endswith("all being spent") else 0
         try:
-            attempt(curator, curator.open())
+            with watched():
+                attempt(curator, curator.open())
             found.append(f"{name} is not refused")
         except _REFUSED:
             pass

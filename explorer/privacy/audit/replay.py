@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.audit.branches import watched
 from explorer.privacy.audit.loss import Breach, Draw, Loss, Question
 from explorer.privacy.audit.surface import difference
 from explorer.privacy.noise import Ints, Keys, NoiseSource, PreviewNoise
@@ -182,7 +183,8 @@ class Recording:
         """
         recorder = Recorder(source)
         try:
-            published = publish(data, recorder)
+            with watched():
+                published = publish(data, recorder)
         except Exception as error:
             raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
         twice = _named_twice(recorder.draws)

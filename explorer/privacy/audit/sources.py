@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from explorer.privacy import keyed
 from explorer.privacy.audit import bounds, distributions
+from explorer.privacy.audit.branches import watched
 from explorer.privacy.audit.distributions import PER_EPSILON
 from explorer.privacy.audit.loss import budget
 from explorer.privacy.noise import NoiseSource, PreviewNoise, ReleaseNoise
@@ -102,7 +103,8 @@ def check_mixed(name: str, source: NoiseSource, longest: int = LONGEST) -> list[
             sensitivity = int(rng.choice([1, 3, 8]))
             units, keys = rng.choice(BUDGETS, size), _names(rng, size)
             exact = rng.integers(0, 50, size)
-            noise = told.laplace(exact, sensitivity, units, keys, f"mixed {together}") - exact
+            with watched():
+                noise = told.laplace(exact, sensitivity, units, keys, f"mixed {together}") - exact
             a = units / (PER_EPSILON * sensitivity)
             uniforms.append(distributions.uniforms(noise, a, rng))
             together += size
@@ -118,8 +120,9 @@ def _mixed_choices(
     number, costs = 1_501, np.array([5, 1, 2, 9])
     units, keys = rng.choice(BUDGETS[2:], number), _names(rng, number)
     offsets = np.arange(number + 1) * len(costs)
-    chosen = told.lowest(np.tile(costs, number), offsets, 2, units, keys, "mixed choices")
-    passed = told.above(np.full(number, 1), 2, 2, units, keys, "mixed decisions")
+    with watched():
+        chosen = told.lowest(np.tile(costs, number), offsets, 2, units, keys, "mixed choices")
+        passed = told.above(np.full(number, 1), 2, 2, units, keys, "mixed decisions")
     choices, decisions = 1.0, 1.0
     for each in BUDGETS[2:]:
         a, own = each / (PER_EPSILON * 2), units == each

@@ -25,7 +25,7 @@ HELP = "look for breaches of the privacy claim of the mechanisms"
 SECONDS = 50.0
 """Of processor time; what is promised is tried in less."""
 PROMISED = 80
-"""Pairs of every mechanism, without which nothing is said to hold; a tenth of them on large grids."""
+"""Pairs of every mechanism, without which nothing is said to hold; a tenth on large grids."""
 _CASES = 20  # of one task
 _RUNS = 8  # the same of whole runs of people, a third of a second each
 _LONGEST = 86_400.0
@@ -33,9 +33,10 @@ OF_PEOPLE = ("federated",)
 """Keys of what asks people and not a curator: replayed by itself, of fewer pairs."""
 _PEOPLES_PAIRS = 32
 UNSEEN = (
-    "What it cannot see: time and memory; floats inside OpenDP; the inside of compiled kernels, which "
-    "are compared with their Python; what a mechanism does only above 256 cells a side; what an app "
-    "shows beside the release. Functions that only say something of a release are no branches here."
+    "What it cannot see: time and memory; floats inside OpenDP; the inside of compiled kernels, "
+    "which are compared with their Python; what a mechanism does only above 256 cells a side; what "
+    "an app shows beside the release. Functions that only say something of a release are no "
+    "branches here."
 )
 
 
@@ -72,10 +73,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Run mechanisms on pairs of neighbouring data sets with the same noisy figures on both: "
         "the releases must be the same, and the figures at most e^epsilon times likelier on one. "
         "Mechanisms of trips alone run on trips of two places, federated maps on people one of "
-        "whom has no places. Data sets that differ everywhere must publish the same to the last byte "
-        "of every file, given the same outcomes. Noise, refusals of the curator and conversions of "
-        "budgets are tested too, and with all mechanisms the branches of the code are counted that "
-        "were gone through. Ends in exit code 1 if a claim does not hold."
+        "whom has no places. Data sets that differ everywhere must publish the same to the last "
+        "byte of every file, given the same outcomes. Noise, refusals of the curator and "
+        "conversions of budgets are tested too, and with all mechanisms the branches of the code "
+        "are counted that were gone through. Ends in exit code 1 if a claim does not hold."
     )
     parser.add_argument(
         "--mechanism", default="all", metavar="NAME", help="one of them, or all (default)"
@@ -84,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=float,
         metavar="S",
-        help=f"about how much processor time (default {SECONDS:g}, or with --pairs as much as it takes)",
+        help=f"about how much processor time (default {SECONDS:g}, or with --pairs what it takes)",
     )
     parser.add_argument("--pairs", type=int, metavar="N", help="at most so many per mechanism")
     parser.add_argument(
@@ -108,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"--seconds is {seconds:g}; give a number above 0, at most {_LONGEST:g}.")
     audited = audit_all(keys, seconds, pairs, arguments.seed, name == "all")
     print(report(audited))
-    if any(each.breach for each in [*audited.found, *audited.noise]):
+    if any(each.breach for each in audited.found) or any(each.breach for each in audited.noise):
         raise SystemExit(1)
 
 
@@ -148,7 +149,9 @@ def audit_all(
         for task in _tasks(keys, pairs, seed, lambda key: found[key].fault is None):
             if spent > seconds and not task.must:
                 break
-            waiting.append(pool.apply_async(_work, (task.what, task.details, branches and task.must)))
+            waiting.append(
+                pool.apply_async(_work, (task.what, task.details, branches and task.must))
+            )
             # Ahead by more than the workers, or a long task would leave the others idle.
             while len(waiting) > 3 * workers:
                 collect(waiting.popleft().get())
@@ -211,9 +214,12 @@ def report(audited: Audited) -> str:
             lines += ["", paragraph(f"{one.source}, {one.kind}: {one.fault}")]
     few = [each.key for each in audited.found if verdict(each) == "too few"]
     if few:
-        lines += ["", paragraph(
-            f"Too few pairs to say that these hold: {', '.join(few)}. {PROMISED} are promised."
-        )]
+        lines += [
+            "",
+            paragraph(
+                f"Too few pairs to say that these hold: {', '.join(few)}. {PROMISED} are promised."
+            ),
+        ]
     lines += ["", paragraph(UNSEEN), "", f"{audited.seconds:.0f} seconds of processor time."]
     return "\n".join(lines)
 
@@ -274,14 +280,17 @@ _counted = False
 
 def _found(what: str, details: tuple[Any, ...]) -> Any:
     from explorer.mechanisms import PrivTree, mechanism
-    from explorer.privacy.audit import audit, corners, desk, proofs, sources
+    from explorer.privacy.audit import audit, proofs, sources
+    from explorer.testing import corners, desk
     from explorer.testing.wide import by_kind
 
     name = details[0]
     if what == "noise":
         if name == "curator":
             return desk.check_desk()
-        return sources.check_opendp() if name == "release" else sources.check_preview_noise(details[1])
+        return (
+            sources.check_opendp() if name == "release" else sources.check_preview_noise(details[1])
+        )
     if what == "corners":
         found = corners.try_corners(mechanism(name), by_kind)
         if name == PrivTree.key:

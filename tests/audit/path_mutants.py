@@ -16,9 +16,8 @@ from unittest.mock import patch
 import numpy as np
 
 from explorer.commands.audit import _CASES
-from explorer.mechanisms import AG, HTF, UG, Identity, Mechanism, Mosaic, PrivTree
+from explorer.mechanisms import AG, HTF, UG, Identity, Mechanism, Mosaic, PrivTree, mosaic
 from explorer.mechanisms import base as mechanisms_base
-from explorer.mechanisms import mosaic
 from explorer.privacy import curator, noise, reports
 from explorer.privacy.audit import budgets, proofs, sources
 from explorer.privacy.audit.audit import front_door, replay_cases
@@ -200,7 +199,7 @@ def delta_of_ln_2() -> Any:
             return getattr(curator_math, name)
 
         @staticmethod
-        def log(b):
+        def log(_b):
             return curator_math.log(2)
 
     curator_math = curator.math

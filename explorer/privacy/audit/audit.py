@@ -202,9 +202,7 @@ def _uniforms(run: Recording, rng: np.random.Generator) -> Floats:
         return np.zeros(0)
     noise = np.concatenate([draw.outcome - draw.question.values for draw in asked])[:_MOST_DRAWS]
     decays = [draw.question.units / draw.question.sensitivity for draw in asked]
-    return distributions.uniforms(
-        noise, np.concatenate(decays)[:_MOST_DRAWS] / PER_EPSILON, rng
-    )
+    return distributions.uniforms(noise, np.concatenate(decays)[:_MOST_DRAWS] / PER_EPSILON, rng)
 
 
 def _check_books(run: Recording, epsilon: float) -> None:
@@ -218,5 +216,7 @@ def _check_books(run: Recording, epsilon: float) -> None:
     if dearest != units or release.units != units:
         raise Breach(f"the books show {dearest} of {units} units spent on the dearest path")
     said = release.epsilon, sum(part for _, part in release.stages())
-    if any(abs(each - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for each in said):
+    if any(
+        abs(each - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for each in said
+    ):
         raise Breach(f"the books say that {said[0]!r} was spent, in stages {said[1]!r}")

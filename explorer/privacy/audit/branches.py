@@ -19,11 +19,9 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import explorer
-
-ROOT = Path(explorer.__file__).parent
+ROOT = Path(__file__).parents[2]
 FILES = (
     *(f"privacy/{name}.py" for name in ("curator", "keyed", "noise", "reports", "allocation")),
     *(f"privacy/{name}.py" for name in ("partitions", "cuts")),
@@ -66,7 +64,9 @@ def branches_of(file: str) -> frozenset[tuple[str, str, int, int, bool]]:
     compiled = _compiled(source)
     found: Seen = set()
     for code in _codes(compile(source, str(ROOT / file), "exec")):
-        if code.co_firstlineno in compiled or WORDS.search(code.co_qualname.split(".<")[0].split(".")[-1]):
+        if code.co_firstlineno in compiled or WORDS.search(
+            code.co_qualname.split(".<")[0].split(".")[-1]
+        ):
             continue
         if code.co_name in UNUSED:
             continue
@@ -91,6 +91,10 @@ def _compiled(source: str) -> set[int]:
     return {number for number, line in enumerate(lines, 1) if line.startswith("@njit")}
 
 
+def _line(step: dis.Instruction) -> int | None:
+    return step.positions.lineno if step.positions is not None else None
+
+
 class Jump(NamedTuple):
     """A conditional jump: where it goes on if it does not jump, and whether a loop asks."""
 
@@ -107,7 +111,7 @@ def jumps(code: CodeType) -> dict[int, Jump]:
     found, before, begin = {}, "", -1
     steps = list(dis.get_instructions(code))
     # The line of a `while` that is asked before it runs, and again behind its last line.
-    asked_at = [s.positions.lineno for s in steps if s.positions and "_IF_" in s.opname]
+    asked_at = [_line(s) for s in steps if "_IF_" in s.opname]
     loops = {line for line in asked_at if asked_at.count(line) > 1}
     for step, after in zip(steps, [*steps[1:], None], strict=True):
         name = step.opname
@@ -117,21 +121,18 @@ def jumps(code: CodeType) -> dict[int, Jump]:
             continue
         asked = ("JUMP" in name and "_IF_" in name) or name == "FOR_ITER"
         if asked and after is not None and before not in ("CHECK_EXC_MATCH", "WITH_EXCEPT_START"):
-            found[begin] = Jump(after.offset, name == "FOR_ITER" or step.positions.lineno in loops)
+            found[begin] = Jump(after.offset, name == "FOR_ITER" or _line(step) in loops)
         before, begin = name, -1
     return found
-
-
-_present: Watch | None = None
 
 
 @contextmanager
 def watched() -> Iterator[None]:
     """What runs inside is watched, if anybody watches; all else goes at full speed."""
-    if _present is None:
+    if Watch.present is None:
         yield
         return
-    _present.look()
+    Watch.present.look()
     try:
         yield
     finally:
@@ -143,8 +144,11 @@ class Watch:
 
     Attributes
     ----------
+    present : who watches in this process
     seen : what was taken so far
     """
+
+    present: ClassVar[Watch | None] = None
 
     def __init__(self) -> None:
         self.seen: Seen = set()
@@ -152,13 +156,11 @@ class Watch:
         self._names = {str(ROOT / file): file for file in FILES}
 
     def __enter__(self) -> Watch:
-        global _present
-        _present = self
+        Watch.present = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _present
-        _present = None
+        Watch.present = None
 
     def look(self) -> None:
         """Begin to note branches in this thread."""

@@ -1,4 +1,4 @@
-"""Budgets as whole numbers: conversions against fractions of the audit's own, and shares of them."""
+"""Budgets as whole numbers: conversions against fractions of the audit's own, and shares."""
 
 from __future__ import annotations
 

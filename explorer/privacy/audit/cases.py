@@ -92,8 +92,8 @@ class Case:
     def strangers(self) -> tuple[FrequencyMatrix, ...]:
         """Data sets that differ from D in every cell that they can, see `Recording.replay`.
 
-        In every cell the other parity, nobody at all, and a third of everybody: a rule that looks at
-        any count, how large or whether odd, sees another one.
+        In every cell the other parity, nobody at all, and a third of everybody: a rule that looks
+        at any count, how large or whether odd, sees another one.
         """
         others = np.roll(self.counts[::-1, ::-1], 1) + 1
         others += (others - self.counts) % 2 == 0
@@ -143,6 +143,7 @@ def drawn_settings(kind: Auditable, choose: Chooser) -> dict[str, Any]:
 
 
 def one_of(choose: Chooser, options: Sequence[Any]) -> Any:
+    """One of some options, all alike."""
     return options[choose.whole(0, len(options) - 1)]
 
 

@@ -48,8 +48,8 @@ class Large(Case):
 def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
     """A large case; the first and every other one have the default settings, at epsilon 0.1 to 2.
 
-    The first two are as large as they come, one of each grade, and rich: automatic sizes and long
-    jumps need many records for the budget and the bound.
+    The first two are one of each grade, the first as large as they come, and rich: automatic sizes
+    and long jumps need many records for the budget and the bound.
     """
     plain = number % 2 == 0
     settings: dict[str, Any] = drawn_settings(kind, choose)
@@ -57,15 +57,17 @@ def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
     if plain or number == 1:
         # The settings that nearly everybody has.
         settings = {"epsilon": epsilon}
-    largest = number < 2
-    rows, cols = (SIDES[-1] if largest else one_of(choose, SIDES) for _ in range(2))
+    rich = number < 2
+    rows, cols = (
+        (SIDES[-1], SIDES[2])[number] if rich else one_of(choose, SIDES) for _ in range(2)
+    )
     rng = np.random.default_rng(choose.whole(0, 2**32))
     bound = one_of(choose, BOUNDS)
-    wanted = one_of(choose, (2.0, 20.0)) if not largest else RICH * bound / epsilon
+    wanted = one_of(choose, (2.0, 20.0)) if not rich else RICH * bound / epsilon
     counts = _town(rows, cols, wanted, rng)
     changes = tuple(_change(counts, bound, i, rng) for i in range(NEIGHBOURS))
     style = one_of(choose, ("seeded", "still", "up", "wild"))
-    grade = choose.whole(0, 1) == 1 if not largest else number == 1
+    grade = choose.whole(0, 1) == 1 if not rich else number == 1
     return Large(settings, counts, changes, bound, style, choose.whole(0, 2**40), grade)
 
 

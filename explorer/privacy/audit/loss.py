@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from explorer.privacy.audit import distributions
 from explorer.privacy.noise import Ints, Keys
 
-
 PER_EPSILON = distributions.PER_EPSILON
 
 

@@ -15,7 +15,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ def _properties(release: Any, in_full: bool) -> dict[str, Any]:
         for name, what in inspect.getmembers_static(type(release))
         if isinstance(what, property | cached_property) and (in_full or name not in _SLOW)
     ]
-    return {name: _called(lambda name=name: getattr(release, name)) for name in names}
+    return {name: _called(partial(getattr, release, name)) for name in names}
 
 
 def _called(ask: Callable[[], Any]) -> Any:
@@ -101,7 +101,7 @@ def _written(release: Any) -> dict[str, bytes]:
             with warnings.catch_warnings():
                 # Cells have no CRS, of which GDAL warns.
                 warnings.simplefilter("ignore")
-                refused = _called(lambda name=name: release.save(Path(folder) / name))
+                refused = _called(partial(release.save, Path(folder) / name))
             found[f"{name}, refused"] = str(refused).encode()
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
@@ -156,7 +156,7 @@ def _parts(whole: Any, beside: Any) -> Mapping[Any, Any] | None:
     kept = held.keys() | (getattr(beside, "__dict__", None) or {}).keys()
     computed = _computed_names(kind) & kept
     parts |= {name: part for name, part in held.items() if name not in computed}
-    parts |= {name: _called(lambda name=name: getattr(whole, name)) for name in sorted(computed)}
+    parts |= {name: _called(partial(getattr, whole, name)) for name in sorted(computed)}
     for name in _slot_names(kind):
         if hasattr(whole, name):
             parts[name] = getattr(whole, name)

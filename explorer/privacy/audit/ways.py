@@ -14,7 +14,7 @@ from unittest.mock import patch
 from explorer.privacy import reports
 from explorer.privacy.noise import NoiseSource, ReleaseNoise
 
-_CHUNK = {"_DRAWS": 61, "_CHOICES": 7}
+_CHUNK: dict[str, Any] = {"_DRAWS": 61, "_CHOICES": 7}
 """Draws and choices between two reports: what is long is cut many times, with a rest at the end."""
 
 

@@ -28,6 +28,8 @@ from explorer.testing.counts import counted
 
 _REFUSED = (BudgetExceeded, ValueError, InputError)
 _UNITS = 1_000
+_HALF: Any = 1.5
+_ROWS = np.zeros(1, dtype=np.int64)
 _FIRST = np.array([True, False])
 Attempt = Callable[[Curator, Any], Any]
 
@@ -48,38 +50,38 @@ def _finer(curator: Curator, root: Any, bound: int) -> Any:
 
 _ASKED: dict[str, Attempt] = {
     "a count": lambda c, r: c.count(r, 1, "once more"),
-    "a cut": lambda c, r: c.cut(r, 0, 7),
-    "a cut among all": lambda c, r: c.cut(r, 0, 7, "all cuts"),
-    "a median": lambda c, r: c.median(r, 0, 1),
-    "cuts into slabs": lambda c, r: c.partition(r, 0, 3, 10),
+    "a cut": lambda c, r: c.cut(r, _ROWS, 7),
+    "a cut among all": lambda c, r: c.cut(r, _ROWS, 7, "all cuts"),
+    "a median": lambda c, r: c.median(r, _ROWS, 1),
+    "cuts into slabs": lambda c, r: c.partition(r, 0, _ROWS + 3, 10),
     "PrivTree's tests": lambda c, r: c.privtree(r, 1),
     "coefficients": lambda c, r: c.coefficients(r),
-    "another pass": lambda c, r: c.count(c.open(1), 1, "again"),
+    "another pass": lambda c, _r: c.count(c.open(1), 1, "again"),
 }
 _OTHERS: dict[str, Attempt] = {
     "a count for nothing": lambda c, r: c.count(r, 0, "free"),
     "a count for less than nothing": lambda c, r: c.count(r, -5, "earning"),
     "a split region's count": lambda c, r: (r.split(0, [3]), c.count(r, 1, "again")),
-    "another curator's region": lambda c, r: c.count(_desk()[0].open(), 1, "elsewhere"),
-    "half a round": lambda c, r: c.cut(r, 0, 7, rounds=0.5),  # type: ignore[arg-type]
-    "no slab": lambda c, r: c.partition(r, 0, 0, 10),
-    "more slabs than cells": lambda c, r: c.partition(r, 0, 9, 10),
-    "no candidate": lambda c, r: c.partition(r, 0, 2, 10, candidates=0),
+    "another curator's region": lambda c, _r: c.count(_desk()[0].open(), 1, "elsewhere"),
+    "half a round": lambda c, r: c.cut(r, _ROWS, 7, rounds=0.5),  # type: ignore[arg-type]
+    "no slab": lambda c, r: c.partition(r, 0, _ROWS + 0, 10),
+    "more slabs than cells": lambda c, r: c.partition(r, 0, _ROWS + 9, 10),
+    "no candidate": lambda c, r: c.partition(r, 0, _ROWS + 2, 10, candidates=0),
     "coefficients of a part": lambda c, r: c.coefficients(r.split(0, [3])),
     "an inner curator of two regions": lambda c, r: _finer(c, r.split(0, [3]), 1),
     "an inner curator with another bound": lambda c, r: _finer(c, r, 2),
     "an inner curator of what was handed on": lambda c, r: (_finer(c, r, 1), _finer(c, r, 1)),
     "a closed curator's count": lambda c, r: (c.close(), c.count(r, 1, "late")),
-    "a fraction as a seed": lambda c, r: noise_source(0.5),  # type: ignore[arg-type]
-    "a truth value as a seed": lambda c, r: noise_source(True),
-    "two budgets": lambda c, r: UG(0.5, epsilon=0.5),
-    "a fractional number of candidates": lambda c, r: c.partition(r, 0, 2, 10, candidates=1.5),  # type: ignore[arg-type]
-    "fewer rounds than none": lambda c, r: c.cut(r, 0, 7, rounds=-1),
+    "a fraction as a seed": lambda _c, _r: noise_source(0.5),  # type: ignore[arg-type]
+    "a truth value as a seed": lambda _c, _r: noise_source(True),
+    "two budgets": lambda _c, _r: UG(0.5, epsilon=0.5),
+    "a fractional number of candidates": lambda c, r: c.partition(r, 0, _ROWS + 2, 10, _HALF),
+    "fewer rounds than none": lambda c, r: c.cut(r, _ROWS, 7, rounds=-1),
     "coefficients of the first half": lambda c, r: c.coefficients(r.split(0, [3]).select(_FIRST)),
-    "coefficients of four axes": lambda c, r: _coefficients_of(
+    "coefficients of four axes": lambda _c, _r: _coefficients_of(
         counted(np.ones((2, 2, 2, 2), dtype=np.int64))
     ),
-    "coefficients of three axes": lambda c, r: _coefficients_of(_Wide()),
+    "coefficients of three axes": lambda _c, _r: _coefficients_of(_Wide()),
 }
 ATTEMPTS: dict[str, Attempt] = {
     **{f"{name}, all being spent": _spent_first(ask) for name, ask in _ASKED.items()},

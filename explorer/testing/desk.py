@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from explorer.privacy.audit.budgets import check_budgets
-from explorer.privacy.audit.corners import check_cuts
-from explorer.privacy.audit.refusals import ATTEMPTS, check_refusals
 from explorer.privacy.audit.sources import NoiseFinding
+from explorer.testing.corners import check_cuts
+from explorer.testing.refusals import ATTEMPTS, check_refusals
 
 
 def check_desk() -> list[NoiseFinding]:

@@ -31,7 +31,7 @@ from explorer.privacy.audit import distributions
 from explorer.privacy.audit.audit import Finding
 from explorer.privacy.audit.cases import Seeded
 from explorer.privacy.audit.loss import Breach
-from explorer.privacy.audit.replay import difference
+from explorer.privacy.audit.surface import difference
 from explorer.releases.distributed import ONCE, DistributedRelease
 from explorer.releases.rounds import Heard
 from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon, to_units

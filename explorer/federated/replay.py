@@ -22,7 +22,7 @@ from explorer.federated.people import People
 from explorer.federated.places import Ints
 from explorer.federated.shards import Hook, Shard
 from explorer.privacy.audit.loss import Breach
-from explorer.privacy.audit.replay import difference
+from explorer.privacy.audit.surface import difference
 from explorer.releases.units import to_epsilon
 
 Start = Callable[[People, Hook], Asking]

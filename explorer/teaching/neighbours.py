@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy.audit.blackbox import epsilon_bound
+from explorer.privacy.audit.bounds import epsilon_bound
 from explorer.releases.release import Release
 from explorer.releases.units import UNITS_PER_EPSILON
 

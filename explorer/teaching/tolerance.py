@@ -24,7 +24,7 @@ from explorer.mechanisms import Mechanism
 from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
-from explorer.privacy.audit.blackbox import clopper_pearson
+from explorer.privacy.audit.bounds import clopper_pearson
 from explorer.teaching.previews import Progress, answers
 
 Floats = NDArray[np.float64]

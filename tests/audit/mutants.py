@@ -321,28 +321,29 @@ def one_noise() -> Iterator[None]:
         PreviewNoise.laplace = right  # type: ignore[method-assign]
 
 
+LOSS = "the loss|the books"
 QUESTION = "another question|once more|leaves out|differs|moves by"
 
 MUTANTS = [
-    Mutant("leaf share spent twice", QuadTree, behind(LeavesTwice), "loss"),
-    Mutant("every level spends all", QuadTree, behind(EveryLevelSpendsAll), "loss"),
-    Mutant("stop forgets what was spent", HTF, behind(ForgetsTheTest), "loss"),
+    Mutant("leaf share spent twice", QuadTree, behind(LeavesTwice), LOSS),
+    Mutant("every level spends all", QuadTree, behind(EveryLevelSpendsAll), LOSS),
+    Mutant("stop forgets what was spent", HTF, behind(ForgetsTheTest), LOSS),
     Mutant("sensitivity 1 in place of 2", HTF, front_door, "moves by|loss", one_sensitivity),
     Mutant("true total for the height", HTF, behind(peeking("height")), QUESTION),
     Mutant("true count in the stop test", HTF, behind(peeking("stop test")), QUESTION),
     Mutant("box from the data", QuadTree, behind(BoxOfTheData), QUESTION),
     Mutant("empty leaves dropped", QuadTree, behind(EmptyLeavesDropped), f"{QUESTION}|books"),
     Mutant("one name for all nodes", QuadTree, through(OneKey), "share their noise"),
-    Mutant("one noise value for all nodes", QuadTree, front_door, "distribution", one_noise, 250),
+    Mutant("one noise value for all nodes", QuadTree, front_door, "distribution", one_noise, 60),
     Mutant("occupied coordinates only", KDStandard, behind(OccupiedCoordinates), QUESTION),
-    Mutant("float remainder", FloatRemainder, behind(Cooked), "loss"),
-    Mutant("PrivTree publishes its scores", PrivTree, behind(BiasedScores), "loss"),
-    Mutant("PrivTree with lambda 1 / epsilon", PrivTree, through(LambdaOfOne), "loss"),
-    Mutant("Privlet charges half its levels", Privlet, through(HalfTheLevels), "loss"),
+    Mutant("float remainder", FloatRemainder, behind(Cooked), LOSS),
+    Mutant("PrivTree publishes its scores", PrivTree, behind(BiasedScores), LOSS),
+    Mutant("PrivTree with lambda 1 / epsilon", PrivTree, through(LambdaOfOne), LOSS),
+    Mutant("Privlet charges half its levels", Privlet, through(HalfTheLevels), LOSS),
     Mutant("Mosaic steered by true counts", Mosaic, behind(peeking("levels")), QUESTION),
     Mutant("kd-cell grown on true counts", KDCell, behind(peeking("grid")), QUESTION),
-    Mutant("search forgets its rounds", HTF, through(SearchForgetsRounds), "loss"),
-    Mutant("negative leaves drawn again", QuadTree, behind(RedrawsNegatives), "loss"),
+    Mutant("search forgets its rounds", HTF, through(SearchForgetsRounds), LOSS),
+    Mutant("negative leaves drawn again", QuadTree, behind(RedrawsNegatives), LOSS),
     Mutant("noise seeded with the data", QuadTree, through(NoiseOfTheData), QUESTION),
     Mutant("contribution bound forgotten", QuadTree, bound_forgotten, "moves by|loss"),
 ]

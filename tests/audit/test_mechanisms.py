@@ -1,4 +1,4 @@
-"""The audit of every mechanism there is: replays, books, noise, and the black box."""
+"""The audit of every mechanism there is: replays, books and noise."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from explorer import FrequencyMatrix
 from explorer.commands.audit import audit_all
-from explorer.mechanisms import HTF, Identity, QuadTree, all_mechanisms
+from explorer.mechanisms import HTF, Identity, PrivTree, QuadTree, all_mechanisms
 from explorer.privacy.audit.audit import front_door, replay_cases, try_case
 from explorer.privacy.audit.cases import draw_case
+from explorer.privacy.audit.proofs import privtree_paths
 from explorer.privacy.audit.replay import Chosen, Recording
-from explorer.privacy.curator import Curator
-from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
 from tests.audit.mutants import BoxOfTheData, behind
 
@@ -25,9 +24,9 @@ PAIRS = 2_000
 
 @pytest.fixture(scope="module")
 def findings():
-    """2,000 pairs of every mechanism and a minute's black boxes, on all processors."""
-    found, noise = audit_all(list(all_mechanisms()), 3600, PAIRS, 20)
-    return {each.key: each for each in found}, noise
+    """2,000 pairs of every mechanism, on all processors."""
+    audited = audit_all(list(all_mechanisms()), 3600, PAIRS, 20)
+    return {each.key: each for each in audited.found}, audited.noise
 
 
 @pytest.mark.slow
@@ -42,7 +41,7 @@ def test_no_breach_in_two_thousand_pairs(findings, key: str) -> None:
 
 @pytest.mark.slow
 def test_both_sources_of_noise_follow_their_laws(findings) -> None:
-    assert len(findings[1]) == 10
+    assert len(findings[1]) > 30
     assert not [each for each in findings[1] if each.breach]
 
 
@@ -108,29 +107,10 @@ def test_one_user_with_several_records_costs_epsilon(kind, bound: int) -> None:
 
 
 @pytest.mark.parametrize("bound", [1, 3])
-@pytest.mark.parametrize("epsilon", [0.02, 0.1, 1.0, 7.6])
-def test_privtrees_proof_holds_on_the_path_that_never_stops(epsilon: float, bound: int) -> None:
-    """Every node on the record's path is cut, whatever its score: the costliest outcome."""
-
-    class NeverStops(PreviewNoise):
-        def above(self, values, threshold, sensitivity, units, keys, stage):
-            return np.ones(len(values), dtype=bool)
-
-    units = to_units(epsilon)
-
-    def structure(matrix: FrequencyMatrix, source):
-        desk = Curator(matrix, units, source)
-        return desk.privtree(desk.open(), units).lower
-
-    def alone(people: int) -> FrequencyMatrix:
-        counts = np.zeros((1, 256), dtype=np.int64)
-        counts[0, 77] = people
-        return FrequencyMatrix.from_array(counts, contribution_bound=bound)
-
-    losses = []
-    for people in range(0, 120, 3 if epsilon < 0.1 else 1):
-        loss = Recording.of(structure, alone(people), NeverStops(0)).replay(alone(people + bound))
-        assert not loss.exceeds(units)
-        losses.append(loss.epsilon / epsilon)
-    # The proof's sum of 7/3 is nearly reached where noise is finer than its scale.
-    assert max(losses) > (0.85 if epsilon < 0.1 else 0.6)
+@pytest.mark.parametrize("epsilon", [0.05, 0.1])
+def test_privtrees_proof_is_nearly_reached_where_noise_is_finer_than_its_scale(
+    epsilon: float, bound: int
+) -> None:
+    found = privtree_paths(PrivTree, front_door, [epsilon], [bound])
+    assert found.breach is None, found.breach
+    assert found.largest > 0.85

@@ -7,13 +7,12 @@ import re
 import pytest
 
 from explorer.mechanisms import all_mechanisms
-from explorer.privacy.audit.audit import black_box, front_door, replay_cases
+from explorer.privacy.audit.audit import front_door, replay_cases
 from explorer.privacy.audit.cases import NEIGHBOURS
 from tests.audit.mutants import MUTANTS, Cooked, Mutant, behind
 
 pytestmark = pytest.mark.audit
 SEEDS = (0, 1, 2)
-LEAKS = ("true total for the height", "box from the data", "empty leaves dropped")
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -23,12 +22,6 @@ def test_every_planted_bug_is_found(mutant: Mutant) -> None:
             found = replay_cases(mutant.kind, range(mutant.cases), seed, mutant.publish)
         assert found.breach is not None, f"not found in {mutant.cases * NEIGHBOURS} pairs"
         assert re.search(mutant.says, found.breach), found.breach
-
-
-@pytest.mark.parametrize("name", LEAKS)
-def test_the_black_box_sees_what_leaks_without_noise(name: str) -> None:
-    mutant = next(each for each in MUTANTS if each.name == name)
-    assert black_box(mutant.kind, 340, 1, mutant.publish).breach is not None
 
 
 @pytest.mark.parametrize("kind", all_mechanisms().values())
@@ -42,4 +35,4 @@ def test_bugs_are_switched_off_again() -> None:
         with mutant.around():
             pass
     for kind in all_mechanisms().values():
-        assert replay_cases(kind, range(20), 9, front_door).breach is None
+        assert replay_cases(kind, range(9), 9, front_door).breach is None

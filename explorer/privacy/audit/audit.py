@@ -1,37 +1,36 @@
 """The audit: does a mechanism keep its privacy claim on many pairs of neighbouring data sets?
 
-Four looks at the same claim. *Replay* tries pairs by the thousand (`cases`, `replay`). The *books*
-of every release must add up to epsilon on no path beyond it. The *noise* that was drawn on the way
-must follow its distribution and be independent. A *black box* compares what is published on
-canaries (`blackbox`). The first breach ends the audit of a mechanism; it is described so that one
-can build it again.
+Looks at the same claim from several sides. *Replay* tries pairs by the thousand (`cases`, and
+`large` as people have them; `replay`). *Strangers*, data sets that differ everywhere, must publish
+the same to the last byte of every file if they get the same outcomes (`surface`). The *books* of
+every release must add up to epsilon on no path beyond it, and cover every draw (`tolls`). The
+*noise* that was drawn on the way must follow its distribution and be independent. The first breach
+ends the audit of a mechanism; it is described so that one can build it again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.audit import blackbox, distributions
+from explorer.privacy.audit import distributions, large, tolls
 from explorer.privacy.audit.cases import Auditable, Case, Seeded, draw_case
-from explorer.privacy.audit.loss import Breach
+from explorer.privacy.audit.loss import PER_EPSILON, Breach, budget
 from explorer.privacy.audit.replay import Publish, Recording
-from explorer.privacy.noise import NoiseSource, PreviewNoise, ReleaseNoise
-from explorer.releases.units import UNITS_PER_EPSILON, to_units
+from explorer.privacy.audit.surface import difference, surface
+from explorer.privacy.audit.ways import Told
 
 Floats = NDArray[np.float64]
 
 DOUBT = 1e-6
 """A right source fails a chi-square test this often."""
-ALPHA = 1e-3
-"""Chance that the black box finds a breach where there is none, over all of its pairs."""
-RELEASE_GRADE_EVERY = 50
-"""Every so many cases are drawn by OpenDP."""
+LARGE_EVERY, RELEASE_GRADE_EVERY, FILES_EVERY = 10, 20, 20
+"""Of so many cases one is large, one is drawn by OpenDP, one writes every kind of file."""
 _FEWEST_DRAWS, _MOST_DRAWS = 700, 200_000
 _FEWEST_PAIRS = 40  # of which one at least changes a figure that is drawn
 
@@ -47,8 +46,10 @@ class Finding:
     seconds : how long that took
     largest : the largest loss, as a part of epsilon; 1 is the most that is allowed
     uniforms : (n,) what should be uniform, see `distributions.uniforms`
-    black_box : the largest lower bound on epsilon, as a part of the claim; None if there was none
     fault : where a replay failed
+    large : pairs on large grids
+    strangers : data sets that differ everywhere and had to publish the same
+    cells, call : cells of the largest grid, draws of the longest call
     """
 
     key: str
@@ -56,8 +57,11 @@ class Finding:
     seconds: float = 0.0
     largest: float = 0.0
     uniforms: Floats = field(default_factory=lambda: np.zeros(0))
-    black_box: float | None = None
     fault: str | None = None
+    large: int = 0
+    strangers: int = 0
+    cells: int = 0
+    call: int = 0
 
     @property
     def p_value(self) -> float:
@@ -73,8 +77,6 @@ class Finding:
         """Where the claim does not hold, or None."""
         if self.fault is not None:
             return self.fault
-        if self.black_box is not None and self.black_box > 1.0:
-            return f"two canaries differ by {self.black_box:.2f} epsilon at least"
         if self.pairs >= _FEWEST_PAIRS and self.largest == 0:
             return f"no figure moves in {self.pairs} pairs: what is drawn is not of these data"
         p_value = self.p_value
@@ -92,33 +94,12 @@ class Finding:
             self.seconds + other.seconds,
             max(self.largest, other.largest),
             np.concatenate([self.uniforms, other.uniforms])[:_MOST_DRAWS],
-            max((b for b in (self.black_box, other.black_box) if b is not None), default=None),
             self.fault or other.fault,
+            self.large + other.large,
+            self.strangers + other.strangers,
+            max(self.cells, other.cells),
+            max(self.call, other.call),
         )
-
-
-@dataclass(frozen=True)
-class NoiseFinding:
-    """A source of noise and one kind of draw against the exact distribution.
-
-    Attributes
-    ----------
-    source, kind : what was drawn
-    draws : number of draws
-    p_value : of a chi-square test
-    bound : lower bound on epsilon from single draws, where the truth is 1
-    """
-
-    source: str
-    kind: str
-    draws: int
-    p_value: float
-    bound: float
-
-    @property
-    def breach(self) -> bool:
-        """Whether the distribution is another one."""
-        return self.p_value < DOUBT or self.bound > 1.0
 
 
 def front_door(mechanism: Any) -> Publish:
@@ -144,10 +125,14 @@ def replay_cases(
     begin, rng = time.perf_counter(), np.random.default_rng(seed)
     found = Finding(kind.key)
     for number in numbers:
-        case = draw_case(kind, Seeded(f"{seed}/{kind.key}/{number}"))
-        if number % RELEASE_GRADE_EVERY == RELEASE_GRADE_EVERY - 1:
-            case = replace(case, style="release")
-        found += try_case(kind, case, publish, rng)
+        choose = Seeded(f"{seed}/{kind.key}/{number}")
+        if number % LARGE_EVERY == LARGE_EVERY - 1:
+            case: Case = large.draw_large_case(kind, choose, number // LARGE_EVERY)
+        else:
+            case = draw_case(kind, choose)
+            if number % RELEASE_GRADE_EVERY == RELEASE_GRADE_EVERY - 2:
+                case = replace(case, style="release")
+        found += try_case(kind, case, publish, rng, number % FILES_EVERY == FILES_EVERY // 4)
         if found.fault is not None:
             break
     return replace(found, seconds=time.perf_counter() - begin)
@@ -158,80 +143,56 @@ def try_case(
     case: Case,
     publish: Callable[[Any], Publish] = front_door,
     rng: np.random.Generator | None = None,
+    files: bool = False,
 ) -> Finding:
-    """Replay a case on all its neighbours; `rng` fills in the steps of distribution functions."""
-    units, largest, tried, uniforms = to_units(case.settings["epsilon"]), 0.0, 0, np.zeros(0)
+    """Replay a case on all its neighbours, and on strangers.
+
+    Parameters
+    ----------
+    kind, case, publish : see `replay_cases`
+    rng : fills in the steps of distribution functions, where the noise is to be tested
+    files : whether files are compared; those of release grade always are
+    """
+    units, is_large = budget(case.settings["epsilon"]), isinstance(case, large.Large)
+    largest, tried, strange, call, uniforms = 0.0, 0, 0, 0, np.zeros(0)
     change, fault = np.zeros_like(case.counts), None
+    made: Any = kind
+    made = made(**case.settings)
+    if isinstance(case, large.Large):
+        made = Told(made, case.grade)
+
+    def sides(release: Any) -> Any:
+        told = getattr(made, "told", ())
+        return surface(release, files or getattr(case, "grade", False), tuple(told))
+
     try:
-        run = Recording.of(publish(_made(kind, case.settings)), case.matrix, case.source)
-        _check_books(run.published, units)
+        run = Recording.of(publish(made), case.matrix, case.source)
+        seen = sides(run.published)
+        call = run.longest
+        _check_books(run, case.settings["epsilon"])
         if rng is not None and case.style == "seeded":
             uniforms = _uniforms(run, rng)
         for tried, change in enumerate(case.changes, 1):  # noqa: B007  told when it fails
             loss = run.replay(case.neighbour(change))
-            largest = max(largest, loss.epsilon * UNITS_PER_EPSILON / units)
+            largest = max(largest, loss.epsilon * PER_EPSILON / units)
             if loss.exceeds(units):
-                beyond = loss.epsilon - units / UNITS_PER_EPSILON
+                beyond = loss.epsilon - units / PER_EPSILON
                 raise Breach(f"the loss is {largest:.6g} times epsilon, {beyond:.3g} above it")
+        for stranger in case.strangers:
+            if strange:
+                run.replay(stranger, neighbours=False)
+            else:
+                where = difference(seen, sides(run.again(stranger, neighbours=False)[0]))
+                if where is not None:
+                    raise Breach(f"given the same outcomes, {where} differs")
+            strange += 1
+        tolls.check(run)
     except Breach as breach:
         fault = f"{breach} ({case.describe(change)})"
-    return Finding(kind.key, max(tried, 1), 0.0, largest, uniforms, fault=fault)
-
-
-def black_box(
-    kind: Auditable,
-    runs: int,
-    seed: int = 0,
-    publish: Callable[[Any], Publish] = front_door,
-) -> Finding:
-    """Compare `runs` previews on either side of every canary, with settings left alone."""
-    pairs = blackbox.canaries()
-    alpha = ALPHA / len(pairs)
-    run = publish(_made(kind, {"epsilon": 1.0}))
-    bounds = [blackbox.canary_bound(run, each, runs, seed, alpha) for each in pairs]
-    return Finding(kind.key, black_box=max(bounds))
-
-
-def check_noise(name: str, source: NoiseSource, draws: int, choices: int) -> list[NoiseFinding]:
-    """Every kind of noise of a source: chi-square tests, and bounds from single draws.
-
-    `draws` counts and decisions, `choices` selections (OpenDP takes its time for those).
-    """
-    keys = np.arange(draws, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    bounds = blackbox.primitive_bounds(source, draws // 2, choices // 2, ALPHA / 6)
-    found = []
-    for epsilon, sensitivity in ((1.0, 1), (0.05, 1), (2.0, 3)):
-        zero, units = np.zeros(draws // 2, dtype=np.int64), np.full(draws // 2, to_units(epsilon))
-        noise = source.laplace(zero, sensitivity, units, keys[: len(zero)], "audit counts")
-        p_value = distributions.laplace_p_value(noise, epsilon / sensitivity)
-        kind = f"counts, epsilon {epsilon:g}, sensitivity {sensitivity}"
-        found.append(NoiseFinding(name, kind, len(noise), p_value, bounds["counts"]))
-    units = np.full(draws, to_units(1))
-    passed = source.above(np.full(draws, -2), 1, 2, units, keys, "audit decisions")
-    p_value = distributions.decision_p_value(passed, -2, 1, 0.5)
-    found.append(NoiseFinding(name, "decisions", draws, p_value, bounds["decisions"]))
-    costs = np.array([5, 1, 2, 9])
-    offsets = np.arange(choices + 1) * len(costs)
-    chosen = source.lowest(
-        np.tile(costs, choices), offsets, 1, units[:choices], keys[:choices], "audit choices"
-    )
-    p_value = distributions.selection_p_value(chosen, costs, 1.0)
-    found.append(NoiseFinding(name, "choices", choices, p_value, bounds["choices"]))
-    return found
-
-
-def check_preview_noise(seed: int = 0) -> list[NoiseFinding]:
-    """The noise of previews, 100,000 draws of every kind."""
-    return check_noise("preview", PreviewNoise(seed), 100_000, 100_000)
-
-
-def check_opendp() -> list[NoiseFinding]:
-    """Release-grade noise, 100,000 draws of every kind but 4,000 choices."""
-    return check_noise("release", ReleaseNoise(), 100_000, 4_000)
-
-
-def _made(kind: Any, settings: Mapping[str, Any]) -> Any:
-    return kind(**settings)
+    pairs = max(tried, 1)
+    big = pairs if is_large else 0
+    sizes = big, strange, case.counts.size, call
+    return Finding(kind.key, pairs, 0.0, largest, uniforms, fault, *sizes)
 
 
 def _uniforms(run: Recording, rng: np.random.Generator) -> Floats:
@@ -239,14 +200,23 @@ def _uniforms(run: Recording, rng: np.random.Generator) -> Floats:
     asked = [draw for draw in run.draws if draw.question.kind == "laplace"]
     if not asked:
         return np.zeros(0)
-    noise = np.concatenate([draw.outcome - draw.question.values for draw in asked])
+    noise = np.concatenate([draw.outcome - draw.question.values for draw in asked])[:_MOST_DRAWS]
     decays = [draw.question.units / draw.question.sensitivity for draw in asked]
-    return distributions.uniforms(noise, np.concatenate(decays) / UNITS_PER_EPSILON, rng)
+    return distributions.uniforms(noise, np.concatenate(decays)[:_MOST_DRAWS] / PER_EPSILON, rng)
 
 
-def _check_books(release: Any, units: int) -> None:
-    """What every path spent, with what earlier passes cost, must be the whole budget."""
-    before = sum(to_units(part) for _, part in release.elsewhere)
+def _check_books(run: Recording, epsilon: float) -> None:
+    """What every path spent, with what earlier passes cost, must be the whole budget.
+
+    And what the release says that it cost must be what it was asked to cost.
+    """
+    release, units = run.published, budget(epsilon)
+    before = sum(budget(part) for _, part in release.elsewhere)
     dearest = before + int(release.tree.path_spent.sum(axis=1).max())
     if dearest != units or release.units != units:
         raise Breach(f"the books show {dearest} of {units} units spent on the dearest path")
+    said = release.epsilon, sum(part for _, part in release.stages())
+    if any(
+        abs(each - epsilon) > 1e-9 * epsilon + 2e-12 * len(release.tree.stages) for each in said
+    ):
+        raise Breach(f"the books say that {said[0]!r} was spent, in stages {said[1]!r}")

@@ -89,6 +89,17 @@ class Case:
         return self._wrap(self.counts + change)
 
     @property
+    def strangers(self) -> tuple[FrequencyMatrix, ...]:
+        """Data sets that differ from D in every cell that they can, see `Recording.replay`.
+
+        In every cell the other parity, nobody at all, and a third of everybody: a rule that looks
+        at any count, how large or whether odd, sees another one.
+        """
+        others = np.roll(self.counts[::-1, ::-1], 1) + 1
+        others += (others - self.counts) % 2 == 0
+        return tuple(map(self._wrap, (others, np.zeros_like(others), self.counts // 3)))
+
+    @property
     def source(self) -> NoiseSource:
         """Seeded noise, OpenDP, or outcomes of the audit's choosing (`Chosen`)."""
         if self.style == "release":
@@ -111,22 +122,28 @@ class Case:
 
 def draw_case(kind: Auditable, choose: Chooser, neighbours: int = NEIGHBOURS) -> Case:
     """A case for a class of mechanisms; grids of at most 12 x 12 cells or one row of 32."""
-    declared = cast(Any, kind).param
-    settings: dict[str, Any] = {"epsilon": _epsilon(choose)}
-    settings |= {name: _setting(declared[name], choose) for name in kind.tunables()}
+    settings = drawn_settings(kind, choose)
     shape = _shape(choose)
     directed = choose.whole(0, 1) == 1
     if directed:
         counts = _placed(_turning_point(settings, choose), shape, choose)
     else:
         counts = _anything(shape, choose)
-    bound = _one_of(choose, (1, 1, 1, 2, 3, 7))
+    bound = one_of(choose, (1, 1, 1, 2, 3, 8))
     changes = tuple(_change(counts, bound, i % 2 == 0, choose) for i in range(neighbours))
-    style, seed = _one_of(choose, STYLES), choose.whole(0, 2**40)
+    style, seed = one_of(choose, STYLES), choose.whole(0, 2**40)
     return Case(settings, counts, changes, bound, style, seed)
 
 
-def _one_of(choose: Chooser, options: Sequence[Any]) -> Any:
+def drawn_settings(kind: Auditable, choose: Chooser) -> dict[str, Any]:
+    """A value for every parameter of a class of mechanisms, epsilon first."""
+    declared = cast(Any, kind).param
+    settings: dict[str, Any] = {"epsilon": _epsilon(choose)}
+    return settings | {name: _setting(declared[name], choose) for name in kind.tunables()}
+
+
+def one_of(choose: Chooser, options: Sequence[Any]) -> Any:
+    """One of some options, all alike."""
     return options[choose.whole(0, len(options) - 1)]
 
 
@@ -141,13 +158,13 @@ def _between(choose: Chooser, low: float, high: float) -> float:
 def _epsilon(choose: Chooser) -> float:
     """0.05 to 8, with few digits or with all that a float has."""
     epsilon = 0.05 * 160 ** (choose.whole(0, 10_000) / 10_000)
-    return float(f"{epsilon:.{_one_of(choose, (1, 2, 17))}g}")
+    return float(f"{epsilon:.{one_of(choose, (1, 2, 17))}g}")
 
 
 def _setting(declared: param.Parameter, choose: Chooser) -> Any:
     """A value that a parameter declares possible; numbers small enough to matter, mostly."""
     if isinstance(declared, param.Selector):
-        return _one_of(choose, declared.objects)
+        return one_of(choose, declared.objects)
     if declared.allow_None and choose.whole(0, 1):
         return None
     low, high = declared.bounds
@@ -167,7 +184,7 @@ def _setting(declared: param.Parameter, choose: Chooser) -> Any:
 def _shape(choose: Chooser) -> tuple[int, int]:
     if choose.whole(0, 4) == 0:
         long = choose.whole(1, LONGEST_ROW)
-        return _one_of(choose, ((1, long), (long, 1)))
+        return one_of(choose, ((1, long), (long, 1)))
     # Smaller grids more often: they are quicker, and every cell of them matters.
     rows, cols = (choose.whole(1, choose.whole(2, LARGEST_SIDE)) for _ in range(2))
     return rows, cols
@@ -180,9 +197,9 @@ def _turning_point(settings: Mapping[str, Any], choose: Chooser) -> int:
     htf-2022 and in Guideline 1, 8 in Mosaic, c and c2) times 2^j (heights) or (m + 1/2)^2 (sizes).
     """
     numbers = [v for v in settings.values() if isinstance(v, float | int) and 0 <= v < 1e6]
-    value = float(_one_of(choose, numbers if choose.whole(0, 1) else (0, 1, 5, 8, 10, 10)))
+    value = float(one_of(choose, numbers if choose.whole(0, 1) else (0, 1, 5, 8, 10, 10)))
     step = choose.whole(0, choose.whole(1, 6))
-    value *= _one_of(choose, (1.0, 2.0**step, (step + 0.5) ** 2))
+    value *= one_of(choose, (1.0, 2.0**step, (step + 0.5) ** 2))
     if choose.whole(0, 1):
         value /= settings["epsilon"]
     return max(0, min(math.floor(value), 10**7) + choose.whole(-1, 1))
@@ -215,7 +232,7 @@ def _scatter(cells: Ints, people: int, choose: Chooser) -> None:
 def _anything(shape: tuple[int, int], choose: Chooser) -> Ints:
     """Poisson counts whose mean varies from cell to cell: empty, sparse, rough or very full."""
     rng = np.random.default_rng(choose.whole(0, 2**32))
-    mean = _one_of(choose, (0.0, 0.2, 2.0, 30.0, 5000.0))
+    mean = one_of(choose, (0.0, 0.2, 2.0, 30.0, 5000.0))
     rough = rng.gamma(0.3, 1 / 0.3, shape) if choose.whole(0, 1) else np.ones(shape)
     return rng.poisson(mean * rough).astype(np.int64)
 

@@ -23,15 +23,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.releases.units import UNITS_PER_EPSILON
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+PER_EPSILON = 10**12
+"""Units of an epsilon, written down once more: what is audited has no say in what it is."""
 
 
 def decay(units: int, sensitivity: int) -> float:
     """The a above: how far a log-probability falls from one whole number to the next."""
-    return units / (UNITS_PER_EPSILON * sensitivity)
+    return units / (PER_EPSILON * sensitivity)
 
 
 def decision(value: int, threshold: int, a: float, passed: bool) -> tuple[int, float]:

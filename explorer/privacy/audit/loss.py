@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,17 @@ from numpy.typing import NDArray
 
 from explorer.privacy.audit import distributions
 from explorer.privacy.noise import Ints, Keys
-from explorer.releases.units import UNITS_PER_EPSILON
+
+PER_EPSILON = distributions.PER_EPSILON
+
+
+def budget(epsilon: float | str) -> int:
+    """Epsilon in units of 10^-12, by decimals and fractions of the audit's own, rounded down.
+
+    >>> budget(0.1), budget("0.3"), budget(1e-3)
+    (100000000000, 300000000000, 1000000000)
+    """
+    return int(Fraction(Decimal(str(epsilon))) * PER_EPSILON)
 
 
 class Breach(Exception):
@@ -83,13 +94,13 @@ class Loss:
     @property
     def epsilon(self) -> float:
         """The size of the whole sum."""
-        return abs(float(self.exact / UNITS_PER_EPSILON) + self.rest)
+        return abs(float(self.exact / PER_EPSILON) + self.rest)
 
     def exceeds(self, units: int) -> bool:
         """Whether the sum passes a budget: exactly, or where logarithms are in it by 10^-12."""
         if self.rest == 0.0:
             return abs(self.exact) > units
-        return self.epsilon > units / UNITS_PER_EPSILON * (1 + 1e-12)
+        return self.epsilon > units / PER_EPSILON * (1 + 1e-12)
 
     def add(self, draw: Draw, values: Ints) -> None:
         """Add a draw on D whose exact figures on D' are `values`.

@@ -17,15 +17,16 @@ privacy is a promise about every possible outcome, so where the outcomes come fr
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, cached_property
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.audit.branches import watched
 from explorer.privacy.audit.loss import Breach, Draw, Loss, Question
+from explorer.privacy.audit.surface import difference
 from explorer.privacy.noise import Ints, Keys, NoiseSource, PreviewNoise
 
 Publish = Callable[[Any, NoiseSource], Any]
@@ -85,11 +86,15 @@ class Recorder(_Listener):
 
 
 class Replayer(_Listener):
-    """Hands out recorded outcomes and adds up how much likelier they were where they were drawn."""
+    """Hands out recorded outcomes and adds up how much likelier they were where they were drawn.
 
-    def __init__(self, draws: list[Draw]) -> None:
+    Of data sets that are no neighbours nothing is added up: any loss is theirs by right.
+    """
+
+    def __init__(self, draws: list[Draw], neighbours: bool = True) -> None:
         self.draws = draws
         self.position = 0
+        self.neighbours = neighbours
         self.loss = Loss()
 
     def _answer(self, question: Question) -> Any:
@@ -99,7 +104,8 @@ class Replayer(_Listener):
         if not draw.question.is_like(question):
             raise Breach(f"draw {self.position}, for {draw.question.stage!r}, is another question")
         self.position += 1
-        self.loss.add(draw, question.values)
+        if self.neighbours:
+            self.loss.add(draw, question.values)
         return draw.outcome.copy()
 
     def finish(self) -> None:
@@ -155,6 +161,16 @@ class Recording:
     draws: list[Draw]
     published: Any
 
+    @property
+    def longest(self) -> int:
+        """Draws of the longest measurement: calls of one stage that follow each other are one."""
+        longest, together, stage = 0, 0, ""
+        for draw in self.draws:
+            together = together if draw.question.stage == stage else 0
+            stage, together = draw.question.stage, together + len(draw.question.keys)
+            longest = max(longest, together)
+        return longest
+
     @classmethod
     def of(cls, publish: Publish, data: Any, source: NoiseSource) -> Recording:
         """Run on D.
@@ -167,7 +183,8 @@ class Recording:
         """
         recorder = Recorder(source)
         try:
-            published = publish(data, recorder)
+            with watched():
+                published = publish(data, recorder)
         except Exception as error:
             raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
         twice = _named_twice(recorder.draws)
@@ -175,8 +192,12 @@ class Recording:
             raise Breach(f"two draws for {twice!r} share their noise")
         return cls(publish, recorder.draws, published)
 
-    def replay(self, neighbour: Any) -> Loss:
+    def replay(self, neighbour: Any, neighbours: bool = True) -> Loss:
         """Run on D' with the recorded outcomes.
+
+        What is published depends on the data by the draws alone. So D' need not be a neighbour:
+        with the same outcomes every data set at all must publish the same. One that differs in
+        every cell (`neighbours` false) shows whatever gets out beside the draws, from any cell.
 
         Raises
         ------
@@ -184,83 +205,29 @@ class Recording:
             If D' asks other questions, publishes something else, or moves a figure further than
             its sensitivity.
         """
-        replayer = Replayer(self.draws)
+        published, loss = self.again(neighbour, neighbours)
+        where = difference(self.published, published)
+        if where is not None:
+            raise Breach(f"{where} differs")
+        return loss
+
+    def again(self, data: Any, neighbours: bool = True) -> tuple[Any, Loss]:
+        """What another data set publishes given the recorded outcomes, and the loss.
+
+        Raises
+        ------
+        Breach
+            If it asks other questions, or moves a figure further than its sensitivity.
+        """
+        replayer = Replayer(self.draws, neighbours)
         try:
-            published = self.publish(neighbour, replayer)
+            published = self.publish(data, replayer)
         except Breach:
             raise
         except Exception as error:
             raise Breach(f"the neighbour fails: {type(error).__name__}: {error}") from error
         replayer.finish()
-        where = difference(self.published, published)
-        if where is not None:
-            raise Breach(f"{where} differs")
-        return replayer.loss
-
-
-def difference(one: Any, other: Any, name: str = "the release") -> str | None:
-    """Where two published things differ, or None if they are the same to the last bit."""
-    if one is other:
-        return None
-    if type(one) is not type(other):
-        return name
-    if isinstance(one, np.ndarray):
-        same = one.dtype == other.dtype and one.shape == other.shape
-        return None if same and one.tobytes() == other.tobytes() else name
-    parts = _parts(one)
-    if parts is None:
-        # The written form tells 0.0 from -0.0, and finds NaN equal to another NaN.
-        return None if repr(one) == repr(other) else name
-    others = _parts(other)
-    if others is None or parts.keys() != others.keys():
-        return name
-    for key, part in parts.items():
-        # Most parts are one and the same small thing: no call, no name.
-        if part is not others[key]:
-            where = difference(part, others[key], f"{name}.{key}")
-            if where is not None:
-                return where
-    return None
-
-
-def _parts(whole: Any) -> Mapping[Any, Any] | None:
-    """What something consists of, by name or number; None if it has no parts."""
-    kind: Any = type(whole)
-    if kind in (str, int, float, bool):
-        return None
-    if isinstance(whole, tuple | list):
-        return dict(enumerate(whole))
-    names = _field_names(kind)
-    if names is not None:
-        return {name: getattr(whole, name) for name in names} | _hidden(whole, kind)
-    return whole if isinstance(whole, Mapping) else _hidden(whole, kind) or None
-
-
-def _hidden(whole: Any, kind: type) -> dict[str, Any]:
-    """What an object holds beside its fields: it leaves with it, in a pickle.
-
-    What it has computed from its own parts says nothing that they do not say.
-    """
-    held: dict[str, Any] = getattr(whole, "__dict__", None) or {}
-    return {name: held[name] for name in held.keys() - _own_names(kind)}
-
-
-@cache
-def _field_names(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass, or None of another class."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
-
-
-@cache
-def _own_names(kind: type) -> frozenset[str]:
-    """Fields, and what a class computes once and keeps."""
-    computed = {
-        name
-        for each in kind.__mro__
-        for name, value in vars(each).items()
-        if isinstance(value, cached_property)
-    }
-    return frozenset(computed.union(_field_names(kind) or ()))
+        return published, replayer.loss
 
 
 def _named_twice(draws: list[Draw]) -> str | None:

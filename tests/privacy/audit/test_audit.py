@@ -8,16 +8,17 @@ import pytest
 from explorer.mechanisms import Identity, QuadTree, Uniform, all_mechanisms
 from explorer.privacy.audit.audit import (
     Finding,
-    NoiseFinding,
-    black_box,
-    check_noise,
-    check_opendp,
-    check_preview_noise,
     front_door,
     replay_cases,
     try_case,
 )
 from explorer.privacy.audit.cases import NEIGHBOURS, Seeded, draw_case
+from explorer.privacy.audit.sources import (
+    NoiseFinding,
+    check_noise,
+    check_opendp,
+    check_preview_noise,
+)
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise
 from tests.audit.mutants import Cooked, behind
 
@@ -67,17 +68,16 @@ def test_books_that_do_not_add_up_are_a_breach() -> None:
 
 
 def test_parts_of_an_audit_add_up() -> None:
-    one = Finding("htf", 10, 1.0, 0.4, np.array([0.1]), 0.0)
-    other = Finding("htf", 5, 0.5, 0.9, np.array([0.7, 0.2]), 0.3, "somewhere")
+    one = Finding("htf", 10, 1.0, 0.4, np.array([0.1]))
+    other = Finding("htf", 5, 0.5, 0.9, np.array([0.7, 0.2]), "somewhere")
     both = one + other
-    assert (both.pairs, both.seconds, both.largest, both.black_box) == (15, 1.5, 0.9, 0.3)
+    assert (both.pairs, both.seconds, both.largest) == (15, 1.5, 0.9)
     assert both.uniforms.tolist() == [0.1, 0.7, 0.2]
     assert both.breach == "somewhere"
     assert (one + one).breach is None
 
 
-def test_black_box_and_dice_can_be_breaches_too() -> None:
-    assert "canaries differ by 1.20 epsilon" in str(Finding("htf", black_box=1.2).breach)
+def test_noise_can_be_a_breach_too() -> None:
     even = (np.arange(4096) * 0.6180339887) % 1
     assert Finding(
         "htf", uniforms=np.repeat(even, 2)
@@ -88,11 +88,6 @@ def test_black_box_and_dice_can_be_breaches_too() -> None:
     assert Finding("htf", uniforms=np.zeros(100)).breach is None
 
 
-def test_black_box_runs_a_mechanism_with_its_defaults() -> None:
-    found = black_box(Uniform, 40)
-    assert (found.key, found.pairs, found.breach) == ("uniform", 0, None)
-
-
 @pytest.mark.statistical
 def test_both_sources_follow_their_laws() -> None:
     preview, release = check_preview_noise(1), check_opendp()
@@ -100,7 +95,7 @@ def test_both_sources_follow_their_laws() -> None:
     assert {each.source for each in release} == {"release"}
     for each in [*preview, *release]:
         assert not each.breach, each
-    assert sum("counts" in each.kind for each in release) == 3
+    assert sum(each.kind.startswith("counts") for each in release) == 3
 
 
 @pytest.mark.statistical
@@ -133,7 +128,7 @@ def test_opendp_draws_some_of_the_cases() -> None:
 
         return run
 
-    replay_cases(Uniform, range(48, 51), publish=watching)
+    replay_cases(Uniform, range(18, 19), publish=watching)
     assert sum(isinstance(each, ReleaseNoise) for each in sources) == 1
 
 

@@ -53,7 +53,7 @@ def test_data_sets_are_empty_sparse_full_alone_and_flat() -> None:
     assert any(each.min() == each.max() > 0 and each.size > 9 for each in counts)
     assert any(each.max() > 1000 for each in counts)
     assert {(min(each.shape) == 1) for each in counts} == {True, False}
-    assert {case.contribution_bound for case in cases} == {1, 2, 3, 7}
+    assert {case.contribution_bound for case in cases} == {1, 2, 3, 8}
     assert {len(np.argwhere(change)) for case in cases for change in case.changes} >= {1, 2, 3}
 
 

@@ -10,7 +10,8 @@ from explorer import FrequencyMatrix, InputError
 from explorer.mechanisms import HTF, QuadTree
 from explorer.privacy.audit.audit import front_door
 from explorer.privacy.audit.loss import Breach
-from explorer.privacy.audit.replay import Chosen, Recorder, Recording, Replayer, difference
+from explorer.privacy.audit.replay import Chosen, Recorder, Recording, Replayer
+from explorer.privacy.audit.surface import difference
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise
 from explorer.releases.units import to_units
 

@@ -1,19 +1,12 @@
-"""The black box: its bounds hold, and it sees what it can see."""
+"""Lower bounds on epsilon hold, and see what they can see."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from explorer import FrequencyMatrix
-from explorer.mechanisms import QuadTree, Uniform
-from explorer.privacy.audit.audit import front_door
-from explorer.privacy.audit.blackbox import (
-    Canary,
-    canaries,
-    canary_bound,
+from explorer.privacy.audit.bounds import (
     clopper_pearson,
     epsilon_bound,
-    features,
     primitive_bounds,
 )
 from explorer.privacy.noise import PreviewNoise
@@ -76,32 +69,3 @@ def test_right_primitives_keep_their_epsilon_and_sharp_ones_do_not() -> None:
     assert all(0.5 < bound <= 1 for bound in right.values())
     sharp = primitive_bounds(Sharp(1), 50_000, 50_000, 1e-4)
     assert all(bound > 1 for bound in sharp.values())
-
-
-def test_canaries_are_neighbours() -> None:
-    for canary in canaries():
-        one, other = canary.pair
-        assert other.total == one.total + 1
-        assert other.counts[canary.cell] == one.counts[canary.cell] + 1
-
-
-def test_features_tell_partitions_apart() -> None:
-    flat = QuadTree(epsilon=1, height=0).release(np.zeros((4, 4)), rng=1)
-    deep = QuadTree(epsilon=1, height=1).release(np.zeros((4, 4)), rng=1)
-    again = QuadTree(epsilon=1, height=1).release(np.ones((4, 4)), rng=2)
-    a, b, c = (features(release, (0, 0)) for release in (flat, deep, again))
-    assert a[0] == 1
-    assert b[0] == c[0] == 4
-    assert b[-1] == c[-1] != a[-1]
-    assert b[1] == deep.total
-
-
-def test_a_total_that_is_not_noisy_is_seen() -> None:
-    canary = Canary(np.zeros((2, 2), dtype=np.int64), (0, 1))
-
-    def leaky(matrix: FrequencyMatrix, source):
-        # A grid size chosen by the exact total.
-        return QuadTree(epsilon=1, height=min(matrix.total, 1)).release(matrix, rng=source)
-
-    assert canary_bound(leaky, canary, 100, 1, 1e-3) > 1.5
-    assert canary_bound(front_door(Uniform(epsilon=1)), canary, 100, 1, 1e-3) <= 1

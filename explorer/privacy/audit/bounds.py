@@ -1,15 +1,14 @@
-"""The second opinion: an audit that looks at releases alone.
+"""Lower bounds on epsilon from what two neighbours published, for tests and lessons.
 
-A mechanism is run many times on two neighbours. On one half of the runs an event is chosen that
-tells them apart; on the other half its probabilities are bounded (Clopper, Pearson 1934), so the
-choice costs no confidence. If an event has a probability of at least p on one and at most p' on
-the other, epsilon is at least ln(p / p'). This sees what reaches the output with hardly any noise;
-finer faults are for `replay`.
+On one half of the runs an event is chosen that tells the neighbours apart; on the other half its
+probabilities are bounded (Clopper, Pearson 1934), so the choice costs no confidence. If an event
+has a probability of at least p on one and at most p' on the other, epsilon is at least ln(p / p').
+Single draws are so few numbers that this has power; on whole releases it has none (see
+notebooks/design/2026-11-25-audit-without-black-box.md).
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,80 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.points.matrix import FrequencyMatrix
-from explorer.privacy.audit.replay import Publish
-from explorer.privacy.noise import Ints, NoiseSource, PreviewNoise
+from explorer.privacy.noise import NoiseSource
 from explorer.releases.units import to_units
 
 Floats = NDArray[np.float64]
 _VALUES = 24
 """How many values of a feature are tried as events."""
-
-
-@dataclass(frozen=True)
-class Canary:
-    """Two neighbours that a leak would tell apart: `counts`, and one record more in `cell`."""
-
-    counts: Ints
-    cell: tuple[int, int]
-
-    @property
-    def pair(self) -> tuple[FrequencyMatrix, FrequencyMatrix]:
-        """D and D'."""
-        more = self.counts.copy()
-        more[self.cell] += 1
-        return FrequencyMatrix.from_array(self.counts), FrequencyMatrix.from_array(more)
-
-
-def canaries() -> list[Canary]:
-    """An empty map; a total of 19, at which a tree's height turns; a person away from the others.
-
-    The 19 lie in one cell, above the stop counts; the others in a corner of a row.
-    """
-    empty, town, row = (np.zeros(shape, dtype=np.int64) for shape in ((4, 4), (6, 5), (1, 9)))
-    town[2, 3] = 19
-    row[0, :3] = 4, 2, 5
-    return [Canary(empty, (1, 2)), Canary(town, (2, 3)), Canary(row, (0, 7))]
-
-
-def features(
-    release: Any, cell: tuple[int, int], shape: tuple[int, int] | None = None
-) -> tuple[float, ...]:
-    """Numbers of a release that may give a record away.
-
-    Leaves, total, count in the record's cell, where the map ends, and a fingerprint of the
-    partition (the whole numbers up to 2^48). Of more than two axes the record is in the cell of
-    the same row-major number, `shape` being that of the map.
-    """
-    partition = np.concatenate([release.lower, release.upper]).tobytes()
-    fingerprint = hashlib.blake2b(partition, digest_size=6).digest()
-    return (
-        float(release.n_leaves),
-        release.total,
-        _count_in(release, cell, shape),
-        float(release.upper.max()),
-        float(int.from_bytes(fingerprint, "little")),
-    )
-
-
-def _count_in(release: Any, cell: tuple[int, int], shape: tuple[int, int] | None) -> float:
-    sides = release.domain.shape
-    if shape is None or len(sides) == 2:
-        return float(release.density()[cell])
-    where = np.array(np.unravel_index(np.ravel_multi_index(cell, shape), sides))
-    box = np.stack([where, where + 1])[np.newaxis].astype(np.float64)
-    return float(release.answer(release.domain.from_cells(box)).value[0])
-
-
-def canary_bound(publish: Publish, canary: Canary, runs: int, seed: int, alpha: float) -> float:
-    """A lower bound on epsilon from `runs` previews of either neighbour, see `epsilon_bound`."""
-    seen = []
-    for side, matrix in enumerate(canary.pair):
-        seeds = np.random.default_rng([seed, side]).integers(2**62, size=runs).tolist()
-        releases = (publish(matrix, PreviewNoise(each)) for each in seeds)
-        shape = matrix.shape
-        seen.append(np.array([features(release, canary.cell, shape) for release in releases]))
-    return epsilon_bound(seen[0], seen[1], alpha)
 
 
 def primitive_bounds(

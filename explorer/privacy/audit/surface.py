@@ -1,0 +1,186 @@
+"""All that leaves with a release: what an audit compares between two data sets.
+
+Nothing is taken on trust: fields, whatever hangs on an object besides (``__dict__``, ``__slots__``,
+kept results of cached properties), every property, what is answered, said and pickled, and every
+byte of every file that it writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import pickle
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.errors import InputError
+
+FILES = ("map.parquet", "map.gpkg", "map.geojson")
+"""Of every kind that is written; the first alone of what is large."""
+LARGE = 5_000
+"""Leaves from which on a release is large."""
+_CALLED = ("density", "boxes", "stages", "summary", "in_file", "_repr_html_", "__repr__")
+_SLOW = ("__geo_interface__",)  # what a file of GeoJSON says: asked where one is written
+_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?")
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """What can be learnt from a release without its data.
+
+    Attributes
+    ----------
+    itself : the release
+    said : its properties, answers and words, and a hash of its pickle, by name
+    files : name and bytes of every file that it wrote
+    told : what was told on the way, such as its progress
+    """
+
+    itself: Any
+    said: Mapping[str, Any]
+    files: Mapping[str, bytes]
+    told: tuple[float, ...] = ()
+
+
+def surface(release: Any, files: bool = False, told: tuple[float, ...] = ()) -> Surface:
+    """Look at a release from all sides; `files`: whether it is saved, too.
+
+    What is no release, such as numbers that somebody publishes, has no more sides than it shows.
+    """
+    is_map = hasattr(release, "domain") and hasattr(release, "answer")
+    in_full = files and not (is_map and release.n_leaves > LARGE)
+    pickled = hashlib.blake2b(pickle.dumps(release)).hexdigest()
+    # Before anything is asked: asking leaves its results on the object.
+    held = sorted(getattr(release, "__dict__", ()))
+    said = {"pickle": pickled, "held": held} | _properties(release, in_full)
+    if is_map:
+        said |= {name: _called(getattr(release, name)) for name in _CALLED}
+        said["answer"] = _called(lambda: release.answer(_boxes(release)))
+    return Surface(release, said, _written(release) if files else {}, told)
+
+
+def _properties(release: Any, in_full: bool) -> dict[str, Any]:
+    names = [
+        name
+        for name, what in inspect.getmembers_static(type(release))
+        if isinstance(what, property | cached_property) and (in_full or name not in _SLOW)
+    ]
+    return {name: _called(partial(getattr, release, name)) for name in names}
+
+
+def _called(ask: Callable[[], Any]) -> Any:
+    """What comes of a question; a refusal is an answer, too."""
+    try:
+        return ask()
+    except InputError as error:
+        return str(error)
+
+
+def _boxes(release: Any) -> Any:
+    """Boxes of a domain of every size: all of it, one cell, and some with edges inside cells."""
+    sides = np.array(release.domain.shape, dtype=np.float64)
+    parts = ((0, 1), (0, 0.5), (0.3, 0.31), (0.24, 0.77), (0.66, 1))
+    cells = np.array([[low * sides, high * sides] for low, high in parts])
+    return release.domain.from_cells(cells)
+
+
+def _written(release: Any) -> dict[str, bytes]:
+    """Name and bytes of all that lies in a folder after saving; a refused kind writes nothing."""
+    names = FILES if release.n_leaves <= LARGE else FILES[:1]
+    found: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            with warnings.catch_warnings():
+                # Cells have no CRS, of which GDAL warns.
+                warnings.simplefilter("ignore")
+                refused = _called(partial(release.save, Path(folder) / name))
+            found[f"{name}, refused"] = str(refused).encode()
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                # The hour of writing, which GeoPackage keeps, is the same for all data.
+                found[path.name] = _STAMP.sub(b"", path.read_bytes())
+    return found
+
+
+def difference(one: Any, other: Any, name: str = "the release") -> str | None:
+    """Where two published things differ, or None if they are the same to the last bit."""
+    if one is other:
+        return None
+    if type(one) is not type(other):
+        return name
+    if isinstance(one, np.ndarray):
+        same = one.dtype == other.dtype and one.shape == other.shape
+        if same and one.dtype == object:
+            return difference(one.tolist(), other.tolist(), name)
+        if not same or one.tobytes() != other.tobytes():
+            return name
+        if type(one) is np.ndarray:
+            return None
+    parts, others = _parts(one, other), _parts(other, one)
+    if parts is None or others is None:
+        # The written form tells 0.0 from -0.0, and finds NaN equal to another NaN.
+        return None if parts is others and repr(one) == repr(other) else name
+    if parts.keys() != others.keys():
+        return name
+    for key, part in parts.items():
+        # Most parts are one and the same small thing: no call, no name.
+        if part is not others[key]:
+            where = difference(part, others[key], f"{name}.{key}")
+            if where is not None:
+                return where
+    return None
+
+
+def _parts(whole: Any, beside: Any) -> Mapping[Any, Any] | None:
+    """What something consists of, by name or number; None if it has no parts.
+
+    `beside` is what it is compared with: what one of the two has computed and kept, both are asked.
+    """
+    kind: Any = type(whole)
+    if kind in (str, int, float, bool, bytes):
+        return None
+    parts: dict[Any, Any] = {}
+    if isinstance(whole, tuple | list):
+        parts |= enumerate(whole)
+    elif isinstance(whole, Mapping):
+        parts |= whole
+    held: dict[str, Any] = getattr(whole, "__dict__", None) or {}
+    kept = held.keys() | (getattr(beside, "__dict__", None) or {}).keys()
+    computed = _computed_names(kind) & kept
+    parts |= {name: part for name, part in held.items() if name not in computed}
+    parts |= {name: _called(partial(getattr, whole, name)) for name in sorted(computed)}
+    for name in _slot_names(kind):
+        if hasattr(whole, name):
+            parts[name] = getattr(whole, name)
+    if parts or isinstance(whole, tuple | list | Mapping) or is_dataclass(whole):
+        return parts
+    return None
+
+
+@cache
+def _slot_names(kind: type) -> tuple[str, ...]:
+    """Fields of a dataclass, and slots of any class."""
+    names: list[str] = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+    for each in kind.__mro__:
+        slots = vars(each).get("__slots__", ())
+        names += [slots] if isinstance(slots, str) else slots
+    return tuple(name for name in dict.fromkeys(names) if name not in ("__dict__", "__weakref__"))
+
+
+@cache
+def _computed_names(kind: type) -> frozenset[str]:
+    """What a class computes once and keeps."""
+    return frozenset(
+        name
+        for each in kind.__mro__
+        for name, value in vars(each).items()
+        if isinstance(value, cached_property)
+    )

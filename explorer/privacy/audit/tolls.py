@@ -1,0 +1,87 @@
+"""Whether every draw was paid for: the budget it was drawn with against the books, node by node.
+
+Neighbours tell this for the few cells that they change. The names of draws tell it for all nodes at
+once: a name follows from the way from the root, which the released tree shows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.audit.loss import Breach, Question
+from explorer.privacy.audit.replay import Recording
+from explorer.privacy.noise import Keys
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_PASSES = 12  # passes over one domain, at most
+
+
+def check(run: Recording) -> None:
+    """Raise `Breach` for a node that was drawn with more than its account shows.
+
+    Counts and choices of single nodes; what a proof of its own covers (PrivTree's tests, candidate
+    sets, coefficients) has names of its own and is left to replays.
+    """
+    tree = run.published.tree
+    asked = [draw.question for draw in run.draws if draw.question.kind != "above"]
+    found = _named(tree.parent, [question.keys for question in asked])
+    if found is None:
+        return
+    names, order = found
+    drawn = np.zeros_like(tree.spent)
+    for question in asked:
+        stage = _stage(question, tree.stages)
+        if stage is None:
+            continue
+        at = np.minimum(np.searchsorted(names, question.keys), len(names) - 1)
+        known = names[at] == question.keys
+        np.add.at(drawn[:, stage], order[at[known]], question.units[known])
+    beyond = np.argwhere(drawn > tree.spent)
+    if len(beyond):
+        node, stage = beyond[0]
+        raise Breach(
+            f"the books show {int(tree.spent[node, stage])} units for {tree.stages[stage]!r} of "
+            f"node {node}, which was drawn with {int(drawn[node, stage])}"
+        )
+
+
+def _stage(question: Question, stages: tuple[str, ...]) -> int | None:
+    """Column of a question in the books; draws of a search add a number to its name."""
+    for name in (question.stage, question.stage.rpartition(" ")[0]):
+        if name in stages:
+            return stages.index(name)
+    return None
+
+
+def _named(parent: NDArray[np.int64], keys: list[Keys]) -> tuple[Keys, NDArray[np.int64]] | None:
+    """Names of all nodes, sorted, and which node each is of; None if no pass has them."""
+    asked = np.unique(np.concatenate([each for each in keys if len(each)])) if keys else None
+    if asked is None:
+        return None
+    # Children of one node stand side by side, in their order.
+    at = np.arange(len(parent))
+    first = np.maximum.accumulate(np.where(np.diff(parent, prepend=-2) != 0, at, 0))
+    with np.errstate(over="ignore"):
+        steps = (at - first + 1).astype(np.uint64) * _GOLDEN
+        for number in range(_PASSES):
+            names = np.zeros(len(parent), dtype=np.uint64)
+            names[0] = _mix(np.array([number + 1], dtype=np.uint64) * _GOLDEN)[0]
+            level = at[:1]
+            while len(level):
+                above = np.zeros(len(parent), dtype=bool)
+                above[level] = True
+                level = np.flatnonzero(above[parent] & (parent >= 0))
+                names[level] = _mix(names[parent[level]] + steps[level])
+            if np.isin(names, asked).any():
+                order = np.argsort(names)
+                return names[order], order
+    return None
+
+
+def _mix(words: Keys) -> Keys:
+    """Scramble 64-bit words (the finaliser of splitmix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Keys = words ^ (words >> np.uint64(31))
+    return mixed

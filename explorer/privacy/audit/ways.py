@@ -1,0 +1,76 @@
+"""The way a release is drawn where people draw it: with progress, in parts, by OpenDP's own source.
+
+A mechanism decides by the type of its source whether it draws a release; what listens in stands for
+OpenDP's source under that type, so no other way is taken because somebody listens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from explorer.privacy import reports
+from explorer.privacy.noise import NoiseSource, ReleaseNoise
+
+_CHUNK: dict[str, Any] = {"_DRAWS": 61, "_CHOICES": 7}
+"""Draws and choices between two reports: what is long is cut many times, with a rest at the end."""
+
+
+@contextmanager
+def stands_for_opendp(listener: NoiseSource) -> Iterator[None]:
+    """Every `ReleaseNoise` asks this source; one behind it still reaches OpenDP."""
+    names = "laplace", "lowest", "above"
+    own = {name: getattr(ReleaseNoise, name) for name in names}
+
+    class Inner(ReleaseNoise):
+        """OpenDP's source as it was."""
+
+        laplace, lowest, above = own["laplace"], own["lowest"], own["above"]
+
+    source: Any = getattr(listener, "source", None)
+    if type(source) is ReleaseNoise:
+        listener.source = Inner()  # type: ignore[attr-defined]
+    with ExitStack() as stack:
+        for name in names:
+            ask = getattr(listener, name)
+            stack.enter_context(patch.object(ReleaseNoise, name, _method(ask)))
+        yield
+    if source is not None:
+        listener.source = source  # type: ignore[attr-defined]
+
+
+def _method(ask: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda _self, *asked, **named: ask(*asked, **named)
+
+
+class Told:
+    """A mechanism whose `release` is called as an app does it; all else is its own.
+
+    Parameters
+    ----------
+    mechanism : with `release(matrix, rng)`
+    grade : whether a source stands for OpenDP's, or is handed over as it is
+
+    Attributes
+    ----------
+    told : the finished parts that the last release told
+    """
+
+    def __init__(self, mechanism: Any, grade: bool) -> None:
+        self._mechanism, self._grade = mechanism, grade
+        self.told: list[float] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._mechanism, name)
+
+    def release(self, matrix: Any, rng: Any = None) -> Any:
+        """Draw with a progress callback, in small parts."""
+        self.told.clear()
+        with ExitStack() as stack:
+            stack.enter_context(patch.multiple(reports, **_CHUNK))
+            if self._grade:
+                stack.enter_context(stands_for_opendp(rng))
+            source = None if self._grade else rng
+            return self._mechanism.release(matrix, rng=source, progress=self.told.append)

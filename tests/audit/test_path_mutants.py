@@ -1,0 +1,25 @@
+"""Bugs on the ways of people's releases: each is found by what one default run does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.audit.path_mutants import PATH_MUTANTS, PathMutant
+
+pytestmark = pytest.mark.audit
+
+
+@pytest.mark.parametrize("mutant", PATH_MUTANTS, ids=lambda mutant: mutant.name)
+def test_every_class_is_found_in_a_default_run(mutant: PathMutant) -> None:
+    with mutant.around():
+        assert mutant.found() is not None
+
+
+def test_all_seven_classes_have_a_bug() -> None:
+    kinds = {mutant.kind for mutant in PATH_MUTANTS}
+    assert kinds == {"chunks", "mixed", "large", "attributes", "files", "constants", "units"}
+
+
+@pytest.mark.parametrize("found", dict.fromkeys(each.found for each in PATH_MUTANTS))
+def test_without_them_nothing_is_found(found) -> None:
+    assert found() is None

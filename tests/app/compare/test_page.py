@@ -249,4 +249,4 @@ def test_strings_of_a_file_reach_the_page_made_safe(page) -> None:
 
 
 def test_it_shows_itself_in_a_notebook(page) -> None:
-    assert list(page.__panel__()[0]) == [page.drawer.view, page.scenarios.view]
+    assert list(page.__panel__()[0][0]) == [page.drawer.view, page.scenarios.view]

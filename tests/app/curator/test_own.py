@@ -152,4 +152,4 @@ def test_lessons_and_trips_take_own_data(frame) -> None:
 
 def test_a_cell_without_controls_is_the_page_alone(matrix) -> None:
     page = Explore(matrix, mechanism="uniform", controls=False)
-    assert page.__panel__() is page.body
+    assert page.__panel__()[0] is page.body

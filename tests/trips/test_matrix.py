@@ -188,8 +188,10 @@ def test_trips_of_four_axes_pass_a_mechanism(kind, side, tmp_path):
 
 
 def folded(matrix, contribution_bound=None):
-    """The counts of a small map as cells of four axes: the same records, other neighbours."""
-    shape = (4, 3, 4, 3)
+    """The counts of a map as cells of four axes: the same records, other neighbours."""
+    shape = [4, 3, 4, 3]
+    while np.prod(shape) < matrix.counts.size:
+        shape[np.argmin(shape)] *= 2
     flat = np.zeros(np.prod(shape), dtype=np.int64)
     flat[: matrix.counts.size] = matrix.counts.ravel()
     bound = contribution_bound or matrix.contribution_bound

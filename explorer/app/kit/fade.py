@@ -33,13 +33,16 @@ const drop = () => {
   map.explorer_faded?.copy?.remove()
   if (map.explorer_faded) map.explorer_faded.copy = null
 }
+// A map that no layout has given a size yet shows nothing that could fade.
+const {inner_width: width, inner_height: height} = map.properties
+if (width.is_unset || height.is_unset) return
 const {x_range: x, y_range: y} = map
 const before = map.explorer_faded
 if (!before) for (const range of [x, y]) range.change.connect(drop)
 drop()
 const now = map.explorer_faded = {
   at: performance.now(),
-  place: [x.start, x.end, y.start, y.end, map.inner_width, map.inner_height].join(),
+  place: [x.start, x.end, y.start, y.end, width.get_value(), height.get_value()].join(),
   hidden: document.documentElement.style.getPropertyValue("--exact").startsWith("inset"),
   copy: null,
 }

@@ -219,6 +219,11 @@ def _read(
             answer = received(line.fill, limits.memory)
         except (NotPlain, OSError, EOFError):
             answer = None
+        except GivenUp:
+            # The warden ends it then; its turn is over when it is gone, no sooner.
+            told.shutdown(socket.SHUT_WR)
+            _how(told)
+            raise
         if answer is None or ended is not None:
             how = _how(told)
             if ended is not None and isinstance(answer, dict):

@@ -1,7 +1,7 @@
 """The process that forks a reader for each file and ends it: on cancel, leave and at its limits.
 
 It sees no file itself: a request names a function of this package, and brings two sockets along,
-one for the reader and one to say how the reader ended. When the far end of that one is closed,
+one for the reader and one to say how the reader ended. When the far end of that one is shut,
 nobody waits any more and the reader is killed; when the server has gone, everything is.
 """
 
@@ -54,15 +54,15 @@ def serve(control: socket.socket) -> None:
         awaited = select.poll()
         awaited.register(control, select.POLLIN)
         for each in readers:
-            # Nothing is read there: only that its far end is closed counts.
-            awaited.register(each.told, 0)
+            # Nothing is read there: only that its far end says no more counts.
+            awaited.register(each.told, select.POLLRDHUP)
         for number, event in awaited.poll(LOOK * 1000 if readers else None):
             if number == control.fileno():
                 if not _take(control, readers):
                     for each in readers:
                         _kill(each, "left")
                     return
-            elif event & (select.POLLHUP | select.POLLERR):
+            elif event & (select.POLLRDHUP | select.POLLHUP | select.POLLERR):
                 for each in readers:
                     if each.told.fileno() == number:
                         _kill(each, "left")

@@ -57,9 +57,12 @@ def test_fifty_presses_of_one_visitor_leave_one_reader_and_then_none(tmp_path: P
     async def visit() -> None:
         one, other = Visitor(), Visitor()
         read_apart(readers.repeat, b"")
+        seen = 0
         for number in range(50):
             one.send(readers.sleep, str(tmp_path / str(number)).encode())
             await asyncio.sleep(0.01)
+            seen = max(seen, len(children()))
+        assert seen <= apart.MOST_READERS
         await until((tmp_path / "49").exists)
         await until(lambda: len(children()) == 1)
         # Meanwhile another one's file is read.

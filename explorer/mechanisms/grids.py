@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +21,31 @@ from explorer.mechanisms.options import (
 )
 from explorer.privacy.curator import Curator
 from explorer.releases.inference import Estimate
+from explorer.releases.nodes import Ints
+from explorer.releases.own_weight import without_own_pull
+from explorer.releases.transcript import Transcript
 from explorer.releases.units import share, to_epsilon
 
 
 def guideline_1(noisy_total: int, epsilon: float, c: float) -> float:
     """Grid size sqrt(N epsilon / c) of Guideline 1, for a noisy N; 0 for a total below 0."""
     return float(np.sqrt(max(noisy_total, 0) * epsilon / c))
+
+
+def guideline_2(noisy_counts: Ints, epsilon: float, c2: float) -> Ints:
+    """Parts of a side ceil(sqrt(N' epsilon / c2)) of Guideline 2, for noisy N'; 1 for 0 or less."""
+    expected = np.maximum(noisy_counts, 0) * epsilon / c2
+    parts: Ints = np.maximum(1, np.ceil(np.sqrt(expected))).astype(np.int64)
+    return parts
+
+
+def where_guideline_2_begins(parts: Ints, epsilon: float, c2: float) -> Ints:
+    """The least noisy count that is worth so many parts, 2 or more, of a side."""
+    least = np.floor((parts - 1) ** 2 * c2 / epsilon).astype(np.int64)
+    # Where the quotient is whole its last bit decides, as it does in the guideline itself.
+    for _ in range(2):
+        least += guideline_2(least, epsilon, c2) < parts
+    return least
 
 
 class UG(Mechanism):
@@ -107,6 +127,9 @@ class AG(Mechanism):
     the two levels (v' as printed, u' with erratum 19). With m2 = 1 the cell is simply counted
     twice and the two draws averaged by precision. N is noisy, from a small share.
 
+    As printed the map comes out too full: a high N' buys a larger m2 and with it a larger weight.
+    Inference therefore moves N' by what that pulls on average (our own, see `own_weight`).
+
     Examples
     --------
     >>> import numpy as np
@@ -163,15 +186,39 @@ class AG(Mechanism):
         coarse = domain.grid(np.full(2, size))
         left = int(curator.remaining(coarse)[0])
         first = curator.count(coarse, share(left, self.alpha), "first level")
-        rest = curator.remaining(coarse)
-        expected = np.maximum(first, 0) * to_epsilon(int(rest[0])) / self.c2
-        parts = np.maximum(1, np.ceil(np.sqrt(expected))).astype(np.int64)
+        rest = to_epsilon(int(curator.remaining(coarse)[0]))
+        parts = guideline_2(first, rest, self.c2)
         fine = coarse.grid(np.stack([parts, parts], axis=1))
         curator.count(fine, curator.remaining(fine), "second level")
-        stages = ["first level", "second level"]
-        estimate = self.infer(curator.transcript(), stages[1:], stages)
+        estimate = self._inferred(curator.transcript(), rest)
         estimate.facts["first grid size"] = size
         return estimate
+
+    def _inferred(self, transcript: Transcript, rest: float) -> Estimate:
+        stages = ["first level", "second level"]
+        if self.inference == "leaves":
+            return self.infer(transcript, stages[1:])
+        moved = self._without_own_pull(transcript, rest)
+        found = self.infer(moved, stages[1:], stages)
+        # What is published of a draw is the draw; a moved one is no linear figure of it.
+        return replace(found, transcript=transcript, linear=False)
+
+    def _without_own_pull(self, transcript: Transcript, rest: float) -> Transcript:
+        """First counts as they weigh in without bias, cells of one shape together."""
+        first, second = transcript.measurements[-2:]
+        sides = transcript.upper[first.ids] - transcript.lower[first.ids]
+        values = first.values.astype(np.float64)
+        variance, finer = float(first.variances[0]), float(second.variances[0])
+        for shape in np.unique(sides, axis=0):
+            alike = np.flatnonzero((sides == shape).all(axis=1))
+            parts = np.arange(1, shape.max() + 1)
+            # The sum of m2 x m2 counts beside one of the first level.
+            noise = finer * np.minimum(parts[:, None], shape).prod(axis=1)
+            weights = noise / (noise + variance)
+            begins = where_guideline_2_begins(parts[1:], rest, self.c2)
+            values[alike] = without_own_pull(values[alike], begins, weights, variance)
+        *others, _, _ = transcript.measurements
+        return replace(transcript, measurements=(*others, replace(first, values=values), second))
 
     def decision(self, node: Figures) -> Decision:
         """Guideline 1 for the whole map, Guideline 2 below it."""

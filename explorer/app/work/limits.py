@@ -9,15 +9,14 @@ before they are read on: who sends too many waits for their own, and nobody else
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 from bokeh.server.views.ws import WSHandler
 from tornado.web import RequestHandler
 
 from explorer.app.work.ending import ENDING
+from explorer.grid.allowance import Bucket, Buckets
 
 #: Pages an address may open at once and a second; a class in one room may share an address.
 AT_ONCE, A_SECOND = 12, 2.0
@@ -30,46 +29,6 @@ PARTS, PARTS_AT_ONCE = 240.0, 600
 BYTES, BYTES_AT_ONCE = 8e6, 64e6
 #: Seconds after which the page for who comes too late asks again.
 AGAIN = 4
-
-
-class Bucket:
-    """An allowance that fills up again: ``rate`` a second, at most ``size``."""
-
-    def __init__(self, rate: float, size: float) -> None:
-        self.rate, self.size = rate, size
-        self._left, self._at = size, time.monotonic()
-
-    def take(self, amount: float = 1.0) -> float:
-        """Take so much; returns the seconds until there was enough, 0 where there is."""
-        now = time.monotonic()
-        self._left = min(self.size, self._left + (now - self._at) * self.rate)
-        self._at = now
-        self._left -= amount
-        return max(0.0, -self._left / self.rate)
-
-    def has(self, amount: float = 1.0) -> bool:
-        """Whether there is so much, which is taken; else nothing is."""
-        if self.take(amount) > 0:
-            self._left += amount
-            return False
-        return True
-
-
-class Buckets:
-    """A bucket for each of the last ``most`` keys."""
-
-    def __init__(self, rate: float, size: float, most: int = 10_000) -> None:
-        self._rate, self._size, self._most = rate, size, most
-        self._of: OrderedDict[Hashable, Bucket] = OrderedDict()
-
-    def __getitem__(self, key: Hashable) -> Bucket:
-        bucket = self._of.get(key)
-        if bucket is None:
-            bucket = self._of[key] = Bucket(self._rate, self._size)
-            if len(self._of) > self._most:
-                self._of.popitem(last=False)
-        self._of.move_to_end(key)
-        return bucket
 
 
 class Entrance:

@@ -8,7 +8,7 @@ from bokeh.server.views.ws import WSHandler
 
 from explorer.app.work import limits as module
 from explorer.app.work.faults import QUIET, Brief, Left
-from explorer.app.work.limits import Bucket, Buckets, Entrance
+from explorer.app.work.limits import Entrance
 
 
 @pytest.fixture
@@ -20,36 +20,9 @@ def clock(monkeypatch):
             return self.now
 
     one = Clock()
-    monkeypatch.setattr(module, "time", one)
+    monkeypatch.setattr("explorer.grid.allowance.time", one)
     monkeypatch.setattr("explorer.app.work.faults.time", one)
     return one
-
-
-def test_a_bucket_fills_up_again_and_not_beyond_its_size(clock) -> None:
-    bucket = Bucket(rate=2, size=4)
-    assert [bucket.has() for _ in range(5)] == [True] * 4 + [False]
-    clock.now += 0.5
-    assert bucket.has()
-    assert not bucket.has()
-    clock.now += 3600
-    assert [bucket.has() for _ in range(5)] == [True] * 4 + [False]
-
-
-@pytest.mark.usefixtures("clock")
-def test_what_is_taken_in_advance_is_waited_for() -> None:
-    bucket = Bucket(rate=10, size=5)
-    assert [bucket.take() for _ in range(8)] == [0] * 5 + [0.1, 0.2, pytest.approx(0.3)]
-
-
-@pytest.mark.usefixtures("clock")
-def test_addresses_do_not_share_an_allowance_and_old_ones_are_forgotten() -> None:
-    each = Buckets(rate=1, size=1, most=2)
-    assert each["a"].has()
-    assert not each["a"].has()
-    assert each["b"].has()
-    each["a"], each["c"]
-    assert not each["a"].has(), "it was asked for last"
-    assert each["b"].has(), "it was forgotten, and begins anew"
 
 
 def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:

@@ -21,10 +21,12 @@ from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.reach import Reach
 from explorer.app.kit.words import words
+from explorer.app.work.addresses import own_address
 from explorer.app.work.document import when_loaded
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
-from explorer.teaching.classroom import IDLE, ClassRoom, ClassRooms
+from explorer.teaching.classroom import ClassRoom
+from explorer.teaching.classrooms import IDLE, ClassRooms
 
 #: The classes of this server, shared by all visitors of the process.
 ROOMS = ClassRooms()
@@ -75,7 +77,7 @@ class ClassResult(AppPage):
             raise InputError(f"The grid's side is {str(side)[:40]!r}: choose 256, 512 or 1024.")
         self.entrance = Entrance(self.join, self.create)
         self.view: TeacherView | ParticipantView | ProjectorView | None = None
-        self._tries = 0
+        self._tries, self._address = 0, own_address()
         self._cookie = Cookie()
         self._badge: Any = None
         self._stage = column(self.entrance.view)
@@ -109,11 +111,11 @@ class ClassResult(AppPage):
 
     def join(self, code: str) -> None:
         """Take part in the class with this code."""
-        self._enter(lambda: self._rooms.find(code), self._as_participant)
+        self._enter(lambda: self._rooms.find(code, self._address), self._as_participant)
 
     def create(self) -> None:
         """Create a class and teach it."""
-        self._enter(self._rooms.create, self._as_teacher)
+        self._enter(lambda: self._rooms.create(self._address), self._as_teacher)
 
     def close(self) -> None:
         """Leave the class: the visit has ended."""
@@ -128,9 +130,9 @@ class ClassResult(AppPage):
         """
         code, key = _argument("class"), _argument("teach")
         if key:
-            self._enter(lambda: self._rooms.back(key), self._as_teacher)
+            self._enter(lambda: self._rooms.back(key, self._address), self._as_teacher)
         elif code and _argument("view") == "projector":
-            self._enter(lambda: self._rooms.find(code), self._as_projector)
+            self._enter(lambda: self._rooms.find(code, self._address), self._as_projector)
         elif code:
             self.join(code)
 

@@ -14,6 +14,7 @@ from typing import Any
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, ErrorHandler, OutputTransform, RequestHandler
 
+from explorer.app.work.addresses import address_of
 from explorer.app.work.limits import Entrance, Later
 
 #: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
@@ -41,7 +42,9 @@ HEADERS = {
 _ELSEWHERE = "/autoload.js"
 
 
-def guard(server: Any, hosts: Collection[str], pages: Collection[str]) -> None:
+def guard(
+    server: Any, hosts: Collection[str], pages: Collection[str], *, proxied: bool = False
+) -> None:
     """Let a server answer its own names alone, with `HEADERS`, and not too many at a time.
 
     Parameters
@@ -49,6 +52,7 @@ def guard(server: Any, hosts: Collection[str], pages: Collection[str]) -> None:
     server : of Bokeh, not yet started
     hosts : "name:port", or "name" for the ports 80 and 443; in small letters
     pages : paths, such as "explore" and "/", each of which makes a session
+    proxied : whether a proxy in front says where visitors are, see `address_of`
     """
     application: Application = server._tornado
     paths = {page.strip("/") for page in pages}
@@ -57,11 +61,13 @@ def guard(server: Any, hosts: Collection[str], pages: Collection[str]) -> None:
     find = application.find_handler
 
     def own(request: HTTPServerRequest, **more: Any) -> Any:
+        # From here on it is what everything that counts knows of a visitor.
+        request.remote_ip = address_of(request, proxied)
         refused = 421 if request.host.lower() not in hosts else 0
         if request.path.endswith(_ELSEWHERE):
             refused = 403
         page = request.path.strip("/") in paths
-        if page and not refused and not entrance.admits(request.remote_ip or ""):
+        if page and not refused and not entrance.admits(request.remote_ip):
             return application.get_handler_delegate(request, Later)
         if refused:
             return application.get_handler_delegate(request, ErrorHandler, {"status_code": refused})

@@ -19,7 +19,8 @@ from explorer.app.classroom.teacher import TeacherView
 from explorer.app.curator.data import load_city
 from explorer.app.kit.reach import Reach
 from explorer.errors import InputError
-from explorer.teaching.classroom import ClassRooms, spaced
+from explorer.teaching.classrooms import ClassRooms
+from explorer.teaching.codes import spaced
 from explorer.teaching.pool import Answer, Pool, Question, QuestionSettings
 from explorer.views.teaching.pooled import Bars, PooledChart, ends
 from tests.app.press import download, find, press, text

@@ -1,4 +1,4 @@
-"""Where a visitor is: the address that limits count by.
+"""Where a visitor is, the address that limits count by; and who, where one has to sign in.
 
 Behind a proxy every visitor has the proxy's address, and what a proxy says of them
 (``X-Forwarded-For``) may have been written by anybody unless there is one. It is believed where the
@@ -13,6 +13,8 @@ import ipaddress
 import panel as pn
 from tornado.httputil import HTTPServerRequest
 
+#: What a request is given by who has looked at its cookie.
+NAME = "explorer_name"
 #: What a provider gives to one household: all of it counts as one address.
 _HOUSEHOLD = 64
 
@@ -48,6 +50,15 @@ def household(address: str) -> str:
 
 def own_address() -> str:
     """Where the visitor of the page that is being made is; "" without a server."""
+    return str(_asked("remote_ip") or "")
+
+
+def own_name() -> str:
+    """The name by which this visitor has signed in; "" for none."""
+    return str(_asked(NAME) or "")
+
+
+def _asked(attribute: str) -> object:
+    """Something of the request that this page answers."""
     context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
-    request = getattr(context, "request", None)
-    return str(getattr(request, "remote_ip", None) or "")
+    return getattr(getattr(context, "request", None), attribute, None)

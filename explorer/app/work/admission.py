@@ -11,7 +11,7 @@ from explorer.app.work.passwords import Passwords
 from explorer.app.work.sign_in import SignIn
 
 #: What a page needs besides itself.
-_FILES = ("static", "components", "favicon.ico")
+_FILES = ("static", "components")
 _ALONE = "This server has the class page alone: open /class."
 
 

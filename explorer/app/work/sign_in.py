@@ -32,7 +32,7 @@ TRIES, TRIES_A_SECOND = 10, 1 / 6
 ALL_TRIES, ALL_TRIES_A_SECOND = 60, 1.0
 #: Where to go afterwards: a page of this server and what it is asked for, nowhere else.
 _NEXT = re.compile(r"[A-Za-z0-9_-]{0,40}(\?[!-\[\]-~]{0,8000})?")
-_OPEN = ("login", "logout", "health")
+_OPEN = ("login", "logout", "health", "favicon.ico")
 _Way = tuple[type[RequestHandler], dict[str, Any]]
 
 

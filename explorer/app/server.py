@@ -24,6 +24,7 @@ from explorer.app.pages import Page
 from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
+from explorer.app.work.intake import MOST_OF_FILE
 from explorer.app.work.passwords import read_passwords
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
@@ -234,6 +235,7 @@ def _listen(
             exclude_cookies=[*before.cookies],
             exclude_headers=["Cookie"],
             http_server_kwargs={"max_body_size": _MOST_SENT},
+            websocket_max_message_size=MOST_OF_FILE,
         )
         guard(server, origins, routes, before.gates, proxied=admission.proxied)
     except OSError as error:

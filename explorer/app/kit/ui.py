@@ -11,6 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.gathered import gather_changes
 from explorer.app.kit.late_values import show_late_values
 from explorer.app.kit.later import after
 from explorer.app.kit.menu_roles import mend_menus
@@ -252,6 +253,7 @@ class Page(pmui.Page):
         mend_tables()
         mend_menus()
         show_late_values()
+        gather_changes()
         if self.sidebar and self.sidebar_open:
             close_drawer_when_narrow()
         with pn.util.edit_readonly(self):

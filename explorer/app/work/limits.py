@@ -3,7 +3,8 @@
 Opening a page costs about a second of a processor, so an address may open a few at once and then
 two a second, and there are no more sessions than the memory bears: who comes beyond that gets a
 small page that tries again by itself. Messages of one connection are not refused but waited with,
-before they are read on: who sends too many waits for their own, and nobody else does.
+before they are read on: who sends too many waits for their own, and nobody else does. Who sends
+one that no browser sends is not listened to any more.
 """
 
 from __future__ import annotations
@@ -16,17 +17,13 @@ from bokeh.server.views.ws import WSHandler
 from tornado.web import RequestHandler
 
 from explorer.app.work.ending import ENDING
-from explorer.grid.allowance import Bucket, Buckets
+from explorer.app.work.intake import Intake, TooLarge, kind_of
+from explorer.grid.allowance import Buckets
 
 #: Pages an address may open at once and a second; a class in one room may share an address.
 AT_ONCE, A_SECOND = 12, 2.0
 #: Sessions of all visitors; one takes 6 to 30 MB.
 MOST_SESSIONS = 150
-#: Parts of messages a second and at once. A message has three parts, five with an array: a quick
-#: drag sends sixty messages a second.
-PARTS, PARTS_AT_ONCE = 240.0, 600
-#: Bytes a second and at once, for uploads.
-BYTES, BYTES_AT_ONCE = 8e6, 64e6
 #: Seconds after which the page for who comes too late asks again.
 AGAIN = 4
 
@@ -74,15 +71,15 @@ def slow_down_floods() -> bool:
         return False
 
     async def on_message(self: Any, fragment: str | bytes) -> None:
-        buckets = self.__dict__.get("_explorer_buckets")
-        if buckets is None:
-            buckets = self._explorer_buckets = (
-                Bucket(PARTS, PARTS_AT_ONCE),
-                Bucket(BYTES, BYTES_AT_ONCE),
-            )
-        parts, size = buckets
+        intake = self.__dict__.get("_explorer_intake")
+        if intake is None:
+            intake = self._explorer_intake = Intake(self.request.remote_ip or "")
+        try:
+            wait = intake.wait(fragment, kind_of(self))
+        except TooLarge:
+            self.close(1009, "This message is too large")
+            return
         # Tornado reads a connection's next part when this one has been dealt with.
-        wait = max(parts.take(), size.take(len(fragment)))
         if wait > 0:
             await asyncio.sleep(min(wait, 5.0))
         await plain(self, fragment)

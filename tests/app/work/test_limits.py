@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+from types import SimpleNamespace
 
 import pytest
 from bokeh.server.views.ws import WSHandler
 
+from explorer.app.work import intake
 from explorer.app.work import limits as module
 from explorer.app.work.faults import QUIET, Brief, Left
 from explorer.app.work.limits import Entrance
@@ -41,10 +43,15 @@ def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
 def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
     waited: dict[str, float] = {}
     read: list[str] = []
+    closed: list[int] = []
 
     class Connection(WSHandler):
         def __init__(self, name: str) -> None:
-            self.name = name
+            self.name, self.receiver = name, None
+            self.request = SimpleNamespace(remote_ip="192.0.2.7")
+
+        def close(self, code, _reason) -> None:
+            closed.append(code)
 
     async def plain(self, _fragment) -> None:
         read.append(self.name)
@@ -58,18 +65,18 @@ def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
     one, other = Connection("one"), Connection("other")
 
     async def visit() -> None:
-        for _ in range(module.PARTS_AT_ONCE):
+        for _ in range(intake.MESSAGES_AT_ONCE):
             await one.on_message("x")
         assert not waited
         await one.on_message("x")
-        assert waited.pop("seconds") == pytest.approx(1 / module.PARTS)
+        assert waited.pop("seconds") == pytest.approx(1 / intake.MESSAGES)
         await other.on_message("x")
         assert not waited
-        await other.on_message(b"x" * int(module.BYTES_AT_ONCE + module.BYTES))
-        assert waited["seconds"] == pytest.approx(1, abs=0.01)
+        await other.on_message("x" * 10_000_000)
 
     asyncio.run(visit())
-    assert len(read) == module.PARTS_AT_ONCE + 3, "nothing is lost"
+    assert len(read) == intake.MESSAGES_AT_ONCE + 2, "nothing is lost but what is too large"
+    assert closed == [1009]
 
 
 def fault(line: Brief, error: BaseException) -> logging.LogRecord | None:

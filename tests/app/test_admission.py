@@ -1,6 +1,7 @@
 """Who is let in: a class alone, names and passwords, ids of sessions that are over."""
 
 import asyncio
+import contextlib
 import logging
 import re
 import time
@@ -9,6 +10,8 @@ from urllib.parse import urlencode
 
 import pytest
 from bokeh.util.token import generate_jwt_token, get_session_id, get_token_payload
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import WebSocketClosedError, websocket_connect
 
 from explorer.app import pages as registry
 from explorer.app.work import sign_in
@@ -272,6 +275,32 @@ def test_a_large_form_is_not_read(started) -> None:
         assert answer.code in (400, 413, 599)
 
     running.do(visit)
+
+
+def test_a_connection_that_sends_too_large_a_message_is_closed(started, caplog) -> None:
+    running = started()
+
+    async def visit() -> None:
+        for size, closed in ((900_000, False), (1_100_000, True), (13_000_000, True)):
+            token = token_of(await running.get("class"))
+            request = HTTPRequest(
+                f"ws://{running.url}/class/ws", headers={"Origin": f"http://{running.url}"}
+            )
+            socket = await websocket_connect(request, subprotocols=["bokeh", token])
+            for _ in range(3):
+                assert await socket.read_message() is not None
+            content = "4711" * (size // 4)
+            for part in ('{"msgid": "1", "msgtype": "SERVER-INFO-REQ"}', "{}", f'"{content}"'):
+                # It may be closed before all of it has been sent.
+                with contextlib.suppress(WebSocketClosedError):
+                    await socket.write_message(part)
+            answer = await socket.read_message()
+            assert (answer is None) is closed
+            assert socket.close_code in ((1009, 1006) if closed else (None,))
+            socket.close()
+
+    running.do(visit)
+    assert "4711" not in caplog.text
 
 
 def test_what_is_asked_in_vain_is_not_in_the_log(started, caplog) -> None:

@@ -1,7 +1,7 @@
 """What a browser tells the server during a drag, in at most thirty messages a second.
 
 BokehJS sends each change in a message of its own, as often as the screen is painted: 60 to 144 a
-second. The first of them still goes at once; those of the next 34 ms follow together, in their
+second. The first of them still goes at once; those of the next 40 ms follow together, in their
 order, and of a value that changes again only the last. So a server may take a connection that sends
 more for what it is. (``ClientSession._document_changed``)
 """
@@ -12,7 +12,7 @@ import panel as pn
 from bokeh.models import CustomJS
 
 #: ms from one message to the next.
-EVERY = 34
+EVERY = 40
 
 _GATHER = """
 const own = name => { try { return Bokeh.require(name) } catch (_) { return {} } }

@@ -99,11 +99,12 @@ class _Quick:
     """Answers a single change at once, and gathers the many changes of a drag.
 
     Panel waits 50 ms after every change. For a key press that is pure delay; for a drag some delay
-    is right, since handling thirty events a second costs the picture two frames a second.
+    is right, since handling thirty events a second costs the picture two frames a second. The
+    browser gathers for as long again, see `gather_changes`.
     """
 
     #: ms after which a change counts as a single one, and ms to gather otherwise.
-    single, gather = 150, 40
+    single, gather = 150, 20
     _changed_at = 0.0
 
     @property

@@ -41,6 +41,7 @@ class Intake:
         self._bytes = Bucket(BYTES, BYTES_AT_ONCE)
         self._address = address
         self._size, self._piece = 0, False
+        self._over = False
 
     def wait(self, part: str | bytes, kind: str) -> float:
         """Seconds to wait before the next part is read.
@@ -54,7 +55,7 @@ class Intake:
         Raises
         ------
         TooLarge
-            For a message that no browser sends.
+            For a message that no browser sends, and for all that comes after it.
         """
         size = len(part)
         begins = kind == "header"
@@ -63,9 +64,10 @@ class Intake:
         elif kind == "content":
             self._piece = isinstance(part, str) and _PIECE in part[:MOST]
         self._size += size
-        if self._size > (MOST_OF_FILE if self._piece else MOST) or (
-            size > MOST_OF_HEAD and kind in ("header", "buffer_header")
-        ):
+        most = MOST_OF_FILE if self._piece else MOST
+        large_head = size > MOST_OF_HEAD and kind in ("header", "buffer_header")
+        self._over |= self._size > most or large_head
+        if self._over:
             raise TooLarge
         # Three parts of a message have been paid for with its first.
         price = {"header": 1.0, "metadata": 0.0, "content": 0.0}.get(kind, 1 / 3)

@@ -92,8 +92,12 @@ def test_two_megabytes_a_second_are_taken_outside_files(clock) -> None:
     ],
 )
 def test_a_message_that_no_browser_sends_is_too_large(parts) -> None:
+    one = Intake("192.0.2.7")
     with pytest.raises(TooLarge):
-        send(Intake("192.0.2.7"), parts)
+        send(one, parts)
+    # What has arrived already is not read either.
+    with pytest.raises(TooLarge):
+        send(one, message())
 
 
 def test_pieces_of_files_are_taken_by_address(clock) -> None:
@@ -113,10 +117,10 @@ def test_pieces_of_files_are_taken_by_address(clock) -> None:
 def test_a_message_after_a_file_is_measured_anew() -> None:
     one = Intake("192.0.2.7")
     send(one, piece(10_000_000))
+    send(one, message("x" * 999_000))
+    send(one, message("x" * 999_000))
     with pytest.raises(TooLarge):
         send(one, message("x" * 1_000_001))
-    send(one, message("x" * 999_000))
-    send(one, message("x" * 999_000))
 
 
 def test_parts_are_what_the_receiver_takes_them_for() -> None:

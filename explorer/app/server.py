@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import multiprocessing
-import re
+import os
 import secrets
 import socket
 import sys
@@ -18,10 +18,14 @@ import panel as pn
 from bokeh.settings import settings as bokeh
 
 from explorer.app import pages as registry
+from explorer.app.kit.hosts import allowed_origins, checked_host
 from explorer.app.kit.reach import Reach, own_names
 from explorer.app.pages import Page
+from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
+from explorer.app.work.intake import MOST_OF_FILE
+from explorer.app.work.passwords import read_passwords
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
 from explorer.grid.apart.reading import UNLIMITED
@@ -29,8 +33,9 @@ from explorer.grid.apart.reading import UNLIMITED
 if TYPE_CHECKING:
     from explorer.scenario import Scenario, Story
 
-_HOST = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
-_WITH_PORT = re.compile(r":[0-9]+$")
+#: Bytes that may be sent with a request: there is one form, of a name and a password.
+_MOST_SENT = 64_000
+_EVERYBODY = Admission()
 
 
 def serve(
@@ -43,6 +48,9 @@ def serve(
     start: bool = True,
     say: Callable[[str], None] = print,
     scenario: Scenario | Story | None = None,
+    class_only: bool = False,
+    auth: str | os.PathLike[str] | None = None,
+    proxied: bool = False,
     **choices: Any,
 ) -> Any:
     """Serve the app until it is interrupted. It shows exact counts: curator mode.
@@ -60,6 +68,12 @@ def serve(
     say : called with a line on where the page is
     scenario : what visitors begin with, on its page, unless their link says otherwise; of a story
         its first screen, with the story's text below it
+    class_only : serve the Class page and nothing else, so that a room of participants cannot open
+        the truth; a teacher comes by an address with a key, which is said at the start
+    auth : file of names and passwords, see `read_passwords`: nobody comes in without; with
+        ``class_only`` teachers sign in in place of the key, and participants need none
+    proxied : whether visitors come through a proxy that says where they are (the last address of
+        ``X-Forwarded-For``), and in no other way
     **choices : first settings of each visitor, see `ExploreState`
 
     Returns
@@ -70,15 +84,20 @@ def serve(
     ------
     InputError
         For a city that is not in the catalogue, a port that is taken or not a port, an origin that
-        is not one host, or a call in a process that a sweep has started.
+        is not one host, a file of passwords that others can read or that is none, a scenario
+        beside the class alone, or a call in a process that a sweep has started.
     """
     # Inside, since a process that serves an audience must not load what may hold exact numbers.
+    from explorer.app.classroom.teaching import Teachers
     from explorer.app.curator.start import known_city, known_lesson
     from explorer.cities.catalogue import cities
     from explorer.scenario import Scenario
     from explorer.scenario.kinds import MAPS
 
     _refuse_in_a_worker()
+    if class_only and scenario is not None:
+        raise InputError("A class alone begins with a city: leave out the scenario.")
+    passwords = None if auth is None else read_passwords(auth)
     story = None
     if not isinstance(scenario, Scenario | None):
         story, scenario = scenario, scenario.first
@@ -89,12 +108,21 @@ def serve(
             city, choices = scenario.city, {"side": scenario.side, **choices}
     key = city or next(iter(cities()))
     where = _checked(port, origins)
-    if warm:
-        warm_up(key, **choices)
+    shown = registry.pages("curator")
     begin = {"city": key, "scenario": scenario, **choices}
     first = "explore" if scenario is None else scenario.page
-    curators = registry.pages("curator")
-    return _listen(curators, first, begin, address, where, open, start, say, story)
+    teach_at = ""
+    if class_only:
+        first, teachers = "classroom", Teachers.who_sign_in() if passwords else Teachers.by_key()
+        shown = tuple(page for page in shown if page.key == first)
+        teach_at = teachers.address
+        begin["teachers"] = teachers
+    if warm:
+        warm_up(key, shown, **choices)
+    admission = Admission(passwords, class_only, proxied)
+    return _listen(
+        shown, first, begin, address, where, open, start, say, story, admission, teach_at
+    )
 
 
 def serve_audience(
@@ -144,7 +172,7 @@ def _refuse_in_a_worker() -> None:
 def _checked(port: int, origins: Sequence[str]) -> tuple[int, list[str]]:
     if not 0 <= port <= 65535:
         raise InputError(f"{port!r} is not a port: give a whole number from 0 to 65535.")
-    return port, [_host(each) for each in origins]
+    return port, [checked_host(each) for each in origins]
 
 
 def _listen(
@@ -157,10 +185,12 @@ def _listen(
     start: bool,
     say: Callable[[str], None],
     story: Story | None = None,
+    admission: Admission = _EVERYBODY,
+    teach_at: str = "",
 ) -> Any:
     """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``.
 
-    A visitor of the page ``first`` begins with ``story``.
+    A visitor of the page ``first`` begins with ``story``, and a teacher with ``teach_at``.
     """
     port, hosts = where
     # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
@@ -170,14 +200,17 @@ def _listen(
     try:
         port = port or _free_port(address)
         # This computer's names, those that were given, and no other site's page.
-        origins = _allowed(own_names(address), hosts, port)
+        origins = allowed_origins(own_names(address), hosts, port)
         reach = Reach(address, port, tuple(origins))
+        # A page that stands alone has no bar of pages.
+        links = shown if len(shown) > 1 else ()
+        before = admission.gates(port, routes, [page.address for page in registry.PAGES])
 
         def maker(key: str) -> Callable[[], Any]:
             more = {"reach": reach} if kinds[key].INVITES else {}
 
             def make() -> Any:
-                page: Any = kinds[key].served(shown, **begin, **more)
+                page: Any = kinds[key].served(links, **begin, **more)
                 if story is not None and key == first:
                     page.begin_story(story)
                 return page.page()
@@ -192,14 +225,19 @@ def _listen(
             # Who knows or chooses the id of a session has its document: only ours count.
             sign_sessions=True,
             secret_key=secrets.token_bytes(32),
-            show=open,
+            show=False,
             start=False,
             title={route: kinds[key].TITLE for route, key in routes.items()},
             admin=False,
             verbose=False,
-            extra_patterns=[health(lambda: _state(server))],
+            extra_patterns=[health(lambda: _state(server)), *before.forms],
+            # What proves somebody stays out of the token that stands in a page.
+            exclude_cookies=[*before.cookies],
+            exclude_headers=["Cookie"],
+            http_server_kwargs={"max_body_size": _MOST_SENT},
+            websocket_max_message_size=MOST_OF_FILE,
         )
-        guard(server, origins, routes)
+        guard(server, origins, routes, before.gates, proxied=admission.proxied)
     except OSError as error:
         raise InputError(
             f"Port {port} cannot be used ({error.strerror or error}): give another one with --port."
@@ -207,6 +245,10 @@ def _listen(
     if not SUPPORTED:
         say(UNLIMITED)
     say(f"The explorer is at http://localhost:{server.port} (stop it with Ctrl-C)")
+    if teach_at:
+        say(f"The teacher's way in, for nobody else: http://localhost:{server.port}{teach_at}")
+    if open:
+        server.io_loop.add_callback(server.show, teach_at or "/")
     if start:
         run_until_told(server, say)
     return server
@@ -222,28 +264,6 @@ def _state(server: Any) -> dict[str, float]:
     return found
 
 
-def _host(origin: str) -> str:
-    """A host with or without a port; a pattern would open the exact counts to any site's page."""
-    if "*" in origin:
-        raise InputError(
-            f"{origin[:60]!r} would let the page of any site read the exact counts: name each host "
-            "with its own --allow-origin."
-        )
-    if not _HOST.fullmatch(origin):
-        raise InputError(
-            f"{origin[:60]!r} is not a host: give a name such as maps.example.org or "
-            "maps.example.org:8080, without http:// and without a path."
-        )
-    return origin.lower()
-
-
-def _allowed(own: Sequence[str], further: Sequence[str], port: int) -> list[str]:
-    """Origins of websockets: the server's own names at its port, and the hosts that were named."""
-    # A name without a port stands for ports 80 and 443: a proxy in front has one of them.
-    bare = [host for host in further if not _WITH_PORT.search(host)]
-    return [*(f"{host}:{port}" for host in (*own, *bare)), *further]
-
-
 def _free_port(address: str) -> int:
     """A port that nobody listens at; the server must know its name before it starts."""
     with socket.socket() as probe:
@@ -252,8 +272,11 @@ def _free_port(address: str) -> int:
     return port
 
 
-def warm_up(city: str, **choices: Any) -> float:
-    """Read ``city``, compile every kernel a curator's page needs; returns the seconds it took."""
+def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
+    """Read ``city``, compile every kernel a curator's page needs; returns the seconds it took.
+
+    ``shown`` are the pages, all of them where there is none.
+    """
     started = time.perf_counter()
     # Inside, as in `serve`.
     from explorer.grid.apart.reading import prepare
@@ -262,7 +285,9 @@ def warm_up(city: str, **choices: Any) -> float:
     from explorer.queries import foreign as boxes
     from explorer.trips import foreign as trips
 
-    prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
-    for page in registry.pages("curator"):
+    if len(shown) != 1:
+        # A class alone takes no files.
+        prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
+    for page in shown or registry.pages("curator"):
         page.load().warm(city=city, **choices)
     return time.perf_counter() - started

@@ -13,6 +13,7 @@ from typing import Protocol, cast
 
 COMMANDS = (
     "serve",
+    "password",
     "release",
     "count",
     "trips",

@@ -8,7 +8,17 @@ HELP = "print what completes commands and flags in bash, zsh or fish"
 
 SHELLS = ("bash", "zsh", "fish")
 #: Arguments that are names of files.
-_FILES = ("points", "map", "file", "rectangles", "polygons", "output", "boundary", "boundaries")
+_FILES = (
+    "points",
+    "map",
+    "file",
+    "rectangles",
+    "polygons",
+    "output",
+    "boundary",
+    "boundaries",
+    "auth",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

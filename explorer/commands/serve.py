@@ -42,6 +42,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "computer's own name (may be given several times)",
     )
     parser.add_argument(
+        "--class-only",
+        action="store_true",
+        help="serve the Class page and nothing else, for a room that must not open the truth; "
+        "prints the teacher's own address",
+    )
+    parser.add_argument(
+        "--auth",
+        metavar="FILE",
+        help="let in only who is in this file, lines NAME:PASSWORD or what `password` prints; with "
+        "--class-only the teacher alone signs in",
+    )
+    parser.add_argument(
+        "--behind-proxy",
+        action="store_true",
+        help="visitors come through a proxy alone: count them by the last address of its "
+        "X-Forwarded-For",
+    )
+    parser.add_argument(
         "--warm",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -59,6 +77,8 @@ def run(arguments: argparse.Namespace) -> None:
         find(arguments.city)
     scenario = None
     if arguments.scenario is not None:
+        if arguments.class_only:
+            raise InputError("A class alone begins with a city: leave out --scenario.")
         if arguments.city is not None:
             raise InputError("A scenario names its city; leave out --city or --scenario.")
         from explorer.scenario import read_screens
@@ -75,6 +95,9 @@ def run(arguments: argparse.Namespace) -> None:
         origins=arguments.allow_origin,
         warm=arguments.warm,
         scenario=scenario,
+        class_only=arguments.class_only,
+        auth=arguments.auth,
+        proxied=arguments.behind_proxy,
     )
     # A read or a picture that nobody waits for any more would keep the process.
     leave()

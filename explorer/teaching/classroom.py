@@ -6,7 +6,6 @@ from any thread, and everything is bounded: a client without a browser can ask f
 
 from __future__ import annotations
 
-import math
 import secrets
 import threading
 import time
@@ -17,17 +16,11 @@ from explorer.errors import InputError
 from explorer.teaching.pool import SEEDS, Answer, Pool, Question, Summary
 from explorer.teaching.seats import Changed, Seats
 
-#: Characters of a code that cannot be taken for each other, spoken, printed or written by hand.
-CHARACTERS, LENGTH = "ACDEFGHJKMNPQRTVWXY34679", 8
-#: Limits: classes on one server; participants of a class (thirty, and some who open the page
-#: again); screens of its teacher, and as many of projectors; questions of a class; answers to one,
-#: of one participant and of all.
-MOST_CLASSES, MOST_PARTICIPANTS, MOST_SCREENS = 20, 40, 5
+#: Limits: participants of a class (thirty, and some who open the page again); screens of its
+#: teacher, and as many of projectors; questions of a class; answers to one, of one participant and
+#: of all.
+MOST_PARTICIPANTS, MOST_SCREENS = 40, 5
 MOST_QUESTIONS, MOST_OWN, MOST_ANSWERS = 30, 100, 5000
-#: Seconds after which a class where nothing happens is forgotten, and one where nobody is may be.
-IDLE, EMPTY = 2 * 3600.0, 60.0
-#: Wrong codes that are answered at once, and how many more a second: 24^8 codes are 10^11.
-GUESSES, GUESSES_A_SECOND = 60, 2.0
 
 Clock = Callable[[], float]
 
@@ -71,7 +64,7 @@ class Asked:
 
 
 class ClassRoom:
-    """One class. `ClassRooms` makes it.
+    """One class. `explorer.teaching.classrooms.ClassRooms` makes it.
 
     Parameters
     ----------
@@ -88,6 +81,7 @@ class ClassRoom:
         self._screens: dict[int, Changed] = {}
         self._projectors: dict[int, Changed] = {}
         self._entered = 0
+        self._visited = False
         self._number = 0
         self._question: Question | None = None
         self._pool: Pool | None = None
@@ -95,7 +89,7 @@ class ClassRoom:
         self._seeds: set[int] = set()
         self._revealed = self._closed = False
         self._seen: Snapshot | None = None
-        self._touched = clock()
+        self._touched = self._begun = clock()
 
     def enter(self, changed: Changed, *, teacher: bool = False, token: str = "") -> int:
         """Take part, or watch as the teacher; returns the number to `leave` with.
@@ -120,6 +114,7 @@ class ClassRoom:
                 self._screens[number] = changed
             else:
                 self._participants.take(number, changed, token)
+                self._visited = True
         self._tell()
         return number
 
@@ -278,6 +273,10 @@ class ClassRoom:
         """Seconds since anything happened."""
         return self._clock() - self._touched
 
+    def unused(self) -> float:
+        """Seconds since it was created, while no participant has ever come; 0 from then on."""
+        return 0.0 if self._visited else self._clock() - self._begun
+
     @property
     def empty(self) -> bool:
         """Whether nobody is there."""
@@ -314,118 +313,6 @@ class ClassRoom:
             each()
 
 
-class ClassRooms:
-    """All classes of a server.
-
-    Parameters
-    ----------
-    clock : seconds that only grow
-    """
-
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock = clock
-        self._lock = threading.RLock()
-        self._by_code: dict[str, ClassRoom] = {}
-        self._by_key: dict[str, ClassRoom] = {}
-        self._guesses, self._guessed = float(GUESSES), clock()
-
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._by_code)
-
-    def create(self) -> ClassRoom:
-        """A new class with a code of its own.
-
-        Raises
-        ------
-        InputError
-            When there are too many, with someone in each.
-        """
-        with self._lock:
-            self._forget()
-            if len(self._by_code) >= MOST_CLASSES:
-                raise InputError(
-                    f"There are {MOST_CLASSES} classes on this server: close one of them first."
-                )
-            code = "".join(secrets.choice(CHARACTERS) for _ in range(LENGTH))
-            room = ClassRoom(code, secrets.token_urlsafe(24), self._clock)
-            self._by_code[code] = self._by_key[room.key] = room
-            return room
-
-    def find(self, typed: object) -> ClassRoom:
-        """The class with the code that a participant typed: capitals or not, with any spaces.
-
-        Raises
-        ------
-        InputError
-            When there is none, or too many wrong codes arrive.
-        """
-        return self._look_up(self._by_code, tidy(typed), "There is no class with this code: ask ")
-
-    def back(self, key: object) -> ClassRoom:
-        """The class of a teacher who comes back with the key.
-
-        Raises
-        ------
-        InputError
-            When there is none, or too many wrong codes arrive.
-        """
-        wanted = key if isinstance(key, str) else ""
-        return self._look_up(self._by_key, wanted, "This class is over: create a new one or ask ")
-
-    def close(self, room: ClassRoom) -> None:
-        """End a class and forget it."""
-        with self._lock:
-            self._by_code.pop(room.code, None)
-            self._by_key.pop(room.key, None)
-        room.close()
-
-    def _look_up(self, rooms: dict[str, ClassRoom], name: str, sentence: str) -> ClassRoom:
-        with self._lock:
-            now = self._clock()
-            grown = self._guesses + GUESSES_A_SECOND * (now - self._guessed)
-            self._guesses, self._guessed = min(grown, float(GUESSES)), now
-            if self._guesses < 1:
-                wait = math.ceil((1 - self._guesses) / GUESSES_A_SECOND)
-                raise InputError(
-                    f"Too many wrong codes are being tried: wait {wait} s and try again."
-                )
-            self._forget()
-            room = rooms.get(name)
-            if room is None:
-                self._guesses -= 1
-                raise InputError(f"{sentence}the teacher for the code on the screen.")
-            return room
-
-    def _forget(self) -> None:
-        """Close what is idle; where all places are taken also what nobody is in."""
-        full = len(self._by_code) >= MOST_CLASSES
-        for room in list(self._by_code.values()):
-            if room.idle() > (EMPTY if full and room.empty else IDLE):
-                self.close(room)
-
-
 def _check_room(there: int, most: int) -> None:
     if there >= most:
         raise InputError(f"This class is full: {there} are in it already.")
-
-
-def tidy(typed: object) -> str:
-    """A code as it was made, from what was typed; "" for what is none.
-
-    >>> tidy(" acde-fghj "), tidy(5), tidy("x" * 1000)
-    ('ACDEFGHJ', '', '')
-    """
-    if not isinstance(typed, str) or len(typed) > 40:
-        return ""
-    return "".join(each for each in typed.upper() if each in CHARACTERS)
-
-
-def spaced(code: str) -> str:
-    """A code in two halves, easier to read aloud.
-
-    >>> spaced("ACDEFGHJ")
-    'ACDE FGHJ'
-    """
-    half = len(code) // 2
-    return f"{code[:half]} {code[half:]}"

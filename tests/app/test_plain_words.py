@@ -11,7 +11,7 @@ import pytest
 from explorer import FrequencyMatrix, Grid, TripMatrix
 from explorer.app import ClassResult, Compare, Explore, Learn, Trips
 from explorer.app.kit.words import FOLDER, words
-from explorer.teaching.classroom import ClassRooms
+from explorer.teaching.classrooms import ClassRooms
 from tests.app import press
 from tests.app.country import land
 from tests.app.federated import people

@@ -21,11 +21,10 @@ from explorer.errors import InputError
 class Running:
     """A server in this process; ``visit`` runs beside its loop and ends it."""
 
-    def __init__(self) -> None:
+    def __init__(self, **more) -> None:
         self.said: list[str] = []
-        self.server = serve(
-            "madeup", port=0, open=False, warm=False, start=False, side=256, say=self.said.append
-        )
+        quiet = {"open": False, "warm": False, "start": False, "say": self.said.append}
+        self.server = serve("madeup", port=0, side=256, **quiet, **more)
         self.url = f"127.0.0.1:{self.server.port}"
         self.server.start()
 
@@ -34,13 +33,17 @@ class Running:
         self.server.io_loop.run_sync(visit, timeout=120)
 
     async def get(self, path: str = "", **headers: str):
-        client = AsyncHTTPClient()
-        url = f"http://{self.url}/{path}"
-        return await client.fetch(url, raise_error=False, headers=headers, request_timeout=60)
+        return await self.ask(path, headers=headers, follow_redirects=True)
 
-    async def document(self, token: str, path: str = "") -> str | None:
+    async def ask(self, path: str, **more):
+        """The answer to a request, without following where it leads."""
+        more = {"follow_redirects": False, "request_timeout": 60, **more}
+        return await AsyncHTTPClient().fetch(f"http://{self.url}/{path}", raise_error=False, **more)
+
+    async def document(self, token: str, path: str = "", cookie: str = "") -> str | None:
         """What a websocket with this token gets, from "ACK" on; None when it is refused."""
-        request = HTTPRequest(f"ws://{self.url}/{path}ws", headers={"Origin": f"http://{self.url}"})
+        headers = {"Origin": f"http://{self.url}", "Cookie": cookie}
+        request = HTTPRequest(f"ws://{self.url}/{path}ws", headers=headers)
         try:
             socket = await websocket_connect(request, subprotocols=["bokeh", token])
         except HTTPClientError:

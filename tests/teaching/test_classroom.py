@@ -1,4 +1,4 @@
-"""Classes: codes nobody guesses, everything bounded, nothing lost between threads."""
+"""A class: everything bounded, nothing lost between threads."""
 
 import threading
 
@@ -6,7 +6,7 @@ import pytest
 
 from explorer.errors import InputError
 from explorer.teaching import classroom
-from explorer.teaching.classroom import ClassRooms, spaced, tidy
+from explorer.teaching.classrooms import ClassRooms
 from explorer.teaching.pool import Answer, Question, QuestionSettings
 from tests.helpers import city
 
@@ -45,84 +45,6 @@ def asked(rooms):
 
 def nothing() -> None:
     """What a participant who looks elsewhere does."""
-
-
-def test_codes_are_long_random_and_cannot_be_misread(rooms) -> None:
-    codes = {rooms.create().code for _ in range(classroom.MOST_CLASSES)}
-    assert len(codes) == classroom.MOST_CLASSES
-    assert all(len(code) == 8 and set(code) <= set(classroom.CHARACTERS) for code in codes)
-    assert not set("IO01LSB58Z2U") & set(classroom.CHARACTERS)
-    # All guesses of a day against as many classes as there can be.
-    guesses = classroom.GUESSES + classroom.GUESSES_A_SECOND * 86_400
-    hit = guesses * classroom.MOST_CLASSES / len(classroom.CHARACTERS) ** classroom.LENGTH
-    assert hit < 1e-4
-
-
-def test_a_code_is_found_however_it_is_typed(rooms) -> None:
-    room = rooms.create()
-    for typed in (room.code, room.code.lower(), f" {spaced(room.code)} ", "-".join(room.code)):
-        assert rooms.find(typed) is room
-    assert tidy(spaced(room.code)) == room.code
-
-
-@pytest.mark.parametrize("typed", ["", "AAAAAAAA", "x" * 10_000, None, 7, [1], {"a": 1}, "é\0"])
-def test_a_wrong_code_is_one_sentence(rooms, typed) -> None:
-    rooms.create()
-    with pytest.raises(InputError, match="no class with this code"):
-        rooms.find(typed)
-
-
-def test_guesses_are_slowed_down_and_right_codes_do_not_count(rooms, clock) -> None:
-    room = rooms.create()
-    for _ in range(3 * classroom.GUESSES):
-        rooms.find(room.code)
-    for _ in range(classroom.GUESSES):
-        with pytest.raises(InputError, match="no class"):
-            rooms.find("AAAAAAAA")
-    for _ in range(5):
-        with pytest.raises(InputError, match="wait"):
-            rooms.find(room.code)
-        with pytest.raises(InputError, match="wait"):
-            rooms.back(room.key)
-    clock.now += 1
-    assert rooms.find(room.code) is room
-
-
-def test_the_teachers_key_leads_back_and_a_code_does_not(rooms) -> None:
-    room = rooms.create()
-    assert rooms.back(room.key) is room
-    assert len(room.key) >= 32
-    for key in (room.code, "", None):
-        with pytest.raises(InputError, match="over"):
-            rooms.back(key)
-
-
-def test_classes_are_bounded_and_empty_ones_make_room(rooms, clock) -> None:
-    held = [rooms.create() for _ in range(classroom.MOST_CLASSES)]
-    held[0].enter(nothing)
-    with pytest.raises(InputError, match="classes on this server"):
-        rooms.create()
-    clock.now += classroom.EMPTY + 1
-    rooms.create()
-    assert rooms.find(held[0].code) is held[0]
-    assert held[1].look().closed
-
-
-def test_an_idle_class_is_forgotten_and_a_busy_one_is_not(rooms, clock) -> None:
-    idle, busy = asked(rooms), asked(rooms)
-    who = busy.enter(nothing)
-    told = []
-    idle.enter(lambda: told.append(1))
-    clock.now += classroom.IDLE - 1
-    busy.answer(who, 1, Answer(5, 1))
-    clock.now += 2
-    with pytest.raises(InputError):
-        rooms.find(idle.code)
-    assert rooms.find(busy.code) is busy
-    assert len(rooms) == 1
-    assert len(told) == 2  # of entering, and of the end
-    with pytest.raises(InputError, match="over"):
-        idle.enter(nothing)
 
 
 def test_seats_are_bounded_and_given_back(rooms) -> None:

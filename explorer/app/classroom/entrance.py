@@ -23,23 +23,35 @@ class Entrance:
     ----------
     join : called with the code that was typed
     create : called for a new class
+    alone : whether the server has no other page, which would show the truth
     """
 
-    def __init__(self, join: Callable[[str], None], create: Callable[[], None]) -> None:
+    def __init__(
+        self, join: Callable[[str], None], create: Callable[[], None], alone: bool = False
+    ) -> None:
         text = words("classroom")
         self.code = ui.TextInput(label="Class code", max_length=40, size="small", **field(220))
         self.code.param.watch(lambda _event: self._typed(), "enter_pressed")
         self._join = join
         self.join_button = button("Join", self._typed, strong=True)
         self.create_button = button("Create a class", create)
+        # In a row of its own: in a column the field would grow downwards.
+        self._join_half = _half("Take part", text["Join"], ui.wrapping(self.code, self.join_button))
+        others = "" if alone else f" {text['Others']}"
+        self._teach_half = _half("Teach", f"{text['Teach']}{others}", self.create_button)
+        self._sign_in = _half("Teach", text["Sign in"])
         self.view = pn.Row(
-            # In a row of its own: in a column the field would grow downwards.
-            _half("Take part", text["Join"], ui.wrapping(self.code, self.join_button)),
-            _half("Teach", text["Teach"], self.create_button),
+            self._join_half,
+            self._teach_half,
             sizing_mode="stretch_width",
             styles={"flex-wrap": "wrap", "gap": "16px 40px", "align-items": "flex-start"},
             margin=(10, 0),
         )
+
+    def teach(self, allowed: bool, sign_in: bool = False) -> None:
+        """Offer to create a class or not; whoever may ``sign_in`` for it is led there."""
+        others = [self._teach_half] if allowed else [self._sign_in] if sign_in else []
+        self.view.objects = [self._join_half, *others]
 
     def _typed(self) -> None:
         # The letters of a code arrive one by one; `value` waits for the field to be left.

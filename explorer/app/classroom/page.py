@@ -12,6 +12,7 @@ from explorer.app.classroom.entrance import MOST_TRIES, Entrance
 from explorer.app.classroom.participant import ParticipantView
 from explorer.app.classroom.projector import ProjectorView
 from explorer.app.classroom.teacher import TeacherView
+from explorer.app.classroom.teaching import Teachers
 from explorer.app.kit import ui
 from explorer.app.kit.cookie import Cookie
 from explorer.app.kit.html import put
@@ -21,10 +22,12 @@ from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.reach import Reach
 from explorer.app.kit.words import words
+from explorer.app.work.addresses import own_address
 from explorer.app.work.document import when_loaded
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
-from explorer.teaching.classroom import IDLE, ClassRoom, ClassRooms
+from explorer.teaching.classroom import ClassRoom
+from explorer.teaching.classrooms import IDLE, ClassRooms
 
 #: The classes of this server, shared by all visitors of the process.
 ROOMS = ClassRooms()
@@ -51,6 +54,8 @@ class ClassResult(AppPage):
         Where classes are kept; without it all pages of this process share theirs.
     reach : Reach, optional
         How others come to the server; without it nobody can be invited by an address.
+    teachers : Teachers, optional
+        Who may create a class, on a server that has this page alone; without it everybody may.
     """
 
     KEY = "classroom"
@@ -65,6 +70,7 @@ class ClassResult(AppPage):
         links: Sequence[Link] = (),
         rooms: ClassRooms | None = None,
         reach: Reach | None = None,
+        teachers: Teachers | None = None,
     ) -> None:
         super().__init__(links)
         self._side, self._reach = side, reach
@@ -73,9 +79,12 @@ class ClassResult(AppPage):
         self._city = cities.find(str(city or next(iter(self._catalogue.values())))).key
         if side not in (256, 512, 1024):
             raise InputError(f"The grid's side is {str(side)[:40]!r}: choose 256, 512 or 1024.")
-        self.entrance = Entrance(self.join, self.create)
+        self._teachers = teachers
+        self.entrance = Entrance(self.join, self.create, alone=teachers is not None)
         self.view: TeacherView | ParticipantView | ProjectorView | None = None
-        self._tries = 0
+        self._tries, self._address = 0, own_address()
+        self._may_teach = teachers is None or teachers.admit(_argument("teach"))
+        self._offer()
         self._cookie = Cookie()
         self._badge: Any = None
         self._stage = column(self.entrance.view)
@@ -95,10 +104,16 @@ class ClassResult(AppPage):
 
     @classmethod
     def served(
-        cls, links: Sequence[Link], *, city: Any = None, reach: Reach | None = None, **_: Any
+        cls,
+        links: Sequence[Link],
+        *,
+        city: Any = None,
+        reach: Reach | None = None,
+        teachers: Teachers | None = None,
+        **_: Any,
     ) -> Self:
         """The page of one visitor."""
-        return cls(city, links=links, reach=reach)
+        return cls(city, links=links, reach=reach, teachers=teachers)
 
     def page(self) -> ui.Page:
         """The page with its bar, whose badge says what this visitor's screen holds."""
@@ -109,11 +124,15 @@ class ClassResult(AppPage):
 
     def join(self, code: str) -> None:
         """Take part in the class with this code."""
-        self._enter(lambda: self._rooms.find(code), self._as_participant)
+        self._enter(lambda: self._rooms.find(code, self._address), self._as_participant)
 
     def create(self) -> None:
         """Create a class and teach it."""
-        self._enter(self._rooms.create, self._as_teacher)
+        # A client can press what is not shown.
+        if not self._may_teach:
+            self.message.refuse("On this server only its teacher can create a class.")
+            return
+        self._enter(lambda: self._rooms.create(self._address), self._as_teacher)
 
     def close(self) -> None:
         """Leave the class: the visit has ended."""
@@ -127,10 +146,12 @@ class ClassResult(AppPage):
         ``?class=CODE&view=projector`` is for the wall.
         """
         code, key = _argument("class"), _argument("teach")
+        if key and self._teachers is not None and self._teachers.is_key(key):
+            return
         if key:
-            self._enter(lambda: self._rooms.back(key), self._as_teacher)
+            self._enter(lambda: self._rooms.back(key, self._address), self._as_teacher)
         elif code and _argument("view") == "projector":
-            self._enter(lambda: self._rooms.find(code), self._as_projector)
+            self._enter(lambda: self._rooms.find(code, self._address), self._as_projector)
         elif code:
             self.join(code)
 
@@ -185,7 +206,14 @@ class ClassResult(AppPage):
     def _why_not(self) -> str:
         return "" if self._reach is None else self._reach.why_not
 
+    def _offer(self) -> None:
+        """Offer at the entrance what this visitor may do."""
+        sign_in = self._teachers is not None and self._teachers.sign_in
+        self.entrance.teach(self._may_teach, sign_in)
+
     def _as_teacher(self, room: ClassRoom) -> None:
+        # Who has created a class had the server's key.
+        self._may_teach |= self._teachers is not None and not self._teachers.sign_in
         self.view = TeacherView(
             room,
             self._catalogue,
@@ -216,7 +244,10 @@ class ClassResult(AppPage):
         self._stage.objects = [self.entrance.view]
         self._about.visible = True
         self._put_badge(NO_COUNTS)
-        _address()
+        self._offer()
+        # A teacher's reload leads back to where a class can be created.
+        key = self._teachers.key if self._teachers is not None and self._may_teach else ""
+        _address(**({"teach": key} if key else {}))
         self.message.inform("The class is over.")
 
 

@@ -19,7 +19,8 @@ from explorer.app.kit.words import words
 from explorer.app.work.job import Job
 from explorer.app.work.polling import Pulse
 from explorer.errors import InputError
-from explorer.teaching.classroom import ClassRoom, spaced
+from explorer.teaching.classroom import ClassRoom
+from explorer.teaching.codes import spaced
 from explorer.teaching.pool import Answer, Question
 
 #: Seconds between two showings of what others do; one's own answer is shown at once.

@@ -14,7 +14,8 @@ from explorer.app.kit.html import put
 from explorer.app.kit.prose import chart_pane, column
 from explorer.app.kit.reach import qr_code
 from explorer.app.work.polling import Pulse
-from explorer.teaching.classroom import ClassRoom, Snapshot, spaced
+from explorer.teaching.classroom import ClassRoom, Snapshot
+from explorer.teaching.codes import spaced
 from explorer.views.teaching.pooled import Bars, PooledChart, pooled_legend
 
 #: Seconds between two showings; pixels of the chart, and of its figures for the last row.

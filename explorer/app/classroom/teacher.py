@@ -26,7 +26,8 @@ from explorer.app.work.background import Background
 from explorer.app.work.polling import Pulse
 from explorer.errors import InputError
 from explorer.teaching.answers_file import answers_csv
-from explorer.teaching.classroom import ClassRoom, spaced
+from explorer.teaching.classroom import ClassRoom
+from explorer.teaching.codes import spaced
 from explorer.teaching.pool import Question, QuestionSettings
 
 #: Seconds between two showings of the answers.

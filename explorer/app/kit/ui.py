@@ -11,6 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.gathered import gather_changes
 from explorer.app.kit.late_values import show_late_values
 from explorer.app.kit.later import after
 from explorer.app.kit.menu_roles import mend_menus
@@ -98,11 +99,12 @@ class _Quick:
     """Answers a single change at once, and gathers the many changes of a drag.
 
     Panel waits 50 ms after every change. For a key press that is pure delay; for a drag some delay
-    is right, since handling thirty events a second costs the picture two frames a second.
+    is right, since handling thirty events a second costs the picture two frames a second. The
+    browser gathers for as long again, see `gather_changes`.
     """
 
     #: ms after which a change counts as a single one, and ms to gather otherwise.
-    single, gather = 150, 40
+    single, gather = 150, 20
     _changed_at = 0.0
 
     @property
@@ -252,6 +254,7 @@ class Page(pmui.Page):
         mend_tables()
         mend_menus()
         show_late_values()
+        gather_changes()
         if self.sidebar and self.sidebar_open:
             close_drawer_when_narrow()
         with pn.util.edit_readonly(self):

@@ -8,14 +8,18 @@ moved to this computer's address (DNS rebinding) asks by its own.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+import logging
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, ErrorHandler, OutputTransform, RequestHandler
 
+from explorer.app.work.addresses import address_of
 from explorer.app.work.limits import Entrance, Later
+from explorer.app.work.plain_pages import Refused
 
+_LOG = logging.getLogger(__name__)
 #: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
 #: modules of blobs; nothing comes from another place, and no plug-in and no other base address.
 POLICY = {
@@ -41,7 +45,18 @@ HEADERS = {
 _ELSEWHERE = "/autoload.js"
 
 
-def guard(server: Any, hosts: Collection[str], pages: Collection[str]) -> None:
+#: What answers a request in place of what it asks for, with its arguments; None for nothing.
+Gate = Callable[[HTTPServerRequest], tuple[type[RequestHandler], dict[str, Any]] | None]
+
+
+def guard(
+    server: Any,
+    hosts: Collection[str],
+    pages: Collection[str],
+    gates: Sequence[Gate] = (),
+    *,
+    proxied: bool = False,
+) -> None:
     """Let a server answer its own names alone, with `HEADERS`, and not too many at a time.
 
     Parameters
@@ -49,25 +64,46 @@ def guard(server: Any, hosts: Collection[str], pages: Collection[str]) -> None:
     server : of Bokeh, not yet started
     hosts : "name:port", or "name" for the ports 80 and 443; in small letters
     pages : paths, such as "explore" and "/", each of which makes a session
+    gates : each says what answers a request in place of what it asks for, if anything does
+    proxied : whether a proxy in front says where visitors are, see `address_of`
     """
     application: Application = server._tornado
     paths = {page.strip("/") for page in pages}
     entrance = Entrance(lambda: sessions(server))
     application.transforms.append(_Said)
+    application.settings["log_function"] = _write_faults
     find = application.find_handler
 
     def own(request: HTTPServerRequest, **more: Any) -> Any:
+        # From here on it is what everything that counts knows of a visitor.
+        request.remote_ip = address_of(request, proxied)
         refused = 421 if request.host.lower() not in hosts else 0
         if request.path.endswith(_ELSEWHERE):
             refused = 403
-        page = request.path.strip("/") in paths
-        if page and not refused and not entrance.admits(request.remote_ip or ""):
-            return application.get_handler_delegate(request, Later)
         if refused:
             return application.get_handler_delegate(request, ErrorHandler, {"status_code": refused})
+        for gate in gates:
+            answer = gate(request)
+            if answer is not None:
+                return application.get_handler_delegate(request, *answer)
+        page = request.path.strip("/") in paths
+        if page and not entrance.admits(request.remote_ip):
+            return application.get_handler_delegate(request, Later)
         return find(request, **more)
 
     application.find_handler = own  # type: ignore[method-assign]
+
+
+def shut(paths: Collection[str], sentence: str) -> Gate:
+    """A gate that nobody passes: pages, with all that is below them, that are not to be had."""
+    closed = {path.strip("/") for path in paths}
+
+    def gate(request: HTTPServerRequest) -> tuple[type[RequestHandler], dict[str, Any]] | None:
+        if request.path.strip("/").partition("/")[0] not in closed:
+            return None
+        return Refused, {"status": 403, "title": "Not on this server", "sentence": sentence}
+
+    return gate
 
 
 def sessions(server: Any) -> int:
@@ -88,6 +124,15 @@ def health(ask: Callable[[], dict[str, float]]) -> tuple[str, type[RequestHandle
             self.write(json.dumps(ask()))
 
     return "/health", Health
+
+
+def _write_faults(handler: RequestHandler) -> None:
+    """Write into the log what went wrong here, and not whatever a visitor asks for in vain.
+
+    One client could fill a disk with that, and an address may hold a teacher's key.
+    """
+    if handler.get_status() >= 500:
+        _LOG.error("%d %s %s", handler.get_status(), handler.request.method, handler.request.path)
 
 
 class _Said(OutputTransform):

@@ -3,73 +3,29 @@
 Opening a page costs about a second of a processor, so an address may open a few at once and then
 two a second, and there are no more sessions than the memory bears: who comes beyond that gets a
 small page that tries again by itself. Messages of one connection are not refused but waited with,
-before they are read on: who sends too many waits for their own, and nobody else does.
+before they are read on: who sends too many waits for their own, and nobody else does. Who sends
+one that no browser sends is not listened to any more.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 from bokeh.server.views.ws import WSHandler
 from tornado.web import RequestHandler
 
 from explorer.app.work.ending import ENDING
+from explorer.app.work.intake import Intake, TooLarge, kind_of
+from explorer.grid.allowance import Buckets
 
 #: Pages an address may open at once and a second; a class in one room may share an address.
 AT_ONCE, A_SECOND = 12, 2.0
 #: Sessions of all visitors; one takes 6 to 30 MB.
 MOST_SESSIONS = 150
-#: Parts of messages a second and at once. A message has three parts, five with an array: a quick
-#: drag sends sixty messages a second.
-PARTS, PARTS_AT_ONCE = 240.0, 600
-#: Bytes a second and at once, for uploads.
-BYTES, BYTES_AT_ONCE = 8e6, 64e6
 #: Seconds after which the page for who comes too late asks again.
 AGAIN = 4
-
-
-class Bucket:
-    """An allowance that fills up again: ``rate`` a second, at most ``size``."""
-
-    def __init__(self, rate: float, size: float) -> None:
-        self.rate, self.size = rate, size
-        self._left, self._at = size, time.monotonic()
-
-    def take(self, amount: float = 1.0) -> float:
-        """Take so much; returns the seconds until there was enough, 0 where there is."""
-        now = time.monotonic()
-        self._left = min(self.size, self._left + (now - self._at) * self.rate)
-        self._at = now
-        self._left -= amount
-        return max(0.0, -self._left / self.rate)
-
-    def has(self, amount: float = 1.0) -> bool:
-        """Whether there is so much, which is taken; else nothing is."""
-        if self.take(amount) > 0:
-            self._left += amount
-            return False
-        return True
-
-
-class Buckets:
-    """A bucket for each of the last ``most`` keys."""
-
-    def __init__(self, rate: float, size: float, most: int = 10_000) -> None:
-        self._rate, self._size, self._most = rate, size, most
-        self._of: OrderedDict[Hashable, Bucket] = OrderedDict()
-
-    def __getitem__(self, key: Hashable) -> Bucket:
-        bucket = self._of.get(key)
-        if bucket is None:
-            bucket = self._of[key] = Bucket(self._rate, self._size)
-            if len(self._of) > self._most:
-                self._of.popitem(last=False)
-        self._of.move_to_end(key)
-        return bucket
 
 
 class Entrance:
@@ -115,15 +71,15 @@ def slow_down_floods() -> bool:
         return False
 
     async def on_message(self: Any, fragment: str | bytes) -> None:
-        buckets = self.__dict__.get("_explorer_buckets")
-        if buckets is None:
-            buckets = self._explorer_buckets = (
-                Bucket(PARTS, PARTS_AT_ONCE),
-                Bucket(BYTES, BYTES_AT_ONCE),
-            )
-        parts, size = buckets
+        intake = self.__dict__.get("_explorer_intake")
+        if intake is None:
+            intake = self._explorer_intake = Intake(self.request.remote_ip or "")
+        try:
+            wait = intake.wait(fragment, kind_of(self))
+        except TooLarge:
+            self.close(1009, "This message is too large")
+            return
         # Tornado reads a connection's next part when this one has been dealt with.
-        wait = max(parts.take(), size.take(len(fragment)))
         if wait > 0:
             await asyncio.sleep(min(wait, 5.0))
         await plain(self, fragment)

@@ -16,10 +16,13 @@ from explorer.app.classroom.participant import ParticipantView
 from explorer.app.classroom.projector import ProjectorView
 from explorer.app.classroom.sentences import about_answers, about_own, about_question, answer_tables
 from explorer.app.classroom.teacher import TeacherView
+from explorer.app.classroom.teaching import Teachers
 from explorer.app.curator.data import load_city
 from explorer.app.kit.reach import Reach
 from explorer.errors import InputError
-from explorer.teaching.classroom import ClassRooms, spaced
+from explorer.teaching import classrooms
+from explorer.teaching.classrooms import ClassRooms
+from explorer.teaching.codes import spaced
 from explorer.teaching.pool import Answer, Pool, Question, QuestionSettings
 from explorer.views.teaching.pooled import Bars, PooledChart, ends
 from tests.app.press import download, find, press, text
@@ -117,6 +120,27 @@ def test_a_wrong_code_is_a_sentence_and_twenty_are_enough(rooms) -> None:
     assert one.view is None
 
 
+def test_the_address_of_a_visitor_is_what_classes_are_counted_by(rooms, monkeypatch) -> None:
+    where = ["192.0.2.7"]
+    monkeypatch.setattr("explorer.app.classroom.page.own_address", lambda: where[0])
+    for _ in range(classrooms.MOST_OF_ONE):
+        page(rooms).create()
+    one = page(rooms)
+    one.create()
+    assert "classes from your address" in texts(one)
+    for _ in range(classrooms.GUESSES // 20 + 1):
+        guesser = page(rooms)
+        for _ in range(20):
+            guesser.join("AAAAAAAA")
+    assert "wait" in texts(guesser)
+    where[0] = "192.0.2.8"
+    other = page(rooms)
+    other.join("AAAAAAAA")
+    assert "no class with this code" in texts(other)
+    other.create()
+    assert isinstance(other.view, TeacherView)
+
+
 def test_a_new_question_forgets_and_the_end_leads_back(rooms) -> None:
     teacher, room = teach(rooms)
     pupil = join(rooms, room.code)
@@ -155,6 +179,63 @@ def test_a_teacher_comes_back_with_the_key(rooms, monkeypatch) -> None:
     again = page(rooms)
     assert isinstance(again.view, TeacherView)
     assert "How many people" in texts(again)
+
+
+# A class alone: who may teach.
+
+
+def came_by(monkeypatch, **query: str) -> None:
+    """Let the next pages be opened with these arguments in their address."""
+    address = {name: [value.encode()] for name, value in query.items()}
+    monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: address))
+
+
+def test_without_the_servers_key_nobody_creates_a_class(rooms, monkeypatch) -> None:
+    teachers = Teachers.by_key()
+    for typed in ({}, {"teach": "wrong"}, {"teach": ""}, {"class": teachers.key}):
+        came_by(monkeypatch, **typed)
+        one = page(rooms, teachers=teachers)
+        assert "Take part" in texts(one)
+        assert "Teach" not in texts(one)
+        assert one.entrance.create_button not in one.body.select()
+        # A client may press what it has not been sent.
+        one.create()
+        assert "only its teacher" in texts(one)
+        assert one.view is None
+    assert len(rooms) == 0
+    assert teachers.key not in repr(teachers)
+
+
+def test_a_teacher_has_the_servers_key_and_after_a_class_again(rooms, monkeypatch) -> None:
+    teachers = Teachers.by_key()
+    came_by(monkeypatch, teach=teachers.key)
+    teacher = page(rooms, teachers=teachers)
+    assert "Create a class, show its code" in texts(teacher)
+    assert "other pages of this server" not in texts(teacher), "there are none"
+    teacher.create()
+    room = teacher.view.room
+    # A reload comes with the key of the class.
+    came_by(monkeypatch, teach=room.key)
+    again = page(rooms, teachers=teachers)
+    assert isinstance(again.view, TeacherView)
+    rooms.close(room)
+    assert "Create a class, show its code" in texts(again)
+    again.create()
+    assert isinstance(again.view, TeacherView)
+
+
+def test_a_teacher_signs_in_where_there_are_passwords(rooms, monkeypatch) -> None:
+    teachers = Teachers.who_sign_in()
+    came_by(monkeypatch, teach="")
+    one = page(rooms, teachers=teachers)
+    assert "./login?next=class" in texts(one)
+    one.create()
+    assert len(rooms) == 0
+    monkeypatch.setattr("explorer.app.classroom.teaching.own_name", lambda: "ada")
+    teacher = page(rooms, teachers=teachers)
+    assert "sign in" not in texts(teacher)
+    teacher.create()
+    assert isinstance(teacher.view, TeacherView)
 
 
 def test_bad_choices_are_refused_before_anything_starts() -> None:

@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
+from types import SimpleNamespace
 
 import pytest
 from bokeh.server.views.ws import WSHandler
 
+from explorer.app.work import intake
 from explorer.app.work import limits as module
 from explorer.app.work.faults import QUIET, Brief, Left
-from explorer.app.work.limits import Bucket, Buckets, Entrance
+from explorer.app.work.limits import Entrance
 
 
 @pytest.fixture
@@ -20,36 +22,9 @@ def clock(monkeypatch):
             return self.now
 
     one = Clock()
-    monkeypatch.setattr(module, "time", one)
+    monkeypatch.setattr("explorer.grid.allowance.time", one)
     monkeypatch.setattr("explorer.app.work.faults.time", one)
     return one
-
-
-def test_a_bucket_fills_up_again_and_not_beyond_its_size(clock) -> None:
-    bucket = Bucket(rate=2, size=4)
-    assert [bucket.has() for _ in range(5)] == [True] * 4 + [False]
-    clock.now += 0.5
-    assert bucket.has()
-    assert not bucket.has()
-    clock.now += 3600
-    assert [bucket.has() for _ in range(5)] == [True] * 4 + [False]
-
-
-@pytest.mark.usefixtures("clock")
-def test_what_is_taken_in_advance_is_waited_for() -> None:
-    bucket = Bucket(rate=10, size=5)
-    assert [bucket.take() for _ in range(8)] == [0] * 5 + [0.1, 0.2, pytest.approx(0.3)]
-
-
-@pytest.mark.usefixtures("clock")
-def test_addresses_do_not_share_an_allowance_and_old_ones_are_forgotten() -> None:
-    each = Buckets(rate=1, size=1, most=2)
-    assert each["a"].has()
-    assert not each["a"].has()
-    assert each["b"].has()
-    each["a"], each["c"]
-    assert not each["a"].has(), "it was asked for last"
-    assert each["b"].has(), "it was forgotten, and begins anew"
 
 
 def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
@@ -68,10 +43,15 @@ def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
 def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
     waited: dict[str, float] = {}
     read: list[str] = []
+    closed: list[int] = []
 
     class Connection(WSHandler):
         def __init__(self, name: str) -> None:
-            self.name = name
+            self.name, self.receiver = name, None
+            self.request = SimpleNamespace(remote_ip="192.0.2.7")
+
+        def close(self, code, _reason) -> None:
+            closed.append(code)
 
     async def plain(self, _fragment) -> None:
         read.append(self.name)
@@ -85,18 +65,18 @@ def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
     one, other = Connection("one"), Connection("other")
 
     async def visit() -> None:
-        for _ in range(module.PARTS_AT_ONCE):
+        for _ in range(intake.MESSAGES_AT_ONCE):
             await one.on_message("x")
         assert not waited
         await one.on_message("x")
-        assert waited.pop("seconds") == pytest.approx(1 / module.PARTS)
+        assert waited.pop("seconds") == pytest.approx(1 / intake.MESSAGES)
         await other.on_message("x")
         assert not waited
-        await other.on_message(b"x" * int(module.BYTES_AT_ONCE + module.BYTES))
-        assert waited["seconds"] == pytest.approx(1, abs=0.01)
+        await other.on_message("x" * 10_000_000)
 
     asyncio.run(visit())
-    assert len(read) == module.PARTS_AT_ONCE + 3, "nothing is lost"
+    assert len(read) == intake.MESSAGES_AT_ONCE + 2, "nothing is lost but what is too large"
+    assert closed == [1009]
 
 
 def fault(line: Brief, error: BaseException) -> logging.LogRecord | None:

@@ -1,0 +1,227 @@
+"""Signing in: who has not is let to no page, no websocket and no file of the server.
+
+The gate stands before every way into the server, so that none can be forgotten. (Panel's provider
+guards its pages alone, reads the file at each try, has no limit, and its page loads from elsewhere,
+which ours may not.) Who is signed in is said by a cookie that is signed with a secret of this
+server, made at its start: it proves itself, and nothing is kept here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import math
+import re
+import secrets
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import quote
+
+from tornado.httputil import HTTPServerRequest
+from tornado.web import RequestHandler, create_signed_value, decode_signed_value
+
+from explorer.app.work.addresses import NAME
+from explorer.app.work.passwords import MOST_CHARACTERS, Passwords
+from explorer.app.work.plain_pages import Refused, plain_page
+from explorer.grid.allowance import Buckets
+
+#: Days that a sign-in lasts: a day of work.
+DAYS = 0.5
+#: Wrong passwords of an address for one name at once, and a second; and for all names together.
+TRIES, TRIES_A_SECOND = 10, 1 / 6
+ALL_TRIES, ALL_TRIES_A_SECOND = 60, 1.0
+#: Where to go afterwards: a page of this server and what it is asked for, nowhere else.
+_NEXT = re.compile(r"[A-Za-z0-9_-]{0,40}(\?[!-\[\]-~]{0,8000})?")
+_OPEN = ("login", "logout", "health", "favicon.ico")
+_Way = tuple[type[RequestHandler], dict[str, Any]]
+
+
+class SignIn:
+    """The gate of one server.
+
+    Parameters
+    ----------
+    passwords : names and passwords
+    port : of the server; a browser's cookies are those of all ports of a host
+    pages : paths that lead to the form where nobody is signed in; elsewhere one is refused
+    open_to_all : pages that need no password, with all that is below them
+    """
+
+    def __init__(
+        self,
+        passwords: Passwords,
+        port: int,
+        pages: Collection[str],
+        open_to_all: Collection[str] = (),
+    ) -> None:
+        self._passwords = passwords
+        self._cookie = f"explorer-user-{port}"
+        self._secret = secrets.token_urlsafe(32)
+        self._pages = {page.strip("/") for page in pages}
+        self._open = {*_OPEN, *(page.strip("/") for page in open_to_all)}
+        if "" in self._open:
+            # The websocket of the page at the root.
+            self._open.add("ws")
+        self._tries = Buckets(TRIES_A_SECOND, TRIES)
+        self._all_tries = Buckets(ALL_TRIES_A_SECOND, ALL_TRIES)
+        # A hash takes 32 MB: one at a time.
+        self._one = asyncio.Lock()
+
+    @property
+    def cookie(self) -> str:
+        """Its name."""
+        return self._cookie
+
+    @property
+    def routes(self) -> list[tuple[str, type[RequestHandler], dict[str, Any]]]:
+        """Routes of the form and of leaving."""
+        return [("/login", _Login, {"gate": self}), ("/logout", _Logout, {"gate": self})]
+
+    def name(self, request: HTTPServerRequest) -> str:
+        """Who is signed in by a request's cookies; "" for nobody."""
+        sent = request.cookies.get(self._cookie)
+        value = sent.value if sent is not None else ""
+        found = decode_signed_value(self._secret, self._cookie, value, max_age_days=DAYS)
+        return found.decode() if found else ""
+
+    def refusal(self, request: HTTPServerRequest) -> _Way | None:
+        """What answers a request in place of what it asks for; None where it may have that."""
+        path, name = request.path.strip("/"), self.name(request)
+        setattr(request, NAME, name)
+        if name or {path, path.partition("/")[0]} & self._open:
+            return None
+        asks_page = path in self._pages and request.method in ("GET", "HEAD")
+        if asks_page and request.headers.get("Upgrade", "").lower() != "websocket":
+            query = f"?{request.query}" if request.query else ""
+            return _ToForm, {"next": f"{path}{query}"}
+        sentence = "Sign in first: open a page of this server."
+        return Refused, {"status": 403, "title": "Not signed in", "sentence": sentence}
+
+    async def proves(self, name: str, password: str, address: str) -> float | None:
+        """Try a password: 0 where it is right, None where not, else seconds until it may be."""
+        tries = (self._tries[address, name], self._all_tries[address])
+        for taken, bucket in enumerate(tries):
+            wait = bucket.wait()
+            if wait > 0:
+                for each in tries[:taken]:
+                    each.take(-1)
+                return wait
+        async with self._one:
+            right = await asyncio.to_thread(self._passwords.right, name, password)
+        if not right:
+            return None
+        # What is right is no try.
+        for bucket in tries:
+            bucket.take(-1)
+        return 0.0
+
+    def let_in(self, handler: RequestHandler, name: str) -> None:
+        """Let the browser say who this is, by itself, and to this server alone."""
+        # What a visitor says of https can only make the own cookie useless.
+        said = handler.request.headers.get("X-Forwarded-Proto", handler.request.protocol)
+        handler.set_cookie(
+            self._cookie,
+            create_signed_value(self._secret, self._cookie, name).decode(),
+            max_age=int(DAYS * 86_400),
+            httponly=True,
+            # Lax and not Strict: a link in a letter opens the page it leads to.
+            samesite="Lax",
+            secure=said == "https",
+        )
+
+    def let_out(self, handler: RequestHandler) -> None:
+        """Let the browser forget who this was."""
+        handler.clear_cookie(self._cookie)
+
+
+class _Form(RequestHandler):
+    """What the pages about signing in have in common."""
+
+    def initialize(self, gate: SignIn) -> None:
+        """Keep the gate."""
+        self._gate = gate
+
+    def _go(self, place: str) -> None:
+        # Beside this page, wherever a proxy has put us; by "GET", whatever it was before.
+        self.set_status(303)
+        self.set_header("Location", f"./{place}")
+
+    def set_default_headers(self) -> None:
+        """Nobody keeps who is signed in."""
+        self.set_header("Cache-Control", "no-store")
+
+
+class _Login(_Form):
+    """The form."""
+
+    def get(self) -> None:
+        """Show it."""
+        self._show("")
+
+    async def post(self) -> None:
+        """Let in who knows the password."""
+        if self.request.headers.get("Sec-Fetch-Site", "none") in ("cross-site", "same-site"):
+            self._show("Sign in on this page.", 403)
+            return
+        name, password = (self.get_body_argument(each, "", strip=False) for each in _FIELDS)
+        name = name.strip()
+        found = await self._gate.proves(name, password, self.request.remote_ip or "")
+        if found is None:
+            self._show("This is not a name with its password.", 403)
+        elif found > 0:
+            self.set_header("Retry-After", str(math.ceil(found)))
+            self._show(f"Too many wrong passwords: wait {math.ceil(found)} s and try again.", 429)
+        else:
+            self._gate.let_in(self, name)
+            self._go(self._next)
+
+    @property
+    def _next(self) -> str:
+        wanted = self.get_argument("next", "")
+        return wanted if _NEXT.fullmatch(wanted) else ""
+
+    def _show(self, sentence: str, status: int = 200) -> None:
+        self.set_status(status)
+        said = f'<p role="alert"><b>{html.escape(sentence)}</b></p>' if sentence else ""
+        fields = "".join(
+            f'<p><label>{label}<br><input name="{name}" type="{kind}" autocomplete="{auto}" '
+            f'maxlength="{MOST_CHARACTERS}" required style="font: inherit"></label></p>'
+            for name, label, kind, auto in (
+                ("name", "Name", "text", "username"),
+                ("password", "Password", "password", "current-password"),
+            )
+        )
+        form = (
+            f'{said}<form method="post" action="./login">{fields}'
+            f'<input type="hidden" name="next" value="{html.escape(self._next)}">'
+            '<p><button style="font: inherit">Sign in</button></p></form>'
+        )
+        self.finish(plain_page("Sign in to the explorer", "", form))
+
+
+_FIELDS = ("name", "password")
+
+
+class _Logout(_Form):
+    """Leaving: the browser forgets, and pages that are open stay until they are closed."""
+
+    def get(self) -> None:
+        """Sign out."""
+        self._gate.let_out(self)
+        self._go("login")
+
+
+class _ToForm(RequestHandler):
+    """Leads to the form, and from there back."""
+
+    def initialize(self, next: str) -> None:
+        """Keep where to go afterwards."""
+        self._wanted = next
+
+    def prepare(self) -> None:
+        """Answer any method."""
+        self.set_status(303)
+        self.set_header("Cache-Control", "no-store")
+        wanted = f"?next={quote(self._wanted, safe='')}" if self._wanted else ""
+        self.set_header("Location", f"./login{wanted}")
+        self.finish()

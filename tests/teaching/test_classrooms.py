@@ -1,0 +1,174 @@
+"""Classes of a server: nobody guesses a code, shuts a class for others, or takes all places."""
+
+import threading
+
+import pytest
+
+from explorer.app.classroom.entrance import MOST_TRIES
+from explorer.app.work import limits
+from explorer.errors import InputError
+from explorer.teaching import classrooms
+from explorer.teaching.classrooms import ClassRooms
+from explorer.teaching.codes import CHARACTERS, LENGTH, spaced, tidy
+from explorer.teaching.pool import Answer
+from tests.teaching.test_classroom import Clock, asked, nothing
+
+WRONG = "ACDEFGHK"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def rooms(clock) -> ClassRooms:
+    return ClassRooms(clock)
+
+
+def guess(rooms, tries, address="") -> list[str]:
+    """What wrong codes are told."""
+    said = []
+    for _ in range(tries):
+        with pytest.raises(InputError) as refused:
+            rooms.find(WRONG, address)
+        said.append(str(refused.value))
+    return said
+
+
+def test_codes_are_long_random_and_cannot_be_misread(rooms) -> None:
+    codes = {rooms.create().code for _ in range(classrooms.MOST_CLASSES)}
+    assert len(codes) == classrooms.MOST_CLASSES
+    assert all(len(code) == 8 and set(code) <= set(CHARACTERS) for code in codes)
+    assert not set("IO01LSB58Z2U") & set(CHARACTERS)
+    # All guesses that an address has in a day, against as many classes as there can be.
+    guesses = (limits.AT_ONCE + limits.A_SECOND * 86_400) * MOST_TRIES
+    assert guesses * classrooms.MOST_CLASSES / len(CHARACTERS) ** LENGTH < 1e-3
+
+
+def test_a_code_is_found_however_it_is_typed(rooms) -> None:
+    room = rooms.create()
+    for typed in (room.code, room.code.lower(), f" {spaced(room.code)} ", "-".join(room.code)):
+        assert rooms.find(typed) is room
+    assert tidy(spaced(room.code)) == room.code
+
+
+@pytest.mark.parametrize("typed", ["", "AAAAAAAA", "x" * 10_000, None, 7, [1], {"a": 1}, "é\0"])
+def test_a_wrong_code_is_one_sentence(rooms, typed) -> None:
+    rooms.create()
+    with pytest.raises(InputError, match="no class with this code"):
+        rooms.find(typed)
+
+
+@pytest.mark.parametrize("address", ["", "192.0.2.7"])
+def test_a_right_code_and_the_key_are_never_refused_because_of_guesses(rooms, address) -> None:
+    room = rooms.create()
+    said = guess(rooms, classrooms.GUESSES + 5, address)
+    assert "no class" in said[classrooms.GUESSES - 1]
+    assert "wait 1 s" in said[-1]
+    with pytest.raises(InputError, match="wait"):
+        rooms.back("a wrong key", address)
+    # From where guesses come, and from elsewhere.
+    for where in (address, "192.0.2.8"):
+        assert rooms.find(room.code, where) is room
+        assert rooms.back(room.key, where) is room
+
+
+def test_one_address_uses_up_its_own_guesses_and_all_together_a_larger_number(rooms, clock) -> None:
+    room = rooms.create()
+    guess(rooms, 3 * classrooms.GUESSES, "192.0.2.7")
+    assert "no class" in guess(rooms, 1, "192.0.2.8")[0]
+    clock.now += 0.5
+    assert ["wait" in each for each in guess(rooms, 2, "192.0.2.7")] == [False, True]
+    for one in range(classrooms.ALL_GUESSES // 10):
+        guess(rooms, 10, f"198.51.100.{one}")
+    assert "wait" in guess(rooms, 1, "192.0.2.9")[0]
+    assert rooms.find(room.code, "192.0.2.9") is room
+
+
+def test_the_teachers_key_leads_back_and_a_code_does_not(rooms) -> None:
+    room = rooms.create()
+    assert rooms.back(room.key) is room
+    assert len(room.key) >= 32
+    for key in (room.code, "", None):
+        with pytest.raises(InputError, match="over"):
+            rooms.back(key)
+
+
+def test_classes_are_bounded_and_empty_ones_make_room(rooms, clock) -> None:
+    held = [rooms.create() for _ in range(classrooms.MOST_CLASSES)]
+    held[0].enter(nothing)
+    with pytest.raises(InputError, match="classes on this server"):
+        rooms.create()
+    clock.now += classrooms.EMPTY + 1
+    rooms.create()
+    assert rooms.find(held[0].code) is held[0]
+    assert held[1].look().closed
+
+
+def test_one_address_has_its_share_of_classes_and_leaves_room_for_others(rooms) -> None:
+    held = [rooms.create("192.0.2.7") for _ in range(classrooms.MOST_OF_ONE)]
+    for each in held:
+        each.enter(nothing, teacher=True)
+    with pytest.raises(InputError, match=f"There are {classrooms.MOST_OF_ONE} classes from your"):
+        rooms.create("192.0.2.7")
+    other = rooms.create("192.0.2.8")
+    assert rooms.find(other.code) is other
+    rooms.close(held[0])
+    rooms.create("192.0.2.7")
+
+
+def test_classes_that_nobody_is_in_or_has_come_to_make_room_for_ones_own(rooms, clock) -> None:
+    kept = rooms.create("192.0.2.8")
+    empty, unused, used, *more = (rooms.create("192.0.2.7") for _ in range(classrooms.MOST_OF_ONE))
+    for each in (unused, used, *more):
+        each.enter(nothing, teacher=True)
+    used.leave(used.enter(nothing))
+    clock.now += classrooms.EMPTY + 1
+    rooms.create("192.0.2.7").enter(nothing, teacher=True)
+    assert empty.look().closed
+    assert not unused.look().closed
+    with pytest.raises(InputError, match="close one of them"):
+        rooms.create("192.0.2.7")
+    clock.now += classrooms.UNUSED
+    rooms.create("192.0.2.7")
+    assert unused.look().closed
+    assert not used.look().closed, "somebody has been there"
+    assert not kept.look().closed, "it takes nobody's place"
+
+
+def test_an_idle_class_is_forgotten_and_a_busy_one_is_not(rooms, clock) -> None:
+    idle, busy = asked(rooms), asked(rooms)
+    who = busy.enter(nothing)
+    told = []
+    idle.enter(lambda: told.append(1))
+    clock.now += classrooms.IDLE - 1
+    busy.answer(who, 1, Answer(5, 1))
+    clock.now += 2
+    with pytest.raises(InputError):
+        rooms.find(idle.code)
+    assert rooms.find(busy.code) is busy
+    assert len(rooms) == 1
+    assert len(told) == 2  # of entering, and of the end
+    with pytest.raises(InputError, match="over"):
+        idle.enter(nothing)
+
+
+def test_threads_never_take_more_than_a_share(rooms) -> None:
+    made = []
+
+    def create() -> None:
+        for _ in range(20):
+            try:
+                room = rooms.create("192.0.2.7")
+            except InputError:
+                continue
+            room.enter(nothing, teacher=True)
+            made.append(room)
+
+    threads = [threading.Thread(target=create) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(made) == classrooms.MOST_OF_ONE

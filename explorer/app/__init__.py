@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 
 from explorer.app.kit import notebook_output
-from explorer.app.work import faults, limits, panel_patches, sessions
+from explorer.app.work import faults, limits, panel_patches, quick_models, quick_widgets, sessions
 
 if TYPE_CHECKING:
     from explorer.app.classroom.page import ClassResult
@@ -25,6 +25,8 @@ panel_patches.unindent_once()
 panel_patches.write_styles_together()
 panel_patches.keep_style_sheets()
 panel_patches.remember_defaults()
+quick_models.install()
+quick_widgets.install()
 panel_patches.handle_in_turn()
 panel_patches.hear_all()
 panel_patches.expect_models_sent_back()

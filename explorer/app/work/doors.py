@@ -15,6 +15,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, ErrorHandler, OutputTransform, RequestHandler
 
 from explorer.app.work.limits import Entrance, Later
+from explorer.app.work.shells import Shell, build_late
 
 #: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
 #: modules of blobs; nothing comes from another place, and no plug-in and no other base address.
@@ -55,6 +56,8 @@ def guard(server: Any, hosts: Collection[str], pages: Collection[str]) -> None:
     entrance = Entrance(lambda: sessions(server))
     application.transforms.append(_Said)
     find = application.find_handler
+    for context in application._applications.values():  # type: ignore[attr-defined]
+        build_late(context, entrance.full)
 
     def own(request: HTTPServerRequest, **more: Any) -> Any:
         refused = 421 if request.host.lower() not in hosts else 0
@@ -65,6 +68,11 @@ def guard(server: Any, hosts: Collection[str], pages: Collection[str]) -> None:
             return application.get_handler_delegate(request, Later)
         if refused:
             return application.get_handler_delegate(request, ErrorHandler, {"status_code": refused})
+        if page:
+            route = "/" + request.path.strip("/")
+            context = application._applications[route]  # type: ignore[attr-defined]
+            more = {"application_context": context, "bokeh_websocket_path": f"{route}/ws"}
+            return application.get_handler_delegate(request, Shell, more)
         return find(request, **more)
 
     application.find_handler = own  # type: ignore[method-assign]

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 import panel as pn
 
 from explorer.app.kit import notebook_output
-from explorer.app.work import faults, limits, panel_patches, sessions
+from explorer.app.work import (
+    faults,
+    limits,
+    panel_patches,
+    quick_models,
+    quick_widgets,
+    sessions,
+    unread,
+)
 
 if TYPE_CHECKING:
     from explorer.app.classroom.page import ClassResult
@@ -25,12 +33,15 @@ panel_patches.unindent_once()
 panel_patches.write_styles_together()
 panel_patches.keep_style_sheets()
 panel_patches.remember_defaults()
+quick_models.install()
+quick_widgets.install()
 panel_patches.handle_in_turn()
 panel_patches.hear_all()
 panel_patches.expect_models_sent_back()
 notebook_output.write_posters()
 sessions.refuse_chosen()
 limits.slow_down_floods()
+unread.drop_who_never_reads()
 faults.write_briefly()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True

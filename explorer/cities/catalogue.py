@@ -7,6 +7,7 @@ import re
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,7 @@ def cities() -> dict[str, City]:
     'Port Amber'
     """
     found = {"madeup": _made_up(), "nation": _nation()}
-    known = tomllib.loads((Path(__file__).parent / "cities.toml").read_text("utf8"))
-    for table in known["city"]:
+    for table in _known():
         city = _local(table) or (describe(table, None) if "download" in table else None)
         if city is not None:
             found[city.key] = city
@@ -149,6 +149,14 @@ def _nation() -> City:
         },
         make=nation.points,
     )
+
+
+@cache
+def _known() -> list[dict[str, Any]]:
+    """Tables of the files that this program knows."""
+    text = (Path(__file__).parent / "cities.toml").read_text("utf8")
+    tables: list[dict[str, Any]] = tomllib.loads(text)["city"]
+    return tables
 
 
 def _local(table: Mapping[str, Any]) -> City | None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from bokeh.models import ImportedStyleSheet
 from bokeh.util.token import generate_jwt_token, get_session_id
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
@@ -157,10 +158,67 @@ def test_who_opens_pages_without_end_is_put_off_and_the_page_tries_again(monkeyp
         assert late.headers["Retry-After"] == str(limits.AGAIN)
         before = json.loads((await running.get("health")).body)["sessions"]
         assert [each.code for each in found] == [200] * 3 + [429] * 2
-        assert before == 3, "none was made for the others"
+        assert before == 1, "content is made for the frame alone, and then for who comes for it"
 
     running.do(visit)
     running.server.stop()
+
+
+def test_a_page_that_nobody_comes_for_is_a_frame_and_nothing_stays(running) -> None:
+    async def visit() -> None:
+        first = await running.get("class")
+        before = json.loads((await running.get("health")).body)["sessions"]
+        others = [await running.get("class") for _ in range(5)]
+        assert json.loads((await running.get("health")).body)["sessions"] == before
+        # Each has a token of its own, and else what the first has, but for the early websocket.
+        tokens = {token_of(each) for each in (first, *others)}
+        assert len(tokens) == 6
+        frames = {each.body.decode().replace(token_of(each), "") for each in others}
+        assert len(frames) == 1
+        assert (
+            first.body.decode().replace(token_of(first), "").splitlines()[-30:]
+            == (frames.pop().splitlines()[-30:])
+        )
+        # Who brings a token has the content made.
+        assert '"ACK"' in await running.document(token_of(others[0]), "class/")
+        assert json.loads((await running.get("health")).body)["sessions"] == before + 1
+
+    running.do(visit)
+
+
+def test_a_frame_is_in_the_theme_that_is_asked_for(running) -> None:
+    async def visit() -> None:
+        for _ in range(2):
+            dark, light = [
+                (await running.get(f"class?theme={theme}")).body.decode()
+                for theme in ("dark", "light")
+            ]
+            assert "--mui-palette-background-default: #161d26" in dark
+            assert "--mui-palette-background-default: #ffffff" in light
+        remembered = await running.get("class", Cookie="explorer-frame=theme:light")
+        assert "--mui-palette-background-default: #ffffff" in remembered.body.decode()
+
+    running.do(visit)
+
+
+def test_content_that_is_made_late_knows_the_address_and_takes_no_style_from_elsewhere(
+    running,
+) -> None:
+    async def visit() -> None:
+        await running.get("class?class=ABCDEFGH")
+        token = token_of(await running.get("class?class=ABCDEFGH"))
+        await running.document(token, "class/")
+        session = running.server.get_session("/class", get_session_id(token))
+        doc = session.document
+        assert doc.session_context.request.arguments == {"class": [b"ABCDEFGH"]}
+        assert doc.session_context.request.uri == "/class?class=ABCDEFGH"
+        sheets = [
+            each.url for root in doc.roots for each in root.select({"type": ImportedStyleSheet})
+        ]
+        assert sheets
+        assert not [each for each in sheets if each.startswith("http")]
+
+    running.do(visit)
 
 
 def test_each_server_has_a_secret_of_its_own(running) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from explorer.app.boxes.released import ReleasePage, is_release
@@ -89,14 +89,23 @@ class Explore(CityPage):
 
     def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
         """Why a leaf ended, all leaves, how the tree was built, other draws, all mechanisms."""
-        self.leaf = LeafInspector(parts)
         return {
-            "Leaf": self.leaf,
+            "Leaf": lambda: self.leaf,
             "Leaves": partial(PartitionPanel, parts, self._look_at),
             "Replay": partial(Replay, parts),
             "Runs": partial(Runs, parts),
             "Gallery": partial(GalleryPanel, parts),
         }
+
+    @cached_property
+    def leaf(self) -> LeafInspector:
+        """Why one area ended, made when it is first looked at."""
+        return LeafInspector(self.parts)
+
+    def _tapped(self, x: Any, y: Any) -> None:
+        """A map was clicked; nothing happens before the panel was opened."""
+        if "leaf" in self.__dict__:
+            self.leaf.tapped(x, y)
 
     def _look_at(self, x: float, y: float, width: float) -> None:
         """Zoom to a place that a panel has found."""
@@ -125,4 +134,4 @@ class Explore(CityPage):
 
     def new_maps(self, data: CityData) -> MapPair:
         """Two linked maps."""
-        return MapPair(self.state, data.grid, self.drawing.viewed, self.drawn, self.leaf.tapped)
+        return MapPair(self.state, data.grid, self.drawing.viewed, self.drawn, self._tapped)

@@ -12,6 +12,7 @@ from panel.io.state import set_curdoc
 
 from explorer.app.kit.notebook_scripts import kernel
 from explorer.app.work.notebook_loop import notebook_loop
+from explorer.app.work.unread import FEW, backlog
 
 
 class Visit:
@@ -44,6 +45,11 @@ class Visit:
             self._doc.add_next_tick_callback(partial(self._held, action))
         else:
             self._held(action)
+
+    async def sent(self) -> None:
+        """Return when the browser has taken most of what was sent, or has gone."""
+        while not self.ended and self._doc is not None and backlog(self._doc) > FEW:
+            await asyncio.sleep(0.05)
 
     def begin(self, action: Callable[[], None]) -> None:
         """Do ``action`` on the loop, without the lock: at once, or when a notebook's cell ends."""

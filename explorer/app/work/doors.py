@@ -18,6 +18,7 @@ from tornado.web import Application, ErrorHandler, OutputTransform, RequestHandl
 from explorer.app.work.addresses import address_of
 from explorer.app.work.limits import Entrance, Later
 from explorer.app.work.plain_pages import Refused
+from explorer.app.work.shells import Shell, build_late
 
 _LOG = logging.getLogger(__name__)
 #: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
@@ -73,6 +74,8 @@ def guard(
     application.transforms.append(_Said)
     application.settings["log_function"] = _write_faults
     find = application.find_handler
+    for context in application._applications.values():  # type: ignore[attr-defined]
+        build_late(context, entrance.full)
 
     def own(request: HTTPServerRequest, **more: Any) -> Any:
         # From here on it is what everything that counts knows of a visitor.
@@ -89,6 +92,11 @@ def guard(
         page = request.path.strip("/") in paths
         if page and not entrance.admits(request.remote_ip):
             return application.get_handler_delegate(request, Later)
+        if page:
+            route = "/" + request.path.strip("/")
+            context = application._applications[route]  # type: ignore[attr-defined]
+            more = {"application_context": context, "bokeh_websocket_path": f"{route}/ws"}
+            return application.get_handler_delegate(request, Shell, more)
         return find(request, **more)
 
     application.find_handler = own  # type: ignore[method-assign]

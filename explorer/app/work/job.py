@@ -225,6 +225,7 @@ class Job(Generic[Result]):
     async def _carry_out(self, run: Run, question: Any, visit: Visit) -> None:
         await asyncio.sleep(self.delay)
         while not self._closed:
+            await visit.sent()
             if not run.cancelled.is_set():
                 self._outdated = False
                 found, said = await self._once(run, question, visit)

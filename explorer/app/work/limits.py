@@ -41,9 +41,13 @@ class Entrance:
         self._sessions, self._most = sessions, most
         self._opened = Buckets(A_SECOND, AT_ONCE)
 
+    def full(self) -> bool:
+        """Whether nobody else can have a page."""
+        return ENDING.begun or self._sessions() >= self._most
+
     def admits(self, address: str) -> bool:
         """Whether a visitor from this address may open a page; counts as one if so."""
-        if ENDING.begun or self._sessions() >= self._most:
+        if self.full():
             return False
         return self._opened[address].has()
 

@@ -56,6 +56,7 @@ import pyviz_comms  # type: ignore[import-untyped]
 from bokeh.core.has_props import HasProps
 from bokeh.core.property.bases import Property
 from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.wrappers import PropertyValueContainer
 from bokeh.models import ImportedStyleSheet, InlineStyleSheet, UIElement
 from bokeh.util.warnings import BokehUserWarning
 from panel import custom, viewable
@@ -178,6 +179,7 @@ def _said(sheet: Any) -> Any:
 
 #: Values that nobody can change.
 _FIXED = (type(None), bool, int, float, str)
+_NOTHING: Any = object()
 
 
 def remember_defaults() -> None:
@@ -199,6 +201,7 @@ def remember_defaults() -> None:
     has_unstable_default.original = unstable  # type: ignore[attr-defined]
     themed = Property.themed_default
     defaults: dict[tuple[type[HasProps], str, bool], Any] = {}
+    sound: set[tuple[type[HasProps], str, bool]] = set()
 
     def themed_default(
         self: Property[Any], cls: Any, name: str, theme: Any, *, no_eval: bool = False
@@ -209,11 +212,18 @@ def remember_defaults() -> None:
         key = cls, name, no_eval
         if key in defaults:
             return defaults[key]
+        if key in sound:
+            given = once(cls).get(name, _NOTHING)
+            made = self._raw_default() if given is _NOTHING else self._copy_default(given)
+            return self.wrap(self.transform(made))
         found = themed(self, cls, name, None, no_eval=no_eval)
         # One that is made anew each time, or that somebody could change, is asked for each time.
         given = once(cls).get(name, self._default)
         if isinstance(found, _FIXED) and isinstance(given, _FIXED):
             defaults[key] = found
+        elif isinstance(found, PropertyValueContainer) and not no_eval and self.is_valid(found):
+            # What has been found right once is made again by the same rule.
+            sound.add(key)
         return found
 
     themed_default.original = themed  # type: ignore[attr-defined]

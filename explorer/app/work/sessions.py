@@ -16,6 +16,13 @@ _ARGUMENTS = ("bokeh-session-id", "bokeh-token")
 _HEADER = "Bokeh-Session-Id"
 
 
+def refuse_brought(handler: Any) -> None:
+    """Refuse a request that brings a session of its own (403)."""
+    brought = [name for name in _ARGUMENTS if handler.get_argument(name, default=None) is not None]
+    if brought or _HEADER in handler.request.headers:
+        raise HTTPError(403, reason="The server chooses the session itself")
+
+
 def refuse_chosen() -> bool:
     """Let requests that bring a session of their own be refused (403); False if done already."""
     get_session = SessionHandler.get_session
@@ -23,9 +30,7 @@ def refuse_chosen() -> bool:
         return False
 
     async def get_own(self: Any) -> Any:
-        brought = [name for name in _ARGUMENTS if self.get_argument(name, default=None) is not None]
-        if brought or _HEADER in self.request.headers:
-            raise HTTPError(403, reason="The server chooses the session itself")
+        refuse_brought(self)
         return await get_session(self)
 
     get_own.original = get_session  # type: ignore[attr-defined]

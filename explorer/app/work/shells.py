@@ -1,0 +1,135 @@
+"""A page without its content, the same for all, and its content once a browser has come for it.
+
+An address is often asked for by who never shows the page: link previews, other programs, a flood.
+They get the page's frame, which was made once, and a token; nothing of it stays here. The content
+is made when a websocket brings the token. The frame opens one before anything else, and closes it
+when it is answered: so the content is made while the browser still reads its scripts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from bokeh.protocol.exceptions import ProtocolError
+from bokeh.util.token import generate_jwt_token, generate_session_id, get_token_payload
+from panel.config import config
+from panel.io.resources import LOCAL_DIST, patch_model_css
+from panel.io.server import DocHandler, _set_request_route_context
+from panel.io.state import set_curdoc, state
+from tornado.web import authenticated
+
+from explorer.app.kit.remembered import COOKIE, read
+from explorer.app.work.limits import A_SECOND, AT_ONCE
+from explorer.app.work.sessions import refuse_brought
+from explorer.grid.allowance import Buckets
+
+#: Where a frame has the token of its visitor.
+_TOKEN = "{{the token}}"
+_KNOCK = f"""<script>
+(() => {{
+  const at = new URL(window.location.href)
+  at.protocol = at.protocol.replace("http", "ws")
+  at.pathname = at.pathname.replace(/\\/$/, "") + "/ws"
+  at.search = at.hash = ""
+  try {{
+    const knock = new WebSocket(at, ["bokeh", "{_TOKEN}"])
+    knock.onmessage = () => knock.close()
+  }} catch (_) {{}}
+}})()
+</script>"""
+#: Arguments of an address that may put other things on a page.
+_ASKED = ("class", "lesson", "s", "story")
+#: Frames that are kept: pages, themes, phones.
+_MOST = 200
+
+
+class Shell(DocHandler):
+    """Answers with the frame of a page."""
+
+    @authenticated
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        """The frame with a new token; the first of its kind is made with a page's content."""
+        refuse_brought(self)
+        kept = self.application.settings.setdefault("explorer_frames", {})
+        key = self.request.path.rstrip("/"), *_looks(self)
+        frame = kept.get(key)
+        if frame is None:
+            await super().get(*args, **kwargs)
+            text = b"".join(self._write_buffer).decode("utf-8")
+            token = _token_in(text)
+            if token and len(kept) < _MOST and self.get_status() == 200:
+                kept[key] = text.replace(token, _TOKEN).replace("<head>", f"<head>{_KNOCK}", 1)
+            return
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("Content-Type", "text/html")
+        _set_request_route_context(self, *args, **kwargs)
+        app = self.application
+        token = generate_jwt_token(
+            generate_session_id(secret_key=app.secret_key, signed=app.sign_sessions),
+            secret_key=app.secret_key,
+            signed=app.sign_sessions,
+            expiration=app.session_token_expiration,
+            extra_payload=self._generate_token_payload(),
+        )
+        self.write(frame.replace(_TOKEN, token))
+
+
+def _looks(handler: Shell) -> tuple[Any, ...]:
+    """What a frame depends on besides its page: theme, kind of window, what is asked for."""
+    asked = handler.get_argument("theme", "")
+    cookie = handler.get_cookie(COOKIE) or ""
+    dark = asked == "dark" if asked in ("default", "light", "dark") else None
+    if dark is None:
+        dark = read(cookie).get("theme") != "light"
+    phone = "Mobile" in handler.request.headers.get("User-Agent", "")
+    return dark, phone, *(bool(handler.get_argument(name, "")) for name in _ASKED)
+
+
+def _token_in(text: str) -> str:
+    _, found, rest = text.partition('"token":"')
+    return rest.partition('"')[0] if found else ""
+
+
+def build_late(context: Any, full: Callable[[], bool]) -> None:
+    """Let the content of a page be made when a websocket comes, a few a second for one address.
+
+    Parameters
+    ----------
+    context : of a page, of Bokeh
+    full : whether there are so many visitors that nobody else can have a page
+    """
+    plain = context.create_session_if_needed
+    opened = Buckets(A_SECOND, AT_ONCE)
+
+    async def create(session_id: Any, request: Any = None, token: str | None = None) -> Any:
+        known = session_id in context._sessions or session_id in context._pending_sessions
+        # What is built while a page is asked for was let in there.
+        late = request is not None and request.headers.get("Upgrade", "").lower() == "websocket"
+        if known or not late:
+            return await plain(session_id, request, token)
+        wait = opened[request.remote_ip or ""].take()
+        if wait > 0:
+            await asyncio.sleep(min(wait, 20.0))
+        if session_id not in context._sessions and full():
+            raise ProtocolError("There are too many visitors")
+        # As if the page itself had been asked for.
+        arguments = get_token_payload(token).get("arguments", {}) if token else {}
+        request.path = request.path.removesuffix("/ws") or "/"
+        request.uri = request.path + ("?" + urlencode(arguments, doseq=True) if arguments else "")
+        session = await plain(session_id, request, token)
+        _dress(session.document)
+        return session
+
+    context.create_session_if_needed = create
+
+
+def _dress(doc: Any) -> None:
+    """Let the styles of a document come from this server, as a page that is asked for does it."""
+    with set_curdoc(doc):
+        below = f"{state.rel_path}/{LOCAL_DIST}" if state.rel_path else LOCAL_DIST
+        doc._template_variables.update(theme_name=config.theme, dist_url=below)
+        for root in doc.roots:
+            patch_model_css(root, dist_url=below)

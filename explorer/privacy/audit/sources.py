@@ -270,10 +270,10 @@ def check_preview_noise(seed: int = 0) -> list[NoiseFinding]:
 
 
 def check_opendp() -> list[NoiseFinding]:
-    """Release-grade noise, 60,000 draws of every kind but 3,000 choices, and mixed calls."""
+    """Release-grade noise, 30,000 draws of every kind but 2,000 choices, and mixed calls."""
     source = ReleaseNoise()
     return [
-        *check_noise("release", source, 60_000, 3_000),
+        *check_noise("release", source, 30_000, 2_000),
         *check_mixed("release", source),
         check_asked(),
     ]

@@ -14,8 +14,11 @@ from unittest.mock import patch
 from explorer.privacy import reports
 from explorer.privacy.noise import NoiseSource, ReleaseNoise
 
-_CHUNK: dict[str, Any] = {"_DRAWS": 61, "_CHOICES": 7}
-"""Draws and choices between two reports: what is long is cut many times, with a rest at the end."""
+_CHUNK: dict[str, Any] = {"_DRAWS": 499, "_CHOICES": 7}
+"""Draws and choices between two reports: what is long is cut many times, with a rest at the end.
+
+What is as long as people's longest is left to be cut as theirs is.
+"""
 
 
 @contextmanager
@@ -52,14 +55,15 @@ class Told:
     ----------
     mechanism : with `release(matrix, rng)`
     grade : whether a source stands for OpenDP's, or is handed over as it is
+    parts : whether calls are cut into many small parts, or as for people
 
     Attributes
     ----------
     told : the finished parts that the last release told
     """
 
-    def __init__(self, mechanism: Any, grade: bool) -> None:
-        self._mechanism, self._grade = mechanism, grade
+    def __init__(self, mechanism: Any, grade: bool, parts: bool = True) -> None:
+        self._mechanism, self._grade, self._parts = mechanism, grade, parts
         self.told: list[float] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -69,7 +73,8 @@ class Told:
         """Draw with a progress callback, in small parts."""
         self.told.clear()
         with ExitStack() as stack:
-            stack.enter_context(patch.multiple(reports, **_CHUNK))
+            if self._parts:
+                stack.enter_context(patch.multiple(reports, **_CHUNK))
             if self._grade:
                 stack.enter_context(stands_for_opendp(rng))
             source = None if self._grade else rng

@@ -12,17 +12,21 @@ a decision that reads exact counts then goes another way, however few neighbours
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.errors import InputError
-from explorer.federated.audit_cases import ALGORITHMS, Case, draw_case
+from explorer.federated.audit_cases import (
+    ALGORITHMS,
+    LARGE_SIDES,
+    Case,
+    draw_case,
+    draw_large_case,
+)
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.replay import ROUNDING, Recorder, Replayer
@@ -30,14 +34,13 @@ from explorer.federated.shards import Hook
 from explorer.privacy.audit import distributions
 from explorer.privacy.audit.audit import Finding
 from explorer.privacy.audit.cases import Seeded
-from explorer.privacy.audit.loss import Breach
-from explorer.privacy.audit.surface import difference
+from explorer.privacy.audit.loss import PER_EPSILON, Breach, budget
+from explorer.privacy.audit.surface import difference, surface
 from explorer.releases.distributed import ONCE, DistributedRelease
 from explorer.releases.rounds import Heard
-from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon, to_units
 
-FILES_EVERY = 50
-"""Of so many cases, one compares files byte by byte."""
+FILES_EVERY, LARGE_EVERY = 8, 4
+"""Of so many cases, one compares files byte by byte, one is large."""
 _NOISE = 2_000  # numbers of a case whose noise is tested
 
 
@@ -58,7 +61,10 @@ def replay_cases(
         saved = number % FILES_EVERY == FILES_EVERY - 1
         choose = Seeded(f"{seed}/{Federated.key}/{number}")
         try:
-            case = draw_case(choose, decided, algorithms)
+            if number % LARGE_EVERY == LARGE_EVERY - 2 and algorithms is ALGORITHMS:
+                case = draw_large_case(choose, number // LARGE_EVERY)
+            else:
+                case = draw_case(choose, decided, algorithms)
             found += try_case(case, rng, saved)
         except Breach as breach:
             # Of a run that looks for where decisions turn.
@@ -77,7 +83,7 @@ def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = F
     rng : fills in the steps of distribution functions, where the noise is to be tested
     saved : whether files are compared, too
     """
-    units, tried, largest, person = to_units(case.settings["epsilon"]), 0, 0.0, -1
+    units, tried, largest, person = budget(case.settings["epsilon"]), 0, 0.0, -1
     recorder, fault = Recorder(case.style), None
     try:
         public = published(case, case.people, recorder, saved)
@@ -92,7 +98,7 @@ def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = F
             if where is not None:
                 raise Breach(f"{where} differs")
             replayer.finish()
-            loss = abs(replayer.loss) / to_epsilon(units)
+            loss = abs(replayer.loss) * PER_EPSILON / units
             largest = max(largest, loss)
             if loss > 1.0 + ROUNDING:
                 raise Breach(f"the loss is {loss:.6g} times epsilon")
@@ -100,11 +106,14 @@ def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = F
     except Breach as breach:
         fault = f"{breach} ({case.describe(person)})"
     uniforms = np.zeros(0) if rng is None else _uniforms(recorder, rng)
-    return Finding(Federated.key, max(tried, 1), 0.0, largest, uniforms, fault=fault)
+    pairs, cells = max(tried, 1), int(np.prod(case.people.grid.shape))
+    call = max((shard.counters for shard in recorder.shards), default=0)
+    sizes = pairs if cells >= LARGE_SIDES[0] ** 2 else 0, 1, cells, call
+    return Finding(Federated.key, pairs, 0.0, largest, uniforms, fault, *sizes)
 
 
 def published(case: Case, people: People, record: Hook, saved: bool = False) -> tuple[Any, ...]:
-    """All that is public of a run: the release, how it is written, its rounds, its file.
+    """All that is public of a run: the release, how it is written, its rounds, files, progress.
 
     A run in which nothing can be released says so; that, too, is public.
 
@@ -113,20 +122,20 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
     Breach
         Of the hook, or if the run fails in any other way, which all can see.
     """
+    told: list[float] = []
     try:
-        made = case.mechanism.release(people, rng=case.rng, prior=case.prior, record=record)
+        made = case.mechanism.release(
+            people, rng=case.rng, progress=told.append, prior=case.prior, record=record
+        )
     except InputError as error:
         return None, str(error)
     except Breach:
         raise
     except Exception as error:
         raise Breach(f"the run fails: {type(error).__name__}: {error}") from error
-    file = b""
-    if saved:
-        with tempfile.TemporaryDirectory() as folder:
-            made.save(Path(folder) / "audit.parquet")
-            file = (Path(folder) / "audit.parquet").read_bytes()
-    return made, repr(made), made.rounds.to_csv(), file
+    seen = surface(made, True) if saved else None
+    said = {} if seen is None else {"said": seen.said, "files": seen.files}
+    return made, repr(made), made.rounds.to_csv(), said, tuple(told)
 
 
 def _who_tells(case: Case, recorder: Recorder, public: tuple[Any, ...]) -> tuple[int, str] | None:
@@ -193,7 +202,7 @@ def _uniforms(recorder: Recorder, rng: np.random.Generator) -> Any:
     noise, decay = [], []
     for shard, drawn in zip(recorder.shards, recorder.noise, strict=True):
         if drawn is not None and shard.shape == 1.0:
-            rate = shard.units / (UNITS_PER_EPSILON * shard.sensitivity)
+            rate = shard.units / (PER_EPSILON * shard.sensitivity)
             noise.append(drawn[:_NOISE])
             decay.append(np.full(len(noise[-1]), rate))
     if not noise:

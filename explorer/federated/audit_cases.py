@@ -135,6 +135,35 @@ def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHM
     return Case(settings, options, people, fixed + others, case.style, seed, storm, prior)
 
 
+LARGE_SIDES = (64, 128, 256)
+LARGE_ALGORITHMS = ("people", "mended", "adaptive grid")
+"""Those that refine, to depths that small grids do not have."""
+
+
+def draw_large_case(choose: Chooser, number: int = 0) -> Case:
+    """A case of 64 to 256 cells a side and up to 8 places each; the first is as large as can be."""
+    algorithm = LARGE_ALGORITHMS[number % len(LARGE_ALGORITHMS)]
+    rng = np.random.default_rng(choose.whole(0, 2**32))
+    side = LARGE_SIDES[-1] if number == 0 else _one_of(choose, LARGE_SIDES)
+    grid, places = Grid.cells((side, side)), _one_of(choose, (1, 2, 3, 5, 8))
+    per = np.ones(20_000, dtype=np.int64) if places == 1 else rng.integers(0, places + 1, 20_000)
+    total = int(per.sum())
+    row, col = ((rng.exponential(side / 16, total)).astype(int) % side for _ in range(2))
+    cells, offsets = morton(col, row), np.concatenate([[0], np.cumsum(per)])
+    people = People(cells.astype(code_type(depth_of(grid))), grid)
+    if places > 1:
+        people = People(cells, grid, offsets=offsets, places=places)
+    settings = {
+        "epsilon": _one_of(choose, (2.0, 4.0, 8.0)), "algorithm": algorithm, "people": None,
+        "shard": 2_000, "dropped": _one_of(choose, (0.0, 0.05)), "corrupt": 0.0,
+        "depth": people.depth, "c": 0.05, "b": 1.0,
+    }  # fmt: skip
+    there = _with_places(people)
+    persons = tuple(int(_one_of(choose, there)) for _ in range(2))
+    style, seed = _one_of(choose, STYLES), choose.whole(0, 2**40)
+    return Case(settings, {}, people, persons, style, seed)
+
+
 def _one_of(choose: Chooser, options: Sequence[Any] | Ints) -> Any:
     return options[choose.whole(0, len(options) - 1)]
 

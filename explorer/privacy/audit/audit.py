@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 DOUBT = 1e-6
 """A right source fails a chi-square test this often."""
+LONGEST = -1
+"""The number of the case whose calls are as long as those of 512 x 512 cells."""
 LARGE_EVERY, RELEASE_GRADE_EVERY, FILES_EVERY = 10, 20, 20
 """Of so many cases one is large, one is drawn by OpenDP, one writes every kind of file."""
 _FEWEST_DRAWS, _MOST_DRAWS = 700, 200_000
@@ -118,7 +120,7 @@ def replay_cases(
     Parameters
     ----------
     kind : class of mechanisms with declared parameters
-    numbers : which cases; every one has `cases.NEIGHBOURS` pairs
+    numbers : which cases; every one has `cases.NEIGHBOURS` pairs, `LONGEST` has one
     seed : names the cases: the same seed and number are the same case
     publish : how to run a mechanism, by default its `release`
     """
@@ -126,8 +128,10 @@ def replay_cases(
     found = Finding(kind.key)
     for number in numbers:
         choose = Seeded(f"{seed}/{kind.key}/{number}")
-        if number % LARGE_EVERY == LARGE_EVERY - 1:
-            case: Case = large.draw_large_case(kind, choose, number // LARGE_EVERY)
+        if number == LONGEST:
+            case: Case = large.draw_longest_case(choose)
+        elif number % LARGE_EVERY == LARGE_EVERY - 1:
+            case = large.draw_large_case(kind, choose, number // LARGE_EVERY)
         else:
             case = draw_case(kind, choose)
             if number % RELEASE_GRADE_EVERY == RELEASE_GRADE_EVERY - 2:
@@ -159,33 +163,45 @@ def try_case(
     made: Any = kind
     made = made(**case.settings)
     if isinstance(case, large.Large):
-        made = Told(made, case.grade)
+        made = Told(made, case.grade, not case.longest)
+    longest = is_large and case.longest  # type: ignore[attr-defined]
+    saved = files or (getattr(case, "grade", False) and not longest)
 
-    def sides(release: Any) -> Any:
-        told = getattr(made, "told", ())
-        return surface(release, files or getattr(case, "grade", False), tuple(told))
+    def told() -> tuple[Any, ...]:
+        return (*getattr(made, "told", ()), *getattr(made, "booked", ()))
 
     try:
         run = Recording.of(publish(made), case.matrix, case.source)
-        seen = sides(run.published)
+        heard = told()
+        seen = None if longest else surface(run.published, saved, heard)
         call = run.longest
+        if is_large and case.grade and [paid for paid, *_ in made.booked] != [units]:  # type: ignore[attr-defined]
+            raise Breach(f"{made.booked} is booked for {units} units")
         _check_books(run, case.settings["epsilon"])
         if rng is not None and case.style == "seeded":
             uniforms = _uniforms(run, rng)
         for tried, change in enumerate(case.changes, 1):  # noqa: B007  told when it fails
             loss = run.replay(case.neighbour(change))
+            if told() != heard:
+                raise Breach(
+                    "given the same outcomes, what is told of the progress, or booked, differs"
+                )
             largest = max(largest, loss.epsilon * PER_EPSILON / units)
             if loss.exceeds(units):
                 beyond = loss.epsilon - units / PER_EPSILON
                 raise Breach(f"the loss is {largest:.6g} times epsilon, {beyond:.3g} above it")
         for stranger in case.strangers:
-            if strange:
+            if strange or longest:
                 run.replay(stranger, neighbours=False)
             else:
-                where = difference(seen, sides(run.again(stranger, neighbours=False)[0]))
+                other = run.again(stranger, neighbours=False)[0]
+                where = difference(seen, surface(other, saved, told()))
                 if where is not None:
                     raise Breach(f"given the same outcomes, {where} differs")
             strange += 1
+            if longest:
+                # One is enough: each takes as long as a release.
+                break
         tolls.check(run)
     except Breach as breach:
         fault = f"{breach} ({case.describe(change)})"
@@ -200,9 +216,13 @@ def _uniforms(run: Recording, rng: np.random.Generator) -> Floats:
     asked = [draw for draw in run.draws if draw.question.kind == "laplace"]
     if not asked:
         return np.zeros(0)
-    noise = np.concatenate([draw.outcome - draw.question.values for draw in asked])[:_MOST_DRAWS]
-    decays = [draw.question.units / draw.question.sensitivity for draw in asked]
-    return distributions.uniforms(noise, np.concatenate(decays)[:_MOST_DRAWS] / PER_EPSILON, rng)
+    noise = np.concatenate([draw.outcome - draw.question.values for draw in asked])
+    decays = np.concatenate([draw.question.units / draw.question.sensitivity for draw in asked])
+    if len(noise) > _MOST_DRAWS:
+        # What is wrong with a rest is wrong at the end.
+        half = _MOST_DRAWS // 2
+        noise, decays = (np.concatenate([x[:half], x[-half:]]) for x in (noise, decays))
+    return distributions.uniforms(noise, decays / PER_EPSILON, rng)
 
 
 def _check_books(run: Recording, epsilon: float) -> None:

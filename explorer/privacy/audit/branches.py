@@ -53,6 +53,8 @@ NEVER = {
 UNUSED = ("fill_water",)
 """Functions that no plan calls: kept for lessons and notes."""
 
+_OUTCOME = {False: "jumped", True: "passed"}
+
 Seen = set[tuple[str, str, int, int, bool]]
 """File, function, its first line, an instruction in it, and whether it was passed through."""
 
@@ -75,6 +77,18 @@ def branches_of(file: str) -> frozenset[tuple[str, str, int, int, bool]]:
                 if not (not passed and loops.is_loop and (file, code.co_qualname) in NEVER):
                     found.add((file, code.co_qualname, code.co_firstlineno, offset, passed))
     return frozenset(found)
+
+
+@cache
+def lines_of(file: str) -> dict[tuple[str, int, int], int]:
+    """The line of each conditional jump, by function, its first line and the instruction."""
+    source = (ROOT / file).read_text(encoding="utf-8")
+    found = {}
+    for code in _codes(compile(source, str(ROOT / file), "exec")):
+        for begin, end, line in code.co_lines():
+            for offset in range(begin, end, 2):
+                found[code.co_qualname, code.co_firstlineno, offset] = line or code.co_firstlineno
+    return found
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -206,6 +220,9 @@ def counted(seen: Seen) -> list[tuple[str, int, int, list[str]]]:
     for file in FILES:
         every = branches_of(file)
         missing = sorted(every - seen, key=lambda each: (each[2], each[3]))
-        where = [f"{name} (line {line}+{offset})" for _, name, line, offset, _ in missing]
+        where = [
+            f"line {lines_of(file)[name, line, offset]}, in {name}, {_OUTCOME[passed]}"
+            for _, name, line, offset, passed in missing
+        ]
         table.append((file, len(every) - len(missing), len(every), where))
     return table

@@ -1,7 +1,8 @@
 """Cases as people have them: grids of 64 to 256 cells a side, told of progress, drawn in parts.
 
 Small grids turn decisions; large ones reach what small ones never do: jumps over several levels,
-calls of tens of thousands of draws that are cut, budgets mixed in one call.
+calls of tens of thousands of draws that are cut, budgets mixed in one call. The longest case is a
+release of 512 x 512 cells, cut where people's are.
 """
 
 from __future__ import annotations
@@ -17,6 +18,16 @@ from explorer.privacy.noise import Ints
 SIDES = (64, 96, 128, 200, 256)
 BOUNDS = (1, 2, 3, 5, 8)
 NEIGHBOURS = 4
+LONGEST_SIDE = 512
+LONGEST = LONGEST_SIDE**2
+"""Cells of the longest case, and draws of one measurement in it of all that count every cell."""
+FULL = frozenset(
+    (
+        *("identity", "ug", "ag", "quadtree", "kd-cell", "hierarchy", "hb", "privlet"),
+        *("privtree", "mosaic", "eug", "mkm", "gravity"),
+    )
+)
+"""Mechanisms that count every cell of the longest case at once; others merge cells."""
 RICH = 20.0
 """Records of a cell, times epsilon over the bound, where a mechanism goes as deep as it can."""
 
@@ -28,9 +39,11 @@ class Large(Case):
     Attributes
     ----------
     grade : whether the source stands for OpenDP's own, see `ways`
+    longest : whether calls are cut where people's are, and not into many small parts
     """
 
     grade: bool = False
+    longest: bool = False
 
     def describe(self, change: Ints) -> str:
         """A pair as a person can build it again: its number and seed name the counts."""
@@ -48,8 +61,8 @@ class Large(Case):
 def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
     """A large case; the first and every other one have the default settings, at epsilon 0.1 to 2.
 
-    The first two are one of each grade, the first as large as they come, and rich: automatic sizes
-    and long jumps need many records for the budget and the bound.
+    The first two are one of each grade, and rich: automatic sizes and long jumps need many records
+    for the budget and the bound.
     """
     plain = number % 2 == 0
     settings: dict[str, Any] = drawn_settings(kind, choose)
@@ -58,17 +71,30 @@ def draw_large_case(kind: Auditable, choose: Chooser, number: int = 0) -> Large:
         # The settings that nearly everybody has.
         settings = {"epsilon": epsilon}
     rich = number < 2
-    rows, cols = (
-        (SIDES[-1], SIDES[2])[number] if rich else one_of(choose, SIDES) for _ in range(2)
-    )
+    rows, cols = (SIDES[2] if rich else one_of(choose, SIDES) for _ in range(2))
     rng = np.random.default_rng(choose.whole(0, 2**32))
-    bound = one_of(choose, BOUNDS)
+    # Every one in turn, the largest first.
+    bound = BOUNDS[-1 - number % len(BOUNDS)]
     wanted = one_of(choose, (2.0, 20.0)) if not rich else RICH * bound / epsilon
     counts = _town(rows, cols, wanted, rng)
     changes = tuple(_change(counts, bound, i, rng) for i in range(NEIGHBOURS))
     style = one_of(choose, ("seeded", "still", "up", "wild"))
     grade = choose.whole(0, 1) == 1 if not rich else number == 1
     return Large(settings, counts, changes, bound, style, choose.whole(0, 2**40), grade)
+
+
+def draw_longest_case(choose: Chooser) -> Large:
+    """A release of 512 x 512 cells as people draw it: the usual settings, by OpenDP's source.
+
+    Every cell has so many records that whatever divides goes down to it.
+    """
+    epsilon, bound = one_of(choose, (0.1, 0.5, 1.0, 2.0)), BOUNDS[-1]
+    rng = np.random.default_rng(choose.whole(0, 2**32))
+    wanted = 10 * RICH * bound / epsilon
+    counts = _town(LONGEST_SIDE, LONGEST_SIDE, wanted, rng) + int(wanted)
+    changes = (_change(counts, bound, 3, rng),)
+    seed = choose.whole(0, 2**40)
+    return Large({"epsilon": epsilon}, counts, changes, bound, "seeded", seed, True, True)
 
 
 def _town(rows: int, cols: int, mean: float, rng: np.random.Generator) -> Ints:

@@ -27,8 +27,11 @@ FILES = ("map.parquet", "map.gpkg", "map.geojson")
 """Of every kind that is written; the first alone of what is large."""
 LARGE = 5_000
 """Leaves from which on a release is large."""
-_CALLED = ("density", "boxes", "stages", "summary", "in_file", "_repr_html_", "__repr__")
+_CALLED = (
+    *("density", "boxes", "stages", "summary", "in_file", "areas", "_repr_html_", "__repr__"),
+)
 _SLOW = ("__geo_interface__",)  # what a file of GeoJSON says: asked where one is written
+_PLAIN = frozenset((str, int, float, bool, bytes))
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?")
 
 
@@ -47,24 +50,29 @@ class Surface:
     itself: Any
     said: Mapping[str, Any]
     files: Mapping[str, bytes]
-    told: tuple[float, ...] = ()
+    told: tuple[Any, ...] = ()
 
 
-def surface(release: Any, files: bool = False, told: tuple[float, ...] = ()) -> Surface:
+def surface(release: Any, files: bool = False, told: tuple[Any, ...] = ()) -> Surface:
     """Look at a release from all sides; `files`: whether it is saved, too.
 
     What is no release, such as numbers that somebody publishes, has no more sides than it shows.
     """
     is_map = hasattr(release, "domain") and hasattr(release, "answer")
-    in_full = files and not (is_map and release.n_leaves > LARGE)
+    in_full = files and not _is_large(release)
     pickled = hashlib.blake2b(pickle.dumps(release)).hexdigest()
     # Before anything is asked: asking leaves its results on the object.
     held = sorted(getattr(release, "__dict__", ()))
     said = {"pickle": pickled, "held": held} | _properties(release, in_full)
+    if hasattr(release, "save"):
+        said |= {n: _called(getattr(release, n)) for n in _CALLED if hasattr(release, n)}
     if is_map:
-        said |= {name: _called(getattr(release, name)) for name in _CALLED}
         said["answer"] = _called(lambda: release.answer(_boxes(release)))
     return Surface(release, said, _written(release) if files else {}, told)
+
+
+def _is_large(release: Any) -> bool:
+    return hasattr(release, "tree") and len(release.tree.leaves) > LARGE
 
 
 def _properties(release: Any, in_full: bool) -> dict[str, Any]:
@@ -77,11 +85,12 @@ def _properties(release: Any, in_full: bool) -> dict[str, Any]:
 
 
 def _called(ask: Callable[[], Any]) -> Any:
-    """What comes of a question; a refusal is an answer, too."""
+    """What comes of a question, a table as its text; a refusal is an answer, too."""
     try:
-        return ask()
+        found = ask()
     except InputError as error:
         return str(error)
+    return found.to_csv() if hasattr(found, "to_csv") else found
 
 
 def _boxes(release: Any) -> Any:
@@ -94,15 +103,16 @@ def _boxes(release: Any) -> Any:
 
 def _written(release: Any) -> dict[str, bytes]:
     """Name and bytes of all that lies in a folder after saving; a refused kind writes nothing."""
-    names = FILES if release.n_leaves <= LARGE else FILES[:1]
+    names = FILES[:1] if _is_large(release) else FILES
     found: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            with warnings.catch_warnings():
-                # Cells have no CRS, of which GDAL warns.
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
                 refused = _called(partial(release.save, Path(folder) / name))
             found[f"{name}, refused"] = str(refused).encode()
+            said = [str(each.message).replace(folder, "") for each in warned]
+            found[f"{name}, warnings"] = "\n".join(said).encode()
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
                 # The hour of writing, which GeoPackage keeps, is the same for all data.
@@ -116,6 +126,9 @@ def difference(one: Any, other: Any, name: str = "the release") -> str | None:
         return None
     if type(one) is not type(other):
         return name
+    if type(one) in _PLAIN:
+        # The written form tells 0.0 from -0.0, and finds NaN equal to another NaN.
+        return None if repr(one) == repr(other) else name
     if isinstance(one, np.ndarray):
         same = one.dtype == other.dtype and one.shape == other.shape
         if same and one.dtype == object:
@@ -126,7 +139,6 @@ def difference(one: Any, other: Any, name: str = "the release") -> str | None:
             return None
     parts, others = _parts(one, other), _parts(other, one)
     if parts is None or others is None:
-        # The written form tells 0.0 from -0.0, and finds NaN equal to another NaN.
         return None if parts is others and repr(one) == repr(other) else name
     if parts.keys() != others.keys():
         return name
@@ -145,8 +157,6 @@ def _parts(whole: Any, beside: Any) -> Mapping[Any, Any] | None:
     `beside` is what it is compared with: what one of the two has computed and kept, both are asked.
     """
     kind: Any = type(whole)
-    if kind in (str, int, float, bool, bytes):
-        return None
     parts: dict[Any, Any] = {}
     if isinstance(whole, tuple | list):
         parts |= enumerate(whole)

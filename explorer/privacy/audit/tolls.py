@@ -56,27 +56,42 @@ def _stage(question: Question, stages: tuple[str, ...]) -> int | None:
 
 def _named(parent: NDArray[np.int64], keys: list[Keys]) -> tuple[Keys, NDArray[np.int64]] | None:
     """Names of all nodes, sorted, and which node each is of; None if no pass has them."""
-    asked = np.unique(np.concatenate([each for each in keys if len(each)])) if keys else None
-    if asked is None:
+    if not any(map(len, keys)):
         return None
+    asked = np.sort(np.concatenate(keys))
     # Children of one node stand side by side, in their order.
     at = np.arange(len(parent))
     first = np.maximum.accumulate(np.where(np.diff(parent, prepend=-2) != 0, at, 0))
+    levels = _levels(parent)
     with np.errstate(over="ignore"):
         steps = (at - first + 1).astype(np.uint64) * _GOLDEN
         for number in range(_PASSES):
             names = np.zeros(len(parent), dtype=np.uint64)
             names[0] = _mix(np.array([number + 1], dtype=np.uint64) * _GOLDEN)[0]
-            level = at[:1]
-            while len(level):
-                above = np.zeros(len(parent), dtype=bool)
-                above[level] = True
-                level = np.flatnonzero(above[parent] & (parent >= 0))
+            for level in levels:
                 names[level] = _mix(names[parent[level]] + steps[level])
-            if np.isin(names, asked).any():
+            if _any_of(names, asked):
                 order = np.argsort(names)
                 return names[order], order
     return None
+
+
+def _levels(parent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The nodes below the root, level by level."""
+    order = np.argsort(parent, kind="stable")
+    ordered, level, found = parent[order], np.zeros(1, dtype=np.int64), []
+    while len(level):
+        begin, end = (np.searchsorted(ordered, level, side) for side in ("left", "right"))
+        number = end - begin
+        within = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
+        level = order[np.repeat(begin, number) + within]
+        found.append(level)
+    return found[:-1]
+
+
+def _any_of(names: Keys, asked: Keys) -> bool:
+    at = np.minimum(np.searchsorted(asked, names), len(asked) - 1)
+    return bool((asked[at] == names).any())
 
 
 def _mix(words: Keys) -> Keys:

@@ -262,6 +262,10 @@ class Drawing:
         drawn.saved(token)
         return content
 
+    def refuse(self, sentence: str) -> None:
+        """Say why a file of a release is not handed out."""
+        self._parts.refuse(sentence)
+
     def give_up(self, token: str) -> None:
         """Nobody wants a release that waits; its budget stays spent."""
         DrawnReleases(self.ledger().path).give_up(token)

@@ -54,6 +54,7 @@ class DrawnDrawer(Drawer, ABC):
                 label=label,
                 filename=name,
                 callback=partial(drawing.saved, name),
+                refused=parts.refuse,
                 variant="outlined",
                 visible=False,
                 **ui.WIDE,

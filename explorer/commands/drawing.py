@@ -208,7 +208,11 @@ def _spent(matrix: Counts, ledger: Ledger | None, seed: int | None) -> str:
         return "Ledger: a preview spends nothing and must not be published."
     if ledger is None:
         return "Ledger: not booked, because of --no-ledger."
-    spent, left = ledger.spent(matrix.key), ledger.left(matrix.key)
+    try:
+        spent, left = ledger.spent(matrix.key), ledger.left(matrix.key)
+    except InputError:
+        # It is drawn and saved: a ledger that was damaged since takes neither back.
+        return "Ledger: booked; it cannot be read now, so what is spent in all is not known."
     rest = "no cap is set" if left is None else f"{to_epsilon(left):.12g} left of the cap"
     return f"Ledger: epsilon {to_epsilon(spent):.12g} spent on {ledger.population} so far, {rest}."
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import pprint
+import re
 from typing import Any
 
 from explorer.scenario import area_code, code, people_code
 from explorer.scenario.kinds import AREAS, PEOPLE
 from explorer.scenario.model import Scenario
 
+#: What begins markup, a link, code or a formula in a cell of text.
+_MARKUP = re.compile(r"[\\<>\[\]`$]")
+
 
 def to_notebook(scenario: Scenario) -> str:
     """The notebook as JSON (nbformat 4.5), without output; the same text every time."""
-    words = f"# {code.heading(scenario)}"
+    words = f"# {_plain(code.heading(scenario))}"
     if scenario.about:
-        words += f"\n\n{scenario.about}"
+        words += f"\n\n{_plain(scenario.about)}"
     if scenario.seed is None:
         words += (
             "\n\nEach run draws a release anew and books its epsilon. The noise of the release "
@@ -79,6 +83,11 @@ def _shown(scenario: Scenario, imported: str, page: str) -> str:
         f"{imported}\nfrom explorer.scenario import Scenario\n\n"
         f"scenario = Scenario.from_dict(\n{_indented(plain)}\n)\n{page}(scenario=scenario)"
     )
+
+
+def _plain(text: str) -> str:
+    """Markdown that shows a text as it is: titles of cities and screens come from files."""
+    return _MARKUP.sub(r"\\\g<0>", text)
 
 
 def _indented(text: str) -> str:

@@ -192,3 +192,11 @@ def test_users_are_counted_where_the_city_has_them(monkeypatch) -> None:
     city = SimpleNamespace(is_matrix=False, has_users=True)
     monkeypatch.setattr(code, "find", lambda _key: city)
     assert "city.load(1024, contribution_bound=5)" in code.load(one)
+
+
+def test_strings_of_files_are_text_in_a_notebook() -> None:
+    evil = "<img src=x onerror=run()> [a](javascript:run()) `b` $c$ \\"
+    made = Scenario(title=evil, about=evil)
+    first = json.loads(to_notebook(made))["cells"][0]
+    text = "".join(first["source"])
+    assert text.count(r"\<img src=x onerror=run()\> \[a\](javascript:run()) \`b\` \$c\$ \\") == 2

@@ -194,6 +194,8 @@ class Drawing:
             return
         self._confirmed.add(token)
         self._drawings += 1
+        if self._data.city[0] == OWN:
+            self._parts.own_drawn = True
         # Fixed now: whatever is changed before it begins, this is drawn.
         self._due = job = self._choice(self._drawings, token)
         if job.ledger is not None:
@@ -205,6 +207,11 @@ class Drawing:
         """The price that was said does not hold any more."""
         self._pressed = None
         self._asking(None)
+
+    def renamed(self) -> None:
+        """The data on screen are booked under another name from now on."""
+        self.forget()
+        self._waiting()
 
     def _wanted(self) -> tuple[Any, ...]:
         state, data = self._parts.state, self._data
@@ -254,6 +261,10 @@ class Drawing:
         content = io.BytesIO(drawn.read(token))
         drawn.saved(token)
         return content
+
+    def refuse(self, sentence: str) -> None:
+        """Say why a file of a release is not handed out."""
+        self._parts.refuse(sentence)
 
     def give_up(self, token: str) -> None:
         """Nobody wants a release that waits; its budget stays spent."""

@@ -54,6 +54,7 @@ class DrawnDrawer(Drawer, ABC):
                 label=label,
                 filename=name,
                 callback=partial(drawing.saved, name),
+                refused=parts.refuse,
                 variant="outlined",
                 visible=False,
                 **ui.WIDE,
@@ -106,9 +107,13 @@ class DrawnDrawer(Drawer, ABC):
         now = self._drawing.drawn, screen.data.matrix.key
         if now != self._said_of:
             self._said_of = now
-            try:
-                spent = spent_of(self._drawing.ledger(), now[1])
-            except InputError:
-                spent = ""
-            self.releases.say("Release", spent)
+            self.spent()
             self.waiting.show()
+
+    def spent(self) -> None:
+        """Say in the heading what the people on screen have spent."""
+        try:
+            spent = spent_of(self._drawing.ledger(), self._said_of[1])
+        except InputError:
+            spent = ""
+        self.releases.say("Release", spent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,7 +28,6 @@ from explorer.app.work.document import Visit, held, soon
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, same_questions
 from explorer.mechanisms import Mechanism
-from explorer.privacy.populations import population_of_records
 from explorer.views.markup import safe_text
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ class DrawnPage(MapPage):
         """Make drawer, maps, panels and text."""
         self.drawing = self.new_drawing(parts)
         self.upload = self.Upload(self._reading.run, self._use_own, parts.refuse)
+        ui.bind(self.upload.population, self._rename_own, parts.refuse)
         self.drawer = self.Controls(
             parts, self.drawing, self.settings_changed, self._again, self.upload.view
         )
@@ -298,7 +299,7 @@ class DrawnPage(MapPage):
     def _use_own(self, own: OwnPoints[Any]) -> None:
         """Show data that were uploaded; they exist in this session only."""
         self._own = own
-        self.parts.own_population = population_of_records(own.points)
+        self.parts.own_population, self.parts.own_drawn = own.population, False
         self._untold = safe_text(" ".join(own.notes), 600)
         self.parts.catalogue[own.title] = OWN
         self.drawer.city.options = dict(self.parts.catalogue)
@@ -307,6 +308,23 @@ class DrawnPage(MapPage):
             self.look_for_city()
         else:
             self.drawer.city.value = OWN
+
+    def _rename_own(self, name: str) -> None:
+        """Another name for the people in the points on screen, until a release of them is drawn."""
+        # A file that has been chosen and not loaded is what the name is for.
+        if self._own is None or not self._own.file or self.upload.file.value:
+            return
+        named = replace(self._own, named=name)
+        if named.population == self.parts.own_population:
+            return
+        if self.parts.own_drawn:
+            raise InputError(
+                f"A release of these points is booked on “{self.parts.own_population}”, so that "
+                "name stays: another one is for another file, which is chosen first."
+            )
+        self._own, self.parts.own_population = named, named.population
+        self.drawing.renamed()
+        self.drawer.spent()
 
     # Other data.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from glob import has_magic
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,11 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.grid.values import shown
 from explorer.points.matrix import FrequencyMatrix
+from explorer.privacy.populations import (
+    population_name,
+    population_of_file,
+    population_of_records,
+)
 
 Read = TypeVar("Read")
 
@@ -29,11 +34,28 @@ class OwnPoints(Generic[Read]):
     points : as read
     title : what to call them; safe to show
     extent : said by a person, never taken from points; None where other boundaries stand for it
+    file : what the file was called that they came in; "" where they came in none
+    named : whose records they are, where somebody has said it
     """
 
     points: Read
     title: str
     extent: Grid | None = None
+    file: str = field(default="", kw_only=True)
+    named: str = field(default="", kw_only=True)
+
+    @property
+    def population(self) -> str:
+        """Whose records the ledger takes them to be: as named, or by the file, or by themselves.
+
+        Raises
+        ------
+        InputError
+            For a name that is none.
+        """
+        if self.named.strip():
+            return population_name(self.named)
+        return population_of_file(self.file) if self.file else population_of_records(self.points)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -36,7 +36,6 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points, read_points
-from explorer.privacy.populations import population_of_records
 from explorer.scenario import Scenario, Story, kind_of
 
 Place = tuple[Any, ...]
@@ -127,7 +126,7 @@ class CuratorPage(AppPage):
             tab=self.tab,
         )
         if self._own is not None:
-            self.parts.own_population = population_of_records(self._own.points)
+            self.parts.own_population = self._own.population
         self._reading = Background(self.message)
         self._going_back = False
         # Before the parts: a section that was left open is filled when it is made.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.points.foreign import foreign_points
 from explorer.points.points import Points
+from explorer.privacy.populations import population_name
 from explorer.views.markup import safe_text
 
 MOST_BYTES = 200_000_000
@@ -90,7 +92,8 @@ class UploadForm:
         self.file.refused = refused
         place = self.extent(wide)
         self.user_column = ui.TextInput(label="User column, if any", **wide)
-        typed = (*place, self.user_column, *self.columns(wide))
+        self.population = ui.TextInput(label="Population, if not the file's name", **wide)
+        typed = (*place, self.user_column, *self.columns(wide), self.population)
         for widget in typed:
             widget.refused = refused
         button = ui.Button(
@@ -170,11 +173,17 @@ class UploadForm:
             try:
                 if not data:
                     raise InputError("No file has been chosen: choose one first.")
-                work = self.order(data, name)
+                work, whose = self.order(data, name), self.population.value
+                # A name that is none is refused before the file is opened.
+                population_name(whose if whose.strip() else "any")
             except InputError as error:
                 self._refused(str(error))
                 return
-        self._run(Foreign(work), self.loaded)
+
+        def named(**how: Any) -> OwnPoints[Any]:
+            return replace(work(**how), file=Path(str(name)).name, named=whose)
+
+        self._run(Foreign(named), self.loaded)
 
     def loaded(self, own: OwnPoints[Any]) -> None:
         """Use what has been read."""

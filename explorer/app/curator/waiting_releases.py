@@ -53,6 +53,7 @@ class WaitingReleases:
             label=f"Save {title}",
             filename="release.parquet",
             callback=partial(self._file, each.token),
+            refused=self._drawing.refuse,
             variant="outlined",
             **ui.WIDE,
         )

@@ -182,12 +182,30 @@ class Button(_Checked, pmui.Button):
 
 
 class FileDownload(_Checked, pmui.FileDownload):
-    """A button that hands out a file made at the moment of the click."""
+    """A button that hands out a file made at the moment of the click.
 
-    def __init__(self, variant: str = "contained", **params: Any) -> None:
+    Where it cannot be made, ``refused`` is told why and nothing is handed out.
+    """
+
+    def __init__(
+        self,
+        variant: str = "contained",
+        refused: Callable[[str], None] | None = None,
+        **params: Any,
+    ) -> None:
         super().__init__(**params)
         # Afterwards: given at once, Panel takes it for an old name of itself as well and warns.
-        self.variant = variant
+        self.variant, self.refused = variant, refused
+
+    def _transfer(self) -> None:
+        try:
+            super()._transfer()
+        except (InputError, OSError) as error:
+            if self.refused is None:
+                raise
+            why = error.strerror or type(error).__name__ if isinstance(error, OSError) else ""
+            said = f"The file could not be made ({why}): make room on the server, and try again."
+            self.refused(said if why else str(error))
 
 
 #: Seconds for which a control is marked after its value was refused.

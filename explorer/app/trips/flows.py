@@ -93,7 +93,11 @@ class FlowPanel(ExplainPanel[FlowScreen]):
         look: dict[str, Any] = {"variant": "outlined", "size": "small", "margin": 0}
         self.saves = [
             ui.FileDownload(
-                label=label, filename=name, callback=partial(self._written, name), **look
+                label=label,
+                filename=name,
+                callback=partial(self._written, name),
+                refused=self._refused,
+                **look,
             )
             for label, name in (
                 ("Save flows as CSV", "flows.csv"),

@@ -39,7 +39,7 @@ class Entrance:
         self._join_half = _half("Take part", text["Join"], ui.wrapping(self.code, self.join_button))
         others = "" if alone else f" {text['Others']}"
         self._teach_half = _half("Teach", f"{text['Teach']}{others}", self.create_button)
-        self._sign_in = _half("Teach", text["Sign in"])
+        self._sign_in = _half("Teach", text["Log in"])
         self.view = pn.Row(
             self._join_half,
             self._teach_half,

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Ask for a password and print a line for the file of `serve --auth`, from which nobody "
         "reads it. From a pipe the first line is the password."
     )
-    parser.add_argument("name", metavar="NAME", help="who signs in with it")
+    parser.add_argument("name", metavar="NAME", help="who logs in with it")
 
 
 def run(arguments: argparse.Namespace) -> None:

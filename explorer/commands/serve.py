@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--auth",
         metavar="FILE",
         help="let in only who is in this file, lines NAME:PASSWORD or what `password` prints; with "
-        "--class-only the teacher alone signs in",
+        "--class-only the teacher alone logs in",
     )
     parser.add_argument(
         "--behind-proxy",

@@ -54,7 +54,7 @@ def test_a_teacher_and_a_participant_see_the_class_and_nothing_else(
     if "login" in way_in:
         teacher.get_by_label("Name").fill("ada")
         teacher.get_by_label("Password").fill("a long secret")
-        button(teacher, "Sign in").click()
+        button(teacher, "Log in").click()
     code = create(teacher)
 
     pupil.goto(server.url)

@@ -14,6 +14,7 @@ from explorer.app.kit.words import words
 
 #: Wrong codes of one visit; after that the page has to be opened again.
 MOST_TRIES = 20
+_LOG_IN = '<a href="./login?next=class">Log in to teach</a>'
 
 
 class Entrance:
@@ -39,7 +40,7 @@ class Entrance:
         self._join_half = _half("Take part", text["Join"], ui.wrapping(self.code, self.join_button))
         others = "" if alone else f" {text['Others']}"
         self._teach_half = _half("Teach", f"{text['Teach']}{others}", self.create_button)
-        self._sign_in = _half("Teach", text["Sign in"])
+        self._sign_in = _half("Teach", f"{text['Log in']} {_LOG_IN}")
         self.view = pn.Row(
             self._join_half,
             self._teach_half,

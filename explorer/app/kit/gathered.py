@@ -2,8 +2,9 @@
 
 BokehJS sends each change in a message of its own, as often as the screen is painted: 60 to 144 a
 second. The first of them still goes at once; those of the next 40 ms follow together, in their
-order, and of a value that changes again only the last. So a server may take a connection that sends
-more for what it is. (``ClientSession._document_changed``)
+order, and of a number that changes again only the last (a text may be a key that was pressed: each
+counts). So a server may take a connection that sends more for what it is.
+(``ClientSession._document_changed``)
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ if (session?._document_changed && Batch && !session._document_changed.gathers) {
     }
     if (!event.sync) return
     const last = held.events.at(-1)
-    if (last?.kind === "ModelChanged" && event.kind === "ModelChanged"
-        && last.model === event.model && last.attr === event.attr) held.events.pop()
+    const numbers = [last, event].every(
+      each => each?.kind === "ModelChanged" && typeof each.value === "number")
+    if (numbers && last.model === event.model && last.attr === event.attr) held.events.pop()
     held.events.push(event)
     if (!held.timer) flush(this)
   }

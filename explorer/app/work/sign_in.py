@@ -94,8 +94,8 @@ class SignIn:
         if asks_page and request.headers.get("Upgrade", "").lower() != "websocket":
             query = f"?{request.query}" if request.query else ""
             return _ToForm, {"next": f"{path}{query}"}
-        sentence = "Sign in first: open a page of this server."
-        return Refused, {"status": 403, "title": "Not signed in", "sentence": sentence}
+        sentence = "Log in first: open a page of this server."
+        return Refused, {"status": 403, "title": "Not logged in", "sentence": sentence}
 
     async def proves(self, name: str, password: str, address: str) -> float | None:
         """Try a password: 0 where it is right, None where not, else seconds until it may be."""
@@ -161,7 +161,7 @@ class _Login(_Form):
     async def post(self) -> None:
         """Let in who knows the password."""
         if self.request.headers.get("Sec-Fetch-Site", "none") in ("cross-site", "same-site"):
-            self._show("Sign in on this page.", 403)
+            self._show("Log in on this page.", 403)
             return
         name, password = (self.get_body_argument(each, "", strip=False) for each in _FIELDS)
         name = name.strip()
@@ -194,9 +194,9 @@ class _Login(_Form):
         form = (
             f'{said}<form method="post" action="./login">{fields}'
             f'<input type="hidden" name="next" value="{html.escape(self._next)}">'
-            '<p><button style="font: inherit">Sign in</button></p></form>'
+            '<p><button style="font: inherit">Log in</button></p></form>'
         )
-        self.finish(plain_page("Sign in to the explorer", "", form))
+        self.finish(plain_page("Log in to the explorer", "", form))
 
 
 _FIELDS = ("name", "password")

@@ -233,7 +233,7 @@ def test_a_teacher_signs_in_where_there_are_passwords(rooms, monkeypatch) -> Non
     assert len(rooms) == 0
     monkeypatch.setattr("explorer.app.classroom.teaching.own_name", lambda: "ada")
     teacher = page(rooms, teachers=teachers)
-    assert "sign in" not in texts(teacher)
+    assert "log in" not in texts(teacher)
     teacher.create()
     assert isinstance(teacher.view, TeacherView)
 

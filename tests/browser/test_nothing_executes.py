@@ -190,7 +190,7 @@ def test_links_cities_base_maps_presets_and_stories(visit: Visit, evil: Started)
     bad = folder / "bad.yml"
     bad.write_text(f"scenario: 1\ncity: '{RUNS}'\n'{NODE}': 1\n")
     page.locator("input[type=file][accept='.yaml,.yml']").last.set_input_files(bad)
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("alert").first).to_be_visible()
 
 
 def test_uploads_prices_and_downloads(visit: Visit, evil: Started, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_uploads_prices_and_downloads(visit: Visit, evil: Started, tmp_path: Pat
     broken = tmp_path / "broken.csv"
     broken.write_text(f'west,south,east,{NODE}\n0,0,900,"{RUNS}"\n')
     file.set_input_files(broken)
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("alert").first).to_be_visible()
     visit.look()
     # Points whose file, columns and values are strings of that kind; the name is a population's.
     unfold(page, "Grid and own points")
@@ -328,7 +328,7 @@ def test_classes(visit: Visit, evil: Started) -> None:
         visit.look()
     page.get_by_label("Class code").fill(RUNS)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("alert").first).to_be_visible()
     visit.look()
     page.get_by_role("button", name="Create a class", exact=True).click()
     expect(page.locator(".code")).not_to_be_empty()

@@ -166,6 +166,22 @@ def ready(page: Page) -> None:
     page.locator(".tabulator-row").first.wait_for()
 
 
+@pytest.mark.parametrize(
+    "harm", [RUNS, NODE, "<a href='javascript:__ran=1'>go</a>", "<svg/onload=__ran=1>"]
+)
+def test_whatever_came_of_a_string_is_seen_in_every_shadow(browser: Browser, harm: str) -> None:
+    page = browser.new_page()
+    page.set_content("<main><p></p></main>")
+    visit = Visit(page)
+    visit.look()
+    page.evaluate(
+        "harm => {document.querySelector('p').attachShadow({mode: 'open'}).innerHTML = harm}", harm
+    )
+    with pytest.raises(AssertionError):
+        visit.look()
+    page.close()
+
+
 def test_links_cities_base_maps_presets_and_stories(visit: Visit, evil: Started) -> None:
     page, folder = visit.page, evil.folder  # type: ignore[attr-defined]
     boxes = (Box(0, 0, 900, 900, named("box")), Box(-900, -900, 0, 0, "=1+1"))

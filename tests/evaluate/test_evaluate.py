@@ -209,6 +209,24 @@ def test_closing_the_generator_ends_the_processes():
     assert set(multiprocessing.active_children()) <= before
 
 
+def test_a_worker_that_is_killed_is_one_sentence_and_what_is_finished_stays(tmp_path):
+    import multiprocessing
+
+    before = set(multiprocessing.active_children())
+    tasks, store, done = plan(["uniform"], [0.1], 400), Store(tmp_path), []
+    flow = runs(MATRIX, tasks, ASKED, jobs=2, store=store)
+    done += [next(flow), next(flow), next(flow)]
+    (set(multiprocessing.active_children()) - before).pop().kill()
+    with pytest.raises(InputError, match="A worker process was stopped") as said:
+        done.extend(flow)
+    assert "\n" not in str(said.value)
+    assert set(multiprocessing.active_children()) <= before
+    assert 3 <= len(done) < len(tasks)
+    again = runs(MATRIX, [run.task for run in done], ASKED, jobs=1, store=store)
+    assert [run.seconds for run in again] == [run.seconds for run in done]
+    assert not list(tmp_path.glob(".part.*"))
+
+
 def test_a_finished_run_is_not_done_again(tmp_path, monkeypatch):
     first = evaluate(MATRIX, ["htf"], [0.1], ASKED, 2, jobs=1, folder=tmp_path)
     monkeypatch.setattr(HTF, "plan", lambda *_: pytest.fail("ran again"))

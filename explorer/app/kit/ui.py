@@ -9,6 +9,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 
 from explorer.app.kit.attempts import Attempts
 from explorer.app.kit.gathered import gather_changes
@@ -197,6 +198,8 @@ class FileDownload(_Checked, pmui.FileDownload):
         # Afterwards: given at once, Panel takes it for an old name of itself as well and warns.
         self.variant, self.refused = variant, refused
 
+    # Said again: a method that takes another's place is not called by itself.
+    @param.depends("_clicks", watch=True)
     def _transfer(self) -> None:
         try:
             super()._transfer()

@@ -172,8 +172,9 @@ def test_a_page_that_nobody_comes_for_is_a_frame_and_nothing_stays(running) -> N
         assert len(tokens) == 6
         frames = {each.body.decode().replace(token_of(each), "") for each in others}
         assert len(frames) == 1
-        assert first.body.decode().replace(token_of(first), "").splitlines()[-30:] == (
-            frames.pop().splitlines()[-30:]
+        assert (
+            first.body.decode().replace(token_of(first), "").splitlines()[-30:]
+            == (frames.pop().splitlines()[-30:])
         )
         # Who brings a token has the content made.
         assert '"ACK"' in await running.document(token_of(others[0]), "class/")

@@ -1,8 +1,8 @@
 """How much one visitor may ask of a server that others use, too.
 
-Opening a page costs about a second of a processor, so an address may open a few at once and then
-two a second, and there are no more sessions than the memory bears: who comes beyond that gets a
-small page that tries again by itself. Messages of one connection are not refused but waited with,
+Opening a page costs about half a second of a processor, so an address may open a few at once and
+then two a second, and there are no more sessions than the memory bears: who comes beyond that gets
+a small page that tries again by itself. Messages of one connection are not refused but waited with,
 before they are read on: who sends too many waits for their own, and nobody else does.
 """
 

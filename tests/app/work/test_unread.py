@@ -41,13 +41,15 @@ def handler(stream: Stream, doc: Any, writing: int = 1) -> Any:
     )
 
 
-def test_who_takes_nothing_is_dropped(quick) -> None:
+@pytest.mark.usefixtures("quick")
+def test_who_takes_nothing_is_dropped() -> None:
     stream = Stream()
     asyncio.run(asyncio.wait_for(unread._watch(handler(stream, Doc())), 10))
     assert stream.ended
 
 
-def test_a_slow_line_that_moves_on_is_not(quick) -> None:
+@pytest.mark.usefixtures("quick")
+def test_a_slow_line_that_moves_on_is_not() -> None:
     stream, one = Stream(), handler(Stream(), Doc())
     one.ws_connection.stream = stream
 
@@ -65,7 +67,8 @@ def test_a_slow_line_that_moves_on_is_not(quick) -> None:
     asyncio.run(line())
 
 
-def test_a_queue_without_end_is_dropped(quick, monkeypatch) -> None:
+@pytest.mark.usefixtures("quick")
+def test_a_queue_without_end_is_dropped(monkeypatch) -> None:
     doc, stream = Doc(), Stream()
     monkeypatch.setitem(document._WRITE_MSGS, doc, {"connection": [None] * (unread.MOST + 1)})
 

@@ -8,6 +8,7 @@ import panel as pn
 from explorer.app.kit import notebook_output
 from explorer.app.work import (
     faults,
+    leaving,
     limits,
     panel_patches,
     quick_models,
@@ -42,6 +43,7 @@ notebook_output.write_posters()
 sessions.refuse_chosen()
 limits.slow_down_floods()
 unread.drop_who_never_reads()
+leaving.forget_scripts()
 faults.write_briefly()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True

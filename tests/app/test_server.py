@@ -1,15 +1,19 @@
 """The server starts, answers and refuses what it cannot do."""
 
+import asyncio
+import gc
 import json
 import multiprocessing
 import re
 import socket
 import subprocess
 import sys
+import weakref
 
 import pytest
 from bokeh.models import ImportedStyleSheet
 from bokeh.util.token import generate_jwt_token, get_session_id
+from panel.links import Callback
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
@@ -184,6 +188,33 @@ def test_a_page_that_nobody_comes_for_is_a_frame_and_nothing_stays(running) -> N
         assert json.loads((await running.get("health")).body)["sessions"] == before + 1
 
     running.do(visit)
+
+
+def test_who_has_left_leaves_nothing_behind(running) -> None:
+    before = {*Callback.registry}
+
+    async def visit() -> None:
+        await running.get("class")
+        token = token_of(await running.get("class"))
+        await running.document(token, "class/")
+        session = running.server.get_session("/class", get_session_id(token))
+        gone.append(weakref.ref(session.document))
+        assert {*Callback.registry} - before, "the page has scripts"
+        del session
+        for context in running.server._tornado._applications.values():
+            for each in [*context._sessions.values()]:
+                # As when the connection is lost.
+                each._subscribed_connections.clear()
+                each.request_expiration()
+            await context._cleanup_sessions(0)
+        assert not {*Callback.registry} - before
+        await asyncio.sleep(0.5)
+
+    gone: list[weakref.ref] = []
+    running.do(visit)
+    for _ in range(3):
+        gc.collect()
+    assert [each() for each in gone] == [None]
 
 
 def test_a_frame_is_in_the_theme_that_is_asked_for(running) -> None:

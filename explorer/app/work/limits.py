@@ -1,10 +1,10 @@
 """How much one visitor may ask of a server that others use, too.
 
-Opening a page costs about a second of a processor, so an address may open a few at once and then
-two a second, and there are no more sessions than the memory bears: who comes beyond that gets a
-small page that tries again by itself. Messages of one connection are not refused but waited with,
-before they are read on: who sends too many waits for their own, and nobody else does. Who sends
-one that no browser sends is not listened to any more.
+Opening a page costs about half a second of a processor, so an address may open a few at once and
+then two a second, and there are no more sessions than the memory bears: who comes beyond that gets
+a small page that tries again by itself. Messages of one connection are not refused but waited with,
+before they are read on: who sends too many waits for their own, and nobody else does. Who sends one
+that no browser sends is not listened to any more.
 """
 
 from __future__ import annotations

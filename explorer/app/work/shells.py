@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bokeh.protocol.exceptions import ProtocolError
+from bokeh.server.callbacks import NextTickCallback
 from bokeh.util.token import generate_jwt_token, generate_session_id, get_token_payload
 from panel.config import config
 from panel.io.resources import LOCAL_DIST, patch_model_css
@@ -121,9 +122,24 @@ def build_late(context: Any, full: Callable[[], bool]) -> None:
         request.uri = request.path + ("?" + urlencode(arguments, doseq=True) if arguments else "")
         session = await plain(session_id, request, token)
         _dress(session.document)
+        await _settled(session.document)
         return session
 
     context.create_session_if_needed = create
+
+
+async def _settled(doc: Any) -> None:
+    """Wait for what a page puts off to the next turn: a browser gets it with the content.
+
+    Sent as a change it would overtake the content that the browser asks for.
+    """
+    quiet = 0
+    for _ in range(50):
+        await asyncio.sleep(0.02)
+        waits = any(isinstance(each, NextTickCallback) for each in doc.session_callbacks)
+        quiet = 0 if waits else quiet + 1
+        if quiet == 2:
+            return
 
 
 def _dress(doc: Any) -> None:

@@ -34,7 +34,7 @@ from explorer.privacy.noise import NoiseSource, PreviewNoise
 Ints = NDArray[np.int64]
 
 NEIGHBOURS = 2
-LARGE_EVERY, FILES_EVERY = 8, 8
+LARGE_EVERY, FILES_EVERY = 8, 20
 """Of so many cases one is large, one writes every kind of file."""
 SIDES = (64, 96, 128, 256)
 _CRS = "+proj=laea +lat_0=50 +lon_0=10 +datum=WGS84 +units=m +no_defs"
@@ -188,11 +188,13 @@ def try_case(case: Case, files: bool = False) -> Finding:
         # OpenDP's draws have no names: those of several stages are taken together.
         run = Recording.of(publish, case.counts(), case.source, named=not case.grade)
         call = run.longest
+        if case.grade and [paid for paid, *_ in made.booked] != [units]:
+            raise Breach(f"{made.booked} is booked for {units} units")
         _check_books(run.published, units)
         # What areas compute of themselves and keep is public: once it is there it stays the same.
         for _round in range(2):
             again, _ = run.again(case.counts(), neighbours=False)
-            seen = surface(again, files, tuple(made.told))
+            seen = surface(again, files, (*made.told, *made.booked))
         for tried, change in enumerate(case.changes, 1):  # noqa: B007  told when it fails
             loss = run.replay(case.counts(change))
             largest = max(largest, loss.epsilon * PER_EPSILON / units)
@@ -203,7 +205,7 @@ def try_case(case: Case, files: bool = False) -> Finding:
         for stranger in (case.atoms[:0], others):
             strange += 1
             published, _ = run.again(case.of(stranger), neighbours=False)
-            where = difference(seen, surface(published, files, tuple(made.told)))
+            where = difference(seen, surface(published, files, (*made.told, *made.booked)))
             if where is not None:
                 raise Breach(f"given the same outcomes, {where} differs")
     except Breach as breach:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from tests.audit.other_mutants import OTHER_MUTANTS
 from tests.audit.path_mutants import PATH_MUTANTS, PathMutant
 
 pytestmark = pytest.mark.audit
+ALL = [*PATH_MUTANTS, *OTHER_MUTANTS]
 
 
-@pytest.mark.parametrize("mutant", PATH_MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_every_class_is_found_in_a_default_run(mutant: PathMutant) -> None:
     with mutant.around():
         assert mutant.found() is not None
 
 
 def test_all_seven_classes_have_a_bug() -> None:
-    kinds = {mutant.kind for mutant in PATH_MUTANTS}
+    kinds = {mutant.kind for mutant in ALL}
     assert kinds == {"chunks", "mixed", "large", "attributes", "files", "constants", "units"}
 
 
-@pytest.mark.parametrize("found", dict.fromkeys(each.found for each in PATH_MUTANTS))
+@pytest.mark.parametrize("found", dict.fromkeys(each.found for each in ALL))
 def test_without_them_nothing_is_found(found) -> None:
     assert found() is None

@@ -167,21 +167,25 @@ def try_case(
     longest = is_large and case.longest  # type: ignore[attr-defined]
     saved = files or (getattr(case, "grade", False) and not longest)
 
-    def told() -> tuple[float, ...]:
-        return tuple(getattr(made, "told", ()))
+    def told() -> tuple[Any, ...]:
+        return (*getattr(made, "told", ()), *getattr(made, "booked", ()))
 
     try:
         run = Recording.of(publish(made), case.matrix, case.source)
         heard = told()
         seen = None if longest else surface(run.published, saved, heard)
         call = run.longest
+        if is_large and case.grade and [paid for paid, *_ in made.booked] != [units]:  # type: ignore[attr-defined]
+            raise Breach(f"{made.booked} is booked for {units} units")
         _check_books(run, case.settings["epsilon"])
         if rng is not None and case.style == "seeded":
             uniforms = _uniforms(run, rng)
         for tried, change in enumerate(case.changes, 1):  # noqa: B007  told when it fails
             loss = run.replay(case.neighbour(change))
             if told() != heard:
-                raise Breach("given the same outcomes, what is told of the progress differs")
+                raise Breach(
+                    "given the same outcomes, what is told of the progress, or booked, differs"
+                )
             largest = max(largest, loss.epsilon * PER_EPSILON / units)
             if loss.exceeds(units):
                 beyond = loss.epsilon - units / PER_EPSILON
@@ -195,8 +199,8 @@ def try_case(
                 if where is not None:
                     raise Breach(f"given the same outcomes, {where} differs")
             strange += 1
-            if longest:
-                # One is enough: each takes as long as a release.
+            if longest or (is_large and strange == 2):
+                # Each takes as long as a release.
                 break
         tolls.check(run)
     except Breach as breach:

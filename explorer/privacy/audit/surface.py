@@ -50,10 +50,10 @@ class Surface:
     itself: Any
     said: Mapping[str, Any]
     files: Mapping[str, bytes]
-    told: tuple[float, ...] = ()
+    told: tuple[Any, ...] = ()
 
 
-def surface(release: Any, files: bool = False, told: tuple[float, ...] = ()) -> Surface:
+def surface(release: Any, files: bool = False, told: tuple[Any, ...] = ()) -> Surface:
     """Look at a release from all sides; `files`: whether it is saved, too.
 
     What is no release, such as numbers that somebody publishes, has no more sides than it shows.
@@ -107,11 +107,12 @@ def _written(release: Any) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            with warnings.catch_warnings():
-                # Cells have no CRS, of which GDAL warns.
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
                 refused = _called(partial(release.save, Path(folder) / name))
             found[f"{name}, refused"] = str(refused).encode()
+            said = [str(each.message).replace(folder, "") for each in warned]
+            found[f"{name}, warnings"] = "\n".join(said).encode()
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
                 # The hour of writing, which GeoPackage keeps, is the same for all data.

@@ -19,6 +19,7 @@ _CHUNK: dict[str, Any] = {"_DRAWS": 499, "_CHOICES": 7}
 
 What is as long as people's longest is left to be cut as theirs is.
 """
+_WARM_UP = "warm-up"
 
 
 @contextmanager
@@ -45,7 +46,17 @@ def stands_for_opendp(listener: NoiseSource) -> Iterator[None]:
 
 
 def _method(ask: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda _self, *asked, **named: ask(*asked, **named)
+    def asks(_self: Any, values: Any, *asked: Any) -> Any:
+        if asked[-1] == _WARM_UP and not values.any():
+            # Code that is made ready before anything is booked asks for noise on nobody.
+            return values.copy()
+        return ask(values, *asked)
+
+    return asks
+
+
+def _ready(_self: Any, _counts: Any = None) -> None:
+    pass
 
 
 class Told:
@@ -60,11 +71,18 @@ class Told:
     Attributes
     ----------
     told : the finished parts that the last release told
+    booked : units and words of all that the last release booked before it drew
     """
 
     def __init__(self, mechanism: Any, grade: bool, parts: bool = True) -> None:
         self._mechanism, self._grade, self._parts = mechanism, grade, parts
         self.told: list[float] = []
+        self.booked: list[tuple[int, str, str]] = []
+
+    def book(self, _key: str, units: int, mechanism: str, what: str = "") -> int:
+        """Write down what a ledger would book; but for the key, all of it is public."""
+        self.booked.append((units, mechanism, what))
+        return len(self.booked)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._mechanism, name)
@@ -72,10 +90,16 @@ class Told:
     def release(self, matrix: Any, rng: Any = None) -> Any:
         """Draw with a progress callback, in small parts."""
         self.told.clear()
+        self.booked.clear()
+        ledger: Any = self if self._grade else None
         with ExitStack() as stack:
             if self._parts:
                 stack.enter_context(patch.multiple(reports, **_CHUNK))
             if self._grade:
                 stack.enter_context(stands_for_opendp(rng))
+            if hasattr(type(self._mechanism), "warm_up"):
+                # What it would make ready is run anyway.
+                stack.enter_context(patch.object(type(self._mechanism), "warm_up", _ready))
             source = None if self._grade else rng
-            return self._mechanism.release(matrix, rng=source, progress=self.told.append)
+            tell = self.told.append
+            return self._mechanism.release(matrix, rng=source, progress=tell, ledger=ledger)

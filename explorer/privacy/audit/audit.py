@@ -175,7 +175,7 @@ def try_case(
         heard = told()
         seen = None if longest else surface(run.published, saved, heard)
         call = run.longest
-        if is_large and case.grade and [paid for paid, *_ in made.booked] != [units]:  # type: ignore[attr-defined]
+        if is_large and case.grade and made.draws and [paid for paid, *_ in made.booked] != [units]:  # type: ignore[attr-defined]
             raise Breach(f"{made.booked} is booked for {units} units")
         _check_books(run, case.settings["epsilon"])
         if rng is not None and case.style == "seeded":

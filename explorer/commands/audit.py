@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 HELP = "look for breaches of the privacy claim of the mechanisms"
 HOLDS = "holds"
-SECONDS = 50.0
+SECONDS = 40.0
 """Of processor time; what is promised is tried in less."""
 _LONGEST = 86_400.0
 UNSEEN = (

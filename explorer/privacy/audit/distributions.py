@@ -80,6 +80,10 @@ def laplace_p_value(noise: Ints, a: float) -> float:
     return float(stats.chisquare(np.histogram(noise, edges)[0], expected).pvalue)
 
 
+_FEWEST_EXPECTED = 10.0
+"""Of a group of outcomes, or a chi-square test is none."""
+
+
 def decision_p_value(passed: NDArray[np.bool_], value: int, threshold: int, a: float) -> float:
     """Binomial p-value of n decisions on one value against their distribution."""
     from scipy import stats
@@ -94,9 +98,17 @@ def selection_p_value(chosen: Ints, costs: Ints, a: float) -> float:
     from scipy import stats
 
     k, rest = selection(costs, a)
-    expected = np.exp(k * a / 2.0 + rest)
+    chance = np.exp(k * a / 2.0 + rest)
+    expected = chance / chance.sum() * len(chosen)
     seen = np.bincount(chosen, minlength=len(costs))
-    return float(stats.chisquare(seen, expected / expected.sum() * len(chosen)).pvalue)
+    # Of outcomes that are hardly ever expected, a single one would pass for a breach.
+    order = np.argsort(expected)
+    together = np.searchsorted(np.cumsum(expected[order]), _FEWEST_EXPECTED) + 1
+    rare, common = order[:together], order[together:]
+    if len(common) == 0:
+        return 1.0
+    expected, seen = (np.append(each[common], each[rare].sum()) for each in (expected, seen))
+    return float(stats.chisquare(seen, expected).pvalue)
 
 
 def uniforms(noise: Ints, a: Floats, rng: np.random.Generator) -> Floats:

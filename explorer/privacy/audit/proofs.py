@@ -60,7 +60,7 @@ def privtree_paths(
     for epsilon in epsilons:
         for bound in bounds:
             released = publish(made(epsilon=epsilon, **_MOST_OF_IT))
-            found += _tried(kind.key, structure(budget(epsilon)), epsilon, bound, 40)
+            found += _tried(kind.key, structure(budget(epsilon)), epsilon, bound, 30)
             found += _tried(kind.key, released, epsilon, bound, 10)
             if found.fault is not None:
                 return found

@@ -72,12 +72,14 @@ class Told:
     ----------
     told : the finished parts that the last release told
     booked : units and words of all that the last release booked before it drew
+    draws : how often something was released; a plan that is run by itself books nothing
     """
 
     def __init__(self, mechanism: Any, grade: bool, parts: bool = True) -> None:
         self._mechanism, self._grade, self._parts = mechanism, grade, parts
         self.told: list[float] = []
         self.booked: list[tuple[int, str, str]] = []
+        self.draws = 0
 
     def book(self, _key: str, units: int, mechanism: str, what: str = "") -> int:
         """Write down what a ledger would book; but for the key, all of it is public."""
@@ -91,6 +93,7 @@ class Told:
         """Draw with a progress callback, in small parts."""
         self.told.clear()
         self.booked.clear()
+        self.draws += 1
         ledger: Any = self if self._grade else None
         with ExitStack() as stack:
             if self._parts:

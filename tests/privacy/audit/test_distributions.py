@@ -133,3 +133,18 @@ def test_shared_dice_are_seen_though_each_draw_is_right() -> None:
     assert (
         distributions.uniform_p_value(distributions.uniforms(twice, np.full(2000, 0.1), rng)) < 1e-9
     )
+
+
+def test_one_rare_choice_is_no_breach() -> None:
+    """Of 500 choices at epsilon 7.9 the third is expected .2 times: once is no proof."""
+    costs = np.array([5, 1, 2, 9])
+    k, rest = distributions.selection(costs, 7.9 / 2)
+    chance = np.exp(k * 7.9 / 4 + rest)
+    seen = np.full(500, 1)
+    seen[: round(500 * float(chance[2]))] = 2
+    seen[-1] = 0
+    assert chance[0] * 500 < 1
+    assert distributions.selection_p_value(seen, costs, 7.9 / 2) > 0.01
+    # Many of them are.
+    seen[-40:] = 0
+    assert distributions.selection_p_value(seen, costs, 7.9 / 2) < 1e-6

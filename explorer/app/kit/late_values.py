@@ -3,7 +3,8 @@
 Panel's components take their values when they are drawn, and listen to changes only once they stand
 on the page (``useState`` of ``panel.models.esm.ReactComponent``). What is set in between is in the
 model and not on the screen: an automatic setting, whose value the mechanism chooses a moment after
-its slider has come, showed 1 for good.
+its slider has come, showed 1 for good. On a busy computer seconds pass until they listen: as they
+begin to, they hear what has changed since they were drawn.
 """
 
 from __future__ import annotations
@@ -14,24 +15,21 @@ from bokeh.models import CustomJS
 _MEND = """
 const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
 const drawn = models.find(each => each.type === "panel.models.esm.ReactComponent")
-const kind = drawn?.default_view?.prototype
-if (kind?.render_esm && kind.after_rendered && !kind.render_esm.mended) {
-  const {render_esm, after_rendered} = kind
+const kind = drawn?.default_view?.prototype, model = drawn && Object.getPrototypeOf(drawn)
+if (kind?.render_esm && model.watch && !kind.render_esm.mended) {
+  const {render_esm} = kind, {watch} = model
   const taken = new WeakMap()
   kind.render_esm = function (...given) {
     taken.set(this, {...this.model.data.attributes})
     return render_esm.apply(this, given)
   }
   kind.render_esm.mended = true
-  kind.after_rendered = function (...given) {
-    const before = taken.get(this), data = this.model.data
-    taken.delete(this)
-    // A moment after it stands there it listens; to hear the same again changes nothing.
-    if (before) for (const wait of [50, 500]) setTimeout(() => {
-      const now = data.attributes
-      for (const name in before) if (now[name] !== before[name]) data.properties[name].change.emit()
-    }, wait)
-    return after_rendered.apply(this, given)
+  model.watch = function (view, name, hear, ...given) {
+    const heard = watch.call(this, view, name, hear, ...given)
+    // To hear what it has drawn already changes nothing.
+    const before = view && taken.get(view), now = this.data.attributes
+    if (before && name in before && now[name] !== before[name]) hear()
+    return heard
   }
 }
 """

@@ -75,6 +75,10 @@ def _mode(
                     "root": {"textTransform": "none", "fontSize": _PRESSED, **_TOUCH}
                 }
             },
+            "MuiIconButton": {"styleOverrides": {"root": _TOUCH}},
+            # A field is touched anywhere in its frame, a switch on its words too.
+            "MuiOutlinedInput": {"styleOverrides": {"root": _TOUCH}},
+            "MuiFormControlLabel": {"styleOverrides": {"root": _TOUCH}},
             "MuiToggleButton": {
                 "styleOverrides": {
                     "root": {
@@ -223,8 +227,11 @@ h3 + p {{ opacity: .78; }}
 .pages {{ display: flex; gap: 4px; }}
 .pages a {{ color: #ffffff; font-size: {BASE}; line-height: 1.4; padding: 4px 10px;
   border-radius: 4px; text-decoration: none; opacity: .85; }}
-@media (max-width: 600px) {{ .pages {{ gap: 0; flex-wrap: wrap; max-width: 196px; }}
-  .pages a {{ padding: 2px 4px; font-size: {SMALL}; line-height: 1.4; }} }}
+/* One row that a finger can hit and push aside; its end fades while there is more. */
+@media (max-width: 600px) {{ .pages {{ gap: 0; max-width: 212px; overflow-x: auto;
+    padding-right: 16px; scrollbar-width: none;
+    mask-image: linear-gradient(to left, transparent, black 24px); }}
+  .pages a {{ flex: none; padding: 0 8px; line-height: 44px; min-width: 28px; }} }}
 .pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
 .pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
 .progress {{ display: flex; align-items: center; gap: 12px; font-size: {BASE}; line-height: 1.4; }}

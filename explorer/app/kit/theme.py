@@ -18,6 +18,16 @@ SMALL, BASE, LARGE, HUGE = (f"calc({size} * var(--type, 1))" for size in _SIZES)
 _PRESSED = "calc(13px * var(--type, 1))"
 #: A finger needs more than a pointer.
 _TOUCH = {"@media (pointer: coarse)": {"minHeight": "44px", "minWidth": "44px"}}
+#: Of the frame around a page: the title in the bar leads to its beginning.
+TITLE_TOUCH: dict[str, Any] = {
+    "& header a": {
+        "@media (pointer: coarse)": {
+            "display": "inline-flex",
+            "alignItems": "center",
+            "minHeight": "44px",
+        }
+    }
+}
 
 
 def _mode(
@@ -50,7 +60,10 @@ def _mode(
                 }
             },
             "MuiFormLabel": {"styleOverrides": {"root": {"fontSize": BASE}}},
-            "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": BASE}}},
+            # A switch is touched on its words too, a field anywhere in its frame.
+            "MuiFormControlLabel": {
+                "styleOverrides": {"label": {"fontSize": BASE}, "root": _TOUCH}
+            },
             "MuiInputBase": {"styleOverrides": {"root": {"fontSize": BASE}}},
             "MuiAccordionSummary": {
                 "styleOverrides": {
@@ -76,9 +89,7 @@ def _mode(
                 }
             },
             "MuiIconButton": {"styleOverrides": {"root": _TOUCH}},
-            # A field is touched anywhere in its frame, a switch on its words too.
             "MuiOutlinedInput": {"styleOverrides": {"root": _TOUCH}},
-            "MuiFormControlLabel": {"styleOverrides": {"root": _TOUCH}},
             "MuiToggleButton": {
                 "styleOverrides": {
                     "root": {

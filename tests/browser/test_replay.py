@@ -12,18 +12,7 @@ from explorer import HTF
 from explorer.app.kit.labels import PREVIEW
 from explorer.cities.catalogue import cities
 from explorer.inspection.growth import Growth
-from tests.browser.visit import (
-    MODELS,
-    cell,
-    drag,
-    number,
-    pick,
-    picture,
-    rows,
-    stays,
-    still,
-    wait_until,
-)
+from tests.browser.visit import cell, drag, number, pick, picture, rows, stays, still, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -150,28 +139,3 @@ def test_boxes_drawn_and_rows_selected_while_it_is_open(page) -> None:
     cell(page, 1, "true").click()
     wait_until(page, lambda: len(answers(page)) == 1)
     assert number(answers(page)[0][0]) == number(rows(page)[1]["true"])
-
-
-# Drawn, and not listening yet for longer than a busy computer takes.
-_BUSY = f"""
-() => {{
-  const drawn = {MODELS}.find(each => each.type === "panel.models.esm.ReactComponent")
-  const kind = drawn.default_view.prototype, {{after_rendered}} = kind
-  const {{postMessage}} = MessagePort.prototype
-  MessagePort.prototype.postMessage = function (...given) {{
-    setTimeout(() => postMessage.apply(this, given), 800)
-  }}
-  kind.after_rendered = function (...given) {{
-    const {{data}} = this.model
-    if (data.attributes.label === "Show the tree up to level")
-      data.setv({{label: "What came late"}}, {{sync: false}})
-    return after_rendered.apply(this, given)
-  }}
-}}
-"""
-
-
-def test_what_changes_before_a_control_listens_is_shown(page) -> None:
-    page.evaluate(_BUSY)
-    page.get_by_role("button", name="How it was built", exact=True).click()
-    expect(page.get_by_text("What came late").first).to_be_visible()

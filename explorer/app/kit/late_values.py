@@ -3,8 +3,7 @@
 Panel's components take their values when they are drawn, and listen to changes only once they stand
 on the page (``useState`` of ``panel.models.esm.ReactComponent``). What is set in between is in the
 model and not on the screen: an automatic setting, whose value the mechanism chooses a moment after
-its slider has come, showed 1 for good. On a busy computer seconds pass until they listen: as they
-begin to, they hear what has changed since they were drawn.
+its slider has come, showed 1 for good.
 """
 
 from __future__ import annotations
@@ -16,17 +15,26 @@ _MEND = """
 const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
 const drawn = models.find(each => each.type === "panel.models.esm.ReactComponent")
 const kind = drawn?.default_view?.prototype, model = drawn && Object.getPrototypeOf(drawn)
-if (kind?.render_esm && model.watch && !kind.render_esm.mended) {
-  const {render_esm} = kind, {watch} = model
+if (kind?.render_esm && kind.after_rendered && !kind.render_esm.mended) {
+  const {render_esm, after_rendered} = kind, {watch} = model
   const taken = new WeakMap()
   kind.render_esm = function (...given) {
     taken.set(this, {...this.model.data.attributes})
     return render_esm.apply(this, given)
   }
   kind.render_esm.mended = true
-  model.watch = function (view, name, hear, ...given) {
+  kind.after_rendered = function (...given) {
+    const before = taken.get(this), data = this.model.data
+    // Most listen a moment after they stand there; to hear the same again changes nothing.
+    if (before) for (const wait of [50, 500]) setTimeout(() => {
+      const now = data.attributes
+      for (const name in before) if (now[name] !== before[name]) data.properties[name].change.emit()
+    }, wait)
+    return after_rendered.apply(this, given)
+  }
+  // On a busy computer seconds pass until they listen: as they begin to, they hear it.
+  if (watch) model.watch = function (view, name, hear, ...given) {
     const heard = watch.call(this, view, name, hear, ...given)
-    // To hear what it has drawn already changes nothing.
     const before = view && taken.get(view), now = this.data.attributes
     if (before && name in before && now[name] !== before[name]) hear()
     return heard

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from explorer.views.palette import DIFFERENCE
+from explorer.views.palette import DIFFERENCE, is_light
 from explorer.views.scale import ColourScale, short_number
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
@@ -57,7 +57,7 @@ def count_bar(caption: str, scale: ColourScale, colours: Sequence[str], note: st
 
     ``note`` is what a small map has no room to show; it is spoken all the same.
     """
-    return _bar(caption, note, gradient(colours), scale.ticks())
+    return _bar(caption, note, gradient(colours), scale.ticks(), is_light(colours))
 
 
 def difference_bar(caption: str, scale: ColourScale, note: str = "") -> str:
@@ -72,7 +72,13 @@ def difference_bar(caption: str, scale: ColourScale, note: str = "") -> str:
     return _bar(caption, f"{note}; {ends}" if note else ends, gradient(DIFFERENCE), ticks)
 
 
-def _bar(caption: str, note: str, background: str, ticks: Sequence[tuple[float, str]]) -> str:
+def _bar(
+    caption: str,
+    note: str,
+    background: str,
+    ticks: Sequence[tuple[float, str]],
+    light: bool = False,
+) -> str:
     few = _spaced(ticks, _NARROW)
     marks = "".join(
         f'<span{_look(tick, few)} style="left:{tick[0] * 100:.2f}%">{html.escape(tick[1])}</span>'
@@ -81,8 +87,9 @@ def _bar(caption: str, note: str, background: str, ticks: Sequence[tuple[float, 
     whole = f"{caption} ({note})" if note else caption
     spoken = f"{whole}: colours for {', '.join(text for _, text in ticks)}"
     small = f" <small>({html.escape(note)})</small>" if note else ""
+    looks = "bar light" if light else "bar"
     return (
-        f'<div class="bar" role="img" aria-label="{html.escape(spoken, quote=True)}">'
+        f'<div class="{looks}" role="img" aria-label="{html.escape(spoken, quote=True)}">'
         f'<div class="caption">{html.escape(caption)}{small}</div>'
         f'<div class="gradient" style="background:{background}"></div>'
         f'<div class="ticks" aria-hidden="true">{marks}</div></div>'

@@ -83,6 +83,11 @@ def edge_palette(line: str = LINE) -> tuple[str, ...]:
 
 def line_over(colours: Sequence[str]) -> str:
     """The colour of lines over a map in 256 ``colours``: told apart from that of nothing."""
+    return LINES["paper"] if is_light(colours) else LINE
+
+
+def is_light(colours: Sequence[str]) -> bool:
+    """Whether the colour of nothing is a light one, of 256 ``colours``."""
     # A difference of nothing is in the middle.
     red, green, blue = _rgb(colours[128 if tuple(colours) == DIFFERENCE else 0])
-    return LINES["paper"] if red + green + blue > 3 * 128 else LINE
+    return red + green + blue > 3 * 128

@@ -78,6 +78,38 @@ def test_a_box_counts_while_it_is_drawn(page: Page) -> None:
     wait_until(page, lambda: all(len(each) != 2 for each in tags(page)))
 
 
+_ROWS = """
+(mark) => {
+  const all = root => [...root.querySelectorAll("*")].flatMap(
+    each => each.shadowRoot ? [each.shadowRoot, ...all(each.shadowRoot)] : [])
+  const rows = all(document).flatMap(root => [...root.querySelectorAll(".tabulator-row")])
+  if (mark) for (const row of rows) row.drawnBefore = true
+  const frame = rows[0].closest(".tabulator").getBoundingClientRect()
+  const last = rows.at(-1).getBoundingClientRect()
+  return [rows.map(row => Boolean(row.drawnBefore)), Math.abs(frame.bottom - last.bottom)]
+}
+"""
+
+
+def test_rows_that_stay_are_not_made_anew_when_a_box_comes_or_goes(page: Page) -> None:
+    page.evaluate(_ROWS, True)
+    drag(page, "Private map", (0.2, 0.2), (0.3, 0.3))
+    wait_until(page, lambda: len(rows(page)) == 3)
+    kept, over = page.evaluate(_ROWS, False)
+    assert kept == [True, True, False]
+    # The table has grown by the row, no more and no less.
+    assert over < 4
+    assert [row["box"] for row in rows(page)] == ["Q1", "Q2", "Q3"]
+    drawn = rows(page)[2]
+    page.evaluate(_ROWS, True)
+    page.locator(".tabulator-row").first.locator(".tabulator-cell:has(svg[role=img])").click()
+    wait_until(page, lambda: names(page) == ["Q2", "Q3"])
+    kept, over = page.evaluate(_ROWS, False)
+    assert kept == [True, True]
+    assert over < 4
+    assert rows(page)[1] == drawn
+
+
 def test_a_box_is_selected_moved_resized_deleted_and_all_of_it_undone(page: Page) -> None:
     before = rows(page)
     drag(page, "Private map", (0.2, 0.2), (0.3, 0.3))

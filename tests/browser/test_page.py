@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import LAPTOP_AND_SCREEN, leave, open_page, resize, settle, visiting
+from tests.browser.conftest import (
+    LAPTOP_AND_SCREEN,
+    PHONE,
+    leave,
+    open_page,
+    resize,
+    settle,
+    visiting,
+)
 from tests.browser.test_boxes import at
 from tests.browser.visit import (
     MODELS,
@@ -39,8 +47,11 @@ def test_light_and_dark(seen) -> None:
     assert max(dark) < 60
     page.get_by_role("button", name="Toggle theme").click()
     wait_until(page, lambda: min(background(page)) > 240)
-    # The maps keep their ground, so colours read the same in both themes.
     assert colours(page, "Private map") > 50
+    # Nobody chose the colours of the maps: they are light, and so is what explains them.
+    ground = page.locator(".bar.light:visible").first
+    shade = ground.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert min(int(part) for part in re.findall(r"\d+", shade)[:3]) > 240
     ink = page.locator(".summary").evaluate("e => getComputedStyle(e).color")
     assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 80
     page.get_by_role("button", name="Toggle theme").click()
@@ -85,6 +96,28 @@ def test_nothing_hangs_over_the_edge(browser, server, width, height) -> None:
             expect(page.get_by_role("slider", name="Epsilon", exact=True)).not_to_be_visible()
 
 
+_SMALL = """
+() => {
+  const all = root => [...root.querySelectorAll("*")].flatMap(
+    each => [each, ...(each.shadowRoot ? all(each.shadowRoot) : [])])
+  const touched = e => e.matches("input, .MuiSelect-select")
+    ? e.closest("label, .MuiInputBase-root, .MuiSlider-root") ?? e : e
+  return all(document).filter(e => e.matches("a[href], button, input, [role=combobox]"))
+    .filter(e => e.checkVisibility({visibilityProperty: true})).map(touched)
+    .map(e => [e.innerText || e.getAttribute("aria-label"), e.getBoundingClientRect()])
+    .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 43.5)
+    .map(([name, box]) => `${name}: ${box.width} x ${box.height}`)
+}
+"""
+
+
+def test_what_a_finger_touches_on_a_phone_is_44_pixels_wide_and_high(browser, server) -> None:
+    phone = {**PHONE, "has_touch": True, "is_mobile": True}
+    for page in visiting(server, lambda: open_page(browser, server, **phone)):
+        assert page.locator(".pages a").count() > 2
+        assert page.evaluate(_SMALL) == []
+
+
 def test_the_drawer_of_a_narrow_window_starts_closed_and_opens(browser, server) -> None:
     page, watch = open_page(browser, server, viewport={"width": 390, "height": 844})
     try:
@@ -93,6 +126,8 @@ def test_the_drawer_of_a_narrow_window_starts_closed_and_opens(browser, server) 
         expect(page.locator(".badge")).not_to_be_visible()
         assert page.title() == "Private map explorer"
         for each in page.locator("header a, header button").all():
+            # Links that have no room are pushed into the bar, as a finger does.
+            each.scroll_into_view_if_needed()
             box = each.bounding_box()
             assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
         page.locator("header button").first.click()

@@ -20,6 +20,8 @@ from explorer.app.curator.page import CuratorPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.presenting import Presenting
 from explorer.app.curator.scenarios import Scenarios
+from explorer.app.curator.start import Opening
+from explorer.app.curator.themed import ThemedPalette
 from explorer.app.kit import ui
 from explorer.app.kit.keys import Keys
 from explorer.app.kit.map_parts import Tag
@@ -57,6 +59,17 @@ class MapPage(CuratorPage):
     #: Whether polygons can be drawn: a row is about one map.
     POLYGONS: ClassVar[bool] = True
     drawer: Drawer
+
+    def begin(self, opening: Opening, city: str, choices: dict[str, Any]) -> Any:
+        """The first choices; the palette is that of the theme where nobody has chosen it."""
+        state = super().begin(opening, city, choices)
+        chosen = "palette" in choices or opening.scenario is not None
+        self._palette = ThemedPalette(state, self._dark(), chosen)
+        return state
+
+    def themed(self, dark: bool) -> None:
+        """Maps of a light page are light."""
+        self._palette.follow(dark)
 
     def build(self, parts: PageParts) -> None:
         """Make what all pages with maps have, and what the page adds."""

@@ -158,8 +158,7 @@ class CuratorPage(AppPage):
 
     def begin_story(self, story: Story) -> None:
         """Begin with a story whose first screen is there, unless the address says otherwise."""
-        asked = {"s", "story", "lesson"} & {*pn.state.session_args}
-        if not asked:
+        if not {"s", "story", "lesson"} & {*pn.state.session_args}:
             self.story.open(story, show=False)
 
     def take_screen(self, screen: Scenario) -> None:
@@ -274,13 +273,10 @@ class CuratorPage(AppPage):
                 self.parts.reading = True
                 soon(partial(self._use_chosen, place, at_hand))
             return
-        titles = {key: title for title, key in self.parts.catalogue.items()}
-        chosen = titles.get(place[0], place[0])
-        saying = f"Reading {chosen} …"
+        chosen = self.parts.title_of(place[0])
         if self.parts.data is not None and place[0] != self.parts.data.city[0]:
-            shown = self.parts.data.city[0]
-            self._waiting.begin(titles.get(shown, shown), chosen)
-        self._reading.run(partial(self.read, place), self._use, saying, self._back)
+            self._waiting.begin(self.parts.title_of(self.parts.data.city[0]), chosen)
+        self._reading.run(partial(self.read, place), self._use, f"Reading {chosen} …", self._back)
 
     def _use_chosen(self, place: Place, data: Any) -> None:
         """Show a city, unless another one has been chosen meanwhile."""

@@ -58,6 +58,10 @@ class PageParts:
         """Say why something was not done."""
         self.message.refuse(sentence)
 
+    def title_of(self, key: str) -> str:
+        """What a city of the catalogue is called; one that it does not have by its key."""
+        return next((title for title, each in self.catalogue.items() if each == key), key)
+
     def known(self) -> Any:
         """The city on screen.
 

@@ -92,9 +92,10 @@ class Readout(ABC):
             return
         self.meet()
         self.screen = screen = self.error_bars.complete(self.complete(self.screen))
+        # First: a browser takes what comes in the order in which it was changed.
+        self._table.show(screen.answers)
         self._strip(screen)
         self.tell(screen)
-        self._table.show(screen.answers)
         self.want(screen)
         self.error_bars.want(screen)
 

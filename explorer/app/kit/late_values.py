@@ -14,9 +14,9 @@ from bokeh.models import CustomJS
 _MEND = """
 const models = Bokeh.documents.flatMap(page => [...page._all_models.values()])
 const drawn = models.find(each => each.type === "panel.models.esm.ReactComponent")
-const kind = drawn?.default_view?.prototype
+const kind = drawn?.default_view?.prototype, model = drawn && Object.getPrototypeOf(drawn)
 if (kind?.render_esm && kind.after_rendered && !kind.render_esm.mended) {
-  const {render_esm, after_rendered} = kind
+  const {render_esm, after_rendered} = kind, {watch} = model
   const taken = new WeakMap()
   kind.render_esm = function (...given) {
     taken.set(this, {...this.model.data.attributes})
@@ -25,13 +25,19 @@ if (kind?.render_esm && kind.after_rendered && !kind.render_esm.mended) {
   kind.render_esm.mended = true
   kind.after_rendered = function (...given) {
     const before = taken.get(this), data = this.model.data
-    taken.delete(this)
-    // A moment after it stands there it listens; to hear the same again changes nothing.
+    // Most listen a moment after they stand there; to hear the same again changes nothing.
     if (before) for (const wait of [50, 500]) setTimeout(() => {
       const now = data.attributes
       for (const name in before) if (now[name] !== before[name]) data.properties[name].change.emit()
     }, wait)
     return after_rendered.apply(this, given)
+  }
+  // On a busy computer seconds pass until they listen: as they begin to, they hear it.
+  if (watch) model.watch = function (view, name, hear, ...given) {
+    const heard = watch.call(this, view, name, hear, ...given)
+    const before = view && taken.get(view), now = this.data.attributes
+    if (before && name in before && now[name] !== before[name]) hear()
+    return heard
   }
 }
 """

@@ -12,12 +12,15 @@ from explorer.app.kit.theme import CSS, SMALL
 #: below which a bar has no room for its note.
 LEAST, NOTED = 240, 330
 # At the right: a scale bar, which takes up to 30 % of the width, stands at the left. The ground is
-# dark as that of the map, whatever the theme, the palette and the paper are.
+# dark or light as that of the map, whatever the theme and the paper are.
 _CSS = f"""
 :host {{ position: absolute !important; right: 6px; bottom: 6px; z-index: 1;
   width: min(21em, 70% - 36px) !important; font-size: {SMALL}; pointer-events: none; }}
 .bar {{ background: rgba(12, 17, 23, .86); color: #e8eef5; border-radius: 3px;
   padding: 3px 8px 2px; line-height: 1.3; print-color-adjust: exact; }}
+.bar.light {{ background: rgba(247, 249, 251, .9); color: #111a24;
+  box-shadow: 0 0 0 1px rgba(17, 26, 36, .18); }}
+.bar.light .gradient {{ box-shadow: 0 0 0 1px rgba(17, 26, 36, .35); }}
 .bar small {{ font-size: inherit; opacity: .85; white-space: normal; }}
 .bar .gradient {{ height: 8px; margin: 3px 0 1px; border-radius: 1px;
   box-shadow: 0 0 0 1px rgba(232, 238, 245, .3); }}

@@ -14,7 +14,7 @@ from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.notebook_scripts import SCRIPTS
 from explorer.app.kit.remembered import Remembered
 from explorer.app.kit.tab import Tab, lead
-from explorer.app.kit.theme import THEME, first_paint
+from explorer.app.kit.theme import THEME, TITLE_TOUCH, first_paint
 from explorer.errors import InputError
 from explorer.grid.values import shown
 from explorer.views import tooltips
@@ -122,15 +122,19 @@ class AppPage(pn.viewable.Viewer):
             theme_config=_THEME,
             dark_theme=dark,
             raw_css=[first_paint(dark, self.TITLE, bool(drawer), self.SKETCHED), tooltips.CSS],
-            sx=paper.FRAME,
+            sx={**paper.FRAME, **TITLE_TOUCH},
             **drawer,
         )
 
         def toggled(event: Any) -> None:
             self.remembered.put("theme", "dark" if event.new else "light")
+            self.themed(event.new)
 
         page.param.watch(toggled, "dark_theme")
         return page
+
+    def themed(self, dark: bool) -> None:
+        """The theme was changed; pages with maps follow it."""
 
     def _dark(self) -> bool:
         """The theme that the address asks for, else the one that was chosen last; dark at first."""

@@ -13,7 +13,7 @@ from bokeh.models import CustomJS
 
 LABEL = "Skip to the content"
 _STYLE = (
-    "position: fixed; left: 8px; top: 4px; z-index: 3000; padding: 8px 14px; border-radius: 4px; "
+    "position: fixed; left: 8px; top: 4px; z-index: 3000; padding: 10px 14px; border-radius: 4px; "
     "font: 600 16px/24px system-ui, sans-serif; color: #10161d; background: #ffffff; "
     "outline: 2px solid #0b5394; text-decoration: none;"
 )

@@ -22,7 +22,8 @@ first size, and where a table stood beside the maps most of its columns were cut
 
 Where numbers of a table change, Panel lets Tabulator make all its rows anew and lay the page out
 for each of them, and draw the table twice more since its height has changed (150 ms each for three
-rows). Rows that stay get their new values where they are, and others are made apart from the page.
+rows). Rows that stay get their new values where they are, one that comes is put below them, and
+others are made apart from the page.
 """
 
 from __future__ import annotations
@@ -90,11 +91,11 @@ const guard = () => {
     return editing.call(this)
   }
   const renewed = view => {
-    const {tabulator: table, model} = view, rows = table?.rowManager?.rows ?? []
+    const {tabulator: table, model} = view, manager = table?.rowManager
     const plain = model.pagination === null && !model.sorters.length && !model.groupby.length
-    if (!plain || !table.initialized || view._building || view._initializing) return false
-    const data = view.getData()
-    if (!rows.length || rows.length !== data.length) return false
+    if (!plain || !table.initialized || view._building || view._initializing) return null
+    const data = view.getData(), rows = [...manager.rows], gone = rows.splice(data.length)
+    if (!rows.length) return null
     rows.forEach((row, i) => {
       Object.assign(row.data, data[i])
       for (const cell of row.cells) {
@@ -102,26 +103,55 @@ const guard = () => {
         if (!Object.is(value, cell.value)) cell.setValueProcessData(value)
       }
     })
-    return true
+    const come = data.slice(rows.length)
+    if (come.length) {
+      if (manager.renderer.vDomBottom === rows.length - 1) return put(view, come)
+      return apart(view, () => manager.addRows(come, false))
+    }
+    if (gone.length) return apart(view, async () => {
+      for (const row of gone) row.deleteActual(true)
+      manager.reRenderInPosition()
+    })
+    return Promise.resolve()
+  }
+  // As high as its rows are together.
+  const fit = ({rowManager, columnManager, element}) => {
+    const rows = rowManager.element
+    rows.style.height = ""
+    rows.style.height = `${element.clientHeight - columnManager.getElement().offsetHeight}px`
+  }
+  // Rows below the last, which is in sight: nothing else is measured, since that lays out the page.
+  const put = async (view, come) => {
+    const {rowManager: manager, columnManager} = view.tabulator, {renderer} = manager
+    const head = columnManager.getElement().offsetHeight
+    for (const each of come) manager.addRow(each, false, undefined, true)
+    const rows = manager.getDisplayRows()
+    manager.displayRowsCount = rows.length
+    renderer._addBottomRow(rows, Infinity)
+    manager.regenerateRowPositions()
+    const high = rows.reduce((sum, row) => sum + row.getHeight(), 0)
+    manager.element.style.height = `${high}px`
+    if (high + head < (view.model.max_height ?? Infinity)) return
+    fit(view.tabulator)
+    manager.scrollBarCheck()
   }
   // While rows are made anew the table lies apart: the page is not laid out for each of its sizes.
   const apart = (view, make) => {
-    const {rowManager, columnManager, element} = view.tabulator, look = element.style.cssText
+    const {element} = view.tabulator, look = element.style.cssText
     const high = Math.max(element.offsetHeight, view.model.max_height ?? 0)
     element.style.cssText +=
       `;position:absolute;contain:strict;width:${element.offsetWidth}px;height:${high}px`
     return make().finally(() => {
       element.style.cssText = look
-      const rows = rowManager.element
-      rows.style.height = ""
-      rows.style.height = `${element.clientHeight - columnManager.getElement().offsetHeight}px`
+      fit(view.tabulator)
     })
   }
   for (const name of ["setData", "updateOrAddData"]) {
     const plain = view.prototype[name]
     view.prototype[name] = function () {
       if (this._tabulator_cell_updating) return plain.call(this)
-      if (renewed(this)) return Promise.resolve()
+      const done = renewed(this)
+      if (done) return done
       const ready = this.tabulator?.initialized && !this._building && !this._initializing
       const make = () => Promise.resolve(plain.call(this))
       return ready && this.model.pagination === null ? apart(this, make) : make()

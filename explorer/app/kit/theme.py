@@ -18,6 +18,16 @@ SMALL, BASE, LARGE, HUGE = (f"calc({size} * var(--type, 1))" for size in _SIZES)
 _PRESSED = "calc(13px * var(--type, 1))"
 #: A finger needs more than a pointer.
 _TOUCH = {"@media (pointer: coarse)": {"minHeight": "44px", "minWidth": "44px"}}
+#: Of the frame around a page: the title in the bar leads to its beginning.
+TITLE_TOUCH: dict[str, Any] = {
+    "& header a": {
+        "@media (pointer: coarse)": {
+            "display": "inline-flex",
+            "alignItems": "center",
+            "minHeight": "44px",
+        }
+    }
+}
 
 
 def _mode(
@@ -50,7 +60,10 @@ def _mode(
                 }
             },
             "MuiFormLabel": {"styleOverrides": {"root": {"fontSize": BASE}}},
-            "MuiFormControlLabel": {"styleOverrides": {"label": {"fontSize": BASE}}},
+            # A switch is touched on its words too, a field anywhere in its frame.
+            "MuiFormControlLabel": {
+                "styleOverrides": {"label": {"fontSize": BASE}, "root": _TOUCH}
+            },
             "MuiInputBase": {"styleOverrides": {"root": {"fontSize": BASE}}},
             "MuiAccordionSummary": {
                 "styleOverrides": {
@@ -75,6 +88,8 @@ def _mode(
                     "root": {"textTransform": "none", "fontSize": _PRESSED, **_TOUCH}
                 }
             },
+            "MuiIconButton": {"styleOverrides": {"root": _TOUCH}},
+            "MuiOutlinedInput": {"styleOverrides": {"root": _TOUCH}},
             "MuiToggleButton": {
                 "styleOverrides": {
                     "root": {
@@ -223,8 +238,11 @@ h3 + p {{ opacity: .78; }}
 .pages {{ display: flex; gap: 4px; }}
 .pages a {{ color: #ffffff; font-size: {BASE}; line-height: 1.4; padding: 4px 10px;
   border-radius: 4px; text-decoration: none; opacity: .85; }}
-@media (max-width: 600px) {{ .pages {{ gap: 0; flex-wrap: wrap; max-width: 196px; }}
-  .pages a {{ padding: 2px 4px; font-size: {SMALL}; line-height: 1.4; }} }}
+/* One row that a finger can hit and push aside; its end fades while there is more. */
+@media (max-width: 600px) {{ .pages {{ gap: 0; max-width: 212px; overflow-x: auto;
+    padding-right: 16px; scrollbar-width: none;
+    mask-image: linear-gradient(to left, transparent, black 24px); }}
+  .pages a {{ flex: none; padding: 0 8px; line-height: 44px; min-width: 28px; }} }}
 .pages a:hover, .pages a:focus-visible {{ opacity: 1; background: rgba(255, 255, 255, .14); }}
 .pages a[aria-current] {{ opacity: 1; font-weight: 600; box-shadow: inset 0 -2px #8ec5ff; }}
 .progress {{ display: flex; align-items: center; gap: 12px; font-size: {BASE}; line-height: 1.4; }}

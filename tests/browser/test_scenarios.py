@@ -144,8 +144,8 @@ def test_a_link_of_trips_leads_from_a_citys_page_to_theirs(page, server: Server)
 
 def test_links_files_and_code_are_handed_over(browser: Browser, server: Server, tmp_path) -> None:
     page, watch = open_page(browser, server, permissions=["clipboard-read", "clipboard-write"])
-    pick(page, "Mechanism", "AG")
-    wait_until(page, lambda: "by AG" in page.locator(".summary").inner_text())
+    pick(page, "Mechanism", "UG")
+    wait_until(page, lambda: "by UG" in page.locator(".summary").inner_text())
     shown = rows(page)
     scenarios(page)
     page.get_by_role("button", name="Copy link").click()
@@ -165,7 +165,7 @@ def test_links_files_and_code_are_handed_over(browser: Browser, server: Server, 
     with page.expect_download() as notebook:
         page.get_by_role("button", name="Download notebook").click()
     assert notebook.value.suggested_filename == "scenario.ipynb"
-    assert Scenario.from_yaml((tmp_path / "mine.yaml").read_bytes()).mechanisms[0].key == "ag"
+    assert Scenario.from_yaml((tmp_path / "mine.yaml").read_bytes()).mechanisms[0].key == "ug"
     # Another visitor opens the link; a third one the file.
     page.goto(link)
     ready(page)

@@ -40,7 +40,8 @@ def test_without_noise_every_area_is_right(counts, inside: str) -> None:
     made = Country(epsilon=1, inside=inside).release(counts, rng=NoNoise())
     frame = made.areas()
     # Mosaic expects a little everywhere, in the sea too: its maps say a little less.
-    far = {"rtol": 5e-3} if inside == "mosaic" else {"atol": 1e-6}
+    # AG moves first counts by what their noise would pull, also where there is none.
+    far = {"rtol": 5e-3} if inside in ("mosaic", "ag") else {"atol": 1e-6}
     np.testing.assert_allclose(frame["count"], counts.by_node, **far)
     np.testing.assert_allclose(frame["unbiased"], counts.by_node, **far)
     assert made.density().sum() == pytest.approx(frame["count"].iloc[0])

@@ -7,7 +7,6 @@ import re
 import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,8 +41,7 @@ def cities() -> dict[str, City]:
     'Port Amber'
     """
     found = {"madeup": _made_up(), "nation": _nation()}
-    # Whoever describes a city takes its table apart.
-    for table in deepcopy(_known()):
+    for table in _known():
         city = _local(table) or (describe(table, None) if "download" in table else None)
         if city is not None:
             found[city.key] = city

@@ -355,7 +355,7 @@ def test_bash_completes_what_was_begun(tmp_path: Path, capsys: pytest.CaptureFix
     ("arguments", "sentence"),
     [
         (["mechanisms", "hft"], "There is no mechanism 'hft' here: did you mean 'htf'?"),
-        (["cities", "--download", "new-yrok"], "did you mean 'new-york'?"),
+        (["cities", "--download", "new-yrok"], "did you mean 'new-york"),
         (["release", "--city", "madup", "--epsilon", "1", "-o", "x.parquet"], "'madeup'?"),
     ],
 )

@@ -82,10 +82,10 @@ def test_the_old_city_fades_and_is_named_while_another_is_read(shelf) -> None:
 
     async def visit() -> None:
         assert seen() == ({None}, "")
-        page.state.put(city="houston", side=512)
+        page.state.put(city="new-york-2014", side=512)
         faded, said = seen()
         assert faded == {FADED}
-        assert "Port Amber, while Houston" in said
+        assert "Port Amber, while New York" in said
         shelf.gate.set()
         await settle()
 

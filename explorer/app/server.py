@@ -26,6 +26,7 @@ from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
 from explorer.app.work.intake import MOST_OF_FILE
 from explorer.app.work.passwords import read_passwords
+from explorer.app.work.shells import prime
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
 from explorer.grid.apart.reading import UNLIMITED
@@ -121,7 +122,7 @@ def serve(
         warm_up(key, shown, **choices)
     admission = Admission(passwords, class_only, proxied)
     return _listen(
-        shown, first, begin, address, where, open, start, say, story, admission, teach_at
+        shown, first, begin, address, where, open, start, say, story, admission, teach_at, warm
     )
 
 
@@ -187,10 +188,12 @@ def _listen(
     story: Story | None = None,
     admission: Admission = _EVERYBODY,
     teach_at: str = "",
+    warm: bool = False,
 ) -> Any:
     """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``.
 
-    A visitor of the page ``first`` begins with ``story``, and a teacher with ``teach_at``.
+    A visitor of the page ``first`` begins with ``story``, and a teacher with ``teach_at``; a
+    ``warm`` server has the frames of all pages before anybody asks for one.
     """
     port, hosts = where
     # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
@@ -242,6 +245,8 @@ def _listen(
         raise InputError(
             f"Port {port} cannot be used ({error.strerror or error}): give another one with --port."
         ) from error
+    if warm:
+        prime(server, routes)
     if not SUPPORTED:
         say(UNLIMITED)
     say(f"The explorer is at http://localhost:{server.port} (stop it with Ctrl-C)")

@@ -85,3 +85,15 @@ def test_a_warm_server_begins_with_its_frames(monkeypatch) -> None:
         assert frames["", True, (False,) * 4] == frames["/class", True, (False,) * 4]
     finally:
         server.stop()
+
+
+def test_garbage_is_not_looked_for_in_what_a_warm_server_began_with(monkeypatch) -> None:
+    done: list[str] = []
+    module = "explorer.app.server"
+    monkeypatch.setattr(f"{module}.warm_up", lambda *_, **__: 0.0)
+    monkeypatch.setattr("explorer.app.work.leaving.gc.freeze", lambda: done.append("frozen"))
+    monkeypatch.setattr(f"{module}.run_until_told", lambda *_: done.append("run"))
+    for warm in (False, True):
+        more = {"class_only": True, "warm": warm, "say": len}
+        serve("madeup", 0, False, **more).stop()
+    assert done == ["run", "frozen", "run"]

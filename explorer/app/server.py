@@ -25,7 +25,9 @@ from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
 from explorer.app.work.intake import MOST_OF_FILE
+from explorer.app.work.leaving import keep_what_is_there
 from explorer.app.work.passwords import read_passwords
+from explorer.app.work.shells import prime
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
 from explorer.grid.apart.reading import UNLIMITED
@@ -120,9 +122,8 @@ def serve(
     if warm:
         warm_up(key, shown, **choices)
     admission = Admission(passwords, class_only, proxied)
-    return _listen(
-        shown, first, begin, address, where, open, start, say, story, admission, teach_at
-    )
+    more = story, admission, teach_at, warm
+    return _listen(shown, first, begin, address, where, open, start, say, *more)
 
 
 def serve_audience(
@@ -187,10 +188,12 @@ def _listen(
     story: Story | None = None,
     admission: Admission = _EVERYBODY,
     teach_at: str = "",
+    warm: bool = False,
 ) -> Any:
     """Serve ``shown``, the page ``first`` at the root too, each made with ``begin``.
 
-    A visitor of the page ``first`` begins with ``story``, and a teacher with ``teach_at``.
+    A visitor of the page ``first`` begins with ``story``, a teacher with ``teach_at``; a ``warm``
+    server has all frames before anybody asks.
     """
     port, hosts = where
     # Checks for whoever writes a page, a tenth of the time of opening one: tests make them.
@@ -242,6 +245,8 @@ def _listen(
         raise InputError(
             f"Port {port} cannot be used ({error.strerror or error}): give another one with --port."
         ) from error
+    if warm:
+        prime(server, routes)
     if not SUPPORTED:
         say(UNLIMITED)
     say(f"The explorer is at http://localhost:{server.port} (stop it with Ctrl-C)")
@@ -250,6 +255,8 @@ def _listen(
     if open:
         server.io_loop.add_callback(server.show, teach_at or "/")
     if start:
+        if warm:
+            keep_what_is_there()
         run_until_told(server, say)
     return server
 

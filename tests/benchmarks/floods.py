@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import statistics
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from tornado.httpclient import AsyncHTTPClient
 # Run as a script, beside its sibling and without a package around them.
 sys.path.insert(0, str(Path(__file__).parent))
 from browser_latency import start
+from silent_client import Silent
 from visitors import Visitor
 from websocket_client import Client, component_with_label, model_with_label
 
@@ -87,18 +90,26 @@ async def presses(port: int, seconds: float) -> None:
 
 
 async def unread(port: int, seconds: float) -> None:
-    """Changes by a client that reads none of the answers."""
-    client = Client(port)
-    slider = model_with_label(await client.open(), "Epsilon")
-    assert slider is not None
-    # Tornado's client reads by itself, up to one message that nobody takes.
-    with contextlib.suppress(Exception):
-        for i in range(int(seconds * 5)):
-            client.change(slider, "value", 0.05 * (i % 9))
-            await asyncio.sleep(0.2)
-    client.close()
+    """Changes by a client that never reads."""
+    client = Silent(port)
+
+    def flood() -> None:
+        with contextlib.suppress(OSError):
+            slider = client.open("Epsilon")
+            until = time.monotonic() + seconds
+            for i in itertools.count():
+                if time.monotonic() > until:
+                    return
+                client.change(slider, 0.05 * (i % 9))
+                time.sleep(0.2)
+
+    await asyncio.to_thread(flood)
+    # It stays, as one that has lost its line would: the server ends it.
+    _STAYING.append(client)
 
 
+#: Connections that nobody ends.
+_STAYING: list[Silent] = []
 FLOODS: tuple[Flood, ...] = (valid, invalid, texts, pages, presses, unread)
 
 
@@ -106,16 +117,19 @@ async def _median(others: list[Visitor], seconds: float) -> float:
     for one in others:
         one.took.clear()
     await asyncio.gather(*(one.visit(seconds, 1.0) for one in others))
+    # A change that nobody answered counts as 10 s.
     return statistics.median(value for one in others for value in one.took)
 
 
-async def table(port: int, seconds: float, server: psutil.Process, log: list[str]) -> None:
+async def table(
+    port: int, seconds: float, forgotten: float, server: psutil.Process, log: list[str]
+) -> None:
     """Print a line for each flood."""
     others = [Visitor(port) for _ in range(4)]
     for one in others:
         await one.begin()
     listening = [asyncio.create_task(one.listen()) for one in others]
-    await _median(others, seconds)
+    print(f"before: {await _median(others, seconds):.0f} ms; factors of what is before each flood")
     print(f"{'flood':<58}{'during':>8}{'after':>8}{'memory':>8}{'log kB':>8}")
     for flood in FLOODS:
         before, memory = await _median(others, seconds), server.memory_info().rss
@@ -124,7 +138,7 @@ async def table(port: int, seconds: float, server: psutil.Process, log: list[str
         during = await _median(others, seconds)
         await running
         # Who has left is forgotten after half a minute.
-        await asyncio.sleep(35)
+        await asyncio.sleep(forgotten)
         after = await _median(others, seconds)
         grown = server.memory_info().rss / memory
         said = (sum(map(len, log)) - written) / 1000
@@ -146,13 +160,16 @@ def main() -> None:
     """Measure and print."""
     ask = argparse.ArgumentParser(description=__doc__)
     ask.add_argument("--seconds", type=float, default=8.0)
-    ask.add_argument("--settings", default="epsilon=1.0, height=15, stop_count=50")
+    ask.add_argument("--settings", default="epsilon=1.0, side=256")
+    ask.add_argument(
+        "--forgotten", type=float, default=35.0, help="seconds between flood and after"
+    )
     given = ask.parse_args()
     server, port = start("madeup", given.settings)
     log: list[str] = []
     threading.Thread(target=_gather, args=(server, log), daemon=True).start()
     try:
-        asyncio.run(table(port, given.seconds, psutil.Process(server.pid), log))
+        asyncio.run(table(port, given.seconds, given.forgotten, psutil.Process(server.pid), log))
     finally:
         server.terminate()
         server.wait(60)

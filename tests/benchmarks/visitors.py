@@ -66,8 +66,11 @@ class Visitor(Client):
 
 async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process) -> None:
     """Open all visits, let them change settings for a while, print what they saw."""
-    everyone = [Visitor(port) for _ in range(visitors)]
-    begun = time.monotonic()
+    everyone = [Visitor(port) for _ in range(visitors + 1)]
+    # The first visitor of a server takes what all share.
+    await everyone.pop().begin()
+    await asyncio.sleep(2)
+    memory, begun = server.memory_info().rss, time.monotonic()
     for one in everyone:
         await one.begin()
     opened = (time.monotonic() - begun) / visitors
@@ -80,7 +83,8 @@ async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process
     print(
         f"{visitors} visitors, {len(took)} changes: median {statistics.median(took):.0f} ms, "
         f"95 % {took[int(0.95 * (len(took) - 1))]:.0f} ms, server {cores:.2f} cores, "
-        f"{opened * 1000:.0f} ms to open one, {server.memory_info().rss / 1e6:.0f} MB"
+        f"{opened * 1000:.0f} ms to open one, {server.memory_info().rss / 1e6:.0f} MB, "
+        f"{(server.memory_info().rss - memory) / 1e6 / visitors:.1f} MB a visitor"
     )
     for task in listening:
         task.cancel()

@@ -115,13 +115,17 @@ class AppPage(pn.viewable.Viewer):
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
         dark = self._dark()
         lead(self.KEY, self.links)
+        paints = {
+            theme: first_paint(theme, self.TITLE, bool(drawer), self.SKETCHED)
+            for theme in (True, False)
+        }
         page = ui.Page(
             title=short if self.phone else self.TITLE,
             header=header(self.KEY, self.links, self.phone, self.BADGE),
             main=[self.body, self.remembered.view, self.tab.view],
             theme_config=_THEME,
             dark_theme=dark,
-            raw_css=[first_paint(dark, self.TITLE, bool(drawer), self.SKETCHED), tooltips.CSS],
+            raw_css=[paints[dark], tooltips.CSS],
             sx={**paper.FRAME, **TITLE_TOUCH},
             **drawer,
         )
@@ -131,6 +135,7 @@ class AppPage(pn.viewable.Viewer):
             self.themed(event.new)
 
         page.param.watch(toggled, "dark_theme")
+        page.paints = paints
         return page
 
     def themed(self, dark: bool) -> None:

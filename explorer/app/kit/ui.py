@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import panel as pn
@@ -268,6 +269,14 @@ class Page(pmui.Page):
     every open page: twelve visitors were unusable (1257 ms a change) where forty-nine are fine
     without it (161 ms).
     """
+
+    #: Styles of the window until the page is there, by whether it is dark.
+    paints: Mapping[bool, str] = MappingProxyType({})
+
+    def _populate_template_variables(self, template_variables: dict[str, Any]) -> None:
+        super()._populate_template_variables(template_variables)
+        # For who makes the window of the other theme, see `explorer.app.work.shells`.
+        template_variables["paints"] = self.paints
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

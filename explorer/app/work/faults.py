@@ -15,10 +15,13 @@ from tornado.websocket import WebSocketClosedError
 
 #: Loggers of what comes over a websocket.
 _LOGGERS = ("bokeh.server.protocol_handler", "bokeh.server.views.ws", "bokeh.server.session")
+#: Loggers that say in a line what a client has asked for in vain, or that it has gone.
+_OF_CLIENTS = ("bokeh.core.has_props", "bokeh.server.views.ws")
 #: Where an exception ends that says no more than that a connection is not there any more.
 _CONNECTIONS = ("bokeh.server.connection", "tornado.websocket")
 #: Seconds between two lines.
 QUIET = 60.0
+SELDOM = "A visitor asked for what is not there, or went while something was sent."
 SAID = "A message of a visitor could not be used (%s); %d before it were not written here."
 
 
@@ -44,6 +47,25 @@ class Brief(logging.Filter):
         return True
 
 
+class Seldom(logging.Filter):
+    """Lets a warning that any client can make as often as it likes through once a minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = -QUIET
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is written; what is written is changed."""
+        if record.levelno != logging.WARNING:
+            return True
+        now = time.monotonic()
+        if now - self._last < QUIET:
+            return False
+        self._last = now
+        record.msg, record.args = SELDOM, ()
+        return True
+
+
 class Left(logging.Filter):
     """Keeps out of the log that a visitor has left while a page was still being opened."""
 
@@ -65,6 +87,8 @@ def write_briefly() -> None:
     """Let all faults of messages be written so; installing it twice changes nothing."""
     for name in _LOGGERS:
         _filter_once(name, Brief())
+    for name in _OF_CLIENTS:
+        _filter_once(name, Seldom())
     _filter_once("tornado.application", Left())
 
 

@@ -13,11 +13,13 @@ from functools import cache, lru_cache
 from typing import Any
 
 import param
-from panel.config import config
+from panel.config import config, panel_extension
 from panel.custom import Reactive, ReactiveESM
 from panel.io.state import state
 from panel.reactive import Syncable
-from panel.viewable import Viewable, is_viewable_param
+from panel.theme import Design
+from panel.theme.native import Native
+from panel.viewable import Child, Children, Viewable, is_viewable_param
 from param import parameterized
 from param._utils import MUTABLE_TYPES
 from param.parameterized import Parameter, Parameterized
@@ -39,6 +41,10 @@ def install() -> bool:
         (ReactiveESM, "_get_children", _children),
         (ReactiveESM, "_get_properties", _properties),
         (Syncable, "_init_params", _first_values),
+        (Reactive, "__init__", _begin),
+        (Viewable, "_update_design", _design),
+        (ReactiveESM, "select", _select),
+        (panel_extension, "_apply_signatures", _apply_signatures),
     ):
         place: Any = owner
         PLAIN[place, name] = vars(place)[name]
@@ -163,3 +169,63 @@ def _first_values(self: Syncable) -> dict[str, Any]:
     sent = set(self._synced_params)
     values = ((name, getattr(self, name)) for name in self.param if name in sent)
     return {name: value for name, value in values if value is not None}
+
+
+#: Classes whose parameters take references; Panel says so of each of them, for each widget.
+_refer: set[Any] = set()
+
+
+def _begin(self: Any, refs: Any = None, **params: Any) -> None:
+    """A new widget: once its class takes references, it is only made."""
+    cls = type(self)
+    if refs is not None or cls not in _refer:
+        PLAIN[Reactive, "__init__"](self, refs, **params)
+        _refer.add(cls)
+        return
+    super(Reactive, self).__init__(**params)
+
+
+def _design(self: Any, *_: Any) -> None:
+    """The looks of a view, without looking for Panel's own modules each time."""
+    design = self.design
+    if isinstance(design, Design):
+        self._design = design
+    else:
+        self._design = self._instantiate_design(design or Native, config.theme)
+
+
+def _select(self: Any, selector: Any = None) -> list[Any]:
+    """The views in a widget that are asked for, by those of its parameters that may hold some."""
+    # As `super()` where the plain one was written: its answer is not used there.
+    if selector is None or (
+        isinstance(self, selector) if isinstance(selector, type) else selector(self)
+    ):
+        selected = [self]
+    else:
+        selected = []
+    cls: Any = type(self)
+    for name, many in _parts(cls):
+        value = getattr(self, name, None)
+        if many:
+            for child in value or []:
+                selected += child.select(selector)
+        elif value is not None:
+            selected += value.select(selector)
+    return selected
+
+
+@cache
+def _parts(cls: Any) -> tuple[tuple[str, bool], ...]:
+    """Parameters that hold views, and whether they hold many."""
+    found = cls.param.objects(instance=False).items()
+    return tuple((n, isinstance(p, Children)) for n, p in found if isinstance(p, Child | Children))
+
+
+_signed: list[bool] = []
+
+
+def _apply_signatures(self: Any) -> None:
+    """Signatures of classes for who reads them: written once, and not with each page."""
+    if not _signed:
+        _signed.append(True)
+        PLAIN[panel_extension, "_apply_signatures"](self)

@@ -9,17 +9,29 @@ when it is answered: so the content is made while the browser still reads its sc
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
 
 from bokeh.protocol.exceptions import ProtocolError
 from bokeh.server.callbacks import NextTickCallback
-from bokeh.util.token import generate_jwt_token, generate_session_id, get_token_payload
+from bokeh.util.token import (
+    generate_jwt_token,
+    generate_session_id,
+    get_session_id,
+    get_token_payload,
+)
 from panel.config import config
-from panel.io.resources import LOCAL_DIST, patch_model_css
-from panel.io.server import DocHandler, _set_request_route_context
+from panel.io.resources import LOCAL_DIST, Resources, patch_model_css
+from panel.io.server import (
+    DocHandler,
+    _set_request_route_context,
+    server_html_page_for_session,
+)
 from panel.io.state import set_curdoc, state
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import authenticated
 
 from explorer.app.kit.remembered import COOKIE, read
@@ -43,7 +55,9 @@ _KNOCK = f"""<script>
 </script>"""
 #: Arguments of an address that may put other things on a page.
 _ASKED = ("class", "lesson", "s", "story")
-#: Frames that are kept: pages, themes, phones.
+#: Panel's names of the themes, by whether it is dark.
+_STYLES = {True: "dark", False: "default"}
+#: Frames that are kept: pages, themes, what is asked for.
 _MOST = 200
 
 
@@ -55,14 +69,14 @@ class Shell(DocHandler):
         """The frame with a new token; the first of its kind is made with a page's content."""
         refuse_brought(self)
         kept = self.application.settings.setdefault("explorer_frames", {})
-        key = self.request.path.rstrip("/"), *_looks(self)
-        frame = kept.get(key)
+        page, dark, more = self.request.path.rstrip("/"), *_looks(self)
+        frame = kept.get((page, dark, more))
         if frame is None:
             await super().get(*args, **kwargs)
-            text = b"".join(self._write_buffer).decode("utf-8")
-            token = _token_in(text)
-            if token and len(kept) < _MOST and self.get_status() == 200:
-                kept[key] = text.replace(token, _TOKEN).replace("<head>", f"<head>{_KNOCK}", 1)
+            if len(kept) < _MOST and self.get_status() == 200:
+                text = b"".join(self._write_buffer).decode("utf-8")
+                for theme, each in (await self._in_both_themes(dark, text)).items():
+                    kept[page, theme, more] = each
             return
         self.set_header("Cache-Control", "no-store")
         self.set_header("Content-Type", "text/html")
@@ -77,16 +91,100 @@ class Shell(DocHandler):
         )
         self.write(frame.replace(_TOKEN, token))
 
+    async def _in_both_themes(self, dark: bool, text: str) -> dict[bool, str]:
+        """Frames for dark and light windows, of an answer in one of them."""
+        token = _token_in(text)
+        if not token:
+            return {}
+        found = {dark: text}
+        context = self.application_context
+        doc = context.get_session(get_session_id(token)).document
+        paints = doc.template_variables.get("paints")
+        if paints:
+            with set_curdoc(doc):
+                before = config.theme
+                config.theme = _STYLES[not dark]
+                other = self._written(doc, token)
+                config.theme = before
+            for one in (paints, {theme: f"/theme/{name}.css" for theme, name in _STYLES.items()}):
+                other = other.replace(one[dark], one[not dark])
+            found[not dark] = other
+        return {
+            theme: each.replace(token, _TOKEN).replace("<head>", f"<head>{_KNOCK}", 1)
+            for theme, each in found.items()
+        }
 
-def _looks(handler: Shell) -> tuple[Any, ...]:
-    """What a frame depends on besides its page: theme, kind of window, what is asked for."""
+    def _written(self, doc: Any, token: str) -> str:
+        session = SimpleNamespace(document=doc, token=token)
+        return str(
+            server_html_page_for_session(
+                session,
+                resources=Resources.from_bokeh(self.application.resources()),
+                title=doc.title,
+                token=token,
+                template=doc.template,
+                template_variables=doc.template_variables,
+            )
+        )
+
+
+def prime(server: Any, pages: Mapping[str, str]) -> None:
+    """Make the frames of pages before anybody asks for them; nothing else of it stays.
+
+    Parameters
+    ----------
+    server : of Bokeh, not yet started
+    pages : keys of pages by their addresses, such as "explore"; "/" has one of them, too
+    """
+    loop = server.io_loop
+    work = partial(_prime, server._tornado, pages)
+    if loop.asyncio_loop.is_running():
+        loop.add_callback(work)
+    else:
+        loop.run_sync(work)
+
+
+async def _prime(application: Any, pages: Mapping[str, str]) -> None:
+    kept = application.settings.setdefault("explorer_frames", {})
+    made: dict[str, str] = {}
+    for address, page in pages.items():
+        route = "/" + address.strip("/")
+        if page in made:
+            for which, *key in [*kept]:
+                if which == made[page]:
+                    kept[route.rstrip("/"), *key] = kept[which, *key]
+            continue
+        made[page] = route.rstrip("/")
+        context = application._applications[route]
+        asked: Any = RequestStartLine("GET", route, "HTTP/1.1"), _Nobody()
+        host = HTTPHeaders({"Host": "localhost"})
+        request = HTTPServerRequest(start_line=asked[0], connection=asked[1], headers=host)
+        more = {"application_context": context, "bokeh_websocket_path": f"{route}/ws"}
+        handler: Any = Shell(application, request, **more)
+        await handler.get()
+        token = _token_in(b"".join(handler._write_buffer).decode("utf-8"))
+        if token:
+            session = context.get_session(get_session_id(token))
+            await context._discard_session(session, lambda _session: True)
+
+
+class _Nobody:
+    """The connection of a request that nobody made."""
+
+    context = SimpleNamespace(remote_ip="", protocol="http")
+
+    def set_close_callback(self, callback: Any) -> None:
+        """Nobody leaves."""
+
+
+def _looks(handler: Shell) -> tuple[bool, tuple[bool, ...]]:
+    """What a frame depends on besides its page: theme, what is asked for. A phone has the same."""
     asked = handler.get_argument("theme", "")
     cookie = handler.get_cookie(COOKIE) or ""
     dark = asked == "dark" if asked in ("default", "light", "dark") else None
     if dark is None:
         dark = read(cookie).get("theme") != "light"
-    phone = "Mobile" in handler.request.headers.get("User-Agent", "")
-    return dark, phone, *(bool(handler.get_argument(name, "")) for name in _ASKED)
+    return dark, tuple(bool(handler.get_argument(name, "")) for name in _ASKED)
 
 
 def _token_in(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -12,6 +14,7 @@ from panel.io.state import set_curdoc
 
 from explorer.app.kit.notebook_scripts import kernel
 from explorer.app.work.notebook_loop import notebook_loop
+from explorer.app.work.turns import TURNS
 from explorer.app.work.unread import FEW, backlog
 
 
@@ -50,6 +53,22 @@ class Visit:
         """Return when the browser has taken most of what was sent, or has gone."""
         while not self.ended and self._doc is not None and backlog(self._doc) > FEW:
             await asyncio.sleep(0.05)
+
+    async def turn(self) -> None:
+        """Return when others who are here have had their share of the server, too."""
+        owed = 0.0 if self._doc is None else TURNS.owed(self._doc)
+        if owed > 0:
+            await asyncio.sleep(owed)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Count what is done meanwhile as work for this page."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            if self._doc is not None:
+                TURNS.used(self._doc, time.monotonic() - began)
 
     def begin(self, action: Callable[[], None]) -> None:
         """Do ``action`` on the loop, without the lock: at once, or when a notebook's cell ends."""

@@ -226,9 +226,12 @@ class Job(Generic[Result]):
         await asyncio.sleep(self.delay)
         while not self._closed:
             await visit.sent()
+            if self._take is not None:
+                await visit.turn()
             if not run.cancelled.is_set():
                 self._outdated = False
-                found, said = await self._once(run, question, visit)
+                with visit.working():
+                    found, said = await self._once(run, question, visit)
                 visit.show(partial(self._end, run, found, said))
             if not self._outdated:
                 break

@@ -93,7 +93,7 @@ class MapPage(CuratorPage):
             told=parts.message.inform,
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released, self.story)
-        self.presenting = Presenting(parts, self.tools, self.table, self._presented)
+        self.presenting = Presenting(parts, self.tools, self.table, self._palette, self._presented)
         self.cross_hair = CrossHair(self.read_at)
         self.cross_hair.button.visible = bool(self.MAPS)
         self.tools.view.append(self.cross_hair.button)

@@ -67,7 +67,11 @@ def _mode(
             "MuiInputBase": {"styleOverrides": {"root": {"fontSize": BASE}}},
             "MuiAccordionSummary": {
                 "styleOverrides": {
-                    "root": {"minHeight": "36px !important", "padding": "0 10px"},
+                    "root": {
+                        "minHeight": "36px !important",
+                        "padding": "0 10px",
+                        "@media (pointer: coarse)": {"minHeight": "44px !important"},
+                    },
                     "content": {"margin": "6px 0 !important"},
                 }
             },
@@ -90,6 +94,12 @@ def _mode(
             },
             "MuiIconButton": {"styleOverrides": {"root": _TOUCH}},
             "MuiOutlinedInput": {"styleOverrides": {"root": _TOUCH}},
+            # Its own padding for fingers leaves 42; more of it would move what stands below.
+            "MuiSlider": {
+                "styleOverrides": {
+                    "root": {"@media (pointer: coarse)": {"padding": "21px 0"}},
+                }
+            },
             "MuiToggleButton": {
                 "styleOverrides": {
                     "root": {

@@ -265,7 +265,7 @@ h3 + p {{ opacity: .78; }}
 .numbers caption {{ text-align: left; opacity: .78; padding: 2px 0 4px; }}
 .numbers th, .numbers td {{ padding: 4px 8px 4px 0; text-align: right; white-space: nowrap;
   border-bottom: 1px solid rgba(128, 140, 152, .35); font-weight: 400; }}
-.numbers thead th {{ font-weight: 600; }}
+.numbers thead th {{ font-weight: 600; white-space: normal; vertical-align: bottom; }}
 .numbers th:first-child {{ text-align: left; font-weight: 600; }}
 .numbers small {{ opacity: .7; font-size: {SMALL}; font-weight: 400; }}
 .numbers .best {{ font-weight: 700; }}

@@ -69,19 +69,21 @@ class BaseLayer:
         for each in self.drawn:
             each.texts.glyph.text_font_size = WIDE_TYPE if wide else TYPE
 
-    def zoom(self, bounds: Bounds, scale: float) -> None:
+    def zoom(self, bounds: Bounds, scale: float, taken: Sequence[Bounds] = ()) -> None:
         """Show the names that fit.
 
         Parameters
         ----------
         bounds : x0, y0, x1, y1 that the browser shows
         scale : pixels of a unit of it
+        taken : of what lies over the map, in pixels from its lower left corner
         """
         base = self._base
         if not len(base.names):
             return
         larger = 4 / 3 if self._wide else 1.0
-        fitting = which_fit(base.names, base.places, bounds, scale / larger)
+        kept = [(x0 / larger, y0 / larger, x1 / larger, y1 / larger) for x0, y0, x1, y1 in taken]
+        fitting = which_fit(base.names, base.places, bounds, scale / larger, kept)
         if fitting != self._shown:
             self._shown = fitting
             at = np.array(fitting, dtype=np.int64)
@@ -144,7 +146,11 @@ def _is_picture(renderer: Any) -> bool:
 
 
 def which_fit(
-    names: Sequence[str], places: NDArray[np.float64], bounds: Bounds, scale: float = 0.0
+    names: Sequence[str],
+    places: NDArray[np.float64],
+    bounds: Bounds,
+    scale: float = 0.0,
+    taken: Sequence[Bounds] = (),
 ) -> tuple[int, ...]:
     """The names that can be read beside each other, those that come first before others.
 
@@ -154,12 +160,15 @@ def which_fit(
     places : (m, 2)
     bounds : x0, y0, x1, y1 of what is shown, in their unit
     scale : pixels of a unit; 0 where it is not known
+    taken : rectangles that no name touches, in pixels from the lower left corner
 
     Examples
     --------
     >>> places = np.array([(5.0, 5.0), (5.2, 5.0), (5.0, 9.0)])
     >>> which_fit(["City", "Suburb", "Village"], places, (0, 0, 10, 10), 40)
     (0, 2)
+    >>> which_fit(["City", "Suburb", "Village"], places, (0, 0, 10, 10), 40, [(0, 0, 400, 200)])
+    (2,)
     """
     x0, y0, x1, y1 = bounds
     scale = scale if scale > 0 else SIDE / max(x1 - x0, 1e-9)
@@ -168,6 +177,9 @@ def which_fit(
     wide, high = (x1 - x0) * scale, (y1 - y0) * scale
     # A name that would be cut off at an edge is no name.
     inside = (x >= half) & (x <= wide - half) & (y >= _HIGH / 2) & (y <= high - _HIGH / 2)
+    for left, low, right, top in taken:
+        beside = (x + half <= left) | (x - half >= right)
+        inside &= beside | (y + _HIGH / 2 <= low) | (y - _HIGH / 2 >= top)
     kept: list[int] = []
     for i in np.flatnonzero(inside):
         others = np.array(kept, dtype=np.int64)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import open_page, resize, visiting
-from tests.browser.visit import drag, inside, rows, steady, wait_until
+from tests.browser.visit import MODELS, drag, inside, rows, steady, wait_until
 
 #: Of the first element around a map that cuts it off.
 _CLIP = """
@@ -230,3 +230,66 @@ def test_one_key_presents_and_another_shows_the_truth(page) -> None:
     page.keyboard.press("p")
     expect(slider).to_be_visible()
     expect(page.get_by_role("columnheader", name="true").first).to_be_visible()
+
+
+def test_an_open_panel_leaves_the_maps_as_large_as_they_are_and_cuts_no_column(page) -> None:
+    resize(page, 1366, 768)
+    maps = [page.get_by_role("img", name=name) for name in (TRUTH, PRIVATE)]
+
+    def shows(every: bool) -> bool:
+        """The leaves, in the first of the two tables: all of their columns or the first ones."""
+        shown, over = page.evaluate(_SHOWN)
+        whole = {"leaf", "private", "true", "error"} <= {*shown}
+        return over <= 1 and whole and ("why it ended" in shown) == every
+
+    for act, every in (("All areas", True), ("Close drawer", False)):
+        press(page, act)
+        wait_until(page, lambda every=every: shows(every))
+        for each in maps:
+            box = steady(page, each.bounding_box)
+            assert min(box["width"], box["height"]) >= 452
+
+
+#: Of each map its size in pixels, and of each name of a place on it x0, y0, x1, y1 from its lower
+#: left corner.
+_NAMES = f"""
+() => {{
+  const pen = document.createElement("canvas").getContext("2d")
+  const found = []
+  for (const fig of {MODELS}.filter(each => each.type === "Figure"))
+    for (const {{glyph, data_source, visible}} of fig.renderers) {{
+      const of = data_source?.get_column?.("text")
+      if (glyph?.type !== "Text" || !data_source.get_column("kind") || !visible) continue
+      pen.font = `${{glyph.text_font_size.value}} system-ui, sans-serif`
+      const {{x_range, y_range, inner_width, inner_height}} = fig
+      const at = (range, size, value) => (value - range.start) / (range.end - range.start) * size
+      found.push([inner_width, [...of].map((text, i) => {{
+        const x = at(x_range, inner_width, data_source.get_column("x")[i])
+        const y = at(y_range, inner_height, data_source.get_column("y")[i])
+        const half = pen.measureText(text).width / 2
+        return [x - half, y - 6, x + half, y + 6]
+      }})])
+    }}
+  return found
+}}
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080), (390, 844)])
+def test_names_of_places_keep_clear_of_the_bars(browser, server, width, height) -> None:
+    size = {"viewport": {"width": width, "height": height}}
+    for page in visiting(server, lambda: open_page(browser, server, **size)):
+        wait_until(page, lambda page=page: len(page.evaluate(_NAMES)) == 2)
+        steady(page, lambda page=page: page.evaluate(_NAMES))
+        frame = page.get_by_role("img", name=PRIVATE).bounding_box()
+        (bar,) = (
+            found
+            for each in page.locator(".bar:visible").all()
+            if inside(found := each.bounding_box(), frame)
+        )
+        left, right = bar["x"] - frame["x"], bar["x"] + bar["width"] - frame["x"]
+        top = frame["y"] + frame["height"] - bar["y"]
+        wide, names = page.evaluate(_NAMES)[1]
+        assert abs(wide - frame["width"]) <= 2
+        assert len(names) > 4
+        assert not [each for each in names if each[0] < right and each[2] > left and each[1] < top]

@@ -102,7 +102,8 @@ _SMALL = """
     each => [each, ...(each.shadowRoot ? all(each.shadowRoot) : [])])
   const touched = e => e.matches("input, .MuiSelect-select")
     ? e.closest("label, .MuiInputBase-root, .MuiSlider-root") ?? e : e
-  return all(document).filter(e => e.matches("a[href], button, input, [role=combobox]"))
+  const kinds = "a[href], button, input, [role=combobox], [role=button]"
+  return all(document).filter(e => e.matches(kinds))
     .filter(e => e.checkVisibility({visibilityProperty: true})).map(touched)
     .map(e => [e.innerText || e.getAttribute("aria-label"), e.getBoundingClientRect()])
     .filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 43.5)
@@ -116,6 +117,10 @@ def test_what_a_finger_touches_on_a_phone_is_44_pixels_wide_and_high(browser, se
     for page in visiting(server, lambda: open_page(browser, server, **phone)):
         assert page.locator(".pages a").count() > 2
         assert page.evaluate(_SMALL) == []
+        page.locator("header button").first.click()
+        expect(page.get_by_role("slider", name="Epsilon", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="Scenarios", exact=True)).to_be_visible()
+        wait_until(page, lambda page=page: page.evaluate(_SMALL) == [])
 
 
 def test_the_drawer_of_a_narrow_window_starts_closed_and_opens(browser, server) -> None:

@@ -60,6 +60,23 @@ def test_closer_more_names_fit_and_none_is_cut_off_or_covers_another() -> None:
     assert near.sum() == len(kept)
 
 
+def test_no_name_touches_what_lies_over_the_map() -> None:
+    where = BASE.names, BASE.places, (0, 0, 10, 10), 40
+    # "City <b>" is some 50 pixels wide, and its middle stands at 200, 200.
+    assert which_fit(*where, [(0, 0, 170, 400)]) == (0, 2)
+    assert which_fit(*where, [(0, 0, 180, 400)])[0] == 1
+    assert which_fit(*where, [(0, 0, 400, 188)]) == (0, 2)
+    assert which_fit(*where, [(0, 0, 400, 192)]) == (2,)
+    # Larger type takes more of the same map.
+    layer = BaseLayer()
+    layer.show(BASE, [figure()])
+    layer.zoom((0, 0, 10, 10), 40, [(0, 0, 170, 400)])
+    assert "City ‹b›" in layer.names.data["text"]
+    layer.widen(True)
+    layer.zoom((0, 0, 10, 10), 40, [(0, 0, 170, 400)])
+    assert "City ‹b›" not in layer.names.data["text"]
+
+
 @pytest.mark.parametrize("light", [False, True])
 def test_inks_are_told_apart_from_the_ground(light: bool) -> None:
     layer = BaseLayer()

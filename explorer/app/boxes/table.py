@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import panel as pn
-import param
 from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.boxes.answers import PrivateAnswers
@@ -20,6 +19,7 @@ from explorer.app.boxes.edges import EdgeColumns
 from explorer.app.boxes.rectangles import Rectangles
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.growing_table import NARROW, GrowingTable
 from explorer.app.kit.later import after
 from explorer.app.kit.number_columns import number_format
 from explorer.app.kit.theme import TABLE_CSS
@@ -88,27 +88,6 @@ def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column])
     return pd.DataFrame(found)
 
 
-class _Growing(ui.Table):
-    """A table whose columns share the width of the window in proportion to their least widths.
-
-    Panel offers fixed widths or equal ones, and none at all for a column of buttons.
-    """
-
-    least = param.Dict(default={}, doc="Least pixels of a column, by its name.")
-    ranks = param.Dict(default={}, doc="Columns that leave first where there is no room: the last.")
-    _rename: ClassVar[Mapping[str, str | None]] = {"least": None, "ranks": None}
-
-    def _config_columns(self, column_objs: Any) -> Any:
-        specs = super()._config_columns(column_objs)
-        for spec in specs:
-            least = self.least.get(spec.get("field"))
-            if least:
-                # Widths grow by whole pixels a part; the remainder widens the button's column.
-                spec.update(minWidth=least, widthGrow=round(least / 20))
-            spec["responsive"] = self.ranks.get(spec.get("field"), 0)
-        return specs
-
-
 class BoxTable:
     """Tabulator view of the rectangles; `Rectangles` stays the only truth.
 
@@ -142,7 +121,7 @@ class BoxTable:
         self.edit_places.refused = refused
         self.edit_places.param.watch(lambda *_: self._show_places(), "value")
         none = Rectangles(*rectangles.grids, places=rectangles.places)
-        self.widget = _Growing(
+        self.widget = GrowingTable(
             table_frame(none, None, columns),
             show_index=False,
             layout="fit_columns",
@@ -152,8 +131,7 @@ class BoxTable:
             header_tooltips={each.name: each.about for each in columns if each.about},
             configuration={
                 "columnDefaults": {"headerSort": False, "headerWordWrap": True, "minWidth": 36},
-                # Beside wide maps and on a phone there is no room for all: the first ones stay.
-                "responsiveLayout": "hide",
+                **NARROW,
                 "placeholder": "No boxes yet.",
                 # Panel does that, too.
                 "autoResize": False,

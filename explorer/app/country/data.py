@@ -20,6 +20,7 @@ from explorer.grid.grid import Grid
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points
+from explorer.queries.boxes import Box
 from explorer.views.choropleth import Shapes
 from explorer.views.markup import safe_text
 
@@ -31,6 +32,9 @@ Place = tuple[str, int, int]
 _COARSE = 1 / 1200
 #: Sides of the map of a country in those of the country, and the least of its width in its height.
 _SEA, _NARROWEST = 1.05, 0.76
+#: How many boxes a page begins with, their sides in those of the areas around them, and the part of
+#: the country's height that they leave free.
+_EXAMPLES, _PART, _LOW = 2, 0.5, 0.3
 #: How much finer outlines are where one looks closer.
 FINER = (1.0, 0.4, 0.1)
 
@@ -99,6 +103,29 @@ class CountryData:
                 self.grid.crs,
             ),
         )
+
+    @cached_property
+    def examples(self) -> tuple[Box, ...]:
+        """Boxes that a page begins with: in the middle of the areas that hold most others.
+
+        Of public areas alone, so that they tell nothing of the records.
+        """
+        areas = self.areas
+        inside = self.is_lowest.astype(np.int64)
+        for node in range(len(inside) - 1, 0, -1):
+            inside[areas.parent[node]] += inside[node]
+        nodes = self.on_level(max(int(areas.level.max()) - 1, 1))
+        shapes = self.shapes().polygons
+        nodes = nodes[~shapely.is_empty(shapes[nodes])]
+        nodes = nodes[np.lexsort((-self.size_km2[nodes], -inside[nodes]))]
+        middle = shapely.get_coordinates(shapely.point_on_surface(shapes[nodes]))
+        x0, y0, x1, y1 = shapely.bounds(shapes[nodes]).T
+        half = np.stack([x1 - x0, y1 - y0], axis=1) * (_PART / 2)
+        boxes = np.concatenate([middle - half, middle + half], axis=1)
+        # The map's bar of colours stands over its lower end.
+        low = boxes[:, 1] < self.grid.bounds[1] + _LOW * self.grid.height
+        first = np.argsort(low, kind="stable")[:_EXAMPLES]
+        return tuple((x0, y0, x1, y1) for x0, y0, x1, y1 in boxes[first].tolist())
 
     @property
     def true(self) -> Ints:

@@ -39,6 +39,7 @@ from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.points.area_counts import AreaCounts
 from explorer.points.points import Points, read_points
+from explorer.queries.boxes import Box
 from explorer.scenario import Scenario
 from explorer.scenario.choices import LOWEST
 
@@ -72,8 +73,6 @@ class Country(DrawnPage):
     columns = BOXES
     LOOKS = ("level", "area", "shows", "per", "scale", "partition")
     STYLES = ("palette", "drag")
-    # In the middle of a country they would lie in the sea as often as not.
-    EXAMPLES = False
     MORE = "More about these areas"
     Upload, Controls, Text = CountryUploadForm, CountryDrawer, CountryReadout
     drawer: CountryDrawer
@@ -212,8 +211,12 @@ class Country(DrawnPage):
             )
         return data
 
+    def examples(self, data: CountryData) -> list[tuple[Box, ...]]:
+        """In the middle of a country they would lie in the sea as often as not."""
+        return [(box,) for box in data.examples]
+
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
-        """Another country: no box is on it yet, and the page or a scenario chooses its area."""
+        """Another country: the page or a scenario chooses its area."""
         if elsewhere and self.parts.maps is not None and not self.scenarios.awaits(data):
             self.state.put(area=None, level=LOWEST)
         super().place_boxes(data, elsewhere)

@@ -29,6 +29,7 @@ from explorer.app.kit.map_tools import ZOOMS, MapTools
 from explorer.app.work.document import held, soon
 from explorer.grid.grid import Grid
 from explorer.grid.range_queries import Queries
+from explorer.queries.boxes import Box, example_rows
 from explorer.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ class MapPage(CuratorPage):
     MAPS: ClassVar[tuple[str, ...]] = ()
     #: Which of them holds nothing exact, if the other does.
     PRIVATE: ClassVar[int | None] = None
-    #: Whether there are two example boxes on a map that is shown first.
-    EXAMPLES: ClassVar[bool] = True
     #: Whether polygons can be drawn: a row is about one map.
     POLYGONS: ClassVar[bool] = True
     drawer: Drawer
@@ -93,7 +92,7 @@ class MapPage(CuratorPage):
             told=parts.message.inform,
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released, self.story)
-        self.presenting = Presenting(parts, self.tools, self.table, self._presented)
+        self.presenting = Presenting(parts, self.tools, self.table, self._palette, self._presented)
         self.cross_hair = CrossHair(self.read_at)
         self.cross_hair.button.visible = bool(self.MAPS)
         self.tools.view.append(self.cross_hair.button)
@@ -289,7 +288,7 @@ class MapPage(CuratorPage):
         self.highlight()
 
     def make_room(self, room: bool) -> None:
-        """Let a panel below the maps stand in the window too."""
+        """A panel was opened below the maps, or shut."""
         if self.maps is not None:
             self.maps.make_room(room)
 
@@ -319,11 +318,17 @@ class MapPage(CuratorPage):
         """The grid of each place of a row of boxes."""
         return (data.grid,)
 
+    def examples(self, data: Any) -> Sequence[Sequence[Box | None]]:
+        """Rows of boxes on a map that is shown first, with a box for every place."""
+        return example_rows(self.grids(data))
+
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
         """Offer what the city has; ``elsewhere`` there are the first boxes, or a scenario's."""
         self.drawer.use(data)
         if elsewhere:
-            self.rectangles.reset(*self.grids(data), examples=self.EXAMPLES)
+            self.rectangles.reset(*self.grids(data), examples=False)
+            for row in self.examples(data):
+                self.rectangles.add_row(row)
             self.table.reset()
             self.exchange.reset()
             given, self._first_boxes = self._first_boxes, None

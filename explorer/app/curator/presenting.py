@@ -11,6 +11,7 @@ from bokeh.models import CustomJS, TextInput
 
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.themed import ThemedPalette
 from explorer.app.kit import ui
 from explorer.app.kit.map_tools import MapTools
 
@@ -49,15 +50,23 @@ class Presenting:
     parts : of the page
     tools : whose choice of maps it changes
     table : whose exact columns it hides
+    palette : of the page, light for a room
     shown : called after a change: tags and maps say less, or more
     """
 
     def __init__(
-        self, parts: PageParts, tools: MapTools, table: BoxTable, shown: Callable[[], None]
+        self,
+        parts: PageParts,
+        tools: MapTools,
+        table: BoxTable,
+        palette: ThemedPalette,
+        shown: Callable[[], None],
     ) -> None:
         self._parts, self._tools, self._table, self._shown = parts, tools, table, shown
+        self._palette = palette
         self.on = False
-        self._before: dict[str, Any] = {}
+        #: The maps that were shown before.
+        self._before = ""
         #: Choices that were taken away with the truth.
         self._hidden: dict[str, Any] = {}
         look: dict[str, Any] = {"variant": "text", "size": "small", "margin": (0, 0, 0, 4)}
@@ -80,12 +89,9 @@ class Presenting:
     def toggle(self) -> None:
         """Begin to present, without the truth; or end, and show everything as it was."""
         self.on = not self.on
-        state = self._parts.state
         if self.on:
-            self._before = {"palette": state.palette, "shows": self._tools.shows.value}
-            state.put(palette="paper")
-        else:
-            state.put(palette=self._before["palette"])
+            self._before = self._tools.shows.value
+        self._palette.project(self.on)
         self._show(truth=not self.on)
 
     def _choose(self, truth: bool) -> None:
@@ -111,7 +117,7 @@ class Presenting:
         self._choose(truth)
         if self._tools.shows.visible and self._tools.alone is not None:
             hidden = self._tools.alone
-            self._tools.shows.value = self._before["shows"] if truth else hidden
+            self._tools.shows.value = self._before if truth else hidden
         self._table.show_exact(truth)
         self.button.label = "End the presentation" if self.on else "Present"
         self.reveal.label = "Hide the truth" if truth else "Show the truth"

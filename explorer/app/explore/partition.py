@@ -10,9 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import panel as pn
-from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.curator.panel import ReleasePanel, panel_button
 from explorer.app.curator.parts import PageParts
@@ -25,11 +23,10 @@ from explorer.app.explore.leaf_rows import (
     LeafRows,
     find_rows,
 )
+from explorer.app.explore.leaf_table import leaf_table
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane, put
-from explorer.app.kit.number_columns import number_format
 from explorer.app.kit.numbers import finite
-from explorer.app.kit.theme import TABLE_CSS
 from explorer.errors import InputError
 from explorer.inspection.leaves import Span, read_span
 from explorer.views.histogram import Histogram, value
@@ -46,20 +43,6 @@ ORDERS = {
     "Error, by size": "error",
 }
 _AXES = {"cells": "cells of a leaf", "private": "private count of a leaf"}
-_WHOLE = number_format
-_TENTH = partial(number_format, 1)
-#: Format, title and pixels; what a narrow dock has no room for is reached by scrolling sideways.
-_COLUMNS: dict[str, tuple[Callable[[], Any], str, int]] = {
-    "leaf": (_WHOLE, "leaf", 66),
-    "size": (StringFormatter, "size", 122),
-    "depth": (_WHOLE, "depth", 58),
-    "private": (_TENTH, "private", 80),
-    "true": (_WHOLE, "true", 72),
-    "error": (partial(number_format, 1, sign=True), "error", 80),
-    "noise": (_TENTH, "noise sd", 74),
-    "cells": (_WHOLE, "cells", 74),
-    "why it ended": (StringFormatter, "why it ended", 210),
-}
 #: A leaf is shown with so much around it, and never fewer cells to a side.
 _AROUND, _FEWEST = 5, 24
 
@@ -128,7 +111,8 @@ class PartitionPanel(ReleasePanel[LeafRows]):
             for exact in (False, True)
         ]
         self._note, self.said = html_pane(), html_pane(margin=(4, 0))
-        self.table = self._new_table()
+        self.table = leaf_table(self._tell)
+        self.table.on_click(self._clicked)
         charts = [
             pn.Column(
                 pn.pane.Bokeh(each.figure, sizing_mode="stretch_width", margin=0),
@@ -148,35 +132,6 @@ class PartitionPanel(ReleasePanel[LeafRows]):
             sizing_mode="stretch_width",
             margin=(4, 0),
         )
-
-    def _new_table(self) -> Any:
-        sides = dict.fromkeys(_COLUMNS, "right") | {"size": "left", "why it ended": "left"}
-        table = ui.Table(
-            pd.DataFrame({name: [] for name in _COLUMNS}),
-            show_index=False,
-            disabled=True,
-            selectable=False,
-            layout="fit_data_stretch",
-            frozen_columns=["leaf"],
-            formatters={name: each[0]() for name, each in _COLUMNS.items()},
-            titles={name: each[1] for name, each in _COLUMNS.items()},
-            widths={name: each[2] for name, each in _COLUMNS.items()},
-            text_align=sides,
-            header_align=sides,
-            configuration={
-                # Sorting a page would look like sorting all leaves.
-                "columnDefaults": {"headerWordWrap": True, "minWidth": 52, "headerSort": False},
-                "placeholder": "No leaf is in all of these ranges.",
-            },
-            sizing_mode="stretch_width",
-            min_height=120,
-            max_height=320,
-            margin=(4, 0),
-            stylesheets=[TABLE_CSS],
-        )
-        table.refused = self._tell
-        table.on_click(self._clicked)
-        return table
 
     # What the strip asks for.
 

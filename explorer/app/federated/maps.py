@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.app.curator.maps import MapPair
+from explorer.app.kit.cell import WINDOW
+from explorer.app.kit.maps import DOCK
 from explorer.views.rounds import Marked, RoundMarks
+
+#: What an open panel has of the window's height: with its words beside the maps it is one picture.
+PANEL = f"max(300px, calc({WINDOW} * .36))"
 
 
 class RoundMaps(MapPair):
@@ -21,6 +26,10 @@ class RoundMaps(MapPair):
         super().__init__(*args)
         self.put_beside(beside)
         self.round_marks = RoundMarks(self.right.figure, self.right.leaves)
+
+    def make_room(self, room: bool) -> None:
+        """Shrink the maps so that a panel below them stands in the window too, or grow again."""
+        self._leave(PANEL if room else DOCK)
 
     def _leave(self, below: str) -> None:
         """The maps take what they can use of the width, and what stands beside them the rest."""

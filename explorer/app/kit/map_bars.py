@@ -34,6 +34,12 @@ _CSS = f"""
 @container (max-width: {LEAST}px) {{
   :host {{ position: static !important; width: 100% !important; margin-top: 4px; }} }}
 """
+#: Of the type of a bar: pixels in the narrowest window, pixels of a map's width there, and by how
+#: much wider a map is whose type is a pixel larger; how much larger type is for a room.
+_EM, _USUAL, _PER_PIXEL, _WIDE = 12.0, 450.0, 250.0, 1.35
+#: Of the scale bar at the lower left: its part of the width, pixels beside it, pixels of height.
+_SCALE = 0.3, 32.0, 46.0
+Bounds = tuple[float, float, float, float]
 #: Styles of what holds a map and its bar.
 FRAME = {"position": "relative", "container-type": "inline-size"}
 
@@ -57,9 +63,39 @@ class MapBars:
         self._shown, self._swiped = shown, swiped
         self._show()
 
+    @property
+    def apart(self) -> bool:
+        """Whether two different bars stand in one frame: in one place neither could be read."""
+        return self._swiped and len({*self._texts}) > 1
+
+    def taken(self, width: float, wide: bool = False) -> list[Bounds]:
+        """What bars cover of a map, x0, y0, x1, y1 in pixels from its lower left corner; or more.
+
+        Names would run under them. A browser alone knows the size of its type, so that of a map's
+        window is taken.
+
+        Parameters
+        ----------
+        width : of the map, in pixels
+        wide : whether its type is that for a room
+        """
+        part, more, high = _SCALE
+        scale = (0.0, 0.0, part * width + more, high)
+        if width <= LEAST:
+            return [scale]
+        em = _EM + min(max(width - _USUAL, 0) / _PER_PIXEL, 3)
+        em *= _WIDE if wide else 1
+        long = min(21 * em, 0.5 * width - 12 if self.apart else 0.7 * width - 36)
+        # The note, where there is room for one, takes a second line, in a narrow bar a third.
+        lines = 1 if width <= NOTED else 2 if long >= 18 * em else 3
+        tall = 17 + 1.3 * em * (lines + 1)
+        found = [scale, (width - 6 - long, 0.0, width, 6 + tall)]
+        if self.apart:
+            found.append((0.0, 50.0, 6 + long, 56 + tall))
+        return found
+
     def _show(self) -> None:
-        # Of two different bars in one place nobody could read either.
-        apart = self._swiped and len({*self._texts}) > 1
+        apart = self.apart
         spoken: set[str] = set()
         for number, (pane, text) in enumerate(zip(self.panes, self._texts, strict=True)):
             _dress(pane, [*["half"] * apart, *["left"] * (apart and number == 0)])

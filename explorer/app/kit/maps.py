@@ -35,11 +35,10 @@ from explorer.views.viewport import Viewport
 GAP = 20
 #: Pixels of the window's height that what stands above and below the maps takes on most pages.
 TAKEN = 162
-#: What the table of boxes, or an open panel, has of the window's height below the maps.
+#: What the table of boxes, or the beginning of a panel, has of the window's height below the maps.
 DOCK = f"max(150px, calc({WINDOW} * .2))"
 #: The least width of a dock that stands beside the maps.
 BESIDE = 380
-PANEL = f"max(300px, calc({WINDOW} * .36))"
 
 
 class Maps:
@@ -115,13 +114,14 @@ class Maps:
         #: The maps with what belongs to them, and whatever a page puts beside them.
         self.view = self.frame
         self._around: Any = None
-        self._room = self._swiped = False
+        self._swiped = False
         self._titles: dict[int, tuple[str, str]] = {}
         self.base = BaseMaps(
             *(self.views, self.places, self._ranges, self.viewport),
             lambda number: bool(self._side_by_side[number].visible),
+            self.bars.taken,
         )
-        self._leave(self._below())
+        self._leave(DOCK)
 
     @property
     def grid(self) -> Grid:
@@ -308,6 +308,7 @@ class Maps:
         for number, (title, below) in dict(self._titles).items():
             self.title(number, title, below)
         self._leave(self._left)
+        self.base.refit()
         self.push()
 
     def _uncover(self, part: int) -> None:
@@ -345,7 +346,10 @@ class Maps:
 
     def explain(self, number: int, bar: str) -> None:
         """Explain the colours of a map by a bar inside its frame."""
+        apart = self.bars.apart
         self.bars.explain(number, bar)
+        if self.bars.apart != apart:
+            self.base.refit()
 
     def put_beside(self, beside: Any) -> None:
         """Put something beside the maps where there is room, and below them where there is none."""
@@ -359,9 +363,7 @@ class Maps:
         around.objects = [self.view]
 
     def make_room(self, room: bool) -> None:
-        """Shrink the maps so that a panel below them stands in the window too, or grow again."""
-        self._room = room
-        self._leave(self._below())
+        """A panel was opened, or shut: the maps stay as large as they are."""
 
     def push(self) -> None:
         """In a notebook, send what changed in the figures; a server does so by itself."""
@@ -407,10 +409,6 @@ class Maps:
             sizing_mode="stretch_width",
             margin=0,
         )
-
-    def _below(self) -> str:
-        """What the dock takes of the window's height where it stands below the maps."""
-        return PANEL if self._room else DOCK
 
     def _leave(self, below: str) -> None:
         """Leave the dock its part of the window's height; what belongs to the maps ends with them.

@@ -67,7 +67,11 @@ def _mode(
             "MuiInputBase": {"styleOverrides": {"root": {"fontSize": BASE}}},
             "MuiAccordionSummary": {
                 "styleOverrides": {
-                    "root": {"minHeight": "36px !important", "padding": "0 10px"},
+                    "root": {
+                        "minHeight": "36px !important",
+                        "padding": "0 10px",
+                        "@media (pointer: coarse)": {"minHeight": "44px !important"},
+                    },
                     "content": {"margin": "6px 0 !important"},
                 }
             },
@@ -90,6 +94,12 @@ def _mode(
             },
             "MuiIconButton": {"styleOverrides": {"root": _TOUCH}},
             "MuiOutlinedInput": {"styleOverrides": {"root": _TOUCH}},
+            # Its own padding for fingers leaves 42; more of it would move what stands below.
+            "MuiSlider": {
+                "styleOverrides": {
+                    "root": {"@media (pointer: coarse)": {"padding": "21px 0"}},
+                }
+            },
             "MuiToggleButton": {
                 "styleOverrides": {
                     "root": {
@@ -255,7 +265,7 @@ h3 + p {{ opacity: .78; }}
 .numbers caption {{ text-align: left; opacity: .78; padding: 2px 0 4px; }}
 .numbers th, .numbers td {{ padding: 4px 8px 4px 0; text-align: right; white-space: nowrap;
   border-bottom: 1px solid rgba(128, 140, 152, .35); font-weight: 400; }}
-.numbers thead th {{ font-weight: 600; }}
+.numbers thead th {{ font-weight: 600; white-space: normal; vertical-align: bottom; }}
 .numbers th:first-child {{ text-align: left; font-weight: 600; }}
 .numbers small {{ opacity: .7; font-size: {SMALL}; font-weight: 400; }}
 .numbers .best {{ font-weight: 700; }}

@@ -133,7 +133,24 @@ def test_zooming_in_brings_finer_outlines_of_what_is_in_sight(page, monkeypatch)
     assert page.screen.outlined.shapes is coarse
 
 
+def test_it_opens_with_two_boxes_in_public_areas_and_both_their_numbers(page) -> None:
+    data, boxes = page.parts.data, page.rectangles.boxes
+    assert page.rectangles.names == ["Q1", "Q2"]
+    for x0, y0, x1, y1 in boxes:
+        middle = shapely.Point((x0 + x1) / 2, (y0 + y1) / 2)
+        assert shapely.covers(data.shapes().polygons[0], middle), "on land"
+    assert boxes[0, 1] > data.grid.bounds[1] + 0.29 * data.grid.height, "above the bar"
+    rows = page.table.widget.value
+    np.testing.assert_array_equal(rows["true"], exact(data.national, boxes).round())
+    private = page.screen.release.answer(boxes).value.round()
+    np.testing.assert_array_equal(rows["private"], private)
+    tags = page.maps.boxes[0].source.data
+    said = " ".join(text for name, of in tags.items() if name[:4] == "text" for text in of)
+    assert all(f"{value:,.0f}" in said for value in private)
+
+
 def test_a_box_is_answered_by_areas_and_maps(page) -> None:
+    page.boxes = np.zeros((0, 4))
     grid = page.parts.data.grid
     x0, y0, x1, y1 = grid.bounds
     assert not page.table.widget.visible, "a table without rows is none to a screen reader"

@@ -34,7 +34,16 @@ def test_the_page_begins_with_the_area_the_level_and_the_mechanism_inside() -> N
     # Another country from the menu: its area and level are those of a page that begins.
     page.state.put(city="other", side=2000)
     again = page.scenarios.present()
-    assert (again.look.area, again.look.level, again.boxes) == (None, 20, None)
+    assert (again.look.area, again.look.level) == (None, 20)
+    assert [each.name for each in again.boxes] == ["Q1", "Q2"]
+
+
+def test_a_scenario_without_boxes_has_none_on_the_page_that_begins_with_two() -> None:
+    assert len(Country().rectangles) == 2
+    empty = replace(ONE, boxes=None)
+    page = Country(scenario=empty)
+    assert len(page.rectangles) == 0
+    assert page.scenarios.present().boxes is None
 
 
 def test_an_area_that_is_not_there_is_the_one_that_the_page_chooses() -> None:

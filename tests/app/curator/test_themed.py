@@ -60,3 +60,34 @@ def test_a_city_is_called_by_its_title_or_its_key() -> None:
     title = next(title for title, key in parts.catalogue.items() if key == "madeup")
     assert parts.title_of("madeup") == title
     assert parts.title_of("elsewhere") == "elsewhere"
+
+
+def test_the_palette_follows_the_theme_after_a_presentation() -> None:
+    page = Explore("madeup", side=256)
+    page.presenting.toggle()
+    assert page.state.palette == "paper"
+    page.themed(dark=True)
+    assert page.state.palette == "paper", "a projector stays light"
+    page.presenting.toggle()
+    assert page.state.palette == "cividis"
+    page.themed(dark=False)
+    assert page.state.palette == "paper"
+    page.presenting.toggle()
+    page.themed(dark=True)
+    page.presenting.toggle()
+    assert page.state.palette == "cividis", "the theme changed during the presentation"
+
+
+def test_colours_that_somebody_chose_come_back_after_a_presentation() -> None:
+    page = Explore("madeup", side=256)
+    page.state.put(palette="magma")
+    page.presenting.toggle()
+    page.presenting.toggle()
+    page.themed(dark=False)
+    assert page.state.palette == "magma"
+    # Chosen while it was presented.
+    page.presenting.toggle()
+    page.state.put(palette="cividis")
+    page.presenting.toggle()
+    page.themed(dark=False)
+    assert page.state.palette == "cividis"

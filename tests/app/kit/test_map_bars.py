@@ -42,3 +42,17 @@ def test_of_maps_in_one_place_different_bars_stand_apart_and_equal_ones_lie_on_e
     assert [pane.css_classes for pane in made.panes] == [["half", "left"], ["half"]]
     made.arrange([True, True], swiped=False)
     assert [pane.css_classes for pane in made.panes] == [[], []]
+
+
+def test_what_bars_cover_lies_in_the_corners_of_a_map_and_ends_with_it() -> None:
+    made = bars(COUNTS, ERRORS)
+    scale, bar = made.taken(452)
+    assert scale[:2] == (0, 0)
+    assert 0.4 * 452 < bar[0] < bar[2] == 452
+    # Two bars in one frame have a half each.
+    made.arrange([True, True], swiped=True)
+    _, right, left = made.taken(452)
+    assert left[2] <= 226 <= right[0]
+    # Of a map that is too narrow for it the bar stands below.
+    assert len(made.taken(200)) == 1
+    assert made.taken(700, wide=True)[1][3] > made.taken(700)[1][3]

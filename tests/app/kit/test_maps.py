@@ -6,7 +6,7 @@ from bokeh.events import SelectionGeometry, Tap
 
 from explorer.app.kit.dock import holder
 from explorer.app.kit.map_parts import Editing, MapSpec
-from explorer.app.kit.maps import BESIDE, DOCK, GAP, PANEL, TAKEN, Maps
+from explorer.app.kit.maps import BESIDE, DOCK, GAP, TAKEN, Maps
 from explorer.grid.grid import Grid
 from tests.app.acts import drag
 from tests.helpers import happen
@@ -92,15 +92,13 @@ def test_marks_lie_on_the_map_of_their_place() -> None:
     assert [len(each.cut.data["x0"]) for each in maps.marks] == [1, 0]
 
 
-def test_maps_and_what_belongs_to_them_end_together_and_make_room(visit) -> None:
+def test_maps_and_what_belongs_to_them_end_together_with_a_panel_and_without(visit) -> None:
     maps = visit.maps
     whole = maps.view.styles["max-width"]
     assert all(width in whole for width in widths(maps))
     window = f"100vh) - {TAKEN}px * var(--type, 1)"
     assert all(f"{window} - {DOCK}" in width for width in widths(maps))
     maps.make_room(True)
-    assert all(f"{window} - {PANEL}" in width for width in widths(maps))
-    maps.make_room(False)
     assert maps.view.styles["max-width"] == whole
 
 

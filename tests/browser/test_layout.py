@@ -120,7 +120,7 @@ def test_maps_that_show_different_things_have_different_bars_in_their_frames(pag
     press(page, "Swipe")
     # In one place both can be read whole while each map has half of it.
     wait_until(page, lambda: spoken[0].bounding_box()["x"] < spoken[1].bounding_box()["x"])
-    left, right = (bar.bounding_box() for bar in spoken)
+    left, right = steady(page, lambda: [bar.bounding_box() for bar in spoken])
     assert left["x"] + left["width"] <= right["x"]
     middle = steady(page, page.get_by_role("img", name=TRUTH).bounding_box)
     half = middle["x"] + middle["width"] / 2

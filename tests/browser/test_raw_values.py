@@ -35,7 +35,8 @@ SEND = """([label, name, value]) => {
 
 
 def send(page: Page, label: str, value: object, name: str = "value") -> None:
-    assert page.evaluate(SEND, [label, name, value]), f"no model is labelled {label}"
+    # What stands in a section comes a moment after it was opened.
+    wait_until(page, lambda: page.evaluate(SEND, [label, name, value]))
 
 
 def refuse(page: Page) -> None:

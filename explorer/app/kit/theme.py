@@ -249,7 +249,7 @@ h3 + p {{ opacity: .78; }}
 .pages a {{ color: #ffffff; font-size: {BASE}; line-height: 1.4; padding: 4px 10px;
   border-radius: 4px; text-decoration: none; opacity: .85; }}
 /* One row that a finger can hit and push aside; its end fades while there is more. */
-@media (max-width: 600px) {{ .pages {{ gap: 0; max-width: 212px; overflow-x: auto;
+@media (max-width: 600px) {{ .pages {{ gap: 0; max-width: calc(100vw - 196px); overflow-x: auto;
     padding-right: 16px; scrollbar-width: none;
     mask-image: linear-gradient(to left, transparent, black 24px); }}
   .pages a {{ flex: none; padding: 0 8px; line-height: 44px; min-width: 28px; }} }}

@@ -33,7 +33,7 @@ PHONE: dict[str, Any] = {
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True}
 #: Windows that everything must fit, width and height: a small laptop's and a large screen's.
 LAPTOP_AND_SCREEN = [(1920, 1080), (1366, 768)]
-_LOOPBACK = re.compile(r"(data|blob|about):|(https?|wss?)://(localhost|127\.0\.0\.1)[:/]")
+_LOOPBACK = re.compile(r"(data|blob|about|file):|(https?|wss?)://(localhost|127\.0\.0\.1)[:/]")
 #: The visitors with one kind of window share a browser's cache, see `new_page`.
 _SHARED: dict[str, BrowserContext] = {}
 

@@ -211,6 +211,25 @@ const begin = () => {
 begin()
 """
 
+#: For the head of a page: values may come before the library of tables does, and so before a table
+#: is drawn. It is drawn with them then.
+EARLY = """<script>
+(() => {
+  const mend = () => {
+    const table = window.Bokeh?.Models?.get?.("panel.models.tabulator.DataTabulator")
+    const view = table?.prototype.default_view
+    if (!view) return setTimeout(mend, 5)
+    for (const name of ["setData", "updateOrAddData", "restore_scroll", "record_scroll"]) {
+      const plain = view.prototype[name]
+      if (plain) view.prototype[name] = function (...given) {
+        return this.tabulator ? plain.apply(this, given) : Promise.resolve()
+      }
+    }
+  }
+  mend()
+})()
+</script>"""
+
 
 def mend_tables() -> None:
     """Let every table of the page that is being built have the right roles; none in a notebook."""

@@ -35,6 +35,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from tornado.web import authenticated
 
 from explorer.app.kit.remembered import COOKIE, read
+from explorer.app.kit.table_roles import EARLY
 from explorer.app.work.limits import A_SECOND, AT_ONCE
 from explorer.app.work.sessions import refuse_brought
 from explorer.grid.allowance import Buckets
@@ -110,7 +111,7 @@ class Shell(DocHandler):
                 other = other.replace(one[dark], one[not dark])
             found[not dark] = other
         return {
-            theme: each.replace(token, _TOKEN).replace("<head>", f"<head>{_KNOCK}", 1)
+            theme: each.replace(token, _TOKEN).replace("<head>", f"<head>{_KNOCK}{EARLY}", 1)
             for theme, each in found.items()
         }
 

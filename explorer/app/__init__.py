@@ -15,6 +15,7 @@ from explorer.app.work import (
     quick_widgets,
     sessions,
     unread,
+    whose_page,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 # Before the first session: see there.
 panel_patches.install()
 panel_patches.lock_handlers()
+whose_page.take_back()
 panel_patches.unindent_once()
 panel_patches.write_styles_together()
 panel_patches.keep_style_sheets()

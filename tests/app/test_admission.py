@@ -33,7 +33,7 @@ def started():
 
     yield start
     for each in running:
-        each.server.stop()
+        each.stop()
 
 
 @pytest.fixture

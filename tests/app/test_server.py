@@ -10,6 +10,7 @@ import subprocess
 import sys
 import weakref
 
+import panel as pn
 import pytest
 from bokeh.models import ImportedStyleSheet
 from bokeh.util.token import generate_jwt_token, get_session_id
@@ -37,6 +38,11 @@ class Running:
         """Run the coroutine function ``visit`` while the server serves."""
         self.server.io_loop.run_sync(visit, timeout=120)
 
+    def stop(self) -> None:
+        """End the server, which leaves no page behind as the one that is handled here."""
+        self.server.stop()
+        assert pn.state.curdoc is None
+
     async def get(self, path: str = "", **headers: str):
         return await self.ask(path, headers=headers, follow_redirects=True)
 
@@ -60,7 +66,7 @@ class Running:
 def running():
     one = Running()
     yield one
-    one.server.stop()
+    one.stop()
 
 
 def token_of(page) -> str:
@@ -165,7 +171,7 @@ def test_who_opens_pages_without_end_is_put_off_and_the_page_tries_again(monkeyp
         assert before == 1, "content is made for the frame alone, and then for who comes for it"
 
     running.do(visit)
-    running.server.stop()
+    running.stop()
 
 
 def test_a_page_that_nobody_comes_for_is_a_frame_and_nothing_stays(running) -> None:
@@ -262,7 +268,7 @@ def test_each_server_has_a_secret_of_its_own(running) -> None:
     try:
         running.do(visit)
     finally:
-        other.server.stop()
+        other.stop()
 
 
 def test_a_taken_port_is_one_sentence() -> None:

@@ -33,7 +33,7 @@ PHONE: dict[str, Any] = {
 LAPTOP: dict[str, Any] = {"viewport": {"width": 1366, "height": 768}, "accept_downloads": True}
 #: Windows that everything must fit, width and height: a small laptop's and a large screen's.
 LAPTOP_AND_SCREEN = [(1920, 1080), (1366, 768)]
-_LOOPBACK = re.compile(r"(data|blob|about|file):|(https?|wss?)://(localhost|127\.0\.0\.1)[:/]")
+_LOOPBACK = re.compile(r"(data|blob|about):|(https?|wss?)://(localhost|127\.0\.0\.1)[:/]")
 #: The visitors with one kind of window share a browser's cache, see `new_page`.
 _SHARED: dict[str, BrowserContext] = {}
 
@@ -108,6 +108,12 @@ def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         one.close()
 
 
+def _expected(asked: Request) -> bool:
+    """Whether nothing is asked of another computer; a test itself may open a file it has saved."""
+    opened = asked.is_navigation_request() and asked.frame.parent_frame is None
+    return bool(_LOOPBACK.match(asked.url)) or (opened and asked.url.startswith("file:"))
+
+
 class Watch:
     """Notes whatever a page must not do."""
 
@@ -145,7 +151,7 @@ def watch_console(page: Page) -> None:
     page.on("console", lambda said: said.type == "error" and note(f"console: {said.text}"))
     page.on("requestfailed", failed)
     page.on("response", lambda a: a.status >= 400 and note(f"{a.status}: {a.url[:120]}"))
-    page.on("request", lambda asked: _LOOPBACK.match(asked.url) or note(f"asks {asked.url[:120]}"))
+    page.on("request", lambda asked: _expected(asked) or note(f"asks {asked.url[:120]}"))
 
 
 def new_page(browser: Browser, **options: Any) -> Page:

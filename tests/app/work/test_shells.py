@@ -23,7 +23,7 @@ def plain(page) -> str:
 def running():
     one = Running()
     yield one
-    one.server.stop()
+    one.stop()
 
 
 def test_a_fresh_server_answers_without_a_session(running) -> None:

@@ -1,0 +1,106 @@
+"""One client floods: others get their answers, and little is written. No time is asserted."""
+
+import asyncio
+import logging
+
+import pytest
+
+from explorer.app.work import faults, intake
+from tests.app.test_server import Running
+from tests.benchmarks.websocket_client import Client, model_with_label
+
+#: Characters that a flood may write into the log.
+MOST_WRITTEN = 1_000
+
+
+@pytest.fixture(scope="module")
+def running():
+    one = Running()
+    yield one
+    one.stop()
+
+
+class Log(logging.Handler):
+    """How much is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+
+
+@pytest.fixture
+def log(monkeypatch):
+    # As few as show it: a connection may send more at once.
+    monkeypatch.setattr(intake, "MESSAGES_AT_ONCE", 40)
+    faults.write_briefly()
+    one = Log()
+    logging.getLogger().addHandler(one)
+    yield one
+    logging.getLogger().removeHandler(one)
+
+
+async def answered(client: Client) -> bool:
+    """Whether anything comes."""
+    async for _ in client.parts():
+        return True
+    return False
+
+
+async def two(running: Running) -> tuple[Client, str, Client, str]:
+    """A client that will flood, its slider, another client and its slider."""
+    found = []
+    for _ in range(2):
+        client = Client(running.server.port)
+        slider = model_with_label(await client.open(), "Epsilon")
+        assert slider is not None
+        found += [client, slider]
+    return tuple(found)
+
+
+@pytest.mark.parametrize(("attribute", "value"), [("value", 0.1), ("value", [1]), ("nothing", {})])
+def test_messages_without_end_take_nothing_from_others(running, log, attribute, value) -> None:
+    async def visit() -> None:
+        bad, slider, other, its = await two(running)
+        for _ in range(100):
+            bad.change(slider, attribute, value)
+        other.change(its, "value", 0.4)
+        assert await asyncio.wait_for(answered(other), 30)
+        bad.close()
+        other.close()
+        await asyncio.sleep(0.1)
+
+    running.do(visit)
+    assert sum(map(len, log.lines)) < MOST_WRITTEN
+
+
+def test_a_text_that_no_browser_sends_ends_its_connection(running, log) -> None:
+    async def visit() -> None:
+        bad, slider, other, its = await two(running)
+        bad.change(slider, "value", "x" * 10_000_000)
+
+        async def until_closed() -> None:
+            async for _ in bad.parts():
+                pass
+
+        await asyncio.wait_for(until_closed(), 30)
+        other.change(its, "value", 0.4)
+        assert await asyncio.wait_for(answered(other), 30)
+        other.close()
+
+    running.do(visit)
+    assert sum(map(len, log.lines)) < MOST_WRITTEN
+
+
+def test_what_any_client_can_cause_is_written_once_a_minute() -> None:
+    seldom = faults.Seldom()
+
+    def written(level: int) -> bool:
+        text = "JSON had attr %r on obj"
+        record = logging.LogRecord("bokeh", level, "x", 1, text, ("4711",), None)
+        return seldom.filter(record) and "4711" not in record.getMessage()
+
+    assert [written(logging.WARNING) for _ in range(5)] == [True] + [False] * 4
+    assert seldom.filter(logging.LogRecord("bokeh", logging.ERROR, "x", 1, "ours", (), None))

@@ -28,6 +28,20 @@ def test_the_pull_of_any_steps_is_gone_for_every_true_count(q, count):
         assert abs(pulled) > 0.1
 
 
+@pytest.mark.parametrize("q", [0.3, 0.9, 0.99])
+def test_no_average_is_moved_further_than_the_noise_is_wide(q):
+    # All steps together are at most 1, and each moves by its part of 2 q / (1 - q^2).
+    rng = np.random.default_rng(1)
+    thresholds = np.sort(rng.choice(300, 7, replace=False))
+    weights = np.sort(rng.uniform(0.1, 1.0, 8))
+    draws = np.arange(-300.0, 600.0)
+    weight = weights[np.searchsorted(thresholds, draws, side="right")]
+    moved = without_own_pull(draws, thresholds, weights, 2 * q / (1 - q) ** 2)
+    by = weight * (draws - moved)
+    assert (by >= 0).all(), "a growing weight pulls upwards"
+    assert by.max() <= (weights[-1] - weights[0]) * 2 * q / (1 - q**2)
+
+
 def test_a_weight_that_never_changes_moves_nothing():
     draws = np.array([-5.0, 0.0, 7.0])
     none = np.array([], dtype=np.int64)

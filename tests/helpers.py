@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from bokeh.document import Document
 from bokeh.events import ModelEvent
@@ -15,7 +17,7 @@ from explorer.releases.units import to_units
 from explorer.testing import NoNoise
 from explorer.testing import towns as city
 
-__all__ = ["NoNoise", "around", "city", "happen", "run"]
+__all__ = ["NoNoise", "around", "card_of", "city", "happen", "run"]
 
 
 def happen(event: ModelEvent) -> None:
@@ -25,6 +27,11 @@ def happen(event: ModelEvent) -> None:
     document.callbacks.trigger_event(event)
     # The model may share parts with others, which get a document of their own.
     document.clear()
+
+
+def card_of(shown: Any) -> str:
+    """What a cell of a notebook shows of it, as HTML."""
+    return str(shown._repr_html_())
 
 
 def around(grid: Grid, n: int, seed: int = 0) -> Points:

@@ -68,6 +68,11 @@ def download(page: Any, name: str) -> bytes:
     return file.getvalue()
 
 
+def hand_out(button: Any) -> None:
+    """Click a button that hands out a file, as a browser does, also where no file can be made."""
+    button._handle_click()
+
+
 def shows(page: Any, model: Any) -> bool:
     """Whether the pane of a Bokeh model is on the page, none of what it stands in being hidden."""
 

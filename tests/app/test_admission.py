@@ -81,7 +81,7 @@ def test_a_room_of_participants_finds_the_class_and_no_other_page(started) -> No
             assert (await running.get(path)).code == 200
 
     running.do(visit)
-    assert len(running.server._tornado._applications) == 2, "the other pages are not even there"
+    assert len(running.application._applications) == 2, "the other pages are not even there"
 
 
 def test_a_class_alone_has_no_scenario(tmp_path, capsys) -> None:
@@ -319,7 +319,7 @@ def test_what_is_asked_in_vain_is_not_in_the_log(started, caplog) -> None:
 
 def test_a_token_that_has_expired_is_refused_and_a_reload_is_not(started) -> None:
     running = started()
-    secret = running.server._tornado.secret_key
+    secret = running.application.secret_key
 
     async def visit() -> None:
         token = token_of(await running.get("class"))

@@ -34,6 +34,11 @@ class Running:
         self.url = f"127.0.0.1:{self.server.port}"
         self.server.start()
 
+    @property
+    def application(self):
+        """Tornado's, which has what visitors ask for."""
+        return self.server._tornado
+
     def do(self, visit) -> None:
         """Run the coroutine function ``visit`` while the server serves."""
         self.server.io_loop.run_sync(visit, timeout=120)
@@ -207,7 +212,7 @@ def test_who_has_left_leaves_nothing_behind(running) -> None:
         gone.append(weakref.ref(session.document))
         assert {*Callback.registry} - before, "the page has scripts"
         del session
-        for context in running.server._tornado._applications.values():
+        for context in running.application._applications.values():
             for each in [*context._sessions.values()]:
                 # As when the connection is lost.
                 each._subscribed_connections.clear()

@@ -8,6 +8,7 @@ import pytest
 from explorer import HTF, UG, FrequencyMatrix, Grid, Session, read_points
 from explorer.grid.cards import card
 from explorer.privacy.ledger import Ledger
+from tests.helpers import card_of
 
 
 def test_a_card_escapes_and_leaves_out_what_is_empty() -> None:
@@ -25,23 +26,23 @@ def test_counts_show_none_of_themselves(tmp_path) -> None:
     session = Session(matrix, 1, ledger=Ledger(tmp_path / "ledger.sqlite3"))
     points = read_points({"lon": [13.0] * 987, "lat": [52.0] * 987})
     for each in (matrix, session, points):
-        shown = each._repr_html_()
+        shown = card_of(each)
         assert "EXACT" in shown
         assert "987" not in shown
         assert f"{987 * 21:,}" not in shown
 
 
 def test_a_grid_says_where_it_is() -> None:
-    shown = Grid.around(13.4, 52.5, "2km", shape=20, name="Town")._repr_html_()
+    shown = card_of(Grid.around(13.4, 52.5, "2km", shape=20, name="Town"))
     assert "Grid Town" in shown
     assert "100 x 100 m" in shown
     assert "13.4000, 52.5000" in shown
-    assert "3 x 4" in Grid.cells((3, 4))._repr_html_()
+    assert "3 x 4" in card_of(Grid.cells((3, 4)))
 
 
 @pytest.mark.parametrize("made", [HTF(0.5, T=4), UG(0.1)], ids=["changed", "as declared"])
 def test_a_mechanism_says_what_differs(made) -> None:
-    shown = made._repr_html_()
+    shown = card_of(made)
     assert ("T</th>" in shown) == isinstance(made, HTF)
     assert "epsilon" in shown
     assert str(made) == repr(made)

@@ -12,6 +12,7 @@ from PIL import Image
 
 from explorer import HTF, UG, FrequencyMatrix, Gravity, Grid, InputError, TripMatrix
 from explorer.releases.release import Release
+from tests.helpers import card_of
 
 pytest.importorskip("matplotlib").use("Agg")
 
@@ -99,7 +100,7 @@ def test_other_tools_read_its_geometry(release) -> None:
 
 
 def test_the_card_says_what_it_is_and_escapes_names(release) -> None:
-    card = release._repr_html_()
+    card = card_of(release)
     assert "PREVIEW" in card
     assert "Town &lt;b&gt;" in card
     assert f"{release.n_leaves:,}" in card
@@ -121,12 +122,12 @@ def test_the_picture_is_the_private_map_north_up() -> None:
 
 def test_a_large_map_has_a_small_picture(counts) -> None:
     large = UG(1.0).release(np.kron(counts, np.ones((40, 40), dtype=int)), rng=1)
-    assert len(large._repr_html_()) < 60_000
+    assert len(card_of(large)) < 60_000
 
 
 def test_counts_of_several_places_have_a_card_without_a_picture() -> None:
     cells = np.random.default_rng(1).integers(0, 4, (99, 4))
     trips = TripMatrix.from_coordinates(cells, ((4, 4), (4, 4)))
-    card = Gravity(1.0).release(trips, rng=1)._repr_html_()
+    card = card_of(Gravity(1.0).release(trips, rng=1))
     assert "<img" not in card
     assert "4 x 4 x 4 x 4" in card

@@ -43,7 +43,7 @@ def drop_who_never_reads() -> bool:
         watch = self.__dict__.get("_explorer_watch")
         if watch is None or watch.done():
             self._explorer_writing = 0
-            watch = self._explorer_watch = asyncio.ensure_future(_watch(self))
+            watch = self._explorer_watch = asyncio.ensure_future(watch_over(self))
         self._explorer_writing += 1
         try:
             await plain(self, message, binary, locked)
@@ -55,7 +55,7 @@ def drop_who_never_reads() -> bool:
     return True
 
 
-async def _watch(handler: Any) -> None:
+async def watch_over(handler: Any) -> None:
     """Look at a connection while something is being written, and end it when nothing moves."""
     loop = asyncio.get_running_loop()
     taken, moved = -1, loop.time()

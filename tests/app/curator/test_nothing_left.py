@@ -114,15 +114,15 @@ def test_a_file_that_cannot_be_made_is_a_sentence_and_nothing_is_handed_out(
 
     with monkeypatch.context() as patched:
         patched.setattr(tempfile, "TemporaryDirectory", full)
-        save._handle_click()
+        press.hand_out(save)
         assert "No space left on device" in page.message.sentence
         assert save.data is None
     with monkeypatch.context() as patched:
         patched.setattr(Release, "save", lambda *_: (_ for _ in ()).throw(InputError("No room.")))
-        save._handle_click()
+        press.hand_out(save)
         assert "No room." in page.message.sentence
     assert page.drawing.drawn is not None
-    save._handle_click()
+    press.hand_out(save)
     assert save.data.startswith("data:")
 
 
@@ -134,6 +134,6 @@ def test_one_that_is_given_up_elsewhere_is_a_sentence() -> None:
     (save,) = back.drawer.waiting.view.select(lambda each: hasattr(each, "filename"))
     (row,) = Ledger().rows()
     DrawnReleases(Ledger().path).give_up(str(row.token))
-    save._handle_click()
+    press.hand_out(save)
     assert "is not kept any more" in back.message.sentence
     assert save.data is None

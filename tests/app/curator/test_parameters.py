@@ -7,6 +7,7 @@ from explorer.app.curator.parameters import FIRST, MechanismPanel, number_slider
 from explorer.app.kit import ui
 from explorer.app.state.explore import ExploreState
 from explorer.mechanisms import all_mechanisms
+from tests.app.press import parts, press
 
 
 class Visit:
@@ -24,6 +25,11 @@ class Visit:
     def widget(self, name):
         return self.panel.controls[name].widget
 
+    def more(self) -> None:
+        """Have the controls that most visitors never need, where there are any."""
+        if any(getattr(each, "label", None) == "More settings" for each in parts(self.panel)):
+            press(self.panel, "More settings")
+
     def shown(self) -> set[str]:
         return {name for name, each in self.panel.controls.items() if each.view.visible}
 
@@ -31,7 +37,7 @@ class Visit:
 @pytest.mark.parametrize("key", list(all_mechanisms()))
 def test_every_parameter_has_a_labelled_control_within_its_bounds(key) -> None:
     visit = Visit(mechanism=key)
-    visit.panel._open()
+    visit.more()
     assert list(visit.panel.controls) == all_mechanisms()[key].tunables()
     for name, control in visit.panel.controls.items():
         declared = all_mechanisms()[key].param[name]
@@ -98,11 +104,13 @@ def test_only_relevant_controls_show() -> None:
 def test_the_rest_is_made_when_it_is_asked_for() -> None:
     visit = Visit(mechanism="htf")
     assert len(visit.panel.controls) == FIRST
-    visit.panel._toggle(None)
+    visit.more()
     assert len(visit.panel.controls) == len(all_mechanisms()["htf"].tunables())
-    assert visit.panel._more.visible
-    visit.panel._toggle(None)
-    assert not visit.panel._more.visible
+    last = list(visit.panel.controls.values())[-1].widget
+    (around,) = [each for each in visit.panel.view if last in each.select(lambda _each: True)]
+    assert around.visible
+    press(visit.panel, "Fewer settings")
+    assert not around.visible
 
 
 def test_another_mechanism_brings_its_own_controls() -> None:

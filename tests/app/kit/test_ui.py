@@ -67,15 +67,20 @@ def test_a_refused_choice_is_said_and_undone() -> None:
     assert taken == [5]
 
 
+def waits(control) -> int:
+    """Milliseconds that Panel gathers changes of a control or a kind of them before one is told."""
+    return control._debounce
+
+
 def test_sliders_do_not_wait_before_they_answer() -> None:
     for kind in (ui.Select, ui.RadioButtonGroup, ui.Switch):
-        assert kind._debounce == 0
+        assert waits(kind) == 0
     for slider in (ui.FloatSlider(), ui.IntSlider()):
-        assert slider._debounce == 0
+        assert waits(slider) == 0
         # The next changes follow within a tenth of a second: a drag.
-        assert slider._debounce == slider._debounce == slider.gather
+        assert waits(slider) == waits(slider) == slider.gather
         slider._changed_at -= 200
-        assert slider._debounce == 0
+        assert waits(slider) == 0
 
 
 def test_the_page_does_not_mirror_the_work_of_other_visitors() -> None:
@@ -102,8 +107,12 @@ class Sender:
         self.said = heard(self.widget)
         self.widget._send_msg = lambda *_: None
 
+    def tell(self, message) -> None:
+        """What a browser says to the widget."""
+        self.widget._handle_msg(message)
+
     def chunk(self, data, chunk=1, total=1) -> None:
-        self.widget._handle_msg(
+        self.tell(
             {
                 "status": "upload_event",
                 "name": "a.csv",
@@ -115,7 +124,7 @@ class Sender:
         )
 
     def end(self) -> None:
-        self.widget._handle_msg({"status": "finished"})
+        self.tell({"status": "finished"})
 
 
 def test_a_file_arrives_in_chunks() -> None:
@@ -141,7 +150,7 @@ def test_bytes_are_counted_on_the_server_whatever_the_chunks_say() -> None:
 
 @pytest.mark.parametrize("message", [None, {}, {"status": "no such"}, "text", {"status": None}])
 def test_a_message_that_is_none_is_ignored(message) -> None:
-    Sender(100).widget._handle_msg(message)
+    Sender(100).tell(message)
 
 
 @pytest.mark.parametrize(("chunk", "total"), [(0, 1), (3, 2), ("1", 1), (None, None)])

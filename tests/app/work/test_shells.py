@@ -28,7 +28,7 @@ def running():
 
 def test_a_fresh_server_answers_without_a_session(running) -> None:
     server = running.server
-    server._tornado.settings.pop("explorer_frames", None)
+    running.application.settings.pop("explorer_frames", None)
     prime(server, {"class": "classroom", "learn": "learn", "/": "learn"})
     assert sessions(server) == 0, "nothing stays of the pages that were made for their frames"
 
@@ -55,7 +55,7 @@ def test_a_fresh_server_answers_without_a_session(running) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_frame_of_the_other_theme_is_as_if_made_in_it(running, path) -> None:
-    frames = running.server._tornado.settings.setdefault("explorer_frames", {})
+    frames = running.application.settings.setdefault("explorer_frames", {})
 
     async def visit() -> None:
         found = {}

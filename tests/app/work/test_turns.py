@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import pytest
 
@@ -87,8 +88,8 @@ def test_who_comes_back_later_has_a_free_moment_again(turns: Turns, clock: Clock
 
 def test_nothing_is_kept_of_who_has_left(turns: Turns) -> None:
     page = Page()
+    gone = weakref.ref(page)
     turns.used(page, 1.0)
     del page
     gc.collect()
-    assert not turns._last
-    assert not turns._left
+    assert gone() is None

@@ -44,7 +44,7 @@ def handler(stream: Stream, doc: Any, writing: int = 1) -> Any:
 @pytest.mark.usefixtures("quick")
 def test_who_takes_nothing_is_dropped() -> None:
     stream = Stream()
-    asyncio.run(asyncio.wait_for(unread._watch(handler(stream, Doc())), 10))
+    asyncio.run(asyncio.wait_for(unread.watch_over(handler(stream, Doc())), 10))
     assert stream.ended
 
 
@@ -54,7 +54,7 @@ def test_a_slow_line_that_moves_on_is_not() -> None:
     one.ws_connection.stream = stream
 
     async def line() -> None:
-        watch = asyncio.ensure_future(unread._watch(one))
+        watch = asyncio.ensure_future(unread.watch_over(one))
         for _ in range(60):
             await asyncio.sleep(0.01)
             stream._total_write_done_index += 1
@@ -73,7 +73,7 @@ def test_a_queue_without_end_is_dropped(monkeypatch) -> None:
     monkeypatch.setitem(document._WRITE_MSGS, doc, {"connection": [None] * (unread.MOST + 1)})
 
     async def line() -> None:
-        watch = asyncio.ensure_future(unread._watch(handler(stream, doc)))
+        watch = asyncio.ensure_future(unread.watch_over(handler(stream, doc)))
         while not watch.done():
             await asyncio.sleep(0.005)
             stream._total_write_done_index += 1

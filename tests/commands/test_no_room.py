@@ -223,7 +223,7 @@ def test_no_exact_count_is_in_what_commands_print_log_or_leave(tmp_path: Path) -
     place = ["--bounds", "-4000", "-4000", "4000", "4000", "--crs-grid", "EPSG:32631",
              "--shape", "8"]  # fmt: skip
     columns = ["--lon", "x", "--lat", "y", "--weight", "n", "--crs", "EPSG:32631"]
-    epsilon = ["--epsilon", "0.00002", "--mechanism", "identity"]
+    epsilon = ["--epsilon", "0.000001", "--mechanism", "identity"]
     draw = [*place, *columns, *epsilon]
     session = [
         (0, ["release", "weights.csv", *draw, "-o", "map.parquet"]),

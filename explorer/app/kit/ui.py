@@ -398,9 +398,11 @@ def bind(
         if undoing:
             # Going back is no choice: it must not switch "automatic" off.
             return
-        # What a control is sent back after a refusal is no attempt.
-        sent_back = event.type == "triggered"
-        with attempts.during() if sent_back else attempts.another():
+        if event.type == "triggered":
+            # Neither is what a control is sent back after a refusal: it may be less exact than what
+            # counts, such as a slider's end below which a smaller epsilon was typed.
+            return
+        with attempts.another():
             try:
                 apply(event.new)
             except InputError as error:

@@ -48,6 +48,16 @@ class Visit:
         return press.find(self.drawer, label)
 
 
+@pytest.mark.parametrize("label", ["Epsilon", "Exact epsilon"])
+def test_a_refused_message_leaves_an_epsilon_that_the_slider_cannot_show(label) -> None:
+    """A slider stands at its end, where a smaller epsilon was typed: that is no choice of it."""
+    visit = Visit(epsilon=0.00002)
+    press.send(visit.find(label), value=[1])
+    assert "cannot be" in visit.said
+    assert visit.state.epsilon == 0.00002
+    assert visit.changed == 0
+
+
 @pytest.mark.parametrize(
     ("label", "name", "value"),
     [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
+
+from explorer.views.texts import texts_of
 
 FOLDER = Path(__file__).parents[1] / "words"
 
 
-@cache
 def words(page: str) -> dict[str, str]:
     """The texts of a page: what stands below each ``## heading`` of ``words/<page>.md``.
 
@@ -16,12 +16,4 @@ def words(page: str) -> dict[str, str]:
     -------
     dict from heading (as written) to text, in the file's order.
     """
-    texts: dict[str, str] = {}
-    heading = None
-    for line in (FOLDER / f"{page}.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("## "):
-            heading = line[3:].strip()
-            texts[heading] = ""
-        elif heading is not None:
-            texts[heading] = f"{texts[heading]} {line.strip()}".strip()
-    return texts
+    return texts_of(FOLDER / f"{page}.md")

@@ -1,0 +1,1 @@
+"""What leaves the house: a folder that others read, check and quote. Knows no exact number."""

@@ -1,0 +1,156 @@
+"""What must hold of a folder: looked at in an order in which nothing is read before it is safe."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import InputError
+from explorer.publish.contents import contents
+from explorer.publish.manifest import FORMAT, as_bytes, checksum, size_and_sum
+from explorer.publish.names import FILES, MANIFEST, REQUIRED, SIGNATURE
+from explorer.publish.signing import fingerprint, signer
+from explorer.publish.verdict import Check, Verdict
+
+#: Bytes of all files together.
+_MOST = 2 * 10**9
+_MOST_MANIFEST = 2_000_000
+_MOST_SIGNATURE = 10_000
+_UNSIGNED = (
+    "Unsigned: whoever changed a file could have changed the manifest as well, and that this is no "
+    "preview is the word of whoever gave it to you."
+)
+
+
+class Unreadable(InputError):
+    """Raised for what is no folder of a release, or is too large to be looked at."""
+
+
+def checked(folder: Path, key: str = "") -> Verdict:
+    """Look at a folder.
+
+    Parameters
+    ----------
+    folder : of any origin
+    key : the public key that it has to be signed with, in hexadecimal digits; any without
+
+    Raises
+    ------
+    InputError
+        For what is no folder of a release, and for more than 2 GB.
+    """
+    checks = [_look(folder)]
+    manifest, content = _manifest(folder)
+    checks.append(_whole(manifest, content))
+    signed_by, signature, signs = _signature(folder, content, key)
+    checks.append(signs)
+    checks += _files(folder, manifest)
+    if all(each.holds for each in checks):
+        checks += contents(folder, manifest)
+    else:
+        checks.append(Check("contents", False, "Not looked at, since files are not as they were."))
+    return Verdict(tuple(checks), signed_by, signature)
+
+
+def _look(folder: Path) -> Check:
+    """Names, kinds and sizes of what is in the folder; nothing is opened."""
+    try:
+        entries = {each.name: each.lstat() for each in folder.iterdir()}
+    except OSError as error:
+        raise Unreadable(f"{folder} cannot be read ({error.strerror}); name a folder.") from error
+    if MANIFEST not in entries:
+        raise Unreadable(f"{folder} has no {MANIFEST}: it is no release that was published.")
+    if sum(each.st_size for each in entries.values()) > _MOST:
+        raise Unreadable(f"{folder} holds more than 2 GB, so it is not looked at.")
+    plain = all(stat.S_ISREG(each.st_mode) for each in entries.values())
+    if not plain or folder.is_symlink():
+        return Check("folder", False, "It holds links or folders: a release has files alone.")
+    allowed = {*REQUIRED, SIGNATURE}
+    extra, missing = sorted(entries.keys() - allowed), sorted(set(REQUIRED) - entries.keys())
+    if extra or missing:
+        parts = [f"There is {name!r}, which is no part of it" for name in extra[:3]]
+        parts += [f"{name} is missing" for name in missing]
+        return Check("folder", False, f"{'; '.join(parts)}.")
+    return Check("folder", True, f"{len(entries)} files, none extra and none missing")
+
+
+def _manifest(folder: Path) -> tuple[dict[str, Any], bytes]:
+    content = _bytes(folder / MANIFEST, _MOST_MANIFEST)
+    try:
+        manifest = json.loads(content)
+        kind, version = manifest["kind"], manifest["format"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Unreadable(f"{folder / MANIFEST} is damaged, or no manifest of a release.") from error
+    if kind != "dp-explorer release" or version != FORMAT:
+        raise Unreadable(
+            f"{folder / MANIFEST} has format {str(version)[:20]!r} and this version reads "
+            f"{FORMAT}: verify it with the version that wrote it."
+        )
+    return manifest, content
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    try:
+        if path.is_symlink() or path.stat().st_size > most:
+            raise Unreadable(f"{path} is no file of less than {most:,} bytes.")
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read ({error.strerror}).") from error
+
+
+def _whole(manifest: dict[str, Any], content: bytes) -> Check:
+    """The manifest is written in the one way there is, and has its own checksum."""
+    try:
+        same = as_bytes(manifest) == content and manifest["checksum"] == checksum(manifest)
+        files = manifest["files"].keys() == FILES.keys()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        same = files = False
+    if not same:
+        return Check("manifest", False, "The manifest was changed.")
+    if not files:
+        return Check("manifest", False, "The manifest lists other files than a release has.")
+    return Check("manifest", True, "as it was written")
+
+
+def _signature(folder: Path, manifest: bytes, key: str) -> tuple[str, str, Check]:
+    path = folder / SIGNATURE
+    if not path.exists():
+        return "", _UNSIGNED, Check("signature", not key, _UNSIGNED)
+    content = _bytes(path, _MOST_SIGNATURE)
+    try:
+        signature = json.loads(content)
+        # Written in the one way there is: no byte of it is without meaning.
+        public = signer(signature, manifest) if as_bytes(signature) == content else None
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        public = None
+    if public is None:
+        said = "The signature is not of this manifest: one of both was changed."
+        return "", said, Check("signature", False, said)
+    mark = fingerprint(public)
+    if key and public.hex() != key:
+        said = f"It is signed with another key than the one you gave: {mark}."
+        return mark, said, Check("signature", False, said)
+    said = f"Signed with the key {mark}" + (
+        ", which is the one you gave." if key else ": compare it with what the publisher told you."
+    )
+    return mark, said, Check("signature", True, said)
+
+
+def _files(folder: Path, manifest: dict[str, Any]) -> list[Check]:
+    """Each file has the size and the checksum that the manifest says."""
+    checks = []
+    for name in FILES:
+        path = folder / name
+        try:
+            said = manifest["files"][name]
+            wanted = {part: said[part] for part in ("bytes", "sha256")}
+            if path.is_symlink() or path.stat().st_size != wanted["bytes"]:
+                same = False
+            else:
+                same = size_and_sum(path) == wanted
+        except (KeyError, TypeError, OSError, AttributeError):
+            same = False
+        checks.append(Check(name, same, "" if same else "It is not the file that was published."))
+    return checks

@@ -1,0 +1,160 @@
+"""What must hold of a folder whose files are as they were: do they say the same, and is it so?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import yaml
+
+from explorer.errors import InputError
+from explorer.publish import registry
+from explorer.publish.about import About
+from explorer.publish.agreement import disagreements
+from explorer.publish.manifest import as_bytes, manifest_of
+from explorer.publish.names import REGISTRY, RELEASE
+from explorer.publish.published import Booking, Method, Published
+from explorer.publish.verdict import Check
+from explorer.releases.release import Release
+from explorer.releases.units import to_epsilon
+from explorer.version import __version__
+
+#: Bytes that a release may unpack to.
+MOST = 2 * 10**9
+#: What of a manifest another version may say in other words.
+_WORDED = ("software", "checksum", "lineage", "citation", "files")
+
+
+def contents(folder: Path, manifest: dict[str, Any]) -> list[Check]:
+    """The release, what the manifest says of it, the registry's entry and all formats."""
+    path = folder / RELEASE
+    size = _unpacked(path)
+    if size > MOST:
+        return [Check("release", False, "It would unpack to more than 2 GB.")]
+    try:
+        release = Release.load(path)
+    except InputError as error:
+        why = error.__cause__ or error
+        return [Check("release", False, f"It cannot be loaded: {why}.")]
+    checks = [
+        Check(
+            "preview",
+            not release.preview,
+            "A preview: it is not private and must not be published." if release.preview else "",
+        ),
+        Check("tiling", True, f"{release.n_leaves:,} leaves tile the extent"),
+        _paths(release),
+        _stages(release),
+    ]
+    if release.preview:
+        return checks
+    try:
+        published = Published(
+            release,
+            About.of(manifest["about"]),
+            Booking(**manifest["booking"]),
+            Method(**{n: str(manifest["method"][n]) for n in ("title", "summary", "paper")}),
+        )
+        again = json.loads(as_bytes(manifest_of(published, folder)))
+    except (InputError, ValueError, KeyError, TypeError, AttributeError) as error:
+        said = str(error) if isinstance(error, InputError) else "It is not complete."
+        return [*checks, Check("facts", False, f"The manifest does not fit the release: {said}")]
+    checks.append(_facts(manifest, again))
+    checks.append(_registry(folder, manifest, published))
+    for name, said in disagreements(folder, release, published.leaves).items():
+        checks.append(Check(f"{name}: contents", not said, said and f"{name}: {said}."))
+    return checks
+
+
+def _unpacked(path: Path) -> int:
+    """Bytes that a Parquet file says it unpacks to, and cannot be less than what is read."""
+    try:
+        footer = pq.read_metadata(path)
+        groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+        return int(sum(each.total_byte_size for each in groups))
+    except (OSError, ValueError):
+        return 0
+
+
+def _paths(release: Release) -> Check:
+    elsewhere = sum(round(part * 10**12) for _, part in release.elsewhere)
+    most = int(release.tree.path_spent.sum(axis=1).max()) + elsewhere
+    said = f"paths spend epsilon {to_epsilon(most):.12g} at most"
+    # What passed elsewhere is kept as a decimal: a unit may be lost by reading it.
+    if release.tree.spent.min() < 0 or most > release.units + len(release.elsewhere):
+        return Check("paths", False, f"The {said}, more than the {release.epsilon:.12g} paid.")
+    return Check("paths", True, said)
+
+
+def _stages(release: Release) -> Check:
+    """The ledger's rows are those of the tree, and add up to epsilon."""
+    stages, rows = release.stages(), [(row.stage, row.epsilon) for row in release.ledger]
+    same = [name for name, _ in stages] == [name for name, _ in rows] and np.allclose(
+        [part for _, part in stages], [part for _, part in rows], rtol=1e-9, atol=1e-12
+    )
+    total = sum(part for _, part in rows)
+    if not same or not 0 < total <= release.epsilon * (1 + 1e-9):
+        return Check("stages", False, "What stages cost does not add up to what was booked.")
+    return Check("stages", True, f"stages add up to epsilon {total:.12g}")
+
+
+def _facts(manifest: Mapping[str, Any], again: Mapping[str, Any]) -> Check:
+    """What the manifest says, computed anew from the release."""
+    version = manifest.get("software", {})
+    same = isinstance(version, dict) and version.get("dp-explorer") == __version__
+    left_out = ("software", "checksum", "files") if same else _WORDED
+    wrong = [
+        name
+        for name in {**manifest, **again}
+        if name not in left_out and not _alike(manifest.get(name), again.get(name))
+    ]
+    if wrong:
+        names = ", ".join(sorted(map(str, wrong)))
+        return Check(
+            "facts", False, f"The manifest says of {names[:80]} what the release does not."
+        )
+    return Check("facts", True, "the manifest says what the release does")
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether values are the same, numbers to what sums of floats are on another machine."""
+    if isinstance(one, float) and isinstance(other, float):
+        return bool(np.isclose(one, other, rtol=1e-9, atol=1e-9))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[n], other[n]) for n in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
+
+
+def _registry(folder: Path, manifest: Mapping[str, Any], published: Published) -> Check:
+    try:
+        text = (folder / REGISTRY).read_bytes().decode("utf8")
+        if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text)):
+            raise ValueError
+        said = yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError, RecursionError):
+        return Check("registry entry", False, "It is no entry of the registry.")
+    wanted = registry.entry(published)
+    if manifest["software"].get("dp-explorer") == __version__:
+        same = _but_library(said, manifest) == _but_library(wanted, manifest)
+    else:
+        same = _keys(said) == _keys(wanted)
+    return Check("registry entry", same, "" if same else "It says something else than the release.")
+
+
+def _but_library(entry: Any, manifest: Mapping[str, Any]) -> str:
+    """An entry without the number of the noise's library, which is that of whoever drew."""
+    text = registry.as_text(entry) if isinstance(entry, dict) else ""
+    for version in (manifest["software"].get("opendp"), metadata.version("opendp")):
+        text = text.replace(str(version), "")
+    return " ".join(text.split())
+
+
+def _keys(entry: Any) -> Any:
+    return {n: _keys(each) for n, each in entry.items()} if isinstance(entry, dict) else None

@@ -1,0 +1,203 @@
+"""The density as a Cloud Optimized GeoTIFF: written here, so that no second GDAL is needed.
+
+One band of 64-bit floats in tiles packed by Deflate, with overviews, laid out as the format asks:
+all directories first, then the tiles of the smallest overview, those of the whole map last. A value
+is the private number of records in a cell, of an overview the mean of those below it.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pyproj
+from numpy.typing import NDArray
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+
+Floats = NDArray[np.float64]
+
+TILE = 256
+# Types of TIFF: ASCII, short, long, double.
+SIZES = {2: 1, 3: 2, 4: 4, 12: 8}
+CODES = {2: "s", 3: "H", 4: "I", 12: "d"}
+_MOST = 2**32 - 2**20
+_WGS84 = ("World Geodetic System 1984", "World Geodetic System 1984 ensemble")
+
+
+def write(path: Path, density: Floats, grid: Grid, said: dict[str, str]) -> None:
+    """Write a picture of a map.
+
+    Parameters
+    ----------
+    path : file to write
+    density : (rows, cols), row 0 at the southern edge
+    grid : its extent, with a CRS
+    said : what is said of it, short names and texts
+
+    Raises
+    ------
+    InputError
+        For a map of more than 4 GB.
+    """
+    levels = pyramid(np.ascontiguousarray(density[::-1], dtype="<f8"))
+    tiles = [_tiles(level) for level in levels]
+    if sum(len(tile) for level in tiles for tile in level) > _MOST:
+        raise InputError("This map is too fine for a GeoTIFF of 4 GB: publish one of fewer cells.")
+    tags = [
+        _tags(level.shape, len(packed), number, grid if number == 0 else None, said)
+        for number, (level, packed) in enumerate(zip(levels, tiles, strict=True))
+    ]
+    sizes = [_directory_size(each) for each in tags]
+    begins = np.cumsum([8, *sizes]).tolist()
+    # The smallest overview first: whoever reads the beginning sees the whole map.
+    at = begins[-1]
+    offsets: list[list[int]] = [[] for _ in tiles]
+    for number in reversed(range(len(tiles))):
+        for tile in tiles[number]:
+            offsets[number].append(at)
+            at += len(tile)
+    with path.open("wb") as file:
+        file.write(struct.pack("<2sHI", b"II", 42, 8))
+        for number, each in enumerate(tags):
+            each[324] = (4, offsets[number])
+            each[325] = (4, [len(tile) for tile in tiles[number]])
+            following = begins[number + 1] if number + 1 < len(tags) else 0
+            file.write(_directory(each, begins[number], following))
+        for level in reversed(tiles):
+            file.writelines(level)
+
+
+def pyramid(picture: Floats) -> list[Floats]:
+    """The picture and its halves, down to one tile."""
+    levels = [picture]
+    while max(levels[-1].shape) > TILE:
+        last = levels[-1]
+        # An odd edge counts twice, so that it keeps its mean.
+        even = np.pad(last, [(0, side % 2) for side in last.shape], mode="edge")
+        rows, cols = even.shape
+        levels.append(even.reshape(rows // 2, 2, cols // 2, 2).mean(axis=(1, 3)))
+    return levels
+
+
+def _tiles(level: Floats) -> list[bytes]:
+    rows, cols = (-side % TILE for side in level.shape)
+    whole = np.pad(level, [(0, rows), (0, cols)])
+    return [
+        zlib.compress(np.ascontiguousarray(whole[y : y + TILE, x : x + TILE]).tobytes(), 6)
+        for y in range(0, whole.shape[0], TILE)
+        for x in range(0, whole.shape[1], TILE)
+    ]
+
+
+def _tags(
+    shape: tuple[int, ...], tiles: int, number: int, grid: Grid | None, said: dict[str, str]
+) -> dict[int, tuple[int, Any]]:
+    """What a directory says: (type, values) by tag; places of tiles are filled in later."""
+    rows, cols = shape
+    tags: dict[int, tuple[int, Any]] = {
+        254: (4, [1 if number else 0]),  # an overview, or the picture
+        256: (4, [cols]),
+        257: (4, [rows]),
+        258: (3, [64]),
+        259: (3, [8]),  # Deflate
+        262: (3, [1]),  # small is dark
+        277: (3, [1]),
+        284: (3, [1]),
+        322: (3, [TILE]),
+        323: (3, [TILE]),
+        324: (4, [0] * tiles),
+        325: (4, [0] * tiles),
+        339: (3, [3]),  # floats
+    }
+    if grid is not None:
+        x0, _, _, y1 = grid.bounds
+        items = "".join(
+            f'<Item name="{escape(name)}">{escape(text)}</Item>' for name, text in said.items()
+        )
+        tags |= {
+            33550: (12, [grid.cell_width, grid.cell_height, 0.0]),
+            33922: (12, [0.0, 0.0, 0.0, x0, y1, 0.0]),
+            42112: (2, f"<GDALMetadata>{items}</GDALMetadata>".encode() + b"\0"),
+            **geo_keys(grid.crs),
+        }
+    return tags
+
+
+def geo_keys(crs: Any) -> dict[int, tuple[int, Any]]:
+    """The CRS as GeoTIFF says it: by its number, or by the parameters of Lambert's projection.
+
+    Any other one stands there as text alone, which few programs read: the GeoPackage says it too.
+    """
+    doubles: list[float] = []
+    text = ""
+    keys = [(1024, 0, 1, 1), (1025, 0, 1, 1)]  # projected; a pixel is an area
+    number = crs.to_epsg(min_confidence=100)
+    if number is not None:
+        keys.append((3072, 0, 1, number))
+    elif (found := equal_area(crs)) is not None:
+        lon, lat, east, north = found
+        doubles = [east, north, lon, lat]
+        keys += [(2048, 0, 1, 4326), (3072, 0, 1, 32767), (3074, 0, 1, 32767), (3075, 0, 1, 10)]
+        keys += [(3076, 0, 1, 9001), (3082, 34736, 1, 0), (3083, 34736, 1, 1)]
+        keys += [(3088, 34736, 1, 2), (3089, 34736, 1, 3)]
+    else:
+        text = f"ESRI PE String = {crs.to_wkt('WKT1_ESRI')}|"
+        keys += [(3072, 0, 1, 32767), (3073, 34737, len(text), 0)]
+    directory = [1, 1, 0, len(keys), *(part for key in keys for part in key)]
+    found_tags: dict[int, tuple[int, Any]] = {34735: (3, directory)}
+    if doubles:
+        found_tags[34736] = (12, doubles)
+    if text:
+        found_tags[34737] = (2, text.encode("ascii", "replace") + b"\0")
+    return found_tags
+
+
+def equal_area(crs: pyproj.CRS) -> tuple[float, float, float, float] | None:
+    """Longitude, latitude, false easting and northing of Lambert's projection on WGS 84."""
+    operation, base = crs.coordinate_operation, crs.geodetic_crs
+    if operation is None or base is None or base.datum is None:
+        return None
+    greenwich = base.prime_meridian is not None and base.prime_meridian.longitude == 0
+    if not greenwich or base.datum.name not in _WGS84:
+        return None
+    if operation.method_name != "Lambert Azimuthal Equal Area":
+        return None
+    known = {each.name: each.value for each in operation.params}
+    wanted = ("Longitude of natural origin", "Latitude of natural origin")
+    lon, lat = (float(known[name]) for name in wanted)
+    return lon, lat, float(known.get("False easting", 0)), float(known.get("False northing", 0))
+
+
+def _directory_size(tags: dict[int, tuple[int, Any]]) -> int:
+    """Bytes of a directory with what does not fit into it, even."""
+    size = 2 + 12 * len(tags) + 4
+    for kind, values in tags.values():
+        length = SIZES[kind] * len(values)
+        size += (length + length % 2) if length > 4 else 0
+    return size + size % 2
+
+
+def _directory(tags: dict[int, tuple[int, Any]], begin: int, following: int) -> bytes:
+    entries, rest = b"", b""
+    at = begin + 2 + 12 * len(tags) + 4
+    for tag, (kind, values) in sorted(tags.items()):
+        number = len(values)
+        if kind == 2:
+            packed = bytes(values)
+        else:
+            packed = struct.pack(f"<{number}{CODES[kind]}", *values)
+        if len(packed) > 4:
+            packed += b"\0" * (len(packed) % 2)
+            place = struct.pack("<I", at + len(rest))
+            rest += packed
+        else:
+            place = packed.ljust(4, b"\0")
+        entries += struct.pack("<HHI", tag, kind, number) + place
+    whole = struct.pack("<H", len(tags)) + entries + struct.pack("<I", following) + rest
+    return whole.ljust(_directory_size(tags), b"\0")

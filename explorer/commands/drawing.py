@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -175,18 +175,22 @@ def draw_and_save(
 
 
 def _save(release: Release, path: Path, ledger: Payment | None) -> None:
-    """Save a release; where there is no room, or no right, it is kept beside the ledger."""
+    """Save a release and note where; with no room, or no right, it is kept beside the ledger."""
     from explorer.privacy.drawn import DrawnReleases
 
+    if ledger is None or not ledger.booked:
+        release.save(path)
+        return
+    title = f"{release.mechanism} with epsilon {release.epsilon:.12g}"
+    drawn, whose, token = DrawnReleases(ledger.path), str(ledger.population), str(ledger.token)
     try:
         release.save(path)
     except InputError as error:
-        if ledger is None or not ledger.booked:
-            raise
-        title = f"{release.mechanism} with epsilon {release.epsilon:.12g}"
-        whose = str(ledger.population)
-        kept = DrawnReleases(ledger.path).keep(secrets.token_hex(16), release, whose, title)
+        kept = drawn.keep(token, release, whose, title)
         raise InputError(f"{error} What was drawn and paid for is kept as {kept}.") from error
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    drawn.saved_elsewhere(token, whose, title, path.name, digest)
 
 
 def _draw(

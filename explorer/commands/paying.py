@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import threading
 from collections.abc import Iterator
@@ -17,9 +18,12 @@ WAITS = "The release is booked, so it is drawn and saved first; Ctrl-C again giv
 class Payment(Ledger):
     """A ledger after whose booking the first Ctrl-C waits for the end of `saved_first`.
 
+    Each is for one draw, whose token it brings along.
+
     Parameters
     ----------
     population : whose records are released
+    token : of the draw, any one by default
 
     Attributes
     ----------
@@ -27,8 +31,8 @@ class Payment(Ledger):
     interrupted : whether Ctrl-C waits
     """
 
-    def __init__(self, population: str | None = None) -> None:
-        super().__init__(population=population)
+    def __init__(self, population: str | None = None, token: str | None = None) -> None:
+        super().__init__(population=population, token=token or secrets.token_hex(16))
         self.booked = self.interrupted = self._given_up = False
 
     def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:

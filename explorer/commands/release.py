@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> None:
     seed = whole_or_none(arguments.preview, "--preview", 0)
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
     shape = None if arguments.shape is None else flags.shape(arguments.shape)
-    load = _source(arguments, shape, bound)
+    load = source_of(arguments, shape, bound)
     read = (arguments.points, arguments.boundary)
     path = release_path(arguments.output, arguments.preview, arguments.overwrite, read)
-    ledger = payment(arguments, seed, _population(arguments))
+    ledger = payment(arguments, seed, population_of(arguments))
     for name in idle:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
     draw_and_save(made, matrix, seed, ledger, path, started)
 
 
-def _population(arguments: argparse.Namespace) -> str:
+def population_of(arguments: argparse.Namespace) -> str:
     """The population that the city, the file, or the points behind counts are taken to be."""
     from explorer.points.counts_file import is_counts, population_of_counts
     from explorer.privacy.populations import population_of_file
@@ -94,7 +94,7 @@ def _population(arguments: argparse.Namespace) -> str:
     return behind or population_of_file(arguments.points)
 
 
-def _source(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
+def source_of(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
     """What reads and counts, with the extent and the combination of flags checked now."""
     from explorer.points.counts_file import is_counts, load_counts
 

@@ -2,7 +2,8 @@
 
 They lie beside the ledger, in a folder that only its owner can open, each under the token that it
 was booked with: the release as it is saved, and beside it what it is of. A connection that is cut,
-or a process that ends, takes none away. They hold no exact count.
+or a process that ends, takes none away. They hold no exact count. What became of each stays noted
+when its file has gone.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ class Drawn:
     title : for people, such as "HTF with epsilon 0.5"
     time : when, in seconds since 1970
     saved : when it was saved, 0 while it was not
+    given_up : when it was given up, 0 while it was not
+    file : what it was saved or published as, "" where nobody said
+    sha256 : of that file, "" where nobody said
     """
 
     token: str
@@ -49,6 +53,9 @@ class Drawn:
     title: str
     time: float
     saved: float = 0.0
+    given_up: float = 0.0
+    file: str = ""
+    sha256: str = ""
 
 
 class DrawnReleases:
@@ -103,6 +110,10 @@ class DrawnReleases:
         """Whether a release is here, saved or not."""
         return self._file(token).is_file()
 
+    def path(self, token: str) -> Path:
+        """The file of a release that is here."""
+        return self._file(token)
+
     def read(self, token: str) -> bytes:
         """A release's file.
 
@@ -118,36 +129,64 @@ class DrawnReleases:
                 "This release is not kept any more: it was saved before, or given up."
             ) from error
 
-    def saved(self, token: str) -> None:
-        """Somebody has it: it waits for nobody, and goes after a day."""
-        for each in self._all():
-            if each.token == token:
-                with suppress(InputError):
-                    self._note(replace(each, saved=time.time()))
+    def saved(self, token: str, file: str = "", sha256: str = "") -> None:
+        """Somebody has it: it waits for nobody, and goes after a day.
+
+        What it was saved as stays noted: the ledger's statement says it.
+        """
+        noted = self.note(token)
+        if noted is not None:
+            # A later save without a name takes no earlier one away.
+            file, sha256 = (file, sha256) if file else (noted.file, noted.sha256)
+            with suppress(InputError):
+                self._note(replace(noted, saved=time.time(), file=file, sha256=sha256))
+
+    def saved_elsewhere(
+        self, token: str, population: str, title: str, file: str, sha256: str
+    ) -> None:
+        """Note a release that was saved at once, and of which nothing is kept here."""
+        now = time.time()
+        with suppress(OSError, InputError):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._note(Drawn(token, population, title, now, now, 0.0, file, sha256))
 
     def give_up(self, token: str) -> None:
-        """Nobody wants it: its budget is spent all the same."""
-        for path in (self._about(token), self._file(token)):
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+        """Nobody wants it: its budget is spent all the same, and its file goes."""
+        noted = self.note(token)
+        if noted is not None:
+            with suppress(InputError):
+                self._note(replace(noted, given_up=time.time()))
+        self._remove(token)
+
+    def note(self, token: str) -> Drawn | None:
+        """What is noted of a draw, also after its file has gone; None where nothing is."""
+        # One that cannot be read is nobody's: it is left where it is.
+        with suppress(OSError, ValueError, TypeError):
+            facts: dict[str, Any] = json.loads(self._about(token).read_text("utf8"))
+            drawn = Drawn(**facts)
+            return drawn if drawn.token == token else None
+        return None
+
+    def _remove(self, token: str) -> None:
+        with suppress(OSError):
+            self._file(token).unlink(missing_ok=True)
 
     def _note(self, drawn: Drawn) -> None:
         text = json.dumps(asdict(drawn))
         write_whole(self._about(drawn.token), lambda part: part.write_text(text, "utf8"))
 
     def _all(self) -> Iterator[Drawn]:
+        """Those whose files are here."""
         for path in self.folder.glob("*.json"):
-            # One that cannot be read is nobody's: it is left where it is.
-            with suppress(OSError, ValueError, TypeError):
-                facts: dict[str, Any] = json.loads(path.read_text("utf8"))
-                drawn = Drawn(**facts)
-                if drawn.token == path.stem and self.known(drawn.token):
-                    yield drawn
+            if _TOKEN.fullmatch(path.stem) and self.known(path.stem):
+                noted = self.note(path.stem)
+                if noted is not None and not noted.given_up:
+                    yield noted
 
     def _forget_saved(self) -> None:
         for each in list(self._all()):
             if each.saved and time.time() - each.saved > AFTER_SAVING:
-                self.give_up(each.token)
+                self._remove(each.token)
 
     def _file(self, token: str) -> Path:
         return self.folder / f"{_checked(token)}.parquet"

@@ -127,7 +127,7 @@ class Ledger:
             For a file that cannot be used.
         """
         with opened(self.path) as book:
-            return _sum(self._together(book.rows, key))
+            return sum_of(self._together(book.rows, key))
 
     def left(self, key: str) -> int | None:
         """What may still be spent on a population, in units; None when there is no cap.
@@ -228,7 +228,7 @@ class Ledger:
                     "This very release has been drawn before, once and for one price, so nothing "
                     "was drawn or booked now."
                 )
-            before = _sum(self._together(book.rows, key))
+            before = sum_of(self._together(book.rows, key))
             if self.cap_units is not None and before + units > self.cap_units:
                 raise InputError(_refusal(before, units, self.cap_units))
             name = self.population or own(key)
@@ -317,7 +317,7 @@ class Ledger:
         """
         with opened(self.path) as book:
             rows = book.rows if key is None else self._together(book.rows, key)
-        found = _lowered(rows)
+        found = lowered(rows)
         return [
             Spend(row.dataset, row.time, row.mechanism, units, row.what, row.population, row.token)
             for row, units in found
@@ -325,16 +325,20 @@ class Ledger:
         ]
 
     def _together(self, rows: Iterable[Row], key: str) -> list[Row]:
-        """Rows of the same people: of this population, of these counts, and so on from there."""
-        rows = list(rows)
-        names, keys = {self.population or own(key)}, {key}
-        while True:
-            found = [row for row in rows if row.population in names or row.dataset in keys]
-            more = {row.population for row in found}, {row.dataset for row in found}
-            if more[0] <= names and more[1] <= keys:
-                return found
-            names |= more[0]
-            keys |= more[1]
+        return together(rows, self.population or own(key), key)
+
+
+def together(rows: Iterable[Row], population: str, key: str) -> list[Row]:
+    """Rows of the same people: of this population, of these counts, and so on from there."""
+    rows = list(rows)
+    names, keys = {population}, {key}
+    while True:
+        found = [row for row in rows if row.population in names or row.dataset in keys]
+        more = {row.population for row in found}, {row.dataset for row in found}
+        if more[0] <= names and more[1] <= keys:
+            return found
+        names |= more[0]
+        keys |= more[1]
 
 
 def default_path() -> Path:
@@ -359,7 +363,7 @@ def default_path() -> Path:
     return platformdirs.user_data_path("dp-explorer", appauthor=False) / "ledger.sqlite3"
 
 
-def _lowered(rows: Iterable[Row]) -> list[tuple[Row, int]]:
+def lowered(rows: Iterable[Row]) -> list[tuple[Row, int]]:
     """Bookings, each with the units that it costs after all that took some of it back."""
     costs: dict[int, int] = {}
     bookings = {}
@@ -371,8 +375,9 @@ def _lowered(rows: Iterable[Row]) -> list[tuple[Row, int]]:
     return [(row, costs[number]) for number, row in bookings.items()]
 
 
-def _sum(rows: Iterable[Row]) -> int:
-    return sum(units for _row, units in _lowered(rows))
+def sum_of(rows: Iterable[Row]) -> int:
+    """What rows cost together, in units of 10^-12 epsilon."""
+    return sum(units for _row, units in lowered(rows))
 
 
 def _cap_units(cap: float | str | None) -> int | None:

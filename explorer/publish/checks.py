@@ -9,14 +9,13 @@ from typing import Any
 
 from explorer.errors import InputError
 from explorer.publish.contents import contents
-from explorer.publish.manifest import FORMAT, as_bytes, checksum, size_and_sum
+from explorer.publish.manifest import FORMAT, MOST_MANIFEST, as_bytes, checksum, size_and_sum
 from explorer.publish.names import FILES, MANIFEST, REQUIRED, SIGNATURE
 from explorer.publish.signing import fingerprint, signer
 from explorer.publish.verdict import Check, Verdict
 
 #: Bytes of all files together.
 _MOST = 2 * 10**9
-_MOST_MANIFEST = 2_000_000
 _MOST_SIGNATURE = 10_000
 _UNSIGNED = (
     "Unsigned: whoever changed a file could have changed the manifest as well, and that this is no "
@@ -77,7 +76,7 @@ def _look(folder: Path) -> Check:
 
 
 def _manifest(folder: Path) -> tuple[dict[str, Any], bytes]:
-    content = _bytes(folder / MANIFEST, _MOST_MANIFEST)
+    content = _bytes(folder / MANIFEST, MOST_MANIFEST)
     try:
         manifest = json.loads(content)
         kind, version = manifest["kind"], manifest["format"]
@@ -133,7 +132,9 @@ def _signature(folder: Path, manifest: bytes, key: str) -> tuple[str, str, Check
         said = f"It is signed with another key than the one you gave: {mark}."
         return mark, said, Check("signature", False, said)
     said = f"Signed with the key {mark}" + (
-        ", which is the one you gave." if key else ": compare it with what the publisher told you."
+        ", which is the one you gave."
+        if key
+        else ": compare it with the one that the publisher gives."
     )
     return mark, said, Check("signature", True, said)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from explorer.errors import InputError
 from explorer.publish import geotiff, registry, tables
-from explorer.publish.manifest import as_bytes, manifest_of
+from explorer.publish.manifest import MOST_MANIFEST, as_bytes, manifest_of
 from explorer.publish.names import (
     DENSITY,
     GEOJSON,
@@ -25,9 +26,9 @@ from explorer.publish.names import (
     TABLE,
 )
 from explorer.publish.picture import drawn
-from explorer.publish.published import Published
+from explorer.publish.published import Booking, Published
 from explorer.publish.report import report
-from explorer.publish.signing import DeskKey
+from explorer.publish.signing import PublisherKey
 
 
 def require_free(folder: Path) -> None:
@@ -53,7 +54,7 @@ def require_free(folder: Path) -> None:
         ) from error
 
 
-def write_directory(published: Published, folder: Path, key: DeskKey | None = None) -> None:
+def write_directory(published: Published, folder: Path, key: PublisherKey | None = None) -> None:
     """Write the folder of a release.
 
     Its files are written into a folder beside it and brought to the disk; only then it is given
@@ -63,7 +64,7 @@ def write_directory(published: Published, folder: Path, key: DeskKey | None = No
     ----------
     published : what is in it
     folder : which is not there yet
-    key : of the desk, which signs; without one the folder is unsigned
+    key : of the publisher; without one the folder is unsigned
 
     Raises
     ------
@@ -90,7 +91,18 @@ def write_directory(published: Published, folder: Path, key: DeskKey | None = No
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _write(published: Published, folder: Path, key: DeskKey | None) -> None:
+def booking_in(folder: Path) -> Booking | None:
+    """The row of the ledger that a folder's manifest names; None for what is no such folder."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > MOST_MANIFEST:
+            return None
+        return Booking(**json.loads(path.read_bytes())["booking"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _write(published: Published, folder: Path, key: PublisherKey | None) -> None:
     release, leaves, about = published.release, published.leaves, published.about
     said = {
         "title": registry.plain(about.title),

@@ -18,6 +18,8 @@ from explorer.publish.published import Published
 from explorer.version import __version__
 
 FORMAT = 1
+#: Bytes of a manifest.
+MOST_MANIFEST = 2_000_000
 _LIBRARIES = ("numpy", "opendp", "pyarrow", "pyogrio", "pyproj", "shapely")
 
 

@@ -21,6 +21,7 @@ from explorer.releases.units import to_epsilon
 Floats = NDArray[np.float64]
 #: Boxes and polygons of a person's own that a report may have.
 MOST_BOXES = 200
+_UNNAMED = re.compile(r"(counts|records) [0-9a-f]{8,}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -55,6 +56,29 @@ class Booking:
         if self.units < 1 or self.spent_before < 0:
             raise ValueError("a budget is below zero")
         datetime.fromisoformat(self.time)
+
+    @classmethod
+    def of(cls, receipt: Any) -> Booking:
+        """Of a row as the ledger gives it.
+
+        Raises
+        ------
+        InputError
+            For a population that nobody has named: the ledger calls it by a hash of its records.
+        """
+        if _UNNAMED.fullmatch(receipt.population):
+            raise InputError(
+                "This population has no name but a hash of its records, which others could check "
+                "guesses against: name it (--population) before a release of it is drawn."
+            )
+        return cls(
+            receipt.population,
+            receipt.time,
+            receipt.mechanism,
+            receipt.units,
+            receipt.chain,
+            receipt.spent_before,
+        )
 
     @property
     def date(self) -> str:

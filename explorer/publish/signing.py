@@ -1,4 +1,4 @@
-"""Signatures: the key of a desk is made once, read by its owner alone, and known by a fingerprint.
+"""Signatures: the key of a publisher is made once, read by its owner alone, and known by a fingerprint.
 
 Ed25519. A signature says that whoever has the key vouches for a manifest, and with it for every
 file that the manifest lists and for the row of the ledger that it names.
@@ -33,8 +33,8 @@ _PURPOSE = b"dp-explorer release manifest 1\n"
 _MOST_BYTES = 10_000
 
 
-class DeskKey:
-    """The secret key of a desk.
+class PublisherKey:
+    """The secret key of a publisher.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def public_key(path: Path) -> bytes:
 def _none(path: Path) -> str:
     return (
         f"{path} holds no public key of Ed25519: give the file that `dp-explorer publish "
-        "--public-key` of the desk printed."
+        "--public-key` printed for its publisher."
     )
 
 
@@ -133,7 +133,7 @@ def _make(path: Path) -> Ed25519PrivateKey:
                 file.write(pem)
                 file.flush()
                 os.fsync(file.fileno())
-            # Two desks that begin at once end with one key: the first that is there stays.
+            # Two processes that begin at once end with one key: the first that is there stays.
             with suppress(FileExistsError):
                 os.link(part, path)
         finally:
@@ -155,7 +155,7 @@ def _load(path: Path) -> Ed25519PrivateKey:
         raise InputError(f"The key {path} cannot be read ({error.strerror}).") from error
     except (ValueError, TypeError) as error:
         raise InputError(
-            f"{path} is no key of a desk: bring the right file back, or move it away and a new "
+            f"{path} is no publisher's key: bring the right file back, or move it away and a new "
             "key is made, which others do not know."
         ) from error
     if not isinstance(key, Ed25519PrivateKey):

@@ -25,6 +25,7 @@ from explorer.releases.inference import Estimate
 from explorer.releases.interpolation import interpolate
 from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
 from explorer.releases.questions import Questions
+from explorer.releases.sampling import Sampled
 from explorer.releases.shown import Shown
 from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
@@ -36,7 +37,7 @@ Boxes = ArrayLike | Mapping[str, Any] | Any
 
 
 @dataclass(frozen=True, eq=False)
-class Release(Questions, Shown):
+class Release(Questions, Shown, Sampled):
     """A private map: a partition of a domain with a private count for every leaf.
 
     Mechanisms make it and `load` reads it; nobody needs to call this class.

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.price import Price, population_in, price_of, spent_sentence
+from explorer.app.curator.price import Price, price_of, spent_sentence
 from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.curator.start import OWN
 from explorer.app.kit.words import words
@@ -29,6 +29,7 @@ from explorer.app.work.job import Job as Work
 from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
+from explorer.privacy.once import population_in
 
 #: Seconds between two changes of choices that are one movement.
 HURRIED = 0.25

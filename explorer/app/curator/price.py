@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +9,7 @@ from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.ledger_file import own
+from explorer.privacy.once import token_of
 from explorer.releases.units import to_epsilon, to_units
 
 
@@ -29,27 +27,6 @@ class Price:
     token: str
     button: str
     about: str
-
-
-def population_in(ledger: Ledger, matrix: Any) -> str:
-    """The name under which a release of counts is booked."""
-    return ledger.population or own(matrix.key)
-
-
-def token_of(ledger: Ledger, matrix: Any, made: Mechanism) -> str:
-    """The token of the next draw of these counts with these settings.
-
-    Whoever asks for the same while nothing of the population was booked in between asks for the
-    same draw, in whichever tab: it is booked and drawn once. The next one has another token.
-
-    Raises
-    ------
-    InputError
-        For a ledger that cannot be used.
-    """
-    whose = population_in(ledger, matrix), matrix.key, matrix.unit, matrix.contribution_bound
-    asked = [*whose, repr(made), ledger.newest(matrix.key)]
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
 
 def price_of(ledger: Ledger, matrix: Any, made: Mechanism, *, kept: bool = False) -> Price:

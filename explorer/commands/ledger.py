@@ -1,0 +1,67 @@
+"""dp-explorer ledger: what was spent on each population, for which file, and what is left."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from explorer.commands.formats import add_format, as_json, as_text
+from explorer.commands.terminal import table
+from explorer.errors import InputError
+
+HELP = "say what was spent on each population, and for which files"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare whose bookings are said, and the form."""
+    parser.description = (
+        "Say what this machine's ledger has booked: on which population, when, by which mechanism, "
+        "for which file with its checksum, what was booked and did not come to its end, and what "
+        "is left under the cap. No count of records is in it."
+    )
+    parser.add_argument("--population", metavar="NAME", help="this population alone")
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read the ledger and print its bookings."""
+    from explorer.privacy.ledger import Ledger
+    from explorer.privacy.populations import population_name
+    from explorer.privacy.receipts import statement
+
+    found = statement(Ledger())
+    if arguments.population is not None:
+        name = population_name(arguments.population)
+        found = [each for each in found if each["population"] == name]
+        if not found:
+            raise InputError(f"The ledger has booked nothing on the population “{name}”.")
+    if arguments.format == "json":
+        print(as_json(found), end="")
+        return
+    rows = [{"population": each["population"], **row} for each in found for row in each["bookings"]]
+    names = ("population", "time", "mechanism", "epsilon", "state", "file", "sha256")
+    if arguments.format == "csv":
+        print(as_text({name: [row[name] for row in rows] for name in names}, "csv"), end="")
+        return
+    if not found:
+        print("Nothing has been booked.")
+        return
+    listed = [[_said(name, row[name]) for name in names] for row in rows]
+    # Only epsilon is a number; text stands to the left.
+    print(table(names, listed, left=len(names)))
+    print()
+    header = ("population", "spent", "left")
+    print(table(header, [[each["population"], *_totals(each)] for each in found]))
+
+
+def _said(name: str, value: Any) -> str:
+    if name == "time":
+        return str(value)[:16].replace("T", " ")
+    if name == "sha256":
+        return str(value)[:12]
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _totals(each: dict[str, Any]) -> tuple[str, str]:
+    left = each["left"]
+    return f"{each['spent']:.12g}", "no cap" if left is None else f"{left:.12g}"

@@ -1,0 +1,251 @@
+"""dp-explorer publish: one release-grade draw, and the folder that others read, check and quote."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.commands import flags
+from explorer.commands.drawing import add_extent, say_unit, whole_or_none, without_counts
+from explorer.commands.reading import add_columns
+from explorer.commands.release import population_of, source_of
+from explorer.commands.terminal import note, progress
+from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    from explorer.commands.paying import Payment
+    from explorer.publish.about import About
+    from explorer.publish.published import Booking, Boxes
+
+HELP = "draw a release and publish it as a folder for others"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare points, extent, budget, what a person says of it, and where it goes."""
+    from explorer.publish.about import QUESTIONS
+
+    parser.usage = (
+        "dp-explorer publish POINTS --around LON LAT --size 20km --mechanism htf --epsilon 0.1 "
+        "--about FILE -o DIR [options]"
+    )
+    parser.description = (
+        "Draw one release and write a folder that others read, check and quote: GeoParquet, "
+        "GeoPackage, GeoJSON, CSV, GeoTIFF, a picture, a report, a draft for the public registry "
+        "and a signed manifest. The draw is booked once. One that was booked with the same "
+        "settings and did not come to its end is given back where it was kept, and never drawn "
+        "again by itself. What you say of it is asked once and kept with the population."
+    )
+    parser.add_argument(
+        "points", nargs="?", metavar="POINTS", help="as of `release`: a file, or counts"
+    )
+    parser.add_argument("--city", metavar="KEY", help="a city of the catalogue in place of POINTS")
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder to make")
+    parser.add_argument(
+        "--boxes", metavar="FILE", help="boxes or polygons of your own, answered in the report"
+    )
+    group = parser.add_argument_group("privacy")
+    group.add_argument("--mechanism", default="htf", metavar="NAME", help="default htf")
+    group.add_argument("--epsilon", help="privacy budget of the whole release")
+    group.add_argument(
+        "--population",
+        metavar="NAME",
+        help="whose records they are (default the name of the city or file)",
+    )
+    group.add_argument(
+        "--draw-again",
+        action="store_true",
+        help="spend the same again where a draw was booked and is lost",
+    )
+    group = parser.add_argument_group("what you say of it")
+    group.add_argument("--about", metavar="FILE", help="YAML with the answers below, by name")
+    for each in QUESTIONS:
+        among = f": {', '.join(each.among)}" if each.among else ""
+        group.add_argument(
+            flags.flag(each.name), dest=f"about {each.name}", metavar="TEXT", help=each.asks + among
+        )
+    group = parser.add_argument_group("signature")
+    group.add_argument(
+        "--key",
+        metavar="FILE",
+        help="secret key (default publisher.key beside the ledger; made once)",
+    )
+    group.add_argument("--unsigned", action="store_true", help="write no signature")
+    group.add_argument(
+        "--public-key", action="store_true", help="print the public key and do nothing else"
+    )
+    add_extent(parser).add_argument(
+        "--shape", help="cells along each side, or rows x columns (default 1024)"
+    )
+    add_columns(parser)
+    flags.add_parameters(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Check everything that can be checked, then read, count, book, draw, keep and write."""
+    from explorer.commands.paying import Payment
+    from explorer.mechanisms import mechanism
+    from explorer.publish.directory import require_free
+    from explorer.publish.signing import PublisherKey, fingerprint
+
+    if arguments.public_key:
+        key = PublisherKey(_key_path(arguments))
+        print(key.public_pem(), end="")
+        note(f"Fingerprint {fingerprint(key.public)}")
+        return
+    if arguments.epsilon is None:
+        raise InputError("A release has a budget; give it with --epsilon 0.1.")
+    if arguments.output is None:
+        raise InputError("What is published needs a folder; name it with -o DIR.")
+    made, idle = flags.build(arguments, mechanism(arguments.mechanism))
+    bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
+    shape = None if arguments.shape is None else flags.shape(arguments.shape)
+    load = source_of(arguments, shape, bound)
+    name = population_of(arguments) if arguments.population is None else arguments.population
+    folder = Path(arguments.output).expanduser()
+    ledger = Payment(name)
+    if folder.exists() and _finished_before(folder, ledger):
+        return
+    require_free(folder)
+    about = _about(arguments, ledger)
+    signing = None if arguments.unsigned else PublisherKey(_key_path(arguments))
+    for each in idle:
+        note(f"{each} has no effect with these settings.")
+    matrix, notes = load()
+    for sentence in notes:
+        note(without_counts(sentence))
+    say_unit(arguments)
+    boxes = _boxes(arguments, matrix)
+    _publish(arguments, made, matrix, ledger, folder, about, signing, boxes)
+
+
+def _publish(
+    arguments: argparse.Namespace,
+    made: Any,
+    matrix: Any,
+    ledger: Payment,
+    folder: Path,
+    about: About,
+    signing: Any,
+    boxes: Boxes | None,
+) -> None:
+    """Once booked, the first interrupt waits for the folder."""
+    from explorer.commands.paying import saved_first
+    from explorer.privacy.drawn import DrawnReleases
+    from explorer.privacy.receipts import receipts
+    from explorer.publish.directory import write_directory
+    from explorer.publish.manifest import size_and_sum
+    from explorer.publish.names import RELEASE
+    from explorer.publish.published import Booking, Method, Published
+    from explorer.publish.signing import fingerprint
+
+    if getattr(matrix.domain, "crs", None) is None:
+        raise InputError(
+            "These counts have no place on the Earth, so no map of them can be published: count "
+            "points on a grid with a CRS."
+        )
+    with saved_first(ledger):
+        release = _drawn(arguments, made, matrix, ledger)
+        receipt = next(r for r in receipts(ledger, matrix.key) if r.token == ledger.token)
+        published = Published(release, about, Booking.of(receipt), Method.of(type(made)), boxes)
+        write_directory(published, folder, signing)
+        DrawnReleases(ledger.path).saved(
+            str(ledger.token), folder.name, size_and_sum(folder / RELEASE)["sha256"]
+        )
+        print(release.summary())
+        print(
+            f"Ledger: epsilon {published.spent_after:.12g} spent on {receipt.population} with "
+            "this release."
+        )
+        print(f"Published as {folder}.")
+        if signing is not None:
+            print(f"Signed with the key {fingerprint(signing.public)}.")
+
+
+def _drawn(arguments: argparse.Namespace, made: Any, matrix: Any, ledger: Payment) -> Any:
+    """The release: one that was kept and not handed out, or the one draw that is booked now."""
+    from explorer.privacy.drawn import DrawnReleases
+    from explorer.privacy.once import acknowledge, draw, token_of, unfinished
+    from explorer.publish.published import Booking
+    from explorer.releases.release import Release
+
+    left = unfinished(ledger, matrix, made)
+    kept = next((each for each in left if each.kept is not None), None)
+    if kept is not None:
+        note(
+            f"A draw with these settings was booked on {kept.receipt.time} and not published; it "
+            "was kept and is used now, and nothing more is spent."
+        )
+        ledger.token = kept.receipt.token
+        Booking.of(kept.receipt)
+        return Release.load(DrawnReleases(ledger.path).path(kept.receipt.token))
+    if left and not arguments.draw_again:
+        raise InputError(
+            f"A draw with these settings was booked on {left[0].receipt.time} and did not come to "
+            "its end: its budget is spent, nothing of it is kept, and nothing was drawn now; give "
+            "--draw-again to spend the same once more."
+        )
+    ledger.token = token_of(ledger, matrix, made)
+    for each in left:
+        acknowledge(ledger, each)
+    with progress(f"Drawing {made.title}") as tell:
+        return draw(ledger, matrix, made, tell)
+
+
+def _finished_before(folder: Path, ledger: Payment) -> bool:
+    """Whether a folder is that of a draw that is noted as unfinished; it is noted and said then."""
+    from explorer.privacy.drawn import DrawnReleases
+    from explorer.privacy.receipts import receipts
+    from explorer.publish.directory import booking_in
+    from explorer.publish.manifest import size_and_sum
+    from explorer.publish.names import RELEASE
+
+    booking: Booking | None = booking_in(folder)
+    if booking is None:
+        return False
+    drawn = DrawnReleases(ledger.path)
+    for receipt in receipts(ledger):
+        noted = drawn.note(receipt.token)
+        if receipt.chain == booking.row and noted is not None and not noted.saved:
+            drawn.saved(receipt.token, folder.name, size_and_sum(folder / RELEASE)["sha256"])
+            print(
+                f"{folder} was published on {receipt.time[:10]}, whole; that was noted now, and "
+                "nothing was drawn."
+            )
+            return True
+    return False
+
+
+def _about(arguments: argparse.Namespace, ledger: Payment) -> About:
+    """What the person says: what was kept, over it the file, over it the flags; kept again."""
+    from explorer.publish.about import QUESTIONS, About, KeptAnswers, read
+
+    kept = KeptAnswers(ledger.path)
+    said = kept.of(str(ledger.population))
+    if arguments.about is not None:
+        said |= read(Path(arguments.about).expanduser())
+    typed = {q.name: getattr(arguments, f"about {q.name}") for q in QUESTIONS}
+    said |= {name: text for name, text in typed.items() if text is not None}
+    about = About.of(said)
+    kept.keep(str(ledger.population), about.facts())
+    return about
+
+
+def _boxes(arguments: argparse.Namespace, matrix: Any) -> Boxes | None:
+    from explorer.grid.range_queries import RangeQueries
+    from explorer.publish.published import Boxes
+    from explorer.queries.range_files import read_ranges
+
+    if arguments.boxes is None:
+        return None
+    found = read_ranges(arguments.boxes, matrix.grid)
+    names = [name or f"Q{number}" for number, name in enumerate(found.names, 1)]
+    return Boxes(RangeQueries(found.boxes, found.shapes), names)
+
+
+def _key_path(arguments: argparse.Namespace) -> Path:
+    from explorer.privacy.ledger import default_path
+
+    if arguments.key is not None:
+        return Path(arguments.key).expanduser()
+    return default_path().with_name("publisher.key")

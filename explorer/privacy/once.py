@@ -1,0 +1,114 @@
+"""One draw, once: the token by which it is known, and what became of draws with the same settings.
+
+The token follows from what is asked and from the population's last booking, so that whoever asks
+again before anything else was booked asks for the same draw. A draw that was booked and did not
+come to its end is found by it later: its file, where there is one, is given back; where there is
+none, its budget is lost, and nothing is drawn again by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.privacy.drawn import Drawn, DrawnReleases
+from explorer.privacy.ledger import Ledger
+from explorer.privacy.ledger_file import own
+from explorer.privacy.receipts import Receipt, numbers, receipts
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A draw that was booked and not handed out.
+
+    Attributes
+    ----------
+    receipt : its booking
+    kept : its file in the folder of drawn releases, None where it never came there
+    """
+
+    receipt: Receipt
+    kept: Drawn | None
+
+
+def population_in(ledger: Ledger, matrix: Any) -> str:
+    """The name under which a release of counts is booked."""
+    return ledger.population or own(matrix.key)
+
+
+def token_of(ledger: Ledger, matrix: Any, made: Any) -> str:
+    """The token of the next draw of these counts with these settings.
+
+    Whoever asks for the same while nothing of the population was booked in between asks for the
+    same draw, in whichever tab: it is booked and drawn once. The next one has another token.
+
+    Raises
+    ------
+    InputError
+        For a ledger that cannot be used.
+    """
+    return _token(ledger, matrix, made, ledger.newest(matrix.key))
+
+
+def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
+    """Draws of these counts with these settings that were not handed out, the newest first.
+
+    Raises
+    ------
+    InputError
+        For a ledger that cannot be used.
+    """
+    drawn, found = DrawnReleases(ledger.path), []
+    booked = {each.token: each for each in receipts(ledger, matrix.key)}
+    for number in (0, *numbers(ledger, matrix.key)):
+        token = _token(ledger, matrix, made, number)
+        if token not in booked:
+            continue
+        receipt = booked[token]
+        noted = drawn.note(token)
+        if noted is None:
+            found.append(Unfinished(receipt, None))
+        elif not noted.saved and not noted.given_up:
+            found.append(Unfinished(receipt, noted if drawn.known(token) else None))
+    return found[::-1]
+
+
+def draw(ledger: Ledger, matrix: Any, made: Any, progress: Any = None) -> Any:
+    """Book, draw, and bring to the disk, in this order and each once.
+
+    Parameters
+    ----------
+    ledger : with the population and the token of this draw
+    matrix : the counts
+    made : the mechanism
+    progress : told the finished part of the draw
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    InputError
+        For a draw over the cap, one that is booked already, and where there is no room to keep it:
+        what was drawn is lost then, and nothing of it was seen.
+    """
+    release = made.release(matrix, rng=None, progress=progress, ledger=ledger)
+    title = f"{made.title} with epsilon {made.epsilon:.12g}"
+    keep = DrawnReleases(ledger.path).keep
+    keep(str(ledger.token), release, population_in(ledger, matrix), title)
+    return release
+
+
+def acknowledge(ledger: Ledger, lost: Unfinished) -> None:
+    """Note that somebody knows of a draw that is lost, and goes on."""
+    drawn, receipt = DrawnReleases(ledger.path), lost.receipt
+    drawn.saved_elsewhere(receipt.token, receipt.population, receipt.mechanism, "", "")
+    drawn.give_up(receipt.token)
+
+
+def _token(ledger: Ledger, matrix: Any, made: Any, newest: int) -> str:
+    whose = population_in(ledger, matrix), matrix.key, matrix.unit, matrix.contribution_bound
+    return hashlib.sha256(json.dumps([*whose, repr(made), newest]).encode()).hexdigest()[:32]

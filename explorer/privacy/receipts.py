@@ -1,0 +1,140 @@
+"""What the ledger says of its bookings: single rows, and a statement of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.privacy.drawn import DrawnReleases
+from explorer.privacy.ledger import Ledger, lowered, sum_of, together
+from explorer.privacy.ledger_file import Book, Row, opened, own
+from explorer.releases.units import to_epsilon
+
+#: What became of a booking, as a statement says it.
+SAVED, WAITING, GIVEN_UP = "saved", "drawn, not saved", "given up"
+UNFINISHED, UNKNOWN = "unfinished", "not noted"
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One booking as it stands in the file.
+
+    Attributes
+    ----------
+    population, time, mechanism, units, token : as of `Spend`
+    chain : the hash that chains its row to those before it
+    spent_before : what was booked on the same people before, in units of 10^-12 epsilon
+    """
+
+    population: str
+    time: str
+    mechanism: str
+    units: int
+    token: str
+    chain: str
+    spent_before: int
+
+
+def receipts(ledger: Ledger, key: str | None = None) -> list[Receipt]:
+    """The receipts of all draws with a token that still cost something, in their order.
+
+    Parameters
+    ----------
+    ledger : whose file is read
+    key : of one data set, with all of its population; by default of all
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"{folder}/ledger.sqlite3", population="riders", token="0" * 32)
+    ...     _ = ledger.book("a key", 10**11, "htf")
+    ...     [receipt] = receipts(ledger)
+    ...     print(receipt.population, receipt.units, receipt.spent_before, len(receipt.chain))
+    riders 100000000000 0 64
+    """
+    with opened(ledger.path) as book:
+        rows = book.rows if key is None else together(book.rows, ledger.population or own(key), key)
+        costs = [row for row, units in lowered(rows) if units > 0 and row.token]
+        return [_receipt(book, row) for row in costs]
+
+
+def numbers(ledger: Ledger, key: str) -> list[int]:
+    """The numbers of all rows of a data set's population, also of those that lower others.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be used.
+    """
+    with opened(ledger.path) as book:
+        return [row.number for row in together(book.rows, ledger.population or own(key), key)]
+
+
+def statement(ledger: Ledger) -> list[dict[str, Any]]:
+    """All populations of a ledger: what they spent, when, by what, for which file, what is left.
+
+    No count of records is in it, and no hash of counts but in the names of unnamed populations.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be used.
+    """
+    drawn = DrawnReleases(ledger.path)
+    with opened(ledger.path) as book:
+        rows = lowered(book.rows)
+        spent = {
+            row.population: sum_of(together(book.rows, row.population, row.dataset))
+            for row, _ in rows
+        }
+    found = []
+    for population, units in spent.items():
+        cap = ledger.cap_units
+        found.append(
+            {
+                "population": population,
+                "spent": to_epsilon(units),
+                "left": None if cap is None else to_epsilon(max(cap - units, 0)),
+                "bookings": [
+                    {
+                        "time": row.time,
+                        "mechanism": row.mechanism,
+                        "epsilon": to_epsilon(cost),
+                        **_became(drawn, row),
+                    }
+                    for row, cost in rows
+                    if row.population == population and cost > 0
+                ],
+            }
+        )
+    return found
+
+
+def _became(drawn: DrawnReleases, row: Row) -> dict[str, str]:
+    """What became of a booking: the file, its checksum, and how far it came."""
+    noted = drawn.note(row.token) if row.token else None
+    if noted is None:
+        return {"state": UNFINISHED if row.token else UNKNOWN, "file": "", "sha256": ""}
+    state = GIVEN_UP if noted.given_up else SAVED if noted.saved else WAITING
+    if state == WAITING and not drawn.known(noted.token):
+        state = UNFINISHED
+    return {"state": state, "file": noted.file, "sha256": noted.sha256}
+
+
+def _receipt(book: Book, row: Row) -> Receipt:
+    before = together(book.rows[: row.number - 1], row.population, row.dataset)
+    return Receipt(
+        row.population,
+        row.time,
+        row.mechanism,
+        row.units,
+        str(row.token),
+        book.chain[row.number],
+        sum_of(before),
+    )

@@ -213,7 +213,8 @@ def _checked(question: Question, said: Any) -> str:
     text = "".join(sign if sign.isprintable() else " " for sign in text)
     if not text or len(text) > _LONGEST:
         raise InputError(
-            f"{question.label} has {len(text):,} characters: say {question.asks}, in 1 to {_LONGEST:,}."
+            f"{question.label} has {len(text):,} characters: say {question.asks}, in 1 to "
+            f"{_LONGEST:,}."
         )
     if question.among:
         found = {each.casefold(): each for each in question.among}.get(text.casefold())

@@ -117,8 +117,10 @@ def _tags(
     }
     if grid is not None:
         x0, _, _, y1 = grid.bounds
+        # GDAL takes entities out twice: as XML, and of each text.
         items = "".join(
-            f'<Item name="{escape(name)}">{escape(text)}</Item>' for name, text in said.items()
+            f'<Item name="{escape(name)}">{escape(escape(text))}</Item>'
+            for name, text in said.items()
         )
         tags |= {
             33550: (12, [grid.cell_width, grid.cell_height, 0.0]),

@@ -33,11 +33,13 @@ class Picture:
     Attributes
     ----------
     levels : the whole picture, (rows, cols) with row 0 south, and its overviews
-    tags : what its first directory says, beside the places of its tiles
+    tags : what its first directory says
+    places : where the tiles of each level begin
     """
 
     levels: list[Floats]
     tags: dict[int, tuple[int, Any]]
+    places: list[list[int]]
 
 
 def read(path: Path) -> Picture:
@@ -66,7 +68,8 @@ def read(path: Path) -> Picture:
                 raise NotOurs("it has too many overviews")
             tags, at = _directory(piece, at)
             directories.append(tags)
-        return Picture([_level(file, each, size) for each in directories], directories[0])
+        levels = [_level(file, each, size) for each in directories]
+        return Picture(levels, directories[0], [each[324][1] for each in directories])
 
 
 def _directory(

@@ -1,4 +1,4 @@
-"""Signatures: the key of a publisher is made once, read by its owner alone, and known by a fingerprint.
+"""Signatures: a publisher's key is made once, read by its owner alone, known by a fingerprint.
 
 Ed25519. A signature says that whoever has the key vouches for a manifest, and with it for every
 file that the manifest lists and for the row of the ledger that it names.
@@ -86,12 +86,20 @@ def signer(signature: Any, manifest: bytes) -> bytes | None:
             return None
         if signature["algorithm"] != ALGORITHM:
             return None
-        public = base64.b64decode(signature["public_key"], validate=True)
-        signed = base64.b64decode(signature["signature"], validate=True)
+        public, signed = _decoded(signature["public_key"]), _decoded(signature["signature"])
         Ed25519PublicKey.from_public_bytes(public).verify(signed, _PURPOSE + manifest)
     except (TypeError, ValueError, KeyError, AttributeError, binascii.Error, InvalidSignature):
         return None
     return public
+
+
+def _decoded(text: str) -> bytes:
+    """The bytes of a text in Base64; raises ValueError for one that is not written as it must be."""
+    content = base64.b64decode(text, validate=True)
+    # The last letter may have bits that say nothing.
+    if base64.b64encode(content).decode() != text:
+        raise ValueError("bits of the last letter were changed")
+    return content
 
 
 def public_key(path: Path) -> bytes:

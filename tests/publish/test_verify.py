@@ -1,0 +1,401 @@
+"""What `verify` finds of a folder that is not what it says it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from explorer.errors import InputError
+from explorer.mechanisms import mechanism
+from explorer.points.matrix import FrequencyMatrix
+from explorer.publish import contents
+from explorer.publish.checks import checked, unchanged
+from explorer.publish.directory import write_directory
+from explorer.publish.geotiff import write as write_picture
+from explorer.publish.manifest import as_bytes
+from explorer.publish.names import FILES, MANIFEST, REQUIRED, SIGNATURE
+from explorer.publish.signing import PublisherKey, fingerprint
+from explorer.publish.verifying import verify
+from explorer.releases.release import Release
+from explorer.releases.transcript import LedgerRow
+from explorer.testing import towns
+from tests.publish.folders import (
+    GRID,
+    copy,
+    drawn,
+    folder_of,
+    made_good,
+    published,
+    saved_otherwise,
+)
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory) -> PublisherKey:
+    return PublisherKey(tmp_path_factory.mktemp("key") / "publisher.key")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, key) -> Path:
+    return folder_of(tmp_path_factory.mktemp("out") / "amber", key=key)
+
+
+@pytest.fixture
+def folder(whole, tmp_path) -> Path:
+    return copy(whole, tmp_path / "amber")
+
+
+def wrong(folder: Path, key: str = "") -> list[str]:
+    """The checks that do not hold, without what follows from the others."""
+    found = [each.name for each in checked(folder, key).checks if not each.holds]
+    return [name for name in found if name != "contents"]
+
+
+def test_a_folder_as_it_was_published_holds(whole, key) -> None:
+    verdict = verify(whole, key.public)
+    assert verdict.holds, verdict
+    assert verdict.signed_by == fingerprint(key.public)
+    assert "the one you gave" in verdict.signature
+    assert {"tiling", "paths", "stages", "facts", "registry entry"} <= {
+        each.name for each in verdict.checks
+    }
+
+
+@pytest.mark.parametrize("name", ["ug", "htf", "mosaic", "privlet", "kd-cell", "ag"])
+def test_every_kind_of_mechanism_holds(name, tmp_path) -> None:
+    folder = folder_of(tmp_path / name, drawn(name))
+    assert wrong(folder) == []
+    verdict = checked(folder)
+    assert verdict.signed_by == ""
+    assert "whoever changed a file could have changed the manifest" in verdict.signature
+
+
+def flip(path: Path, at: int, bits: int = 255) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        (byte,) = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ bits]))
+
+
+def holds(folder: Path, changed: str) -> bool:
+    """Whether a folder with a changed file holds; a manifest may be none any more."""
+    if changed != MANIFEST:
+        return checked(folder).holds
+    try:
+        return checked(folder).holds
+    except InputError:
+        return False
+
+
+@pytest.mark.parametrize("name", [*REQUIRED, SIGNATURE])
+def test_a_changed_byte_is_found_in_every_file(name, folder) -> None:
+    size = (folder / name).stat().st_size
+    for at in (0, size // 3, size - 1):
+        flip(folder / name, at)
+        assert not holds(folder, name), (name, at)
+        flip(folder / name, at)
+    assert checked(folder).holds
+
+
+@pytest.mark.slow
+def test_a_thousand_changed_bytes_are_found_in_each_file(folder) -> None:
+    rng = np.random.default_rng(5)
+    said = json.loads((folder / MANIFEST).read_bytes())["files"]
+    for name in (*REQUIRED, SIGNATURE):
+        size = (folder / name).stat().st_size
+        for at, bits in zip(rng.integers(0, size, 1000), rng.integers(1, 256, 1000), strict=True):
+            flip(folder / name, int(at), int(bits))
+            # What is asked of a file that a manifest lists, without looking at the others.
+            found = unchanged(folder / name, said[name]) if name in said else holds(folder, name)
+            assert not found, (name, at, bits)
+            flip(folder / name, int(at), int(bits))
+    assert checked(folder).holds
+    (folder / SIGNATURE).unlink()
+    for at in rng.integers(0, (folder / MANIFEST).stat().st_size, 1000):
+        flip(folder / MANIFEST, int(at), 1)
+        assert not holds(folder, MANIFEST), at
+        flip(folder / MANIFEST, int(at), 1)
+
+
+def test_extra_and_missing_files_links_and_folders_are_found(folder, whole) -> None:
+    (folder / "readme.txt").write_text("hello")
+    assert wrong(folder)[0] == "folder"
+    (folder / "readme.txt").unlink()
+    (folder / "map.png").rename(folder / "..map.png")
+    assert wrong(folder)[:1] == ["folder"]
+    (folder / "..map.png").unlink()
+    (folder / "map.png").symlink_to(whole / "map.png")
+    assert wrong(folder)[:1] == ["folder"]
+    (folder / "map.png").unlink()
+    (folder / "map.png").mkdir()
+    assert wrong(folder)[:1] == ["folder"]
+
+
+@pytest.mark.parametrize("name", ["../amber/map.png", "/etc/hosts", "sub/map.png"])
+def test_a_manifest_names_no_other_place(name, folder) -> None:
+    def elsewhere(said: dict[str, Any]) -> None:
+        said["files"][name] = said["files"].pop("map.png")
+
+    made_good(folder, elsewhere)
+    assert wrong(folder)[:1] == ["manifest"]
+
+
+def test_a_signature_is_of_this_manifest_and_of_the_key_that_is_asked_for(
+    folder, key, tmp_path
+) -> None:
+    other = PublisherKey(tmp_path / "other.key")
+    assert wrong(folder, key.public.hex()) == []
+    assert wrong(folder, other.public.hex()) == ["signature"]
+    manifest = (folder / MANIFEST).read_bytes()
+    (folder / SIGNATURE).write_bytes(as_bytes(other.sign(manifest + b" ")))
+    assert "signature" in wrong(folder)
+    (folder / SIGNATURE).write_bytes(as_bytes(other.sign(manifest)))
+    assert wrong(folder) == []
+    assert wrong(folder, key.public.hex()) == ["signature"]
+    (folder / SIGNATURE).unlink()
+    assert wrong(folder) == []
+    assert wrong(folder, key.public.hex()) == ["signature"]
+
+
+def test_a_preview_whose_flag_was_edited_is_found_where_the_folder_is_signed(
+    whole, key, tmp_path
+) -> None:
+    """An unsigned one says what cannot be known; a signed one is of the draw."""
+    counts = FrequencyMatrix(towns(GRID.shape).counts, GRID)
+    forged = replace(mechanism("quadtree")(epsilon=1.0).release(counts, rng=1), preview=False)
+    folder = copy(whole, tmp_path / "forged")
+    write_directory(published(forged), tmp_path / "made")
+    for name in (*FILES, MANIFEST):
+        (tmp_path / "made" / name).replace(folder / name)
+    # The old signature stays, as good as it can be.
+    assert "signature" in wrong(folder)
+    (folder / SIGNATURE).unlink()
+    assert "signature" in wrong(folder, key.public.hex())
+    verdict = checked(folder)
+    assert verdict.holds
+    assert "this is no preview is the word of whoever gave it to you" in verdict.signature
+
+
+def test_a_preview_is_found_and_is_not_published(folder) -> None:
+    saved_otherwise(folder, preview=True)
+    made_good(folder)
+    assert wrong(folder) == ["preview"]
+    with pytest.raises(InputError, match="preview"):
+        published(replace(drawn(), preview=True))
+
+
+def test_paths_that_cost_more_than_was_paid_are_found(folder) -> None:
+    release = Release.load(folder / "release.parquet")
+    spent = release.tree.spent.copy()
+    spent[release.tree.leaves[0]] += 10
+    saved_otherwise(folder, tree=replace(release.tree, spent=spent))
+    made_good(folder)
+    assert "paths" in wrong(folder)
+
+
+def test_stages_that_do_not_add_up_are_found(folder) -> None:
+    release = Release.load(folder / "release.parquet")
+    first, *others = release.ledger
+    less = LedgerRow(first.stage, first.epsilon / 2, first.draws, first.sensitivity, "parallel")
+    saved_otherwise(folder, ledger=(less, *others))
+    made_good(
+        folder,
+        lambda said: said["release"].update(stages=[[r.stage, r.epsilon] for r in (less, *others)]),
+    )
+    assert wrong(folder)[0] == "stages"
+
+
+def test_a_booking_of_another_price_is_found(folder) -> None:
+    made_good(folder, lambda said: said["booking"].update(units=said["booking"]["units"] // 2))
+    assert "facts" in wrong(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda said: said["release"].update(epsilon=0.5),
+        lambda said: said["release"].update(contribution_bound=2),
+        lambda said: said["extent"].update(bounds=[0, 0, 1, 1]),
+        lambda said: said["extent"].update(crs="EPSG:4326"),
+        lambda said: said["accuracy"]["thematic"].update(most=1.0),
+        lambda said: said.update(date="2020-01-01"),
+        lambda said: said.update(citation="Somebody else"),
+        lambda said: said.update(more="than there is"),
+        lambda said: said["about"].update(tuned="perhaps"),
+        lambda said: said["booking"].update(row="ab"),
+        lambda said: said.pop("booking"),
+    ],
+)
+def test_facts_that_are_not_the_releases_are_found(change, folder) -> None:
+    made_good(folder, change)
+    assert "facts" in wrong(folder)
+
+
+def test_leaves_that_overlap_or_leave_a_gap_are_found(folder) -> None:
+    path = folder / "release.parquet"
+    table = pq.read_table(path)
+    for step in (1, -1):
+        column = table["upper_1"].to_numpy().copy()
+        column[0] += step
+        at = table.schema.get_field_index("upper_1")
+        pq.write_table(table.set_column(at, "upper_1", pa.array(column)), path)
+        made_good(folder)
+        assert wrong(folder) == ["release"]
+        said = next(each.said for each in checked(folder).checks if not each.holds)
+        assert "tile" in said or "domain" in said
+
+
+def test_a_release_that_unpacks_to_too_much_is_not_unpacked(folder, monkeypatch) -> None:
+    path = folder / "release.parquet"
+    table = pq.read_table(path)
+    # Zeros: small packed, 8 MB unpacked.
+    big = pa.table({"count": pa.array(np.zeros(10**6))})
+    big = big.replace_schema_metadata(table.schema.metadata)
+    pq.write_table(big, path, compression="zstd", use_dictionary=False)
+    made_good(folder)
+    assert path.stat().st_size < 10**6
+    monkeypatch.setattr(contents, "MOST", 7 * 10**6)
+    monkeypatch.setattr(Release, "load", lambda _: pytest.fail("it was read"))
+    (check,) = [each for each in checked(folder).checks if not each.holds]
+    assert "2 GB" in check.said
+
+
+def test_a_footer_that_lies_about_its_rows_is_found(folder) -> None:
+    path = folder / "release.parquet"
+    content = path.read_bytes()
+    size = int.from_bytes(content[-8:-4], "little")
+    for wrong_size in (size + 4, size - 4, 2**31 - 1):
+        path.write_bytes(content[:-8] + wrong_size.to_bytes(4, "little") + content[-4:])
+        made_good(folder)
+        assert wrong(folder) == ["release"]
+
+
+def put(name: str, write: Callable[[str], str]) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        path = folder / name
+        path.write_text(write(path.read_text("utf8")), "utf8")
+
+    return change
+
+
+def another_count(text: str) -> str:
+    head, row, *rest = text.split("\n")
+    leaf, count, *others = row.split(",")
+    return "\n".join([head, ",".join([leaf, str(float(count) + 1), *others]), *rest])
+
+
+def another_row(text: str) -> str:
+    return text + text.rstrip("\n").rpartition("\n")[2] + "\n"
+
+
+def moved(text: str) -> str:
+    head, _, rest = text.partition('"coordinates":[[[')
+    lon, _, rest = rest.partition(",")
+    return f'{head}"coordinates":[[[{float(lon) + 1e-6:.9f},{rest}'
+
+
+def other_picture(folder: Path) -> None:
+    release = Release.load(folder / "release.parquet")
+    write_picture(folder / "density.tif", release.density() + 1e-3, release.grid, {})
+
+
+def elsewhere_picture(folder: Path) -> None:
+    release = Release.load(folder / "release.parquet")
+    west, south, east, north = GRID.bounds
+    other = replace(GRID, bounds=(west + 1, south, east + 1, north))
+    write_picture(folder / "density.tif", release.density(), other, {})
+
+
+def other_package(folder: Path) -> None:
+    import pyogrio
+
+    frame = pyogrio.read_dataframe(folder / "leaves.gpkg")
+    frame.loc[3, "count"] += 1
+    (folder / "leaves.gpkg").unlink()
+    pyogrio.write_dataframe(frame, folder / "leaves.gpkg", layer="leaves")
+
+
+OTHERWISE = {
+    "leaves.csv": [put("leaves.csv", another_count), put("leaves.csv", another_row)],
+    "leaves.geojson": [
+        put("leaves.geojson", moved),
+        put("leaves.geojson", lambda text: text.replace('"count":', '"count":1', 1)),
+        put("leaves.geojson", lambda text: text.replace("]}\n", "") + ',{"type":"Feature"}\n]}\n'),
+    ],
+    "leaves.gpkg": [other_package],
+    "density.tif": [other_picture, elsewhere_picture],
+    "report.html": [
+        put("report.html", lambda text: text.replace("</main>", "<script>1</script></main>")),
+        put("report.html", lambda text: text.replace("</main>", '<img src="//a.b/c"></main>')),
+        put("report.html", lambda text: text.replace("default-src", "x-src")),
+        put("report.html", lambda text: text.replace("<main>", '<main onload="a()">')),
+    ],
+    "map.png": [put("map.png", lambda _: "GIF89a")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, n) for name, each in OTHERWISE.items() for n in range(len(each))]
+)
+def test_formats_that_disagree_are_found(name, number, folder) -> None:
+    if name == "map.png":
+        (folder / name).write_bytes(b"GIF89a")
+    else:
+        OTHERWISE[name][number](folder)
+    made_good(folder)
+    assert wrong(folder) == [f"{name}: contents"]
+
+
+def test_another_entry_of_the_registry_is_found(folder) -> None:
+    path = folder / "registry.yaml"
+    path.write_text(path.read_text("utf8").replace("epsilon: 1.0", "epsilon: 0.1"), "utf8")
+    made_good(folder)
+    assert wrong(folder) == ["registry entry"]
+    path.write_text("a: &a [1]\nb: *a\n")
+    made_good(folder)
+    assert wrong(folder) == ["registry entry"]
+
+
+def test_what_cannot_be_read_is_one_sentence(folder, tmp_path) -> None:
+    for path in (tmp_path / "nowhere", tmp_path):
+        with pytest.raises(InputError):
+            verify(path)
+    for content in (
+        b"",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"kind":"dp-explorer release","format":9}',
+    ):
+        (folder / MANIFEST).write_bytes(content)
+        with pytest.raises(InputError) as refused:
+            verify(folder)
+        assert "\n" not in str(refused.value)
+    with (folder / "map.png").open("r+b") as file:
+        file.truncate(3 * 10**9)  # a file with a hole: no disk holds it
+    with pytest.raises(InputError, match="2 GB"):
+        verify(folder)
+
+
+def test_the_manifest_is_plain_json(whole) -> None:
+    said = json.loads((whole / MANIFEST).read_bytes())
+    assert list(said["files"]) == list(FILES)
+    assert said["about"]["curator"] == "City of Amber"
+    # No hash of counts goes out, and no token that was made from one.
+    assert set(said["booking"]) == {
+        "population",
+        "time",
+        "mechanism",
+        "units",
+        "row",
+        "spent_before",
+    }

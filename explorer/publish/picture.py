@@ -28,8 +28,8 @@ def caption(published: Published) -> list[str]:
     noise = float(np.median(release.sd))
     return [
         f"{about.title}. {about.curator}, {published.booking.date}",
-        f"{_KIND} by {release.mechanism}, epsilon {release.epsilon:g} per {unit}; noise of an "
-        f"area's count typically {noise:,.1f} (standard deviation)",
+        f"{_KIND} by {release.mechanism}, epsilon {release.epsilon:g} per {unit}",
+        f"Noise of an area's count typically {noise:,.1f} (standard deviation)",
     ]
 
 

@@ -52,6 +52,7 @@ table {{ border-collapse: collapse; width: 100%; font-size: 14px; margin: 6px 0 
 td, th {{ text-align: left; padding: 3px 8px 3px 0; border-bottom: 1px solid #d5dae0;
   vertical-align: top; overflow-wrap: anywhere }}
 td.number, th.number {{ text-align: right; white-space: nowrap; overflow-wrap: normal }}
+td:first-child, th:first-child {{ min-width: 9.5em; overflow-wrap: normal }}
 .quiet {{ color: #4a5562 }} li {{ margin: 4px 0 }}
 @media print {{ body {{ font-size: 11px; print-color-adjust: exact;
   -webkit-print-color-adjust: exact }} main {{ max-width: none; padding: 0 }}
@@ -199,4 +200,6 @@ def _table(
         f"<tr>{''.join(cell('td', at, each) for at, each in enumerate(row))}</tr>" for row in rows
     )
     whole = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="scroll">{whole}</div>'
+    # What scrolls is reached by the keyboard, and has a name.
+    label = html.escape(safe_text(", ".join(titles)), quote=True)
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">{whole}</div>'

@@ -94,7 +94,7 @@ def signer(signature: Any, manifest: bytes) -> bytes | None:
 
 
 def _decoded(text: str) -> bytes:
-    """The bytes of a text in Base64; raises ValueError for one that is not written as it must be."""
+    """The bytes of a text in Base64; raises ValueError for one that is not as it is written."""
     content = base64.b64decode(text, validate=True)
     # The last letter may have bits that say nothing.
     if base64.b64encode(content).decode() != text:

@@ -46,6 +46,7 @@ EXACT = (
     "app.country",
     "app.federated",
     "app.classroom",
+    "app.publish",
     "app.main",
 )
 #: Modules that serve both: what they need of the exact rooms they import when a curator asks.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from explorer.app.explore.page import Explore
     from explorer.app.federated.page import Federated
     from explorer.app.learn.page import Learn
+    from explorer.app.publish.page import Publish
     from explorer.app.server import serve
     from explorer.app.trips.page import Trips
 
@@ -50,7 +51,17 @@ faults.write_briefly()
 # In a notebook Panel would ask the net for its scripts; the server never does.
 pn.config.inline = True
 
-__all__ = ["ClassResult", "Compare", "Country", "Explore", "Federated", "Learn", "Trips", "serve"]
+__all__ = [
+    "ClassResult",
+    "Compare",
+    "Country",
+    "Explore",
+    "Federated",
+    "Learn",
+    "Publish",
+    "Trips",
+    "serve",
+]
 
 
 def __getattr__(name: str) -> Any:

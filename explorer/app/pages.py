@@ -47,6 +47,7 @@ PAGES = (
     Page("country", "Country", "country", "explorer.app.country.page:Country"),
     Page("federated", "Federated", "federated", "explorer.app.federated.page:Federated"),
     Page("compare", "Compare", "compare", "explorer.app.compare.page:Compare"),
+    Page("publish", "Publish", "publish", "explorer.app.publish.page:Publish"),
     Page("learn", "Learn", "learn", "explorer.app.learn.page:Learn"),
     Page("classroom", "Class", "class", "explorer.app.classroom.page:ClassResult"),
 )

@@ -1,0 +1,1 @@
+"""The Publish page: a drawn release becomes a folder for others."""

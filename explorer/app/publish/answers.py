@@ -1,0 +1,61 @@
+"""The form for what a person says of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from explorer.app.kit import ui
+from explorer.publish.about import QUESTIONS
+
+_LONGEST = 2_000
+
+
+class AnswersForm:
+    """One field for each question; texts are short lines, choices are menus.
+
+    Parameters
+    ----------
+    refused : shows a sentence
+    """
+
+    def __init__(self, refused: Callable[[str], None]) -> None:
+        wide: dict[str, Any] = {
+            "sizing_mode": "stretch_width",
+            "size": "small",
+            "margin": (6, 12, 6, 0),
+            "styles": {"flex": "1 1 300px"},
+        }
+        self.fields: dict[str, Any] = {}
+        for each in QUESTIONS:
+            if each.among:
+                # Nothing is chosen for anybody.
+                options = {"": "", **{choice: choice for choice in each.among}}
+                field: Any = ui.Select(label=each.label, options=options, value="", **wide)
+            else:
+                field = ui.TextInput(
+                    label=each.label,
+                    placeholder=each.asks[:1].upper() + each.asks[1:],
+                    max_length=_LONGEST,
+                    **wide,
+                )
+            field.refused = refused
+            self.fields[each.name] = field
+        self.view = ui.wrapping(*self.fields.values())
+
+    def show(self, said: Mapping[str, Any]) -> None:
+        """Show what was said before; what was not is empty."""
+        for name, field in self.fields.items():
+            value = str(said.get(name) or "")
+            among = getattr(field, "options", None)
+            field.value = value if among is None or value in among.values() else ""
+
+    def said(self) -> dict[str, str]:
+        """What stands in the form; what is empty is not among it."""
+        found = {}
+        for name, field in self.fields.items():
+            # The letters of a text arrive one by one; `value` waits for the field to be left.
+            value = getattr(field, "value_input", "") or field.value or ""
+            if str(value).strip():
+                found[name] = str(value)
+        return found

@@ -1,0 +1,89 @@
+"""From a drawn release and what a person says of it to a folder, checked and packed."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import InputError
+from explorer.mechanisms import all_mechanisms
+from explorer.privacy.drawn import Drawn, DrawnReleases
+from explorer.privacy.ledger import Ledger
+from explorer.privacy.receipts import receipts
+from explorer.publish.about import About, KeptAnswers
+from explorer.publish.checks import checked
+from explorer.publish.directory import write_directory
+from explorer.publish.manifest import size_and_sum
+from explorer.publish.names import RELEASE
+from explorer.publish.published import Booking, Method, Published
+from explorer.publish.registry import slug
+from explorer.publish.signing import PublisherKey, fingerprint
+from explorer.publish.verdict import Verdict
+from explorer.releases.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class Folder:
+    """A folder that is made.
+
+    Attributes
+    ----------
+    drawn : the release that it is of
+    name : of the folder
+    content : of the archive that holds it
+    verdict : what `verify` finds of it
+    signed_by : the fingerprint of the key, "" without one
+    sha256 : of its release
+    """
+
+    drawn: Drawn
+    name: str
+    content: bytes
+    verdict: Verdict
+    signed_by: str
+    sha256: str
+
+
+def make(ledger: Ledger, drawn: Drawn, said: Mapping[str, Any], signed: bool) -> Folder:
+    """Make the folder of a drawn release, beside the page: it takes seconds.
+
+    Raises
+    ------
+    InputError
+        For answers that are missing, a release that cannot be published or is not there any more,
+        and where there is no room.
+    """
+    about = About.of(said)
+    kept = DrawnReleases(ledger.path)
+    receipt = next((each for each in receipts(ledger) if each.token == drawn.token), None)
+    if receipt is None or not kept.known(drawn.token):
+        raise InputError("This release is not kept any more: it was saved before, or given up.")
+    booking = Booking.of(receipt)
+    release = Release.load(kept.path(drawn.token))
+    kind = all_mechanisms().get(release.mechanism)
+    if kind is None:
+        raise InputError(f"{drawn.title} is by no mechanism of maps: save it as a file.")
+    published = Published(release, about, booking, Method.of(kind))
+    KeptAnswers(ledger.path).keep(drawn.population, about.facts())
+    key = PublisherKey(ledger.path.with_name("publisher.key")) if signed else None
+    with tempfile.TemporaryDirectory(prefix="explorer-") as place:
+        folder = Path(place) / slug(published)
+        write_directory(published, folder, key)
+        verdict = checked(folder)
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(folder.iterdir()):
+                archive.write(path, f"{folder.name}/{path.name}")
+        return Folder(
+            drawn,
+            folder.name,
+            content.getvalue(),
+            verdict,
+            "" if key is None else fingerprint(key.public),
+            size_and_sum(folder / RELEASE)["sha256"],
+        )

@@ -1,0 +1,43 @@
+"""The ledger on the page: what was spent on whom, for which file, and what is left."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from explorer.views.markup import safe_text
+
+
+def as_html(found: Sequence[dict[str, Any]]) -> str:
+    """A statement of the ledger as a table, the newest booking of each population first."""
+    if not found:
+        return '<p class="quiet">Nothing has been booked.</p>'
+    rows = []
+    for each in found:
+        left = "no cap is set" if each["left"] is None else f"{each['left']:.12g} left"
+        rows.append(
+            f'<tr><th scope="rowgroup" colspan="5">{_text(each["population"])}: epsilon '
+            f"{each['spent']:.12g} spent, {left}</th></tr>"
+        )
+        for row in each["bookings"][::-1]:
+            cells = (
+                row["time"][:16].replace("T", " "),
+                row["mechanism"],
+                f"{row['epsilon']:.12g}",
+                row["state"],
+                f"{row['file']} {row['sha256'][:12]}".strip(),
+            )
+            rows.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
+    titles = ("time (UTC)", "mechanism", "epsilon", "state", "file and checksum")
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    return (
+        '<div class="prose" style="overflow:auto;max-width:none;white-space:nowrap;'
+        'overflow-wrap:normal" tabindex="0" role="region" '
+        f'aria-label="Ledger"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
+        "</table></div>"
+    )
+
+
+def _text(text: Any) -> str:
+    return html.escape(safe_text(text, 120))

@@ -232,15 +232,12 @@ def _about(arguments: argparse.Namespace, ledger: Payment) -> About:
 
 
 def _boxes(arguments: argparse.Namespace, matrix: Any) -> Boxes | None:
-    from explorer.grid.range_queries import RangeQueries
     from explorer.publish.published import Boxes
     from explorer.queries.range_files import read_ranges
 
     if arguments.boxes is None:
         return None
-    found = read_ranges(arguments.boxes, matrix.grid)
-    names = [name or f"Q{number}" for number, name in enumerate(found.names, 1)]
-    return Boxes(RangeQueries(found.boxes, found.shapes), names)
+    return Boxes.of_file(read_ranges(arguments.boxes, matrix.grid))
 
 
 def _key_path(arguments: argparse.Namespace) -> Path:

@@ -20,7 +20,8 @@ from explorer.grid import gdal
 from explorer.publish import geotiff, geotiff_reading
 from explorer.publish.leaves import Leaves
 from explorer.publish.names import DENSITY, GEOJSON, PACKAGE, PICTURE, RELEASE, REPORT, TABLE
-from explorer.publish.report import POLICY
+from explorer.publish.published import Published
+from explorer.publish.report import POLICY, report
 from explorer.publish.tables import COUNTS, EDGES, LAYER
 from explorer.releases.release import Release
 
@@ -39,6 +40,7 @@ _ELSEWHERE = re.compile(
     rb"|\b(src|href|action)\s*=\s*(?![\"']data:image/)",
     re.IGNORECASE,
 )
+_IMAGES = re.compile(rb"data:image/png;base64,[A-Za-z0-9+/=]*")
 _STYLES = re.compile(rb"@import|url\(", re.IGNORECASE)
 
 
@@ -46,8 +48,12 @@ class Differs(ValueError):
     """Raised where a format says something else than the release, with what."""
 
 
-def disagreements(folder: Path, release: Release, leaves: Leaves) -> dict[str, str]:
-    """What each file says otherwise than the release, "" where it agrees, by the file's name."""
+def disagreements(folder: Path, published: Published, *, same_words: bool) -> dict[str, str]:
+    """What each file says otherwise than the release, "" where it agrees, by the file's name.
+
+    ``same_words`` says whether this version has written it, so that texts are alike, too.
+    """
+    release, leaves = published.release, published.leaves
     looks: Mapping[str, Callable[[], None]] = {
         RELEASE: lambda: _parquet(folder / RELEASE, leaves),
         PACKAGE: lambda: _package(folder / PACKAGE, leaves),
@@ -55,7 +61,7 @@ def disagreements(folder: Path, release: Release, leaves: Leaves) -> dict[str, s
         TABLE: lambda: _table(folder / TABLE, leaves),
         DENSITY: lambda: _density(folder / DENSITY, release),
         PICTURE: lambda: _picture(folder / PICTURE),
-        REPORT: lambda: _report(folder / REPORT),
+        REPORT: lambda: _report(folder / REPORT, published if same_words else None),
     }
     return {name: _found(look) for name, look in looks.items()}
 
@@ -114,7 +120,9 @@ def _package(path: Path, leaves: Leaves) -> None:
     gdal.check_driver(about)
     if about["features"] != len(leaves) or len(pyogrio.list_layers(source)) != 1:
         raise Differs(f"it has {about['features']:,} leaves, the release {len(leaves):,}")
-    frame = pyogrio.read_dataframe(source, layer=LAYER)
+    # Only what is asked for: a stranger's table may have a thousand columns.
+    wanted = [name for name in ("leaf", *leaves.columns) if name in about["fields"]]
+    frame = pyogrio.read_dataframe(source, layer=LAYER, columns=wanted)
     _columns(frame, leaves, 0)
     _rectangles(frame.geometry.to_numpy(), leaves.boxes)
     _same_crs(frame.crs, leaves)
@@ -196,10 +204,15 @@ def _picture(path: Path) -> None:
             raise Differs("it is no PNG")
 
 
-def _report(path: Path) -> None:
+def _report(path: Path, published: Published | None) -> None:
     content = path.read_bytes()
     policy = POLICY.replace("'", "&#x27;").encode()
     loads = any(_ELSEWHERE.search(tag) for tag in _TAGS.findall(content))
     loads = loads or any(map(_STYLES.search, re.findall(rb"<style.*?</style", content, re.DOTALL)))
     if policy not in content[:1000] or loads:
         raise Differs("it could run a script, or load something from elsewhere")
+    if published is not None:
+        # Pictures are packed as the library of the day packs them.
+        again, found = (_IMAGES.sub(b"", text) for text in (report(published).encode(), content))
+        if again != found:
+            raise Differs("it says something else than the release")

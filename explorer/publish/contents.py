@@ -18,7 +18,7 @@ from explorer.publish.about import About
 from explorer.publish.agreement import disagreements
 from explorer.publish.manifest import as_bytes, manifest_of
 from explorer.publish.names import REGISTRY, RELEASE
-from explorer.publish.published import Booking, Method, Published
+from explorer.publish.published import Booking, Boxes, Method, Published
 from explorer.publish.verdict import Check
 from explorer.releases.release import Release
 from explorer.releases.units import to_epsilon
@@ -59,6 +59,7 @@ def contents(folder: Path, manifest: dict[str, Any]) -> list[Check]:
             About.of(manifest["about"]),
             Booking(**manifest["booking"]),
             Method(**{n: str(manifest["method"][n]) for n in ("title", "summary", "paper")}),
+            Boxes.of(manifest["boxes"]),
         )
         again = json.loads(as_bytes(manifest_of(published, folder)))
     except (InputError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -66,7 +67,8 @@ def contents(folder: Path, manifest: dict[str, Any]) -> list[Check]:
         return [*checks, Check("facts", False, f"The manifest does not fit the release: {said}")]
     checks.append(_facts(manifest, again))
     checks.append(_registry(folder, manifest, published))
-    for name, said in disagreements(folder, release, published.leaves).items():
+    same_words = manifest["software"] == again["software"]
+    for name, said in disagreements(folder, published, same_words=same_words).items():
         checks.append(Check(f"{name}: contents", not said, said and f"{name}: {said}."))
     return checks
 

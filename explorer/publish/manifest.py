@@ -78,6 +78,7 @@ def manifest_of(published: Published, folder: Path) -> dict[str, Any]:
         "booking": published.booking.facts(),
         "about": about.facts(),
         "method": vars(published.method),
+        "boxes": [] if published.boxes is None else published.boxes.facts(),
         "citation": citation(published),
         "software": versions(release.version),
         "files": {

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.range_queries import RangeQueries
 from explorer.publish.about import About
 from explorer.publish.leaves import Leaves, leaves_of
+from explorer.queries.range_files import RangeFile
 from explorer.releases.release import Release
 from explorer.releases.units import to_epsilon
 
@@ -117,6 +119,38 @@ class Boxes:
                 f"A report has {MOST_BOXES} boxes at most, and these are {len(self.names):,}: "
                 "publish with those that matter, the release answers any other."
             )
+
+    @classmethod
+    def of_file(cls, found: RangeFile) -> Boxes:
+        """What a person's file asks; rows without a name get a number."""
+        names = [name or f"Q{number}" for number, name in enumerate(found.names, 1)]
+        return cls(RangeQueries(found.boxes, found.shapes), names)
+
+    @classmethod
+    def of(cls, said: Sequence[Mapping[str, Any]]) -> Boxes | None:
+        """From what `facts` gave; raises ValueError, KeyError or TypeError for anything else."""
+        if not said:
+            return None
+        boxes = np.array([each["box"] for each in said], dtype=np.float64).reshape(-1, 4)
+        try:
+            shapes = [
+                None if each["wkb"] is None else shapely.from_wkb(each["wkb"]) for each in said
+            ]
+        except shapely.errors.ShapelyError as error:
+            raise ValueError("a shape is damaged") from error
+        return cls(RangeQueries(boxes, shapes), [str(each["name"]) for each in said])
+
+    def facts(self) -> list[dict[str, Any]]:
+        """As JSON can hold it."""
+        asked = zip(self.names, self.asked.boxes.tolist(), self.asked.shapes, strict=True)
+        return [
+            {
+                "name": str(name),
+                "box": box,
+                "wkb": None if shape is None else shapely.to_wkb(shape, hex=True),
+            }
+            for name, box, shape in asked
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer import FrequencyMatrix, Grid, TripMatrix
-from explorer.app import ClassResult, Compare, Explore, Learn, Trips
+from explorer.app import ClassResult, Compare, Explore, Learn, Publish, Trips
 from explorer.app.kit.words import FOLDER, words
 from explorer.teaching.classrooms import ClassRooms
 from tests.app import press
@@ -69,6 +69,7 @@ def opened() -> dict[str, Any]:
     teacher.view.ask()
     pupil.join(teacher.view.room.code)
     pupil.view.draw()
+    found["publish"] = Publish()
     found |= {"entrance": ClassResult("madeup", rooms=rooms), "teacher": teacher, "pupil": pupil}
     return found
 

@@ -20,6 +20,7 @@ PAGES = {
     "country": ".tabulator-row",
     "federated": ".tabulator-row",
     "compare": ".tabulator-row",
+    "publish": "h2:has-text('Ledger')",
     "learn": "h2.lesson",
     "class": "button:has-text('Create a class')",
 }

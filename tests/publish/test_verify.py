@@ -232,6 +232,8 @@ def test_a_booking_of_another_price_is_found(folder) -> None:
         lambda said: said.update(more="than there is"),
         lambda said: said["about"].update(tuned="perhaps"),
         lambda said: said["booking"].update(row="ab"),
+        lambda said: said["boxes"][0].update(box=[1, 2]),
+        lambda said: said["boxes"][0].update(wkb="00"),
         lambda said: said.pop("booking"),
     ],
 )
@@ -338,6 +340,8 @@ OTHERWISE = {
         put("report.html", lambda text: text.replace("</main>", '<img src="//a.b/c"></main>')),
         put("report.html", lambda text: text.replace("default-src", "x-src")),
         put("report.html", lambda text: text.replace("<main>", '<main onload="a()">')),
+        put("report.html", lambda text: text.replace("2.72 times", "1.72 times")),
+        put("report.html", lambda text: text.replace("Harbour", "Airport")),
     ],
     "map.png": [put("map.png", lambda _: "GIF89a")],
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from explorer.publish.checks import checked
 from explorer.publish.directory import write_directory
 from explorer.publish.manifest import size_and_sum
 from explorer.publish.names import RELEASE
-from explorer.publish.published import Booking, Method, Published
+from explorer.publish.published import Booking, Boxes, Method, Published
 from explorer.publish.registry import slug
 from explorer.publish.signing import PublisherKey, fingerprint
 from explorer.publish.verdict import Verdict
+from explorer.queries.foreign import foreign_ranges
 from explorer.releases.release import Release
 
 
@@ -49,7 +50,25 @@ class Folder:
     sha256: str
 
 
-def make(ledger: Ledger, drawn: Drawn, said: Mapping[str, Any], signed: bool) -> Folder:
+def read_boxes(drawn: Drawn, content: bytes, name: str, given_up: Callable[[], bool]) -> Boxes:
+    """Boxes and polygons that a visitor sends, read apart, for the map of a drawn release.
+
+    Raises
+    ------
+    InputError
+        For a file that holds none, more than a report takes, and a release that is no map.
+    """
+    grid = Release.load(DrawnReleases(Ledger().path).path(drawn.token)).grid
+    return Boxes.of_file(foreign_ranges(content, grid, name, given_up=given_up))
+
+
+def make(
+    ledger: Ledger,
+    drawn: Drawn,
+    said: Mapping[str, Any],
+    signed: bool,
+    boxes: Boxes | None = None,
+) -> Folder:
     """Make the folder of a drawn release, beside the page: it takes seconds.
 
     Raises
@@ -68,7 +87,7 @@ def make(ledger: Ledger, drawn: Drawn, said: Mapping[str, Any], signed: bool) ->
     kind = all_mechanisms().get(release.mechanism)
     if kind is None:
         raise InputError(f"{drawn.title} is by no mechanism of maps: save it as a file.")
-    published = Published(release, about, booking, Method.of(kind))
+    published = Published(release, about, booking, Method.of(kind), boxes)
     KeptAnswers(ledger.path).keep(drawn.population, about.facts())
     key = PublisherKey(ledger.path.with_name("publisher.key")) if signed else None
     with tempfile.TemporaryDirectory(prefix="explorer-") as place:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -16,14 +16,17 @@ from explorer.app.kit.page import AppPage
 from explorer.app.kit.prose import column, pane
 from explorer.app.kit.words import words
 from explorer.app.publish.answers import AnswersForm
-from explorer.app.publish.making import Folder, make
+from explorer.app.publish.making import Folder, make, read_boxes
 from explorer.app.publish.statement import as_html
 from explorer.app.work.background import Background
+from explorer.app.work.foreign import Foreign
 from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.receipts import statement
 from explorer.publish.about import KeptAnswers
+from explorer.publish.published import Boxes
+from explorer.queries.range_files import MOST_BYTES, SUFFIXES
 from explorer.views.markup import safe_text
 
 NO_COUNTS = "This screen holds no exact counts"
@@ -52,6 +55,7 @@ class Publish(AppPage):
         text = words("publish")
         self._first = city
         self._made: Folder | None = None
+        self._boxes: Boxes | None = None
         self._background = Background(self.message)
         self.release = ui.Select(
             label="Drawn release", options={}, size="small", width=420, margin=(4, 0)
@@ -60,9 +64,23 @@ class Publish(AppPage):
         self.release.param.watch(lambda _event: self._chosen(), "value")
         self._none = pane(f'<p role="status">{html.escape(text["None"])}</p>')
         self.answers = AnswersForm(self.message.refuse)
-        self.signed = ui.Switch(label="Sign with this machine's key", value=True, margin=(8, 0))
+        self.signed = ui.Switch(
+            label="Signature with this machine's key", value=True, margin=(8, 0)
+        )
         self.signed.refused = self.message.refuse
         self.make_button = button("Make the folder, nothing more is spent", self.make, strong=True)
+        self.file = ui.Upload(
+            MOST_BYTES,
+            label="Choose a file of boxes",
+            accept=",".join(SUFFIXES),
+            uploaded_label="{filename} received",
+            variant="outlined",
+            size="small",
+            margin=(4, 0),
+        )
+        self.file.refused = self.message.refuse
+        self.file.param.watch(lambda _event: self._received(), "value")
+        self._asked = pane('<div role="status"></div>')
         self._result = pane('<div role="status"></div>')
         self.save = ui.FileDownload(
             label="Save the folder",
@@ -78,6 +96,9 @@ class Publish(AppPage):
         self._form = column(
             pane(f"<h2>What you say of it</h2><p>{html.escape(text['Answers'])}</p>", margin=_HEAD),
             self.answers.view,
+            pane(f"<h2>Boxes</h2><p>{html.escape(text['Boxes'])}</p>", margin=_HEAD),
+            self.file,
+            self._asked,
             pane(f"<h2>Signature</h2><p>{html.escape(text['Signature'])}</p>", margin=_HEAD),
             self.signed,
             self.make_button,
@@ -136,9 +157,9 @@ class Publish(AppPage):
             self.message.refuse("Choose a release first: one that was drawn and not saved.")
             return
         self._forget()
-        said, signed = self.answers.said(), bool(self.signed.value)
+        said, signed, boxes = self.answers.said(), bool(self.signed.value), self._boxes
         self._background.run(
-            lambda: make(Ledger(), drawn, said, signed), self._done, "Making the folder …"
+            lambda: make(Ledger(), drawn, said, signed, boxes), self._done, "Making the folder …"
         )
 
     def _done(self, folder: Folder) -> None:
@@ -163,9 +184,31 @@ class Publish(AppPage):
         put(self._ledger, as_html(statement(ledger)))
         return io.BytesIO(folder.content)
 
-    def _chosen(self) -> None:
-        """Another release: what was said of its population before."""
+    def _received(self) -> None:
+        """A file of boxes has come: it is read for the chosen release, in a process of its own."""
+        drawn = self._waiting.get(str(self.release.value))
+        content, name = self.file.value, str(self.file.filename or "")
+        if drawn is None or not content:
+            return
         self._forget()
+
+        def read(given_up: Callable[[], bool]) -> Boxes:
+            return read_boxes(drawn, bytes(content), name, given_up)
+
+        self._background.run(Foreign(read), self._answered, "Reading the boxes …")
+
+    def _answered(self, boxes: Boxes) -> None:
+        self._boxes = boxes
+        number = len(boxes.names)
+        what = "1 box is" if number == 1 else f"{number:,} boxes are"
+        said = f"{what} answered in the report."
+        put(self._asked, f'<div role="status"><p>{html.escape(said)}</p></div>')
+
+    def _chosen(self) -> None:
+        """Another release: what was said of its population before, and no boxes yet."""
+        self._forget()
+        self._boxes = None
+        put(self._asked, '<div role="status"></div>')
         drawn = self._waiting.get(str(self.release.value))
         if drawn is None:
             return

@@ -13,7 +13,7 @@ import pytest
 from panel.models.esm import ReactComponent
 
 from explorer import FrequencyMatrix
-from explorer.app import ClassResult, Compare, Explore, Learn
+from explorer.app import ClassResult, Compare, Explore, Learn, Publish
 from explorer.app.kit import ui
 from explorer.app.kit.notebook_output import _POSTER, SAVED, _in_html, take_scripts
 from explorer.app.kit.page import AppPage
@@ -94,6 +94,7 @@ MADE: dict[str, Callable[[], AppPage]] = {
     "federated": people.new_page,
     "compare": lambda: Compare(counts()),
     "learn": lambda: Learn(counts()),
+    "publish": Publish,
     "classroom": lambda: ClassResult("madeup"),
 }
 

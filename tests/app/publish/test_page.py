@@ -160,11 +160,37 @@ def test_what_cannot_be_published_is_refused(population: str, grid: Grid, said: 
     assert not press.find(page, "Save the folder").visible
 
 
+def test_boxes_of_ones_own_stand_in_the_report(tmp_path: Path) -> None:
+    drawn()
+    page = Publish()
+    filled(page)
+    file = press.find(page, "Choose a file of boxes")
+    content = b"name,x0,y0,x1,y1\nOld <b>town,-3000,-3000,2000,1000\n"
+    file.param.update(filename="mine.csv", value=content)
+    assert "1 box is answered in the report." in press.text(page)
+    press.press(page, MAKE)
+    folder = unpacked(page, tmp_path / "out")
+    text = (folder / "report.html").read_text()
+    assert "Old ‹b›town" in text
+    value = Release.load(folder / "release.parquet").answer([[-3000, -3000, 2000, 1000]]).value[0]
+    assert f"{value:,.0f}" in text
+    assert checked(folder).holds
+
+
+def test_a_file_that_holds_no_boxes_is_refused() -> None:
+    drawn()
+    page = Publish()
+    file = press.find(page, "Choose a file of boxes")
+    file.param.update(filename="mine.csv", value=b"a,b\n1,2\n")
+    assert page.message.sentence
+    assert "answered in the report" not in press.text(page)
+
+
 def test_unsigned_is_a_choice(tmp_path: Path) -> None:
     drawn()
     page = Publish()
     filled(page)
-    press.put(page, "Sign with this machine's key", False)
+    press.put(page, "Signature with this machine's key", False)
     press.press(page, MAKE)
     assert "It is unsigned." in press.text(page)
     assert not (unpacked(page, tmp_path / "out") / SIGNATURE).exists()

@@ -213,6 +213,7 @@ WALL = {
     "explorer/privacy/ledger_file.py",
     "explorer/privacy/drawn.py",
     "explorer/app/curator/waiting_releases.py",
+    "explorer/app/publish/page.py",
 }
 
 

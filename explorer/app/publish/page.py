@@ -62,7 +62,11 @@ class Publish(AppPage):
         )
         self.release.refused = self.message.refuse
         self.release.param.watch(lambda _event: self._chosen(), "value")
-        self._none = pane(f'<p role="status">{html.escape(text["None"])}</p>')
+        # Words are ours; where there is Explore, its name in them leads there.
+        explore = next((each.address for each in links if each.key == "explore"), "")
+        there = f'<a href="./{html.escape(explore, quote=True)}">Explore</a>'
+        said = text["None"].replace("Explore", there if explore else "Explore")
+        self._none = pane(f'<div class="prose"><p role="status">{said}</p></div>')
         self.answers = AnswersForm(self.message.refuse)
         self.signed = ui.Switch(
             label="Signature with this machine's key", value=True, margin=(8, 0)

@@ -12,6 +12,7 @@ import pytest
 
 from explorer import HTF, FrequencyMatrix, Grid, Ledger, Release
 from explorer.app import Publish
+from explorer.app.kit.navigation import Link
 from explorer.app.publish.statement import as_html
 from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.once import draw, token_of
@@ -72,6 +73,12 @@ def test_without_a_drawn_release_the_page_says_where_one_is_drawn() -> None:
     assert not press.find(page, "Drawn release").visible
     page.make()  # a client may press what is not shown
     assert "Choose a release first" in page.message.sentence
+
+
+def test_the_empty_page_leads_to_explore_where_there_is_one() -> None:
+    assert "<a " not in press.markup(Publish())
+    links = [Link("explore", "Explore", "explore"), Link("publish", "Publish", "publish")]
+    assert '<a href="./explore">Explore</a>' in press.markup(Publish(links=links))
 
 
 def test_a_drawn_release_becomes_a_folder_that_holds(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_teacher_and_a_participant_see_the_class_and_nothing_else(
     # The teacher's reload comes back, a participant's way to the truth does not exist.
     teacher.reload()
     expect(teacher.locator(".code")).to_have_text(code)
-    for path in ("explore", "trips", "country", "federated", "compare", "learn"):
+    for path in ("explore", "trips", "country", "federated", "compare", "publish", "learn"):
         answer = pupil.request.get(f"{server.url}/{path}")
         assert answer.status == 403
         assert "class page alone" in answer.text()

@@ -305,7 +305,8 @@ def test_a_process_that_is_killed_loses_budget_at_most(
         Path("kept.parquet").write_bytes(before)
         drawn, shown = Release.load("kept.parquet"), Release.load("out/release.parquet")
         assert np.array_equal(drawn.counts, shown.counts)
-    assert checked(Path("out").absolute()).holds
+    if left == "kept":
+        assert checked(Path("out").absolute()).holds
     assert [row["state"] for row in rows()][-1] == "saved"
     # What was begun beside it has a name that nobody takes for a release.
     seen = [each.name for each in Path().iterdir() if each.is_dir() and each.name[0] != "."]

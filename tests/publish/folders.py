@@ -25,7 +25,7 @@ from explorer.publish.signing import PublisherKey
 from explorer.releases.release import Release
 from explorer.testing import towns
 
-GRID = Grid.around(-30, 40, "20km", shape=(48, 40))
+GRID = Grid.around(-30, 40, "20km", shape=(32, 24))
 ABOUT = About(
     title="Rides of Amber",
     curator="City of Amber",

@@ -146,7 +146,7 @@ def _publish(
         )
     with saved_first(ledger):
         release = _drawn(arguments, made, matrix, ledger)
-        receipt = next(r for r in receipts(ledger, matrix.key) if r.token == ledger.token)
+        (receipt,) = receipts(ledger, [str(ledger.token)])
         published = Published(release, about, Booking.of(receipt), Method.of(type(made)), boxes)
         write_directory(published, folder, signing)
         DrawnReleases(ledger.path).saved(
@@ -195,7 +195,7 @@ def _drawn(arguments: argparse.Namespace, made: Any, matrix: Any, ledger: Paymen
 def _finished_before(folder: Path, ledger: Payment) -> bool:
     """Whether a folder is that of a draw that is noted as unfinished; it is noted and said then."""
     from explorer.privacy.drawn import DrawnReleases
-    from explorer.privacy.receipts import receipts
+    from explorer.privacy.receipts import receipt_of_row
     from explorer.publish.directory import booking_in
     from explorer.publish.manifest import size_and_sum
     from explorer.publish.names import RELEASE
@@ -203,17 +203,16 @@ def _finished_before(folder: Path, ledger: Payment) -> bool:
     booking: Booking | None = booking_in(folder)
     if booking is None:
         return False
-    drawn = DrawnReleases(ledger.path)
-    for receipt in receipts(ledger):
-        noted = drawn.note(receipt.token)
-        if receipt.chain == booking.row and noted is not None and not noted.saved:
-            drawn.saved(receipt.token, folder.name, size_and_sum(folder / RELEASE)["sha256"])
-            print(
-                f"{folder} was published on {receipt.time[:10]}, whole; that was noted now, and "
-                "nothing was drawn."
-            )
-            return True
-    return False
+    drawn, receipt = DrawnReleases(ledger.path), receipt_of_row(ledger, booking.row)
+    noted = None if receipt is None else drawn.note(receipt.token)
+    if receipt is None or noted is None or noted.saved:
+        return False
+    drawn.saved(receipt.token, folder.name, size_and_sum(folder / RELEASE)["sha256"])
+    print(
+        f"{folder} was published on {receipt.time[:10]}, whole; that was noted now, and nothing "
+        "was drawn."
+    )
+    return True
 
 
 def _about(arguments: argparse.Namespace, ledger: Payment) -> About:

@@ -61,12 +61,10 @@ def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
         For a ledger that cannot be used.
     """
     drawn, found = DrawnReleases(ledger.path), []
-    booked = {each.token: each for each in receipts(ledger, matrix.key)}
-    for number in (0, *numbers(ledger, matrix.key)):
-        token = _token(ledger, matrix, made, number)
-        if token not in booked:
-            continue
-        receipt = booked[token]
+    before = (0, *numbers(ledger, matrix.key))
+    tokens = {_token(ledger, matrix, made, number) for number in before}
+    for receipt in receipts(ledger, tokens):
+        token = receipt.token
         noted = drawn.note(token)
         if noted is None:
             found.append(Unfinished(receipt, None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,13 +36,13 @@ class Receipt:
     spent_before: int
 
 
-def receipts(ledger: Ledger, key: str | None = None) -> list[Receipt]:
-    """The receipts of all draws with a token that still cost something, in their order.
+def receipts(ledger: Ledger, tokens: Collection[str]) -> list[Receipt]:
+    """The receipts of draws with these tokens that still cost something, in their order.
 
     Parameters
     ----------
     ledger : whose file is read
-    key : of one data set, with all of its population; by default of all
+    tokens : of draws
 
     Raises
     ------
@@ -54,14 +55,26 @@ def receipts(ledger: Ledger, key: str | None = None) -> list[Receipt]:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ledger = Ledger(f"{folder}/ledger.sqlite3", population="riders", token="0" * 32)
     ...     _ = ledger.book("a key", 10**11, "htf")
-    ...     [receipt] = receipts(ledger)
+    ...     [receipt] = receipts(ledger, ["0" * 32])
     ...     print(receipt.population, receipt.units, receipt.spent_before, len(receipt.chain))
     riders 100000000000 0 64
     """
     with opened(ledger.path) as book:
-        rows = book.rows if key is None else together(book.rows, ledger.population or own(key), key)
-        costs = [row for row, units in lowered(rows) if units > 0 and row.token]
-        return [_receipt(book, row) for row in costs]
+        found = [row for row, units in lowered(book.rows) if units > 0 and row.token in tokens]
+        return [_receipt(book, row) for row in found]
+
+
+def receipt_of_row(ledger: Ledger, chain: str) -> Receipt | None:
+    """The receipt of the row with a hash, such as the manifest of a folder names; None for none.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be used.
+    """
+    with opened(ledger.path) as book:
+        found = [row for row in book.rows if book.chain[row.number] == chain and row.token]
+        return _receipt(book, found[0]) if found else None
 
 
 def numbers(ledger: Ledger, key: str) -> list[int]:
@@ -89,10 +102,8 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
     drawn = DrawnReleases(ledger.path)
     with opened(ledger.path) as book:
         rows = lowered(book.rows)
-        spent = {
-            row.population: sum_of(together(book.rows, row.population, row.dataset))
-            for row, _ in rows
-        }
+        known = {row.population: row.dataset for row, _ in rows}
+        spent = {name: sum_of(together(book.rows, name, key)) for name, key in known.items()}
     found = []
     for population, units in spent.items():
         cap = ledger.cap_units

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import zlib
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from explorer.errors import InputError
+from explorer.grid.apart.limits import SUPPORTED, Limits
 from explorer.mechanisms import mechanism
 from explorer.points.matrix import FrequencyMatrix
-from explorer.publish import contents
+from explorer.publish import contents, geotiff_reading, verifying
 from explorer.publish.checks import checked, unchanged
 from explorer.publish.directory import write_directory
 from explorer.publish.geotiff import write as write_picture
@@ -388,6 +392,64 @@ def test_what_cannot_be_read_is_one_sentence(folder, tmp_path) -> None:
         file.truncate(3 * 10**9)  # a file with a hole: no disk holds it
     with pytest.raises(InputError, match="2 GB"):
         verify(folder)
+
+
+def with_a_view(path: Path) -> None:
+    """A package whose layer is computed when it is read, without end."""
+    with closing(sqlite3.connect(path)) as package:
+        for name in ("rtree_leaves_geom_insert", "rtree_leaves_geom_delete"):
+            package.execute(f"DROP TRIGGER IF EXISTS {name}")
+        package.execute("CREATE VIEW more AS SELECT * FROM leaves")
+        package.commit()
+
+
+def with_a_long_line(path: Path) -> None:
+    first, _, rest = path.read_text().partition('"id":0')
+    path.write_text(f'{first}"id":0,"x":"{"x" * 300_000}"{rest}')
+
+
+def of_another_kind(path: Path) -> None:
+    path.write_bytes(b"II*\0\x08\0\0\0" + b"\xff" * 5000)
+
+
+def with_a_bomb(path: Path) -> None:
+    """A tile that unpacks to more than a tile."""
+    content = path.read_bytes()
+    bomb = zlib.compress(bytes(10**8), 9)
+    at = len(content)
+    directory = geotiff_reading.read(path)
+    old = directory.places[0][0]
+    # The place of the only tile stands in its directory as it is.
+    place = content.index(old.to_bytes(4, "little"))
+    length = content.index((at - old).to_bytes(4, "little"))
+    changed = bytearray(content)
+    changed[place : place + 4] = at.to_bytes(4, "little")
+    changed[length : length + 4] = len(bomb).to_bytes(4, "little")
+    path.write_bytes(bytes(changed) + bomb)
+
+
+@pytest.mark.parametrize(
+    ("name", "harm"),
+    [
+        ("leaves.gpkg", with_a_view),
+        ("leaves.geojson", with_a_long_line),
+        ("density.tif", of_another_kind),
+        ("density.tif", with_a_bomb),
+    ],
+)
+def test_files_that_mean_harm_are_refused(name, harm, folder) -> None:
+    harm(folder / name)
+    made_good(folder)
+    assert wrong(folder) == [f"{name}: contents"]
+
+
+@pytest.mark.skipif(not SUPPORTED, reason="processes with limits are Linux's")
+def test_a_folder_is_read_in_a_process_of_its_own(whole, monkeypatch) -> None:
+    monkeypatch.setattr(Release, "load", lambda _: pytest.fail("it was read here"))
+    assert verify(whole).holds
+    monkeypatch.setattr(verifying, "LIMITS", Limits(memory=1_000_000))
+    with pytest.raises(InputError, match=r"GB of memory|could not be read"):
+        verify(whole)
 
 
 def test_the_manifest_is_plain_json(whole) -> None:

@@ -79,10 +79,10 @@ def make(
     """
     about = About.of(said)
     kept = DrawnReleases(ledger.path)
-    receipt = next((each for each in receipts(ledger) if each.token == drawn.token), None)
-    if receipt is None or not kept.known(drawn.token):
+    booked = receipts(ledger, [drawn.token])
+    if not booked or not kept.known(drawn.token):
         raise InputError("This release is not kept any more: it was saved before, or given up.")
-    booking = Booking.of(receipt)
+    booking = Booking.of(booked[0])
     release = Release.load(kept.path(drawn.token))
     kind = all_mechanisms().get(release.mechanism)
     if kind is None:

@@ -8,19 +8,22 @@ from typing import Any
 
 from explorer.views.markup import safe_text
 
+#: So many bookings of a population, and populations, stand on the page.
+MOST, MOST_POPULATIONS = 20, 50
+
 
 def as_html(found: Sequence[dict[str, Any]]) -> str:
     """A statement of the ledger as a table, the newest booking of each population first."""
     if not found:
         return '<p class="quiet">Nothing has been booked.</p>'
     rows = []
-    for each in found:
+    for each in found[-MOST_POPULATIONS:][::-1]:
         left = "no cap is set" if each["left"] is None else f"{each['left']:.12g} left"
         rows.append(
             f'<tr><th scope="rowgroup" colspan="5">{_text(each["population"])}: epsilon '
             f"{each['spent']:.12g} spent, {left}</th></tr>"
         )
-        for row in each["bookings"][::-1]:
+        for row in each["bookings"][-MOST:][::-1]:
             cells = (
                 row["time"][:16].replace("T", " "),
                 row["mechanism"],
@@ -29,13 +32,15 @@ def as_html(found: Sequence[dict[str, Any]]) -> str:
                 f"{row['file']} {row['sha256'][:12]}".strip(),
             )
             rows.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
+    more = len(found) > MOST_POPULATIONS or any(len(each["bookings"]) > MOST for each in found)
+    said = "<p>Older ones are said by dp-explorer ledger.</p>" if more else ""
     titles = ("time (UTC)", "mechanism", "epsilon", "state", "file and checksum")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     return (
         '<div class="prose" style="overflow:auto;max-width:none;white-space:nowrap;'
         'overflow-wrap:normal" tabindex="0" role="region" '
         f'aria-label="Ledger"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
-        "</table></div>"
+        f"</table></div>{said}"
     )
 
 

@@ -212,6 +212,10 @@ def test_the_ledger_stands_on_the_page_without_markup_of_others() -> None:
     assert "drawn, not saved" in table
     assert "<img" not in table
     assert "Nothing has been booked" in as_html([])
+    many = [{"population": f"p{n}", "spent": 1.0, "left": None, "bookings": []} for n in range(60)]
+    assert "p59" in as_html(many)
+    assert "p3:" not in as_html(many)
+    assert "dp-explorer ledger" in as_html(many)
 
 
 def test_a_ledger_that_cannot_be_used_is_said(ledger: Ledger) -> None:

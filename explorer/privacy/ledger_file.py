@@ -86,6 +86,8 @@ class Book:
 
     def __init__(self, connection: sqlite3.Connection, about: dict[str, str]) -> None:
         self._connection = connection
+        #: The first row of which is noted what became of it; 0 in a file of before, until the next.
+        self.noted = int(about.get("noted", 0))
         self.identity, self.rows, self.chain = about["identity"], [], [about["identity"]]
         query = f"SELECT {_COLUMNS}, chain FROM spends ORDER BY number"
         for number, (*values, chain) in enumerate(connection.execute(query), 1):
@@ -99,6 +101,10 @@ class Book:
 
     def add(self, row: Row) -> Row:
         """Write a row behind the last; its number and its time follow from those before."""
+        if not self.noted:
+            self.noted = len(self.rows) + 1
+            noted = "INSERT INTO about VALUES ('noted', ?)"
+            self._connection.execute(noted, (str(self.noted),))
         row = replace(row, number=len(self.rows) + 1, time=self._time(row.time))
         chain = row.chained(self.chain[-1])
         marks = ", ".join("?" * (len(fields(Row)) + 1))
@@ -210,7 +216,7 @@ def _set_up(connection: sqlite3.Connection) -> str:
     identity = secrets.token_hex(16)
     for statement in _TABLES:
         connection.execute(statement)
-    for each in (("identity", identity), ("rows", "0"), ("head", identity)):
+    for each in (("identity", identity), ("rows", "0"), ("head", identity), ("noted", "1")):
         connection.execute("INSERT INTO about VALUES (?, ?)", each)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
@@ -246,7 +252,7 @@ def _take_over(connection: sqlite3.Connection, path: Path) -> None:
     old = list(connection.execute("SELECT * FROM spends ORDER BY id"))
     connection.execute("DROP TABLE spends")
     identity = _set_up(connection)
-    book = Book(connection, {"identity": identity, "rows": "0", "head": identity})
+    book = Book(connection, {"identity": identity, "rows": "0", "head": identity, "noted": "1"})
     # A booking that was taken back has left a gap in the old numbers.
     for _number, dataset, time, mechanism, units, what in old:
         book.add(Row(0, own(dataset), dataset, time, mechanism, units, what))

@@ -66,9 +66,9 @@ def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
     for receipt in receipts(ledger, tokens):
         token = receipt.token
         noted = drawn.note(token)
-        if noted is None:
+        if noted is None and receipt.noted:
             found.append(Unfinished(receipt, None))
-        elif not noted.saved and not noted.given_up:
+        elif noted is not None and not noted.saved and not noted.given_up:
             found.append(Unfinished(receipt, noted if drawn.known(token) else None))
     return found[::-1]
 

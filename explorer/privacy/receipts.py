@@ -25,6 +25,7 @@ class Receipt:
     population, time, mechanism, units, token : as of `Spend`
     chain : the hash that chains its row to those before it
     spent_before : what was booked on the same people before, in units of 10^-12 epsilon
+    noted : whether it is noted what became of it; versions before did not
     """
 
     population: str
@@ -34,6 +35,7 @@ class Receipt:
     token: str
     chain: str
     spent_before: int
+    noted: bool = True
 
 
 def receipts(ledger: Ledger, tokens: Collection[str]) -> list[Receipt]:
@@ -101,7 +103,7 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
     """
     drawn = DrawnReleases(ledger.path)
     with opened(ledger.path) as book:
-        rows = lowered(book.rows)
+        rows, first = lowered(book.rows), book.noted
         known = {row.population: row.dataset for row, _ in rows}
         spent = {name: sum_of(together(book.rows, name, key)) for name, key in known.items()}
     found = []
@@ -117,7 +119,7 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
                         "time": row.time,
                         "mechanism": row.mechanism,
                         "epsilon": to_epsilon(cost),
-                        **_became(drawn, row),
+                        **_became(drawn, row, first),
                     }
                     for row, cost in rows
                     if row.population == population and cost > 0
@@ -127,11 +129,12 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
     return found
 
 
-def _became(drawn: DrawnReleases, row: Row) -> dict[str, str]:
-    """What became of a booking: the file, its checksum, and how far it came."""
+def _became(drawn: DrawnReleases, row: Row, first: int) -> dict[str, str]:
+    """What became of a booking: the file, its checksum, how far it came; ``first`` is noted."""
     noted = drawn.note(row.token) if row.token else None
     if noted is None:
-        return {"state": UNFINISHED if row.token else UNKNOWN, "file": "", "sha256": ""}
+        state = UNFINISHED if row.token and row.number >= first > 0 else UNKNOWN
+        return {"state": state, "file": "", "sha256": ""}
     state = GIVEN_UP if noted.given_up else SAVED if noted.saved else WAITING
     if state == WAITING and not drawn.known(noted.token):
         state = UNFINISHED
@@ -148,4 +151,5 @@ def _receipt(book: Book, row: Row) -> Receipt:
         str(row.token),
         book.chain[row.number],
         sum_of(before),
+        row.number >= book.noted > 0,
     )

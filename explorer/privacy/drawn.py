@@ -101,11 +101,13 @@ class DrawnReleases:
         self._note(Drawn(token, population, title, time.time()))
         return file
 
-    def waiting(self, population: str | None = None) -> list[Drawn]:
-        """Those of a population, or of all, that nobody has saved, the newest first."""
-        found = [
-            each for each in self._all() if not each.saved and population in (None, each.population)
-        ]
+    def here(self) -> list[Drawn]:
+        """All whose files are here, saved ones too, the newest first."""
+        return sorted(self._all(), key=lambda each: -each.time)
+
+    def waiting(self, population: str) -> list[Drawn]:
+        """Those of a population that nobody has saved, the newest first."""
+        found = [each for each in self._all() if each.population == population and not each.saved]
         return sorted(found, key=lambda each: -each.time)
 
     def known(self, token: str) -> bool:

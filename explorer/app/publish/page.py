@@ -139,13 +139,14 @@ class Publish(AppPage):
         """Offer the releases that wait now, and show the ledger as it is."""
         try:
             ledger = Ledger()
-            waiting = DrawnReleases(ledger.path).waiting()[:MOST]
+            waiting = DrawnReleases(ledger.path).here()
             put(self._ledger, as_html(statement(ledger)))
         except InputError as error:
-            waiting = []
+            waiting = list[Drawn]()
             self.message.refuse(str(error))
-        # A stable sort: within both parts the newest stays first.
-        waiting.sort(key=lambda each: each.population != self._first)
+        # A stable sort: within each part the newest stays first.
+        waiting.sort(key=lambda each: (each.population != self._first, each.saved > 0))
+        waiting = waiting[:MOST]
         self._waiting = {each.token: each for each in waiting}
         before = self.release.value
         self.release.options = {_named(each): each.token for each in waiting}
@@ -232,4 +233,5 @@ class Publish(AppPage):
 
 def _named(drawn: Drawn) -> str:
     when = datetime.fromtimestamp(drawn.time, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    return safe_text(f"{drawn.population}: {drawn.title}, {when}", 120)
+    saved = " (saved)" if drawn.saved else ""
+    return safe_text(f"{drawn.population}: {drawn.title}, {when}{saved}", 120)

@@ -24,7 +24,7 @@ from tests.app import press
 from tests.publish.folders import ABOUT
 
 N = 4_711
-EMPTY = "No release waits to be published"
+EMPTY = "No release is here to be published"
 MAKE = "Make the folder, nothing more is spent"
 GRID = Grid.around(-30, 40, "20km", shape=(16, 16))
 COUNTS = np.zeros(GRID.shape, dtype=int)
@@ -91,17 +91,22 @@ def test_a_drawn_release_becomes_a_folder_that_holds(tmp_path: Path) -> None:
     assert "Its signature is of the key" in press.text(page)
     assert press.find(page, "Save the folder").visible
     # Made is not handed out: it still waits.
-    assert [each.token for each in DrawnReleases(Ledger().path).waiting()] == [token]
+    assert [each.token for each in DrawnReleases(Ledger().path).waiting("riders")] == [token]
     folder = unpacked(page, tmp_path / "out")
     assert {each.name for each in folder.iterdir()} == {*REQUIRED, SIGNATURE}
     assert checked(folder).holds
     assert not Release.load(folder / "release.parquet").preview
     (only,) = Ledger().rows()
     assert only.units == 5 * 10**11
-    assert DrawnReleases(Ledger().path).waiting() == []
+    assert DrawnReleases(Ledger().path).waiting("riders") == []
     ((row,),) = [each["bookings"] for each in statement(Ledger())]
     assert (row["state"], row["file"]) == ("saved", folder.name)
     assert f"{folder.name} {row['sha256'][:12]}" in press.text(page)
+    # For a day it can be made anew: a download may have been cut.
+    page.look()
+    (name,) = press.find(page, "Drawn release").options
+    assert name.endswith("(saved)")
+    DrawnReleases(Ledger().path).give_up(token)
     page.look()
     assert EMPTY in press.text(page)
 

@@ -9,6 +9,8 @@ from explorer.app.kit import ui
 from explorer.publish.about import QUESTIONS
 
 _LONGEST = 2_000
+#: What a menu says before anything is chosen: nothing is chosen for anybody.
+_OPEN, _NOTHING = "Choose …", "-"
 
 
 class AnswersForm:
@@ -29,9 +31,8 @@ class AnswersForm:
         self.fields: dict[str, Any] = {}
         for each in QUESTIONS:
             if each.among:
-                # Nothing is chosen for anybody.
-                options = {"": "", **{choice: choice for choice in each.among}}
-                field: Any = ui.Select(label=each.label, options=options, value="", **wide)
+                options = {_OPEN: _NOTHING, **{choice: choice for choice in each.among}}
+                field: Any = ui.Select(label=each.label, options=options, value=_NOTHING, **wide)
             else:
                 field = ui.TextInput(
                     label=each.label,
@@ -48,7 +49,7 @@ class AnswersForm:
         for name, field in self.fields.items():
             value = str(said.get(name) or "")
             among = getattr(field, "options", None)
-            field.value = value if among is None or value in among.values() else ""
+            field.value = value if among is None or value in among.values() else _NOTHING
 
     def said(self) -> dict[str, str]:
         """What stands in the form; what is empty is not among it."""
@@ -56,6 +57,6 @@ class AnswersForm:
         for name, field in self.fields.items():
             # The letters of a text arrive one by one; `value` waits for the field to be left.
             value = getattr(field, "value_input", "") or field.value or ""
-            if str(value).strip():
+            if str(value).strip() and value != _NOTHING:
                 found[name] = str(value)
         return found

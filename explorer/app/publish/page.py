@@ -58,7 +58,12 @@ class Publish(AppPage):
         self._boxes: Boxes | None = None
         self._background = Background(self.message)
         self.release = ui.Select(
-            label="Drawn release", options={}, size="small", width=420, margin=(4, 0)
+            label="Drawn release",
+            options={},
+            size="small",
+            sizing_mode="stretch_width",
+            max_width=460,
+            margin=(4, 0),
         )
         self.release.refused = self.message.refuse
         self.release.param.watch(lambda _event: self._chosen(), "value")

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -138,27 +138,30 @@ def _same_crs(crs: Any, leaves: Leaves) -> None:
 
 
 def _geojson(path: Path, leaves: Leaves) -> None:
-    columns: dict[str, list[float]] = {name: [] for name in ("leaf", *leaves.columns)}
-    places = []
     with path.open("rb") as file:
-        head = file.readline(_LINE)
-        json.loads(head + b"]}")
-        for number in range(len(leaves)):
-            line = file.readline(_LINE)
-            feature = json.loads(line[1:] if number and line[:1] == b"," else line)
-            if feature["id"] != number or feature["type"] != "Feature":
-                raise Differs("its leaves have other numbers than the release's")
-            for name, column in columns.items():
-                column.append(feature["properties"][name])
-            places.append(feature["geometry"])
+        json.loads(file.readline(_LINE) + b"]}")
+        for part in leaves.parts():
+            _features(file, part)
         if file.read(10) != b"]}\n":
             raise Differs(f"it has more leaves than the release, which has {len(leaves):,}")
-    _columns(columns, leaves, _TEXT)
-    wanted = leaves.degrees()
-    for place, shape in zip(places, wanted, strict=True):
+
+
+def _features(file: BinaryIO, leaves: Leaves) -> None:
+    """The next lines of a file are these leaves."""
+    columns: dict[str, list[float]] = {name: [] for name in ("leaf", *leaves.columns)}
+    rings, wanted = [], leaves.degrees()
+    for number, shape in zip(leaves.leaf.tolist(), wanted, strict=True):
+        line = file.readline(_LINE)
+        feature = json.loads(line[1:] if number and line[:1] == b"," else line)
+        if feature["id"] != number or feature["type"] != "Feature":
+            raise Differs("its leaves have other numbers than the release's")
+        for name, column in columns.items():
+            column.append(feature["properties"][name])
+        place = feature["geometry"]
         if place["type"] != shape.geom_type:
             raise Differs("its leaves have another shape than the release's")
-    rings = [_points(place["coordinates"], place["type"]) for place in places]
+        rings.append(_points(place["coordinates"], place["type"]))
+    _columns(columns, leaves, _TEXT)
     _places(np.concatenate(rings), shapely.get_coordinates(wanted), _DEGREES)
 
 

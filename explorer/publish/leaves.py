@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,13 @@ class Leaves:
 
     def __len__(self) -> int:
         return len(self.leaf)
+
+    def parts(self, size: int = 50_000) -> Iterator[Leaves]:
+        """So many leaves after the other: a million polygons at once take gigabytes."""
+        for begin in range(0, len(self), size):
+            some = slice(begin, begin + size)
+            columns = {name: column[some] for name, column in self.columns.items()}
+            yield Leaves(self.leaf[some], columns, self.boxes[some], self.grid)
 
     def rings(self) -> Floats:
         """Corners in longitude and latitude, counter-clockwise, (m, 5, 2)."""

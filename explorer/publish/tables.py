@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,19 +56,23 @@ def write_package(path: Path, leaves: Leaves, said: dict[str, str]) -> None:
 
 def write_geojson(path: Path, leaves: Leaves, about: dict[str, Any]) -> None:
     """Leaves in longitude and latitude (RFC 7946), one on each line."""
-    columns = list(leaves.columns)
-    places = leaves.degrees()
     head = {"type": "FeatureCollection", "about": about}
     with path.open("w", encoding="utf8", newline="\n") as file:
         file.write(json.dumps(head, ensure_ascii=False)[:-1] + ', "features": [\n')
-        rows = zip(*(column.tolist() for column in leaves.columns.values()), strict=True)
-        for number, (place, row) in enumerate(zip(places, rows, strict=True)):
-            said = ",".join(f'"{n}":{_short(v)}' for n, v in zip(columns, row, strict=True))
-            file.write(
-                f'{"," if number else ""}{{"type":"Feature","id":{number},"properties":'
-                f'{{"leaf":{number},{said}}},"geometry":{_geometry(place)}}}\n'
-            )
+        for part in leaves.parts():
+            file.writelines(_features(part))
         file.write("]}\n")
+
+
+def _features(leaves: Leaves) -> Iterator[str]:
+    """A line for each leaf; a comma before all but the very first."""
+    numbers = (column.tolist() for column in leaves.columns.values())
+    for number, place, *row in zip(leaves.leaf.tolist(), leaves.degrees(), *numbers, strict=True):
+        said = ",".join(f'"{n}":{_short(v)}' for n, v in zip(leaves.columns, row, strict=True))
+        yield (
+            f'{"," if number else ""}{{"type":"Feature","id":{number},"properties":'
+            f'{{"leaf":{number},{said}}},"geometry":{_geometry(place)}}}\n'
+        )
 
 
 def write_csv(path: Path, leaves: Leaves) -> None:

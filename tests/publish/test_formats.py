@@ -88,7 +88,8 @@ def test_counts_sums_and_places_agree_in_every_format(made: tuple[Path, Release]
         table["count"].sum(),
         density.sum(),
     ]
-    assert {round(each) for each in sums} == {round(release.total)}
+    # Of up to a thousand leaves, half of the sixth decimal each.
+    assert np.abs(np.array(sums) - release.total).max() < 1e-3
     assert release.counts.sum() == pytest.approx(release.total)
 
 

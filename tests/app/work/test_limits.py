@@ -13,18 +13,10 @@ from explorer.app.work.faults import QUIET, Brief, Left
 from explorer.app.work.limits import Entrance
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    class Clock:
-        now = 1000.0
-
-        def monotonic(self) -> float:
-            return self.now
-
-    one = Clock()
-    monkeypatch.setattr("explorer.grid.allowance.time", one)
-    monkeypatch.setattr("explorer.app.work.faults.time", one)
-    return one
+@pytest.fixture(autouse=True)
+def by_hand(clock, monkeypatch) -> None:
+    monkeypatch.setattr("explorer.grid.allowance.time", clock)
+    monkeypatch.setattr("explorer.app.work.faults.time", clock)
 
 
 def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
@@ -39,7 +31,6 @@ def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
     assert not entrance.admits("3")
 
 
-@pytest.mark.usefixtures("clock")
 def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
     waited: dict[str, float] = {}
     read: list[str] = []
@@ -101,7 +92,6 @@ def test_a_fault_is_one_line_a_minute_without_its_value(clock) -> None:
     assert "(KeyError); 9 before it" in said.getMessage()
 
 
-@pytest.mark.usefixtures("clock")
 def test_a_fault_of_our_own_is_written_as_it_is() -> None:
     from explorer.grid.grid import Grid
 

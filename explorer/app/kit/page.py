@@ -114,6 +114,9 @@ class AppPage(pn.viewable.Viewer):
         paper.prepare()
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
         dark = self._dark()
+        if pn.state.curdoc is not None:
+            # Of this page: without it a page that was made elsewhere in the process has its say.
+            pn.config.theme = "dark" if dark else "default"
         lead(self.KEY, self.links)
         paints = {
             theme: first_paint(theme, self.TITLE, bool(drawer), self.SKETCHED)

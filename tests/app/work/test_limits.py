@@ -20,14 +20,17 @@ def by_hand(clock, monkeypatch) -> None:
 
 
 def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
-    there = 0
-    entrance = Entrance(lambda: there, most=30)
+    there: list[str] = []
+    entrance = Entrance(lambda: there, most=30, most_of_one=20)
     assert sum(entrance.admits("1") for _ in range(50)) == module.AT_ONCE
     assert entrance.admits("2"), "others come in"
     clock.now += 1
     assert sum(entrance.admits("1") for _ in range(50)) == module.A_SECOND
-    there = 30
     clock.now += 60
+    there += ["1"] * 20
+    assert not entrance.admits("1"), "the rest is for others"
+    assert entrance.admits("3")
+    there += map(str, range(10, 20))
     assert not entrance.admits("3")
 
 

@@ -1,15 +1,18 @@
 """Who asks too much waits, and nobody else does; faults in the log hold no values."""
 
 import asyncio
+import gc
 import logging
+import socket
 from types import SimpleNamespace
 
 import pytest
 from bokeh.server.views.ws import WSHandler
+from tornado.iostream import IOStream
 
 from explorer.app.work import intake
 from explorer.app.work import limits as module
-from explorer.app.work.faults import QUIET, Brief, Left
+from explorer.app.work.faults import QUIET, Brief, Left, write_briefly
 from explorer.app.work.limits import Entrance
 
 
@@ -142,3 +145,27 @@ def test_who_has_left_is_no_fault() -> None:
     gone._session = None
     assert not Left().filter(raised(lambda: gone.session))
     assert Left().filter(raised(wrong))
+
+
+def test_what_nobody_waited_for_when_a_visitor_left_is_not_written(caplog) -> None:
+    """Each connection that goes while something is sent would be a traceback of 800 characters."""
+    write_briefly()
+    stream = IOStream(socket.socket())
+    stream.close()
+
+    async def visit() -> None:
+        for send in (lambda: stream.write(b"x"), lambda: 1 / 0):
+
+            async def task(send=send) -> None:
+                send()
+
+            left = asyncio.ensure_future(task())
+            await asyncio.sleep(0)
+            del left
+            gc.collect()
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(visit())
+    loop.close()
+    (said,) = [each for each in caplog.records if each.name == "asyncio"]
+    assert said.exc_info[0] is ZeroDivisionError

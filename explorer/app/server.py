@@ -21,6 +21,7 @@ from explorer.app import pages as registry
 from explorer.app.kit.hosts import allowed_origins, checked_host
 from explorer.app.kit.reach import Reach, own_names
 from explorer.app.pages import Page
+from explorer.app.work.addresses import own_name
 from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
@@ -214,6 +215,7 @@ def _listen(
 
             def make() -> Any:
                 page: Any = kinds[key].served(links, **begin, **more)
+                page.signed_in = own_name()
                 if story is not None and key == first:
                     page.begin_story(story)
                 return page.page()

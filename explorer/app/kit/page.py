@@ -57,6 +57,8 @@ class AppPage(pn.viewable.Viewer):
     INVITES: ClassVar[bool] = False
     #: How many maps the sketch shows that stands there until the page does.
     SKETCHED: ClassVar[int] = 0
+    #: The name by which the visitor has signed in; "" where nobody has to.
+    signed_in: str = ""
     #: What its widgets need of Panel.
     EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 
@@ -124,7 +126,7 @@ class AppPage(pn.viewable.Viewer):
         }
         page = ui.Page(
             title=short if self.phone else self.TITLE,
-            header=header(self.KEY, self.links, self.phone, self.BADGE),
+            header=header(self.KEY, self.links, self.phone, self.BADGE, self.signed_in),
             main=[self.body, self.remembered.view, self.tab.view],
             theme_config=_THEME,
             dark_theme=dark,

@@ -22,7 +22,9 @@ _OF_CLIENTS = ("bokeh.core.has_props", "bokeh.server.views.ws")
 _CONNECTIONS = ("bokeh.server.connection", "tornado.iostream", "tornado.websocket")
 #: Seconds between two lines.
 QUIET = 60.0
-SELDOM = "A visitor asked for what is not there, or went while something was sent."
+SELDOM = "A visitor asked for what is not there."
+#: What Bokeh says of a visitor who goes while something is sent: closing a window is no fault.
+WENT = "Failed sending message as connection was closed"
 SAID = "A message of a visitor could not be used (%s); %d before it were not written here."
 
 
@@ -59,6 +61,8 @@ class Seldom(logging.Filter):
         """Whether it is written; what is written is changed."""
         if record.levelno != logging.WARNING:
             return True
+        if record.msg == WENT:
+            return False
         now = time.monotonic()
         if now - self._last < QUIET:
             return False

@@ -4,15 +4,17 @@ import asyncio
 import gc
 import logging
 import socket
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from bokeh.server.views import ws
 from bokeh.server.views.ws import WSHandler
 from tornado.iostream import IOStream
 
 from explorer.app.work import intake
 from explorer.app.work import limits as module
-from explorer.app.work.faults import QUIET, Brief, Left, write_briefly
+from explorer.app.work.faults import QUIET, WENT, Brief, Left, Seldom, write_briefly
 from explorer.app.work.limits import Entrance
 
 
@@ -169,3 +171,12 @@ def test_what_nobody_waited_for_when_a_visitor_left_is_not_written(caplog) -> No
     loop.close()
     (said,) = [each for each in caplog.records if each.name == "asyncio"]
     assert said.exc_info[0] is ZeroDivisionError
+
+
+def test_a_window_that_is_closed_while_something_is_sent_is_no_line() -> None:
+    bokeh = Path(ws.__file__).read_text("utf8")
+    assert f'log.warning("{WENT}")' in bokeh, "its words have changed"
+    write_briefly()
+    (seldom,) = [each for each in ws.log.filters if isinstance(each, Seldom)]
+    said = logging.LogRecord("bokeh", logging.WARNING, "x", 1, WENT, (), None)
+    assert not seldom.filter(said)

@@ -26,6 +26,11 @@ HEAVY = (
     "opendp",
     "pandas",
     "panel",
+    "param",
+    "pyarrow",
+    "pyproj",
+    "scipy",
+    "shapely",
 )
 
 
@@ -38,6 +43,20 @@ def loaded_by(statement: str) -> set[str]:
 
 def test_importing_the_root_loads_nothing_heavy() -> None:
     assert not loaded_by("import explorer") & set(HEAVY)
+
+
+@pytest.mark.parametrize("typed", ["", "--help", "--version", "count --help", "answer --help"])
+def test_help_of_the_command_line_loads_nothing_heavy(typed: str) -> None:
+    statement = (
+        "import contextlib, io\n"
+        "from explorer.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):\n"
+        f"    main({typed.split()!r})\n"
+        "assert said.getvalue()"
+    )
+    loaded = loaded_by(statement)
+    assert "explorer.cli" in loaded
+    assert not loaded & set(HEAVY)
 
 
 def test_a_name_loads_what_it_needs_and_no_more() -> None:

@@ -66,6 +66,13 @@ def test_a_name_loads_what_it_needs_and_no_more() -> None:
     assert "explorer.mechanisms.htf" in loaded_by("from explorer import HTF")
 
 
+def test_a_preview_of_counts_loads_no_library_of_tables_or_files() -> None:
+    statement = "from explorer import HTF\nHTF(epsilon=1).release([[9, 0], [8, 1]], rng=1)"
+    loaded = loaded_by(statement)
+    assert "explorer.releases.release" in loaded
+    assert not loaded & {"geopandas", "opendp", "pandas", "pyarrow", "pyogrio"}
+
+
 @pytest.mark.parametrize("package", [explorer, explorer.app], ids=lambda each: each.__name__)
 def test_every_public_name_is_there_and_known_to_type_checkers(package) -> None:
     tree = ast.parse(Path(package.__file__).read_text())

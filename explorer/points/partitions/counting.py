@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.grid import Progress
-from explorer.grid.plans import Plan
+from explorer.grid.plans import GridPlan, Plan
 from explorer.points.cleaning import FINE, judge, none_left, refuse_columns
 from explorer.points.partitions.adding import JUDGED, NOBODY, Counted, Sum
 from explorer.points.partitions.checkpoint import Checkpoint
@@ -52,11 +52,13 @@ class Job:
         judged = np.zeros(JUDGED, np.int64)
         for batch in self._batches(part):
             x, y, user, records = self._cleaned(batch, judged)
-            atoms = self.plan.atoms(x, y)
-            if takers is None or user is None:
-                tally.add(atoms, records)
+            if takers is not None and user is not None:
+                kept.append(takers.first(user, self.plan.atoms(x, y), records))
+            elif records is None and isinstance(self.plan, GridPlan):
+                # A grid's cells are never so many that they are in no vector.
+                self.plan.count(x, y, tally.dense())
             else:
-                kept.append(takers.first(user, atoms, records))
+                tally.add(self.plan.atoms(x, y), records)
             rows += batch.num_rows
         if rows != part.rows:
             raise unreadable(PurePath(self.listing.paths[part.file]).name)

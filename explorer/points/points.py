@@ -24,6 +24,7 @@ from explorer.points.counting import Placed, count_and_place, count_block
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.sources import MAX_ROWS, Columns, codes, numbers, open_source
 
+TURNED = "Longitudes above 180 were read as degrees from 0 to 360."
 # More records than this in a cell would pass what the matrix can add up.
 _MAX_TOTAL = 1e11
 
@@ -306,7 +307,7 @@ def _clean(
     choice: Any = slice(None) if keep.all() else keep
     x = columns.x[choice]
     if degrees and x.max(initial=0.0) > 180.0:
-        notes.append("Longitudes above 180 were read as degrees from 0 to 360.")
+        notes.append(TURNED)
         x = np.where(x > 180.0, x - 360.0, x)
     return Points(
         x,
@@ -322,6 +323,13 @@ def _clean(
 
 def whole_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return weights (n,) as whole numbers; raise `InputError` where one is none."""
+    found = whole_numbers(weight)
+    refuse_weight(weight.sum())
+    return found
+
+
+def whole_numbers(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """As `whole_weights`, for some of them: what all add up to is for `refuse_weight`."""
     with np.errstate(invalid="ignore"):
         whole = np.isfinite(weight) & (weight >= 0) & (weight == np.floor(weight))
     if not whole.all():
@@ -329,6 +337,12 @@ def whole_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
             "The weights hold negative numbers, fractions or gaps; give how many records each row "
             "stands for as a whole number of 0 or more."
         )
-    if weight.sum() > _MAX_TOTAL:
-        raise InputError("The weights add up to more than 100 billion; give a smaller data set.")
+    if weight.max(initial=0.0) > _MAX_TOTAL:
+        refuse_weight(weight.max())
     return weight.astype(np.int64)
+
+
+def refuse_weight(total: float) -> None:
+    """Raise `InputError` for weights that add up to more than a matrix can."""
+    if total > _MAX_TOTAL:
+        raise InputError("The weights add up to more than 100 billion; give a smaller data set.")

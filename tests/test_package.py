@@ -11,6 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
 import pytest
 
 import explorer
@@ -71,6 +74,18 @@ def test_a_preview_of_counts_loads_no_library_of_tables_or_files() -> None:
     loaded = loaded_by(statement)
     assert "explorer.releases.release" in loaded
     assert not loaded & {"geopandas", "opendp", "pandas", "pyarrow", "pyogrio"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_counting_a_file_loads_no_library_of_tables(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"points.{ending}"
+    table = pa.table({"lon": [10.0], "lat": [50.0]})
+    (csv.write_csv if ending == "csv" else pq.write_table)(table, path)
+    statement = (
+        "from explorer import Grid\n"
+        f"assert Grid.around(10, 50, '4km', shape=4).count({str(path)!r}).total == 1"
+    )
+    assert not loaded_by(statement) & {"geopandas", "opendp", "pandas", "pyogrio"}
 
 
 @pytest.mark.parametrize("package", [explorer, explorer.app], ids=lambda each: each.__name__)

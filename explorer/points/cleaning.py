@@ -34,13 +34,16 @@ def judge(
 
     With ``degrees``, x is a longitude (-180 to 360) and y a latitude (-90 to 90); without, any
     finite number is fine. What exceeds a longitude is BEYOND: in neither order it could be degrees.
+    Reasons are not to be written to.
     """
-    reasons, rows = np.full(x.size, FINE, np.uint8), np.zeros(7, np.int64)
+    rows = np.zeros(7, np.int64)
     rows[FINE] = _fine(x, y, degrees)
-    # All rows are fine in most files, and each by itself is judged in four times as long.
-    if rows[FINE] < x.size:
-        rows[FINE] = 0
-        _judge(x, y, degrees, reasons, rows)
+    if rows[FINE] == x.size:
+        # So it is in most files, and found out in a quarter of the time that reasons take.
+        return np.broadcast_to(np.uint8(FINE), x.size), rows
+    reasons = np.empty(x.size, np.uint8)
+    rows[FINE] = 0
+    _judge(x, y, degrees, reasons, rows)
     return reasons, rows
 
 

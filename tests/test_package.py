@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pickle
 import pkgutil
 import pydoc
 import re
@@ -104,6 +105,16 @@ def test_every_public_name_is_there_and_known_to_type_checkers(package) -> None:
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = package.nonsense
+
+
+def test_a_star_brings_every_public_name() -> None:
+    found: dict[str, object] = {}
+    exec("from explorer import *", found)
+    assert set(found) - {"__builtins__"} == set(explorer.__all__)
+    assert pickle.loads(pickle.dumps(found["HTF"])) is explorer.HTF
+    release = explorer.HTF(epsilon=1).release([[9, 0], [8, 1]], rng=1)
+    same = pickle.loads(pickle.dumps(release))
+    assert same.answer([[0, 0, 2, 2]]).value == release.answer([[0, 0, 2, 2]]).value
 
 
 def test_help_shows_the_public_names() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import resource
 import subprocess
 import sys
 import time
@@ -66,6 +65,8 @@ def in_units(benchmark: Any, reference: Callable[[], Any]) -> Callable[..., Any]
 
 def run_alone(arguments: list[str]) -> tuple[str, float]:
     """What a fresh process of Python says, and the CPU seconds it took."""
+    import resource  # not on every system
+
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = [sys.executable, *arguments]
     said = subprocess.run(run, capture_output=True, text=True, check=True).stdout

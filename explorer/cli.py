@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command is None:
                 parser.print_help()
                 return 0
-            from explorer.mechanisms.compiling import interrupts_between_steps
+            from explorer.grid.interrupts import interrupts_between_steps
 
             with standard_input(arguments), interrupts_between_steps():
                 arguments.run(arguments)

@@ -13,7 +13,8 @@ from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.cards import card
 from explorer.grid.grid import Grid
-from explorer.mechanisms.compiling import AskedNoise, interrupts_between_steps
+from explorer.grid.interrupts import interrupts_between_steps
+from explorer.mechanisms.compiling import AskedNoise
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
 from explorer.mechanisms.figures import Figures

@@ -12,8 +12,8 @@ import param
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.interrupts import interrupts_between_steps
 from explorer.mechanisms.base import Mechanism
-from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import CELL, Decision, public
 from explorer.mechanisms.figures import Figures, amount
 from explorer.mechanisms.mosaic import Mosaic, measured

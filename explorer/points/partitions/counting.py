@@ -25,7 +25,7 @@ from explorer.points.partitions.files import FileSet, Part, Wanted
 from explorer.points.partitions.kept import Kept, Takers, identities
 from explorer.points.partitions.listing import Listing, unreadable
 from explorer.points.partitions.rows import refuse, turned, usable
-from explorer.points.points import whole_weights
+from explorer.points.row_weights import whole_weights
 from explorer.points.sources.parquet import floats, places_of
 from explorer.points.tally import Tally
 

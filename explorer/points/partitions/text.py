@@ -23,7 +23,8 @@ from explorer.points.partitions.files import Wanted, chosen
 from explorer.points.partitions.kept import Kept, Takers, identities
 from explorer.points.partitions.rows import refuse, turned, usable
 from explorer.points.partitions.unheld import on_areas, on_grid, told
-from explorer.points.points import TURNED, refuse_weight, whole_numbers
+from explorer.points.points import TURNED
+from explorer.points.row_weights import refuse_weight, whole_numbers
 from explorer.points.sources.opening import is_text, open_source
 from explorer.points.sources.parquet import floats
 from explorer.points.sources.text import SMALL, BadRow, TextTable

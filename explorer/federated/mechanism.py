@@ -19,9 +19,9 @@ from explorer.federated.session import Session
 from explorer.federated.settings import ALGORITHMS, PAPER_START, START, Settings
 from explorer.federated.shards import Hook
 from explorer.federated.shares import checked
+from explorer.grid.interrupts import interrupts_between_steps
 from explorer.grid.kinds import alike
 from explorer.mechanisms.base import as_counts
-from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts

@@ -13,17 +13,19 @@ from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.cards import card
 from explorer.grid.grid import Grid
-from explorer.mechanisms.compiling import AskedNoise, interrupts_between_steps
+from explorer.grid.interrupts import interrupts_between_steps
+from explorer.mechanisms.compiling import AskedNoise
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
 from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.forecast import Forecast, forecast
-from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
+from explorer.mechanisms.limits import Epsilon
 from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts, MadeUp, Prepared
 from explorer.privacy.curator import Curator
+from explorer.privacy.epsilon_range import MAX_EPSILON, check_settings
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import NoiseSource, ReleaseNoise, is_release_grade, noise_source
 from explorer.releases import inference

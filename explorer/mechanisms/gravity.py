@@ -12,16 +12,16 @@ import param
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.interrupts import interrupts_between_steps
 from explorer.mechanisms.base import Mechanism
-from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import CELL, Decision, public
 from explorer.mechanisms.figures import Figures, amount
-from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.mechanisms.mosaic import Mosaic, measured
 from explorer.mechanisms.options import inference_option
 from explorer.mechanisms.turns import cuts_between, order_of_places, portion, zone_parts
 from explorer.privacy.counts import Counts, MadeUp
 from explorer.privacy.curator import Curator
+from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.privacy.regions import Regions
 from explorer.releases import inference
 from explorer.releases.inference import Estimate

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import geopandas
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -30,6 +29,9 @@ from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
 from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
+
+if TYPE_CHECKING:
+    import geopandas
 
 Floats = NDArray[np.float64]
 Boxes = ArrayLike | Mapping[str, Any] | Any
@@ -476,7 +478,7 @@ class Release(Questions, Shown):
             loaded = Release(tree=tree, domain=domain, maps=maps, **facts)
             more: Release = kinds.of_file(loaded, about)
             return more
-        except (*release_file.DAMAGE, InputError) as error:
+        except release_file.damage(InputError) as error:
             raise InputError(
                 f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
             ) from error

@@ -13,7 +13,7 @@ import param
 from explorer.errors import InputError
 from explorer.grid.values import shown
 from explorer.mechanisms import first_compared
-from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.privacy.epsilon_range import MAX_EPSILON
 
 GRID_SIDES = (256, 512, 1024, 2048)
 #: What is protected: 0 is each point, k is a person of whom at most k points count.

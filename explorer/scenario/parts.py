@@ -10,7 +10,7 @@ import param
 
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
-from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.queries.boxes import NAME_LENGTH
 from explorer.scenario import checks
 from explorer.scenario.choices import (

@@ -12,7 +12,7 @@ from explorer.country.mechanism import Country
 from explorer.country.outlook import outlook
 from explorer.grid.areas.areas import Areas
 from explorer.mechanisms import HTF, Mosaic, all_mechanisms
-from explorer.mechanisms.limits import MIN_EPSILON
+from explorer.privacy.epsilon_range import MIN_EPSILON
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import ReleaseNoise
 from explorer.releases.units import to_units

@@ -138,7 +138,7 @@ def test_a_long_preview_stops_when_settings_change_and_a_quick_one_or_a_drawing_
         visit.draw()
     else:
         with contextlib.nullcontext() if ends else pytest.raises(job.Superseded):
-            visit.drawing._compute(visit.drawing._job())
+            visit.drawing._compute(visit.drawing._job(), job.Run())
     assert finished == [ends]
 
 

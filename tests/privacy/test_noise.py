@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from explorer.privacy.audit.distributions import laplace_p_value
 from explorer.privacy import noise
+from explorer.privacy.audit.distributions import laplace_p_value
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise, _safe_scale, noise_source
 from explorer.releases.units import laplace_variance, to_units
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import tempfile
-import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,12 +25,10 @@ from explorer.app.kit.words import words
 from explorer.app.work.ending import ENDING
 from explorer.app.work.job import UNEXPECTED, Run, give_up_late
 from explorer.app.work.job import Job as Work
+from explorer.app.work.movement import Movement
 from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
-
-#: Seconds between two changes of choices that are one movement.
-HURRIED = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +104,7 @@ class Drawing:
         # Why the last release is on no disk, if it is on none.
         self._unkept = ""
         self._said = 0
-        #: Whether choices change quickly, as while a slider is dragged or a key held down.
-        self.hurried = False
-        self._changed = -math.inf
+        self.movement = Movement()
         # Why the newest choices have no screen, while they have none.
         self._refusal = ""
         self._work = Work(
@@ -138,8 +132,7 @@ class Drawing:
         """Something a release depends on has changed: a preview of it."""
         self._drawing = 0
         self._version += 1
-        before, self._changed = self._changed, time.monotonic()
-        self.hurried = self._changed - before < HURRIED
+        self.movement.changed()
         self.forget()
         self.request()
 

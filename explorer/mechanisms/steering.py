@@ -22,6 +22,7 @@ MOST_CUTS = 6  # binary cuts at once
 ENOUGH = 2.5  # a node is worth cutting while q exceeds this for each of its parts
 FILLED = 1.5  # leaves are reached where an even part would have a q of this for each of its own
 MOST_SHARE = 0.5  # of what is left, for a draw that others follow
+MOST_BASE = 0.22  # of what is left, for the base: where count times budget is below 10,000
 BASE_FALL = 0.2  # the base costs the less, the fuller the map is: q to this power
 LEVELS_EACH = 2.0  # levels still to go for each level that is jumped
 DOUBT = 0.25  # standard deviations by which a count may be larger than believed
@@ -141,7 +142,7 @@ def _decide(  # type: ignore[no-untyped-def]
             continue
         if base > 0:
             jump[i] = min(base, height)
-            part = min(MOST_SHARE, base_share * full**-BASE_FALL)
+            part = min(MOST_BASE, base_share * full**-BASE_FALL)
             units[i] = max(1, int(rest[i] * part))
             continue
         needed = ENOUGH * 2.0**axes

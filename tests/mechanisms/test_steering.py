@@ -49,7 +49,7 @@ def test_steps_are_those_of_the_note(focus):
 
 
 def test_the_base_is_always_there_and_costs_less_where_many_are():
-    for believed, part in ((1.0, 0.5), (1e6, 2 * 6**-0.2 * 1e6**-0.2)):
+    for believed, part in ((1.0, 0.22), (9_000.0, 0.22), (1e6, 2 * 6**-0.2 * 1e6**-0.2)):
         made = steering.steps(
             Appetite.of(0.2), np.array([[256, 256]]), np.array([believed]), np.ones(1),
             np.array([PER_EPSILON]), 1, True,

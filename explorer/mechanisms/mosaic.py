@@ -171,13 +171,19 @@ def measured(
     while True:
         rest = curator.remaining(nodes)
         plan = steering.steps(
-            appetite, nodes.shape[:, cut], believed, np.sqrt(known), rest, bound, nodes is root
+            appetite,
+            nodes.shape.take(cut, axis=1),
+            believed,
+            np.sqrt(known),
+            rest,
+            bound,
+            nodes is root,
         )
         near.append(nodes.ids[plan.near])
-        ends.append(nodes.select(plan.jump == 0))
-        reached, _ = _below(nodes, plan.jump * plan.last, cut)
-        ends.append(reached)
-        parts, owner = _below(nodes, plan.jump * ~plan.last, cut)
+        reached, owner = _below(nodes, plan.jump, cut)
+        last = plan.last[owner]
+        ends += [nodes.select(plan.jump == 0), reached.select(last)]
+        parts, owner = reached.select(~last), owner[~last]
         if len(parts) == 0:
             break
         noisy = curator.count(parts, plan.units[owner], stages[0])
@@ -202,22 +208,17 @@ def _below(nodes: Regions, jump: Ints, cut: list[int]) -> tuple[Regions, Ints]:
     -------
     What is reached, and which of the nodes each lies in. Single cells are not divided.
     """
-    reached, owners = [nodes.select(np.zeros(0, dtype=np.int64))], [np.zeros(0, dtype=np.int64)]
     halves = np.ones(nodes.lower.shape[1], dtype=np.int64)
     halves[cut] = 2
-    for step in range(1, int(jump.max(initial=0)) + 1):
-        owner = np.flatnonzero(jump == step)
-        parts = nodes.select(owner)
-        for _ in range(step):
-            whole = (parts.shape[:, cut] == 1).all(axis=1)
-            if whole.any():
-                reached.append(parts.select(whole))
-                owners.append(owner[whole])
-                parts, owner = parts.select(~whole), owner[~whole]
-            above = parts
-            parts = parts.grid(halves)
-            owner = owner[np.searchsorted(above.ids, parts.parent)]
-        reached.append(parts)
-        owners.append(owner)
+    owner = np.flatnonzero(jump)
+    parts, steps = nodes.select(owner), 0
+    reached, owners = [parts.select(owner[:0])], [owner[:0]]
+    while len(parts):
+        above, parts, steps = parts, parts.grid(halves), steps + 1
+        owner = steering.of_parents(owner, above.ids, parts.parent)
+        ends = steering.single(parts.lower, parts.upper, cut) | (jump[owner] == steps)
+        reached.append(parts.select(ends))
+        owners.append(owner[ends])
+        parts, owner = parts.select(~ends), owner[~ends]
     # In the order in which they were entered, which is the book's.
     return Regions.join(reached), np.concatenate(owners)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
@@ -82,9 +83,9 @@ class Steps:
     """
 
     jump: Ints
-    last: np.ndarray
+    last: NDArray[np.bool_]
     units: Ints
-    near: np.ndarray
+    near: NDArray[np.bool_]
 
 
 def steps(
@@ -219,3 +220,34 @@ def _share(noisy, owner, variance, believed, known, found):  # type: ignore[no-u
             moved = by
         for part in parts:
             found[part] = max(0.0, noisy[part] - moved)
+
+
+def single(lower: Ints, upper: Ints, cut: list[int]) -> NDArray[np.bool_]:
+    """Which of n boxes (n, d) are one cell long along all axes that are cut."""
+    found = np.empty(len(lower), dtype=np.bool_)
+    _measure(lower, upper, np.array(cut), found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _measure(lower, upper, cut, found):  # type: ignore[no-untyped-def]
+    for i in range(len(lower)):
+        found[i] = True
+        for axis in cut:
+            found[i] &= upper[i, axis] - lower[i, axis] == 1
+
+
+def of_parents(owner: Ints, ids: Ints, parent: Ints) -> Ints:
+    """What children (m,) have of their parents' (n,); both stand in the order of their ids."""
+    found = np.empty(len(parent), dtype=np.int64)
+    _hand_down(owner, ids, parent, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _hand_down(owner, ids, parent, found):  # type: ignore[no-untyped-def]
+    at = 0
+    for child in range(len(parent)):
+        while ids[at] != parent[child]:
+            at += 1
+        found[child] = owner[at]

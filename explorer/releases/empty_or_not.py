@@ -3,20 +3,7 @@
 A map is mostly empty, and counts of its parts are noisy. So two things are carried up a tree: an
 estimate z of variance V of a node's count if it holds somebody, and l, the log-likelihood of "it
 holds nobody" (of all draws below it, as z and V are). Two parts of a node hold all of it with one
-of them with the prior probability `ALONE` each, or share it in any ratio. With t = E[x | x > 0],
-x ~ N(z1 + z2, V1 + V2), and
-
-    m = (z1 V2 + (t - z2) V1) / (V1 + V2),   s = sqrt(V1 V2 / (V1 + V2)),
-    A = Phi((t - m)/s) - Phi(-m/s)
-
-the three cases weigh
-
-    w1 = ALONE e^l2 Phi(z1/sd1),   w2 = ALONE e^l1 Phi(z2/sd2),
-    w3 = (1 - 2 ALONE) A/t Phi(z3/sd3),   z3 = z1 + z2, V3 = V1 + V2;
-
-the node's z and V are mean and variance of the mixture of N(z1, V1), N(z2, V2), N(z3, V3), and
-l = l1 + l2 - ln(w1 + w2 + w3) + ln Phi(z/sd). On the way down every part of a known total t gets
-its count if it is not empty, X, and the probability Q of that; X Q is what is released.
+of them with the prior probability `ALONE` each, or share it in any ratio. See `two_parts`.
 
 Shrunk estimates are biased, and biases of many small parts add up. So least squares is carried up
 beside them, and on each level estimates move back to it as far as they are off by more than their
@@ -35,22 +22,10 @@ from numba import njit
 
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
+from explorer.releases.two_parts import NEVER, parted, together
 
-ALONE = 0.15
-"""Prior probability that all of a node lies in one of two parts, for each of them; upwards."""
-ALONE_BELOW = 0.25
-"""The same on the way down, where the node is known not to be empty."""
 STEADY = 300.0
 """Nodes' worth of prior belief that estimates of a level are not biased."""
-
-_CERTAIN = 8.0  # standard deviations above 0
-_NEVER = -1e4
-_ROOT_2 = math.sqrt(2.0)
-_LOG_2_PI = math.log(2.0 * math.pi)
-_LEAST = 1e-12  # of a probability
-_LOG_LEAST = math.log(_LEAST)
-_LOG_ALONE, _LOG_BOTH = math.log(ALONE), math.log(1.0 - 2.0 * ALONE)
-_LOG_ALONE_BELOW, _LOG_BOTH_BELOW = math.log(ALONE_BELOW), math.log(1.0 - 2.0 * ALONE_BELOW)
 
 
 def infer(
@@ -69,7 +44,7 @@ def infer(
     depth : (n,) cuts above every node
     noisy, precision : (n,) own draws and 1 / their variance, 0 where there is none; above 0 at
         leaves
-    shrunk, shrunk_variance : (n,) what is believed of leaves, after their neighbours
+    shrunk, shrunk_variance : (n,) what is believed of leaves, after their neighbours; written over
 
     Returns
     -------
@@ -77,9 +52,10 @@ def infer(
     """
     n = len(parent)
     first, fan_out = np.zeros((2, n), dtype=np.int64)
-    order = np.argsort(depth, kind="stable")
+    # So few bits that the sort counts them: linear in n.
+    order = np.argsort(depth.astype(np.uint16), kind="stable")
     behind = np.cumsum(np.bincount(depth))
-    zt, vt, log_empty = shrunk.copy(), shrunk_variance.copy(), np.empty(n)
+    zt, vt, log_empty = shrunk, shrunk_variance, np.empty(n)
     half_z, half_v, half_l = np.empty((3, n))
     _families(parent, first, fan_out)
     _upwards(
@@ -105,70 +81,19 @@ def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _log_above(x):  # type: ignore[no-untyped-def]
-    """Log of Phi(x), which is held above `_LEAST`."""
-    if x > _CERTAIN:
-        return 0.0
-    if x < -7.04:
-        return _LOG_LEAST
-    return max(math.log(0.5 * math.erfc(-x / _ROOT_2)), _LOG_LEAST)
-
-
-@njit(cache=True, nogil=True)
-def _between(low, high):  # type: ignore[no-untyped-def]
-    """Phi(high) - Phi(low), of the tail that loses no digits."""
-    if low > 0.0:
-        return 0.5 * (math.erfc(low / _ROOT_2) - math.erfc(high / _ROOT_2))
-    return 0.5 * (math.erfc(-high / _ROOT_2) - math.erfc(-low / _ROOT_2))
-
-
-@njit(cache=True, nogil=True)
-def _above_zero(z, sd):  # type: ignore[no-untyped-def]
-    """E[x | x > 0] of N(z, sd^2)."""
-    a = z / sd
-    if a > _CERTAIN:
-        return z
-    if a < -6.0:
-        # The ratio of two tiny numbers, as a series.
-        b = 1.0 / (a * a)
-        return sd / -a * (1.0 - 2.0 * b + 10.0 * b * b)
-    mean = math.exp(-0.5 * a * a - 0.5 * _LOG_2_PI) / (0.5 * math.erfc(-a / _ROOT_2))
-    return z + sd * mean
-
-
-@njit(cache=True, nogil=True)
-def together(z1, v1, l1, z2, v2, l2):  # type: ignore[no-untyped-def]
-    """z, V and l of a node of two parts."""
-    z3, v3 = z1 + z2, v1 + v2
-    sd1, sd2, sd3 = math.sqrt(v1), math.sqrt(v2), math.sqrt(v3)
-    if z1 > _CERTAIN * sd1 and z2 > _CERTAIN * sd2:
-        if l1 + l2 < 2.0 * _NEVER + 1e3:
-            return z3, v3, _NEVER
-        return z3, v3, max(l1 + l2 - _LOG_BOTH + math.log(z3), _NEVER)
-    t = _above_zero(z3, sd3)
-    m = (z1 * v2 + (t - z2) * v1) / v3
-    s = sd1 * sd2 / sd3
-    a = max(_between(-m / s, (t - m) / s), _LEAST)
-    w1 = _LOG_ALONE + l2 + _log_above(z1 / sd1)
-    w2 = _LOG_ALONE + l1 + _log_above(z2 / sd2)
-    w3 = _LOG_BOTH + math.log(a / t) + _log_above(z3 / sd3)
-    most = max(w1, w2, w3)
-    p1, p2, p3 = math.exp(w1 - most), math.exp(w2 - most), math.exp(w3 - most)
-    whole = p1 + p2 + p3
-    z = (p1 * z1 + p2 * z2 + p3 * z3) / whole
-    # About the mean: differences of squares would lose the small ones.
-    spread = p1 * (v1 + (z1 - z) ** 2) + p2 * (v2 + (z2 - z) ** 2) + p3 * (v3 + (z3 - z) ** 2)
-    v = spread / whole
-    log_empty = l1 + l2 - most - math.log(whole) + _log_above(z / math.sqrt(v))
-    return z, v, max(log_empty, _NEVER)
-
-
-@njit(cache=True, nogil=True)
 def _gathered(begin, end, z, v, log_empty, half, segments):  # type: ignore[no-untyped-def]
     """z, V and l of all children together; what halves say stays in `half`, at their middles."""
+    half_z, half_v, half_l = half
+    if end - begin == 4:
+        # Quarters, written out: most nodes of most maps.
+        b, c, d = begin + 1, begin + 2, begin + 3
+        z1, v1, l1 = together(z[begin], v[begin], log_empty[begin], z[b], v[b], log_empty[b])
+        z2, v2, l2 = together(z[c], v[c], log_empty[c], z[d], v[d], log_empty[d])
+        half_z[b], half_v[b], half_l[b] = z1, v1, l1
+        half_z[d], half_v[d], half_l[d] = z2, v2, l2
+        return together(z1, v1, l1, z2, v2, l2)
     if end - begin == 1:
         return z[begin], v[begin], log_empty[begin]
-    half_z, half_v, half_l = half
     # Halves after what they are halves of, so backwards they come before it.
     segments[0, 0], segments[0, 1] = begin, end
     number, looked = 1, 0
@@ -209,15 +134,20 @@ def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # 
     z = np.empty(n)
     v = np.empty(n)
     segments = np.empty((max(fan_out.max(), 1), 2), dtype=np.int64)
+    paid, e, log_half = -1.0, 0.0, 0.0
     for level in range(len(behind) - 1, -1, -1):
         begin, end = behind[level - 1] if level > 0 else 0, behind[level]
         distance, moved = 0.0, 0
         for at in range(begin, end):
             i = order[at]
             if fan_out[i] == 0:
-                z[i], v[i] = noisy[i], 1.0 / precision[i]
-                e = math.sqrt(2.0 * precision[i])
-                log_empty[i] = max(math.log(0.5 * e) - e * abs(noisy[i]), _NEVER)
+                if precision[i] != paid:
+                    # Neighbours mostly have the same.
+                    paid = precision[i]
+                    e = math.sqrt(2.0 * paid)
+                    log_half = math.log(0.5 * e)
+                z[i], v[i] = noisy[i], 1.0 / paid
+                log_empty[i] = max(log_half - e * abs(noisy[i]), NEVER)
             else:
                 own, behind_last = precision[i], first[i] + fan_out[i]
                 sum_z, sum_v = 0.0, 0.0
@@ -234,7 +164,7 @@ def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # 
                     both = vt[i] + draw
                     ratio = 0.5 * (math.log(both * own) - noisy[i] ** 2 * own)
                     ratio += 0.5 * (noisy[i] - zt[i]) ** 2 / both
-                    log_empty[i] = max(log_empty[i] + ratio, _NEVER)
+                    log_empty[i] = max(log_empty[i] + ratio, NEVER)
                     zt[i] = (zt[i] * draw + noisy[i] * vt[i]) / both
                     vt[i] = vt[i] * draw / both
             gap = v[i] - vt[i]
@@ -249,39 +179,6 @@ def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # 
                 if gap > 0.001 * v[i]:
                     zt[i] += back * (z[i] - zt[i])
                     vt[i] += back * gap
-
-
-@njit(cache=True, nogil=True)
-def parted(z1, v1, l1, z2, v2, l2, t):  # type: ignore[no-untyped-def]
-    """Of a total t in two parts: counts if not empty and probabilities of that, X1, Q1, X2, Q2."""
-    if t <= 1e-9:
-        return 0.5 * t, 1.0, 0.5 * t, 1.0
-    v3 = v1 + v2
-    m = (z1 * v2 + (t - z2) * v1) / v3
-    s = math.sqrt(v1 * (v2 / v3))
-    low, high = m / s, (t - m) / s
-    if low > _CERTAIN and high > _CERTAIN:
-        return m, 1.0, t - m, 1.0
-    a = _between(-low, high)
-    # What the three have in common, -ln(2 pi) / 2, is left out.
-    w1 = _LOG_ALONE_BELOW - 0.5 * (math.log(v1) + (t - z1) ** 2 / v1) + l2
-    w2 = _LOG_ALONE_BELOW - 0.5 * (math.log(v2) + (t - z2) ** 2 / v2) + l1
-    if a <= _LEAST:
-        inside, w3 = min(max(m, 0.0), t), -1e5
-    else:
-        slope = math.exp(-0.5 * low * low) - math.exp(-0.5 * high * high)
-        inside = m + s * slope * math.exp(-0.5 * _LOG_2_PI) / a
-        inside = min(max(inside, 0.0), t)
-        w3 = _LOG_BOTH_BELOW + math.log(a / t)
-        w3 -= 0.5 * (math.log(v3) + (t - z1 - z2) ** 2 / v3)
-    most = max(w1, w2, w3)
-    p1, p2, p3 = math.exp(w1 - most), math.exp(w2 - most), math.exp(w3 - most)
-    whole = p1 + p2 + p3
-    p1, p2, p3 = p1 / whole, p2 / whole, p3 / whole
-    q1, q2 = p1 + p3, p2 + p3
-    x1 = (p1 * t + p3 * inside) / q1 if q1 > 0.0 else 0.0
-    x2 = (p2 * t + p3 * (t - inside)) / q2 if q2 > 0.0 else 0.0
-    return x1, q1, x2, q2
 
 
 @njit(cache=True, nogil=True)
@@ -300,6 +197,19 @@ def _downwards(parent, first, fan_out, shrunk, half, value):  # type: ignore[no-
     for i in range(n):
         if fan_out[i] == 0:
             value[i] = x[i] * q[i]
+            continue
+        if fan_out[i] == 4:
+            a, c, halved = first[i], first[i] + 2, x[i]
+            x1, q1, x2, q2 = parted(
+                half_z[a + 1], half_v[a + 1], half_l[a + 1],
+                half_z[c + 1], half_v[c + 1], half_l[c + 1], halved,
+            )  # fmt: skip
+            for begins, held, there in ((a, x1, q[i] * q1), (c, x2, q[i] * q2)):
+                k = begins + 1
+                one, p1, other, p2 = parted(
+                    z[begins], v[begins], log_empty[begins], z[k], v[k], log_empty[k], held
+                )
+                x[begins], q[begins], x[k], q[k] = one, there * p1, other, there * p2
             continue
         waiting = 1
         begin[0], end[0], count[0], chance[0] = first[i], first[i] + fan_out[i], x[i], q[i]

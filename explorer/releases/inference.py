@@ -148,13 +148,14 @@ def empty_or_not(
         precision[near] /= below[near]
     # With hardly any noise at all squares of its inverse would leave the numbers.
     known = np.minimum(precision, MOST_PRECISE)
-    believed, variance = noisy.copy(), 1.0 / np.where(known > 0, known, 1.0)
+    believed, variance = noisy.copy(), np.zeros(len(transcript))
     leaves = np.flatnonzero(transcript.is_leaf)
+    variance[leaves] = 1.0 / known[leaves]
     if len(axes) == 2 and len(leaves) > 1:
-        cut = list(axes)
-        lower = np.ascontiguousarray(transcript.lower[leaves][:, cut])
-        upper = np.ascontiguousarray(transcript.upper[leaves][:, cut])
-        rows, columns = transcript.upper[0, cut].tolist()
+        lower, upper = (each.take(leaves, axis=0) for each in (transcript.lower, transcript.upper))
+        if len(axes) < lower.shape[1]:
+            lower, upper = (each.take(list(axes), axis=1) for each in (lower, upper))
+        rows, columns = transcript.upper[0, list(axes)].tolist()
         believed[leaves], variance[leaves] = surroundings.shrunk(
             lower, upper, noisy[leaves], variance[leaves], (rows, columns)
         )

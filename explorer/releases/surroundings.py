@@ -53,11 +53,10 @@ def shrunk(
     """
     sums = np.zeros((shape[0] + 1, shape[1] + 1))
     _paint(lower, upper, draws, sums)
-    group = np.rint(np.log2(np.prod(upper - lower, axis=1))).astype(np.int64)
-    rings = np.empty((len(draws), 3))
-    _look_round(lower, upper, variance, sums, rings)
+    group, rings = np.empty(len(draws), dtype=np.int64), np.empty((len(draws), 3))
+    _look_round(lower, upper, variance, sums, group, rings)
     estimate, believed = np.empty_like(draws), np.empty_like(draws)
-    _shrink(group, int(group.max()) + 1, draws, variance, rings, estimate, believed)
+    _shrink(group, draws, variance, rings, estimate, believed)
     return estimate, believed
 
 
@@ -78,11 +77,15 @@ def _paint(lower, upper, draws, sums):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _look_round(lower, upper, variance, sums, rings):  # type: ignore[no-untyped-def]
-    """What every leaf would hold at the density of each ring, in units of its noise's scale."""
+def _look_round(lower, upper, variance, sums, group, rings):  # type: ignore[no-untyped-def]
+    """What every leaf would hold at the density of each ring, in units of its noise's scale.
+
+    Leaves of about as many cells are a group: 1, 2, 4, ...
+    """
     rows, cols = sums.shape[0] - 1, sums.shape[1] - 1
     for i in range(len(lower)):
         height, width = upper[i, 0] - lower[i, 0], upper[i, 1] - lower[i, 1]
+        group[i] = int(np.floor(np.log2(height * width) + 0.5))
         scale = height * width * np.sqrt(2.0 / variance[i])
         held, cells = 0.0, 0
         for x in range(len(OUTWARDS)):
@@ -100,9 +103,9 @@ def _look_round(lower, upper, variance, sums, rings):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def _shrink(group, groups, draws, variance, rings, estimate, believed):  # type: ignore[no-untyped-def]
+def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[no-untyped-def]
     """Fit beta for each size, then the part that is a leaf's own for each class of it."""
-    n, classes = len(draws), len(EDGES) + 1
+    n, groups, classes = len(draws), group.max() + 1, len(EDGES) + 1
     matrix = np.zeros((groups, 3, 3))
     right = np.zeros((groups, 3))
     for g in range(groups):
@@ -110,34 +113,54 @@ def _shrink(group, groups, draws, variance, rings, estimate, believed):  # type:
             matrix[g, x, x] = RIDGE
             right[g, x] = RIDGE * PRIOR[x]
     for i in range(n):
-        mean = (max(rings[i, 0], 0.0) + max(rings[i, 1], 0.0) + max(rings[i, 2], 0.0)) / 3.0
+        f0, f1, f2 = rings[i, 0], rings[i, 1], rings[i, 2]
+        # In units of the noise's scale, here and below.
+        estimate[i] = draws[i] * np.sqrt(2.0 / variance[i])
+        mean = (max(f0, 0.0) + max(f1, 0.0) + max(f2, 0.0)) / 3.0
         if mean > 40.0:
             continue
         g, weight = group[i], 1.0 / (1.0 + mean) ** 2
-        y = min(draws[i] * np.sqrt(2.0 / variance[i]), 60.0)
-        for x in range(3):
-            right[g, x] += weight * rings[i, x] * y
-            for other in range(3):
-                matrix[g, x, other] += weight * rings[i, x] * rings[i, other]
+        y, own, sums = min(estimate[i], 60.0), matrix[g], right[g]
+        sums[0] += weight * f0 * y
+        sums[1] += weight * f1 * y
+        sums[2] += weight * f2 * y
+        own[0, 0] += weight * f0 * f0
+        own[0, 1] += weight * f0 * f1
+        own[0, 2] += weight * f0 * f2
+        own[1, 1] += weight * f1 * f1
+        own[1, 2] += weight * f1 * f2
+        own[2, 2] += weight * f2 * f2
     beta = np.empty((groups, 3))
     for g in range(groups):
+        for x in range(3):
+            for other in range(x):
+                matrix[g, x, other] = matrix[g, other, x]
         beta[g] = np.linalg.solve(matrix[g], right[g])
-    number = np.zeros((groups, classes))
-    distance = np.zeros((groups, classes))
-    expected = np.empty(n)
-    of = np.empty(n, dtype=np.int64)
+    number = np.zeros(groups * classes)
+    distance = np.zeros(groups * classes)
     for i in range(n):
         g = group[i]
         lam = beta[g, 0] * rings[i, 0] + beta[g, 1] * rings[i, 1] + beta[g, 2] * rings[i, 2]
-        expected[i], of[i] = lam, np.searchsorted(EDGES, lam)
-        number[g, of[i]] += 1.0
-        distance[g, of[i]] += (draws[i] * np.sqrt(2.0 / variance[i]) - lam) ** 2
+        believed[i] = lam
+        if lam > SPARSE:
+            group[i] = g * classes + _class(lam)
+            number[group[i]] += 1.0
+            distance[group[i]] += (estimate[i] - lam) ** 2
+    own_part = np.maximum(0.0, 1.0 - 2.0 * (number + 5.0) / (distance + 10.0))
     for i in range(n):
-        g, lam = group[i], expected[i]
-        e = np.sqrt(2.0 / variance[i])
-        own = max(0.0, 1.0 - 2.0 * (number[g, of[i]] + 5.0) / (distance[g, of[i]] + 10.0))
-        if own > OWN or lam <= SPARSE:
+        lam, y = believed[i], estimate[i]
+        own = own_part[group[i]] if lam > SPARSE else 1.0
+        if own > OWN:
             own = 1.0
-        y = draws[i] * e
-        estimate[i] = (y + (1.0 - own) * (lam - y)) / e
-        believed[i] = max(2.0 * own, 0.05) / (e * e)
+        estimate[i] = draws[i]
+        if own < 1.0:
+            estimate[i] = (y + (1.0 - own) * (lam - y)) * np.sqrt(variance[i] / 2.0)
+        believed[i] = max(2.0 * own, 0.05) * variance[i] / 2.0
+
+
+@njit(cache=True, nogil=True)
+def _class(lam):  # type: ignore[no-untyped-def]
+    """Position among `EDGES`."""
+    if lam > EDGES[-1]:
+        return len(EDGES)
+    return np.searchsorted(EDGES, lam)

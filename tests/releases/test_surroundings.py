@@ -19,13 +19,15 @@ def test_rings_are_means_between_windows_cut_off_at_the_map():
     lower, upper, counts = release.lower, release.upper, release.counts
     variance = np.full(len(counts), 8.0)
     sums, rings = np.zeros((49, 41)), np.empty((len(counts), 3))
+    group = np.empty(len(counts), dtype=np.int64)
     _paint(lower, upper, counts, sums)
-    _look_round(lower, upper, variance, sums, rings)
+    _look_round(lower, upper, variance, sums, group, rings)
     image = release.density()
     for leaf in range(0, len(counts), 7):
         (r0, c0), (r1, c1) = lower[leaf], upper[leaf]
         within, size, before = image[r0:r1, c0:c1].sum(), (r1 - r0) * (c1 - c0), None
         own = size
+        assert group[leaf] == round(np.log2(size))
         for x, away in enumerate((1, 3, 7)):
             up, left = max(r0 - away * (r1 - r0), 0), max(c0 - away * (c1 - c0), 0)
             part = image[up : r1 + away * (r1 - r0), left : c1 + away * (c1 - c0)]

@@ -59,7 +59,7 @@ class Gravity(Mechanism):
     Examples
     --------
     >>> from explorer import Gravity, TripMatrix
-    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> trips = TripMatrix.from_coordinates(60 * [[0, 1, 3, 2]], [4, 4])
     >>> preview = Gravity(epsilon=1).release(trips, rng=7)
     >>> south, north = [0, 0, 4, 2], [0, 2, 4, 4]
     >>> there, back = preview.answer([[south, north], [north, south]]).value

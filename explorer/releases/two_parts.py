@@ -1,8 +1,8 @@
 """Two parts of a node of which one may be empty: what they say of the node, and it of them.
 
 Of each part an estimate z of variance V is known, which holds if it is not empty, and l, the
-log-likelihood of "it is empty". All of the node lies in one of them with the prior probability `ALONE` each; else
-they share it in any ratio. With t = E[x | x > 0], x ~ N(z1 + z2, V1 + V2), and
+log-likelihood of "it is empty". All of the node lies in one of them with the prior probability
+`ALONE` each; else they share it in any ratio. With t = E[x | x > 0], x ~ N(z1 + z2, V1 + V2), and
 
     m = (z1 V2 + (t - z2) V1) / (V1 + V2),   s = sqrt(V1 V2 / (V1 + V2)),
     A = Phi((t - m)/s) - Phi(-m/s)

@@ -77,6 +77,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     compared_first : whether comparisons begin with it
     lesson_settings : parameters with which a lesson shows it, where its own are not the simplest
     none_is : what the switch says for a parameter whose None is no automatic choice
+    named : values of a number that have a name, by parameter, for menus
 
     Raises
     ------
@@ -113,6 +114,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     compared_first: ClassVar[bool] = False
     lesson_settings: ClassVar[Mapping[str, Any]] = {}
     none_is: ClassVar[Mapping[str, str]] = {}
+    named: ClassVar[Mapping[str, Mapping[str, float]]] = {}
 
     epsilon = Epsilon(
         default=0.1,

@@ -21,7 +21,7 @@ from explorer.releases.checks import check_made
 from explorer.releases.facts import by_stage, checked, described
 from explorer.releases.in_words import sentence
 from explorer.releases.inference import Estimate
-from explorer.releases.interpolation import interpolate
+from explorer.releases.interpolation import SLOPE, interpolate
 from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
 from explorer.releases.questions import Questions
 from explorer.releases.shown import Shown
@@ -368,7 +368,7 @@ class Release(Questions, Shown):
         even = self.tree.paint(self.grid.shape)
         if self.is_uniform:
             return even
-        return interpolate(even, self.owners)
+        return interpolate(even, self.owners, self.facts.get("slope", SLOPE))
 
     @cached_property
     def sums(self) -> Floats:

@@ -251,6 +251,9 @@ class SweepChoices(param.Parameterized):
         label="Mechanisms in the sweep",
     )
     with_sides = param.Boolean(default=True, label="A and B as they are set")
+    with_named = param.Boolean(
+        default=False, label="Mosaic made for regions, blocks and single cells, too"
+    )
     workload = param.Selector(default="random", objects=_turned(WORKLOADS), label="Questions")
     metric = param.Selector(default="mreRho", objects=_turned(METRICS), label="Error measured as")
     at = param.Selector(

@@ -10,7 +10,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
-from explorer import HTF, FrequencyMatrix, Grid, all_mechanisms, read_points, scan_points
+from explorer import HTF, FrequencyMatrix, Grid, Mosaic, all_mechanisms, read_points, scan_points
 from explorer.cities import nation
 from explorer.evaluate.workloads import random_rectangles
 from explorer.points.truth import exact
@@ -146,6 +146,15 @@ def test_htf_preview_with_many_leaves(in_units, san_francisco):
         "target 3.5 units",
     )
     assert release.n_leaves > 1000
+
+
+def test_mosaic_preview_with_many_leaves(in_units, san_francisco):
+    release = in_units(
+        "mosaic preview, focus 0.2, epsilon 1",
+        lambda: Mosaic(epsilon=1.0, focus=0.2).release(san_francisco, rng=1),
+        "target 5 units",
+    )
+    assert release.n_leaves > 10_000
 
 
 def test_htf_preview_on_four_million_cells(in_units, points_file):

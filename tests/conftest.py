@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.helpers import Clock
 from tests.slower import function_of, slower
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,6 +63,11 @@ def reference_data() -> Callable[[str], Path]:
     """Like `real_data`, for the fixed workloads in the folder `reference` beside the data."""
     folders = [folder.parent / "reference" for folder in data_folders()]
     return lambda name: find_or_skip(folders, name)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture(scope="session")

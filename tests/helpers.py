@@ -17,7 +17,7 @@ from explorer.releases.units import to_units
 from explorer.testing import NoNoise
 from explorer.testing import towns as city
 
-__all__ = ["NoNoise", "around", "card_of", "city", "happen", "run"]
+__all__ = ["Clock", "NoNoise", "around", "card_of", "city", "happen", "run"]
 
 
 def happen(event: ModelEvent) -> None:
@@ -27,6 +27,17 @@ def happen(event: ModelEvent) -> None:
     document.callbacks.trigger_event(event)
     # The model may share parts with others, which get a document of their own.
     document.clear()
+
+
+class Clock:
+    """A clock that is set by hand: seconds, as a function and in place of the module ``time``."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    monotonic = __call__
 
 
 def card_of(shown: Any) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import panel as pn
 from bokeh.settings import settings as bokeh
 
@@ -21,11 +22,12 @@ from explorer.app import pages as registry
 from explorer.app.kit.hosts import allowed_origins, checked_host
 from explorer.app.kit.reach import Reach, own_names
 from explorer.app.pages import Page
+from explorer.app.work.addresses import own_name
 from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
 from explorer.app.work.intake import MOST_OF_FILE
-from explorer.app.work.leaving import keep_what_is_there
+from explorer.app.work.leaving import keep_little_free, keep_what_is_there
 from explorer.app.work.passwords import read_passwords
 from explorer.app.work.shells import prime
 from explorer.errors import InputError
@@ -119,6 +121,8 @@ def serve(
         shown = tuple(page for page in shown if page.key == first)
         teach_at = teachers.address
         begin["teachers"] = teachers
+    if start:
+        keep_little_free()
     if warm:
         warm_up(key, shown, **choices)
     admission = Admission(passwords, class_only, proxied)
@@ -214,6 +218,7 @@ def _listen(
 
             def make() -> Any:
                 page: Any = kinds[key].served(links, **begin, **more)
+                page.signed_in = own_name()
                 if story is not None and key == first:
                     page.begin_story(story)
                 return page.page()
@@ -291,10 +296,13 @@ def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
     from explorer.points import foreign as points
     from explorer.queries import foreign as boxes
     from explorer.trips import foreign as trips
+    from explorer.views.packing import pack
 
     if len(shown) != 1:
         # A class alone takes no files.
         prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
     for page in shown or registry.pages("curator"):
         page.load().warm(city=city, **choices)
+    # Pictures are packed where they are sent.
+    pack(np.zeros((1, 1), np.uint8))
     return time.perf_counter() - started

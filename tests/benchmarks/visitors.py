@@ -2,8 +2,10 @@
 
     .venv/bin/python tests/benchmarks/visitors.py --city san-francisco --visitors 12
 
-Each visitor opens the page and moves the epsilon slider about every four seconds. Latency is from
-sending the change to the arrival of the picture (a message above 100 kB); no browser takes part.
+Each visitor opens the page and moves the epsilon slider about every ``--pause`` seconds. With
+``--rounds`` as many leave and as many others come: memory after each round is what stays of them.
+Latency is from sending the change to the arrival of the picture (a message above 5 kB); no browser
+takes part.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from browser_latency import start
 from websocket_client import Client, model_with_label
 
-PICTURE = 100_000
+PICTURE = 5_000
+#: Seconds after which nothing is kept of who has left.
+GONE = 40.0
 
 
 class Visitor(Client):
@@ -64,12 +68,26 @@ class Visitor(Client):
             await asyncio.sleep(random.uniform(0.7, 1.3) * pause)
 
 
-async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process) -> None:
-    """Open all visits, let them change settings for a while, print what they saw."""
-    everyone = [Visitor(port) for _ in range(visitors + 1)]
+async def rounds(
+    port: int, visitors: int, seconds: float, pause: float, rounds: int, server: psutil.Process
+) -> None:
+    """Let as many come, change settings and leave, several times."""
     # The first visitor of a server takes what all share.
-    await everyone.pop().begin()
+    first = Visitor(port)
+    await first.begin()
     await asyncio.sleep(2)
+    for _ in range(rounds):
+        await crowd(port, visitors, seconds, pause, server)
+        # Sessions are looked for that nobody uses any more.
+        await asyncio.sleep(GONE)
+        print(f"  after they left: {server.memory_info().rss / 1e6:.0f} MB", flush=True)
+
+
+async def crowd(
+    port: int, visitors: int, seconds: float, pause: float, server: psutil.Process
+) -> None:
+    """Open all visits, let them change settings for a while, print what they saw."""
+    everyone = [Visitor(port) for _ in range(visitors)]
     memory, begun = server.memory_info().rss, time.monotonic()
     for one in everyone:
         await one.begin()
@@ -77,7 +95,7 @@ async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process
     listening = [asyncio.create_task(one.listen()) for one in everyone]
     await asyncio.sleep(2)
     cpu, begun = sum(server.cpu_times()[:2]), time.monotonic()
-    await asyncio.gather(*(one.visit(seconds, 4.0) for one in everyone))
+    await asyncio.gather(*(one.visit(seconds, pause) for one in everyone))
     cores = (sum(server.cpu_times()[:2]) - cpu) / (time.monotonic() - begun)
     took = sorted(value for one in everyone for value in one.took)
     print(
@@ -86,8 +104,9 @@ async def crowd(port: int, visitors: int, seconds: float, server: psutil.Process
         f"{opened * 1000:.0f} ms to open one, {server.memory_info().rss / 1e6:.0f} MB, "
         f"{(server.memory_info().rss - memory) / 1e6 / visitors:.1f} MB a visitor"
     )
-    for task in listening:
+    for task, one in zip(listening, everyone, strict=True):
         task.cancel()
+        one.close()
 
 
 def main() -> None:
@@ -97,10 +116,13 @@ def main() -> None:
     ask.add_argument("--settings", default="epsilon=1.0, height=15, stop_count=50")
     ask.add_argument("--visitors", type=int, default=12)
     ask.add_argument("--seconds", type=float, default=20.0)
+    ask.add_argument("--pause", type=float, default=4.0)
+    ask.add_argument("--rounds", type=int, default=1)
     given = ask.parse_args()
     server, port = start(given.city, given.settings)
     try:
-        asyncio.run(crowd(port, given.visitors, given.seconds, psutil.Process(server.pid)))
+        each = given.visitors, given.seconds, given.pause, given.rounds
+        asyncio.run(rounds(port, *each, psutil.Process(server.pid)))
     finally:
         server.terminate()
         server.wait(10)

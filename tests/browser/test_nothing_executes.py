@@ -349,3 +349,51 @@ def test_classes(visit: Visit, evil: Started) -> None:
     page.get_by_role("button", name="Create a class", exact=True).click()
     expect(page.locator(".code")).not_to_be_empty()
     visit.look()
+
+
+def test_trips(visit: Visit, evil: Started, tmp_path: Path) -> None:
+    page = visit.page
+    link = Scenario(page="trips", city="madeup", title=named("screen"), about=ALL[:300])
+    page.goto(f"{evil.url}/trips?s={link.to_link()}")
+    page.get_by_role("img", name=re.compile("trips .* begin")).first.wait_for()
+    visit.look("screen")
+    unfold(page, "Grid and own trips")
+    load = page.get_by_role("button", name="Load these trips")
+    expect(load).to_be_visible()
+    rng = np.random.default_rng(1)
+    places = {f"{end}_{way}": rng.normal(middle, 0.02, 900)
+              for end in "od" for way, middle in (("lon", 2.35), ("lat", 48.85))}  # fmt: skip
+    trips = tmp_path / f"trips {NODE}{RUNS}.csv"
+    pd.DataFrame({**places, named("user id"): RUNS}).to_csv(trips, index=False)
+    page.locator("input[type=file]").first.set_input_files(trips)
+    page.get_by_role("textbox", name="Centre longitude").fill("2.35")
+    page.get_by_role("textbox", name="Centre latitude").fill("48.85")
+    named_places = page.get_by_role("textbox", name=re.compile("^Places"))
+    named_places.fill(RUNS)
+    named_places.press("Tab")
+    load.click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    visit.look()
+    named_places.fill("o,d")
+    page.get_by_role("textbox", name=re.compile("^User")).fill(NODE)
+    page.get_by_role("textbox", name=re.compile("^User")).press("Tab")
+    load.click()
+    # The column is not there: the sentence names those that are.
+    expect(page.get_by_role("alert").first).to_contain_text("user id")
+    visit.look("user id")
+    said = page.locator(".summary").inner_text()
+    page.get_by_role("textbox", name=re.compile("^User")).fill("")
+    page.get_by_role("textbox", name=re.compile("^User")).press("Tab")
+    load.click()
+    wait_until(page, lambda: page.locator(".summary").inner_text() != said)
+    draw_release(page)
+    expect(page.get_by_text("Drawn and booked")).to_be_visible()
+    visit.look("trips")
+
+
+def test_federated_maps(visit: Visit, evil: Started) -> None:
+    page = visit.page
+    link = Scenario(page="federated", city="evil", title=named("screen"), about=ALL[:300])
+    page.goto(f"{evil.url}/federated?s={link.to_link()}")
+    page.get_by_role("img", name="Private map").first.wait_for()
+    visit.look("screen", "title")

@@ -5,18 +5,6 @@ import pytest
 from explorer.grid.allowance import Bucket, Buckets
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 def test_a_bucket_fills_up_again_and_not_beyond_its_size(clock) -> None:
     bucket = Bucket(2, 4, clock)
     assert [bucket.has() for _ in range(5)] == [True] * 4 + [False]

@@ -11,21 +11,6 @@ from explorer.teaching.pool import Answer, Question, QuestionSettings
 from tests.helpers import city
 
 
-class Clock:
-    """Seconds as a test says."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture
 def rooms(clock) -> ClassRooms:
     return ClassRooms(clock)

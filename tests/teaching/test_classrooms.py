@@ -11,14 +11,9 @@ from explorer.teaching import classrooms
 from explorer.teaching.classrooms import ClassRooms
 from explorer.teaching.codes import CHARACTERS, LENGTH, spaced, tidy
 from explorer.teaching.pool import Answer
-from tests.teaching.test_classroom import Clock, asked, nothing
+from tests.teaching.test_classroom import asked, nothing
 
 WRONG = "ACDEFGHK"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

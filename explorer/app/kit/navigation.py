@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from explorer.app.kit.html import html_pane
@@ -18,22 +19,28 @@ class Link:
     address: str
 
 
-def header(current: str, links: Sequence[Link], phone: bool, badge: str = "") -> list[Any]:
+def header(
+    current: str, links: Sequence[Link], phone: bool, badge: str = "", signed_in: str = ""
+) -> list[Any]:
     """What stands in the bar of the page with the key ``current``.
 
     A page that is served alone, or stands in a notebook, has no others to lead to: ``links`` is
     empty. A phone's bar has no room for the badge, which the page repeats, nor for the page itself.
+    Who has ``signed_in`` finds the way out.
     """
     found = []
     if badge and not phone:
         found.append(html_pane(f'<span class="badge">{badge}</span>', (0, 8), sizing_mode=None))
-    if links:
+    if links or signed_in:
         here = ' aria-current="page"'
         items = "".join(
             f'<a href="./{each.address}"{here if each.key == current else ""}>{each.title}</a>'
             for each in links
             if not (phone and each.key == current)
         )
+        if signed_in:
+            whom = escape(f"You are logged in as {signed_in}", quote=True)
+            items += f'<a class="leave" href="./logout" title="{whom}">Log out</a>'
         nav = f'<nav class="pages" aria-label="Pages">{items}</nav>'
         found.append(html_pane(nav, (0, 2 if phone else 8), sizing_mode=None))
     return found

@@ -57,6 +57,8 @@ class AppPage(pn.viewable.Viewer):
     INVITES: ClassVar[bool] = False
     #: How many maps the sketch shows that stands there until the page does.
     SKETCHED: ClassVar[int] = 0
+    #: The name by which the visitor has signed in; "" where nobody has to.
+    signed_in: str = ""
     #: What its widgets need of Panel.
     EXTENSIONS: ClassVar[tuple[str, ...]] = ()
 
@@ -114,6 +116,9 @@ class AppPage(pn.viewable.Viewer):
         paper.prepare()
         short = next((each.title for each in self.links if each.key == self.KEY), self.TITLE)
         dark = self._dark()
+        if pn.state.curdoc is not None:
+            # Of this page: without it a page that was made elsewhere in the process has its say.
+            pn.config.theme = "dark" if dark else "default"
         lead(self.KEY, self.links)
         paints = {
             theme: first_paint(theme, self.TITLE, bool(drawer), self.SKETCHED)
@@ -121,7 +126,7 @@ class AppPage(pn.viewable.Viewer):
         }
         page = ui.Page(
             title=short if self.phone else self.TITLE,
-            header=header(self.KEY, self.links, self.phone, self.BADGE),
+            header=header(self.KEY, self.links, self.phone, self.BADGE, self.signed_in),
             main=[self.body, self.remembered.view, self.tab.view],
             theme_config=_THEME,
             dark_theme=dark,

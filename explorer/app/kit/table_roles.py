@@ -219,10 +219,13 @@ EARLY = """<script>
     const table = window.Bokeh?.Models?.get?.("panel.models.tabulator.DataTabulator")
     const view = table?.prototype.default_view
     if (!view) return setTimeout(mend, 5)
-    for (const name of ["setData", "updateOrAddData", "restore_scroll", "record_scroll"]) {
+    const names = ["setData", "updateOrAddData", "addData", "setHidden", "redraw", "resize_table",
+      "restore_scroll", "record_scroll"]
+    for (const name of names) {
       const plain = view.prototype[name]
       if (plain) view.prototype[name] = function (...given) {
-        return this.tabulator ? plain.apply(this, given) : Promise.resolve()
+        // A table that is made builds itself in a later turn, and has no rows until then.
+        return this.tabulator?.rowManager ? plain.apply(this, given) : Promise.resolve()
       }
     }
   }

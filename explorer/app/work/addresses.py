@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+from typing import Any
 
 import panel as pn
 from tornado.httputil import HTTPServerRequest
@@ -50,15 +51,15 @@ def household(address: str) -> str:
 
 def own_address() -> str:
     """Where the visitor of the page that is being made is; "" without a server."""
-    return str(_asked("remote_ip") or "")
+    return str(asked_by(pn.state.curdoc, "remote_ip") or "")
 
 
 def own_name() -> str:
     """The name by which this visitor has signed in; "" for none."""
-    return str(_asked(NAME) or "")
+    return str(asked_by(pn.state.curdoc, NAME) or "")
 
 
-def _asked(attribute: str) -> object:
-    """Something of the request that this page answers."""
-    context = pn.state.curdoc.session_context if pn.state.curdoc is not None else None
+def asked_by(document: Any, attribute: str) -> object:
+    """Something of the request that a page answers; None without a request."""
+    context = document.session_context if document is not None else None
     return getattr(getattr(context, "request", None), attribute, None)

@@ -15,7 +15,7 @@ from typing import Any
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, ErrorHandler, OutputTransform, RequestHandler
 
-from explorer.app.work.addresses import address_of
+from explorer.app.work.addresses import address_of, asked_by
 from explorer.app.work.limits import Entrance, Later
 from explorer.app.work.plain_pages import Refused
 from explorer.app.work.shells import Shell, build_late
@@ -70,7 +70,7 @@ def guard(
     """
     application: Application = server._tornado
     paths = {page.strip("/") for page in pages}
-    entrance = Entrance(lambda: sessions(server))
+    entrance = Entrance(lambda: visitors(server))
     application.transforms.append(_Said)
     application.settings["log_function"] = _write_faults
     find = application.find_handler
@@ -117,6 +117,13 @@ def shut(paths: Collection[str], sentence: str) -> Gate:
 def sessions(server: Any) -> int:
     """How many visitors have a page, or are about to."""
     return sum(len(context._sessions) for context in server._tornado._applications.values())
+
+
+def visitors(server: Any) -> list[str]:
+    """The address of each visitor who has a page, as limits count it."""
+    contexts = server._tornado._applications.values()
+    there = [session for each in contexts for session in each._sessions.values()]
+    return [str(asked_by(session.document, "remote_ip") or "") for session in there]
 
 
 def health(ask: Callable[[], dict[str, float]]) -> tuple[str, type[RequestHandler]]:

@@ -11,6 +11,7 @@ import logging
 import time
 from traceback import walk_tb
 
+from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
 #: Loggers of what comes over a websocket.
@@ -18,10 +19,12 @@ _LOGGERS = ("bokeh.server.protocol_handler", "bokeh.server.views.ws", "bokeh.ser
 #: Loggers that say in a line what a client has asked for in vain, or that it has gone.
 _OF_CLIENTS = ("bokeh.core.has_props", "bokeh.server.views.ws")
 #: Where an exception ends that says no more than that a connection is not there any more.
-_CONNECTIONS = ("bokeh.server.connection", "tornado.websocket")
+_CONNECTIONS = ("bokeh.server.connection", "tornado.iostream", "tornado.websocket")
 #: Seconds between two lines.
 QUIET = 60.0
-SELDOM = "A visitor asked for what is not there, or went while something was sent."
+SELDOM = "A visitor asked for what is not there."
+#: What Bokeh says of a visitor who goes while something is sent: closing a window is no fault.
+WENT = "Failed sending message as connection was closed"
 SAID = "A message of a visitor could not be used (%s); %d before it were not written here."
 
 
@@ -58,6 +61,8 @@ class Seldom(logging.Filter):
         """Whether it is written; what is written is changed."""
         if record.levelno != logging.WARNING:
             return True
+        if record.msg == WENT:
+            return False
         now = time.monotonic()
         if now - self._last < QUIET:
             return False
@@ -67,12 +72,12 @@ class Seldom(logging.Filter):
 
 
 class Left(logging.Filter):
-    """Keeps out of the log that a visitor has left while a page was still being opened."""
+    """Keeps out of the log that a visitor has left while something was being made or sent."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether it is written."""
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
-        if not isinstance(error, AssertionError | WebSocketClosedError):
+        if not isinstance(error, AssertionError | StreamClosedError | WebSocketClosedError):
             return True
         names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
         return not names or names[-1] not in _CONNECTIONS
@@ -89,7 +94,9 @@ def write_briefly() -> None:
         _filter_once(name, Brief())
     for name in _OF_CLIENTS:
         _filter_once(name, Seldom())
-    _filter_once("tornado.application", Left())
+    # What asyncio says of tasks that nobody waited for.
+    for name in ("tornado.application", "asyncio"):
+        _filter_once(name, Left())
 
 
 def _filter_once(name: str, new: logging.Filter) -> None:

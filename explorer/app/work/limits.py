@@ -10,7 +10,7 @@ that no browser sends is not listened to any more.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bokeh.server.views.ws import WSHandler
@@ -22,8 +22,9 @@ from explorer.grid.allowance import Buckets
 
 #: Pages an address may open at once and a second; a class in one room may share an address.
 AT_ONCE, A_SECOND = 12, 2.0
-#: Sessions of all visitors; one takes 6 to 30 MB.
-MOST_SESSIONS = 150
+#: Sessions of all visitors, one of which takes 6 to 30 MB, and of one address: the rest is kept for
+#: others.
+MOST_SESSIONS, MOST_OF_ONE = 150, 100
 #: Seconds after which the page for who comes too late asks again.
 AGAIN = 4
 
@@ -33,21 +34,29 @@ class Entrance:
 
     Parameters
     ----------
-    sessions : how many there are
-    most : of all visitors
+    visitors : the address of each session there is
+    most : sessions of all visitors
+    most_of_one : sessions of one address
     """
 
-    def __init__(self, sessions: Callable[[], int], most: int = MOST_SESSIONS) -> None:
-        self._sessions, self._most = sessions, most
+    def __init__(
+        self,
+        visitors: Callable[[], Sequence[str]],
+        most: int = MOST_SESSIONS,
+        most_of_one: int = MOST_OF_ONE,
+    ) -> None:
+        self._visitors, self._most, self._most_of_one = visitors, most, most_of_one
         self._opened = Buckets(A_SECOND, AT_ONCE)
 
-    def full(self) -> bool:
-        """Whether nobody else can have a page."""
-        return ENDING.begun or self._sessions() >= self._most
+    def full(self, address: str) -> bool:
+        """Whether nobody else, or nobody else from this address, can have a page."""
+        there = self._visitors()
+        few = len(there) < self._most and there.count(address) < self._most_of_one
+        return ENDING.begun or not few
 
     def admits(self, address: str) -> bool:
         """Whether a visitor from this address may open a page; counts as one if so."""
-        if self.full():
+        if self.full(address):
             return False
         return self._opened[address].has()
 

@@ -193,13 +193,13 @@ def _token_in(text: str) -> str:
     return rest.partition('"')[0] if found else ""
 
 
-def build_late(context: Any, full: Callable[[], bool]) -> None:
+def build_late(context: Any, full: Callable[[str], bool]) -> None:
     """Let the content of a page be made when a websocket comes, a few a second for one address.
 
     Parameters
     ----------
     context : of a page, of Bokeh
-    full : whether there are so many visitors that nobody else can have a page
+    full : whether there are so many visitors that nobody else from an address can have a page
     """
     plain = context.create_session_if_needed
     opened = Buckets(A_SECOND, AT_ONCE)
@@ -210,10 +210,11 @@ def build_late(context: Any, full: Callable[[], bool]) -> None:
         late = request is not None and request.headers.get("Upgrade", "").lower() == "websocket"
         if known or not late:
             return await plain(session_id, request, token)
-        wait = opened[request.remote_ip or ""].take()
+        address = request.remote_ip or ""
+        wait = opened[address].take()
         if wait > 0:
             await asyncio.sleep(min(wait, 20.0))
-        if session_id not in context._sessions and full():
+        if session_id not in context._sessions and full(address):
             raise ProtocolError("There are too many visitors")
         # As if the page itself had been asked for.
         arguments = get_token_payload(token).get("arguments", {}) if token else {}

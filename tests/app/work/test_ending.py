@@ -75,7 +75,7 @@ def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told) ->
 
 
 def test_who_comes_late_is_not_let_in(monkeypatch) -> None:
-    entrance = Entrance(lambda: 0)
+    entrance = Entrance(list)
     assert entrance.admits("1")
     monkeypatch.setattr(module.ENDING, "begun", True)
     assert not entrance.admits("1")

@@ -13,18 +13,10 @@ from explorer.app.work.intake import Intake, TooLarge, kind_of
 from explorer.grid.allowance import Buckets
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    class Clock:
-        now = 1000.0
-
-        def monotonic(self) -> float:
-            return self.now
-
-    one = Clock()
-    monkeypatch.setattr("explorer.grid.allowance.time", one)
+@pytest.fixture(autouse=True)
+def by_hand(clock, monkeypatch) -> None:
+    monkeypatch.setattr("explorer.grid.allowance.time", clock)
     monkeypatch.setattr(intake, "_FILES", Buckets(intake.FILES, intake.FILES_AT_ONCE))
-    return one
 
 
 def message(content="{}", arrays=()) -> list[tuple[str, str | bytes]]:
@@ -62,7 +54,6 @@ def test_thirty_messages_a_second_are_taken_for_ever_and_a_burst_of_more(clock) 
     assert send(other, message()) == 0, "nobody else at this address waits"
 
 
-@pytest.mark.usefixtures("clock")
 def test_many_arrays_in_one_message_count() -> None:
     one = Intake("192.0.2.7")
     many = message(arrays=[b"x"] * (2 * intake.MESSAGES_AT_ONCE))
@@ -78,7 +69,6 @@ def test_two_megabytes_a_second_are_taken_outside_files(clock) -> None:
     assert sum(found) == pytest.approx((sent - intake.BYTES_AT_ONCE) / intake.BYTES)
 
 
-@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize(
     "parts",
     [
@@ -113,7 +103,6 @@ def test_pieces_of_files_are_taken_by_address(clock) -> None:
     assert send(one, piece(size)) == 0
 
 
-@pytest.mark.usefixtures("clock")
 def test_a_message_after_a_file_is_measured_anew() -> None:
     one = Intake("192.0.2.7")
     send(one, piece(10_000_000))

@@ -1,45 +1,44 @@
 """Who asks too much waits, and nobody else does; faults in the log hold no values."""
 
 import asyncio
+import gc
 import logging
+import socket
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from bokeh.server.views import ws
 from bokeh.server.views.ws import WSHandler
+from tornado.iostream import IOStream
 
 from explorer.app.work import intake
 from explorer.app.work import limits as module
-from explorer.app.work.faults import QUIET, Brief, Left
+from explorer.app.work.faults import QUIET, WENT, Brief, Left, Seldom, write_briefly
 from explorer.app.work.limits import Entrance
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    class Clock:
-        now = 1000.0
-
-        def monotonic(self) -> float:
-            return self.now
-
-    one = Clock()
-    monkeypatch.setattr("explorer.grid.allowance.time", one)
-    monkeypatch.setattr("explorer.app.work.faults.time", one)
-    return one
+@pytest.fixture(autouse=True)
+def by_hand(clock, monkeypatch) -> None:
+    monkeypatch.setattr("explorer.grid.allowance.time", clock)
+    monkeypatch.setattr("explorer.app.work.faults.time", clock)
 
 
 def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
-    there = 0
-    entrance = Entrance(lambda: there, most=30)
+    there: list[str] = []
+    entrance = Entrance(lambda: there, most=30, most_of_one=20)
     assert sum(entrance.admits("1") for _ in range(50)) == module.AT_ONCE
     assert entrance.admits("2"), "others come in"
     clock.now += 1
     assert sum(entrance.admits("1") for _ in range(50)) == module.A_SECOND
-    there = 30
     clock.now += 60
+    there += ["1"] * 20
+    assert not entrance.admits("1"), "the rest is for others"
+    assert entrance.admits("3")
+    there += map(str, range(10, 20))
     assert not entrance.admits("3")
 
 
-@pytest.mark.usefixtures("clock")
 def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:
     waited: dict[str, float] = {}
     read: list[str] = []
@@ -101,7 +100,6 @@ def test_a_fault_is_one_line_a_minute_without_its_value(clock) -> None:
     assert "(KeyError); 9 before it" in said.getMessage()
 
 
-@pytest.mark.usefixtures("clock")
 def test_a_fault_of_our_own_is_written_as_it_is() -> None:
     from explorer.grid.grid import Grid
 
@@ -149,3 +147,36 @@ def test_who_has_left_is_no_fault() -> None:
     gone._session = None
     assert not Left().filter(raised(lambda: gone.session))
     assert Left().filter(raised(wrong))
+
+
+def test_what_nobody_waited_for_when_a_visitor_left_is_not_written(caplog) -> None:
+    """Each connection that goes while something is sent would be a traceback of 800 characters."""
+    write_briefly()
+    stream = IOStream(socket.socket())
+    stream.close()
+
+    async def visit() -> None:
+        for send in (lambda: stream.write(b"x"), lambda: 1 / 0):
+
+            async def task(send=send) -> None:
+                send()
+
+            left = asyncio.ensure_future(task())
+            await asyncio.sleep(0)
+            del left
+            gc.collect()
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(visit())
+    loop.close()
+    (said,) = [each for each in caplog.records if each.name == "asyncio"]
+    assert said.exc_info[0] is ZeroDivisionError
+
+
+def test_a_window_that_is_closed_while_something_is_sent_is_no_line() -> None:
+    bokeh = Path(ws.__file__).read_text("utf8")
+    assert f'log.warning("{WENT}")' in bokeh, "its words have changed"
+    write_briefly()
+    (seldom,) = [each for each in ws.log.filters if isinstance(each, Seldom)]
+    said = logging.LogRecord("bokeh", logging.WARNING, "x", 1, WENT, (), None)
+    assert not seldom.filter(said)

@@ -2,10 +2,11 @@
 
 import re
 
+import panel as pn
 import pytest
 
 from explorer.app import serve
-from explorer.app.work.doors import sessions
+from explorer.app.work.doors import sessions, visitors
 from explorer.app.work.shells import prime
 from tests.app.test_server import Running, token_of
 
@@ -43,7 +44,7 @@ def test_a_fresh_server_answers_without_a_session(running) -> None:
         assert len(tokens) == 18, "each visitor has an own token"
         assert sessions(server) == 0
         assert '"ACK"' in await running.document(tokens.pop(), "class/")
-        assert sessions(server) == 1
+        assert visitors(server) == ["127.0.0.1"]
 
     # An address opens a few pages at once.
     from explorer.app.work import limits
@@ -51,6 +52,17 @@ def test_a_fresh_server_answers_without_a_session(running) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits.Entrance, "admits", lambda *_: True)
         running.do(visit)
+
+
+def test_a_page_that_was_made_elsewhere_leaves_the_theme_of_others(running, monkeypatch) -> None:
+    """Without a document a theme is that of the whole process."""
+    monkeypatch.setattr(pn.config, "_theme_", "dark")
+    running.application.settings.pop("explorer_frames", None)
+
+    async def visit() -> None:
+        assert "/theme/default.css" in plain(await running.get("learn?theme=light"))
+
+    running.do(visit)
 
 
 @pytest.mark.parametrize("path", PATHS)

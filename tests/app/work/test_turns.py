@@ -8,24 +8,11 @@ import weakref
 import pytest
 
 from explorer.app.work.turns import FREE, MOST, Turns
+from tests.helpers import Clock
 
 
 class Page:
     """Somebody's page."""
-
-
-class Clock:
-    """A clock that is set by hand."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import geopandas
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+
+if TYPE_CHECKING:
+    import geopandas
 
 Floats = NDArray[np.float64]
 
@@ -78,6 +79,9 @@ def _sampled(release: Any, n: Any, rng: Any) -> geopandas.GeoDataFrame:
     place = low + dice.random((n, 2)) * (high - low)
     x0, y0 = grid.bounds[:2]
     x, y = x0 + place[:, 1] * grid.cell_width, y0 + place[:, 0] * grid.cell_height
+    import geopandas
+    import shapely
+
     frame = geopandas.GeoDataFrame({"leaf": leaf}, geometry=shapely.points(x, y), crs=grid.crs)
     frame.attrs = {
         "synthetic": True,

@@ -26,7 +26,7 @@ from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
 from explorer.app.work.ending import run_until_told
 from explorer.app.work.intake import MOST_OF_FILE
-from explorer.app.work.leaving import keep_what_is_there
+from explorer.app.work.leaving import keep_little_free, keep_what_is_there
 from explorer.app.work.passwords import read_passwords
 from explorer.app.work.shells import prime
 from explorer.errors import InputError
@@ -120,6 +120,8 @@ def serve(
         shown = tuple(page for page in shown if page.key == first)
         teach_at = teachers.address
         begin["teachers"] = teachers
+    if start:
+        keep_little_free()
     if warm:
         warm_up(key, shown, **choices)
     admission = Admission(passwords, class_only, proxied)

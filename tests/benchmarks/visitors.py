@@ -3,8 +3,9 @@
     .venv/bin/python tests/benchmarks/visitors.py --city san-francisco --visitors 12
 
 Each visitor opens the page and moves the epsilon slider about every ``--pause`` seconds. With
-``--rounds`` as many leave and as many others come: memory after each round is what stays of them. Latency is from
-sending the change to the arrival of the picture (a message above 100 kB); no browser takes part.
+``--rounds`` as many leave and as many others come: memory after each round is what stays of them.
+Latency is from sending the change to the arrival of the picture (a message above 5 kB); no browser
+takes part.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from browser_latency import start
 from websocket_client import Client, model_with_label
 
-PICTURE = 100_000
+PICTURE = 5_000
 #: Seconds after which nothing is kept of who has left.
 GONE = 40.0
 

@@ -8,7 +8,7 @@ import pytest
 from explorer.app import serve
 from explorer.app.work.doors import sessions, visitors
 from explorer.app.work.shells import prime
-from tests.app.test_server import Running, token_of
+from tests.app.test_server import Running, application, token_of
 
 #: What is another one in each frame: tokens, ids of models and of what they stand in.
 _OWN = re.compile(r"\bp\d+\b|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}")
@@ -91,7 +91,7 @@ def test_a_warm_server_begins_with_its_frames(monkeypatch) -> None:
     said = []
     server = serve("madeup", 0, False, start=False, say=said.append, class_only=True)
     try:
-        frames = server._tornado.settings["explorer_frames"]
+        frames = application(server).settings["explorer_frames"]
         assert {page for page, *_ in frames} == {"", "/class"}
         assert len(frames) == 4
         assert frames["", True, (False,) * 4] == frames["/class", True, (False,) * 4]

@@ -77,9 +77,10 @@ class Shell(DocHandler):
             if self.get_status() != 200:
                 return
             # Behind the scripts that it is about, and before anything is made of them.
-            text = b"".join(self._write_buffer).decode("utf-8")
+            written: list[bytes] = self._write_buffer
+            text = b"".join(written).decode("utf-8")
             text = text.replace("</head>", f"{EARLY}</head>", 1)
-            self._write_buffer = [text.encode("utf-8")]
+            written[:] = [text.encode("utf-8")]
             if len(kept) < _MOST:
                 for theme, each in (await self._in_both_themes(dark, text)).items():
                     kept[page, theme, more] = each

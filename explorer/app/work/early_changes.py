@@ -12,8 +12,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bokeh.document.events import DocumentChangedEvent
+from bokeh.document.events import DocumentChangedEvent, DocumentPatchedEvent, MessageSentEvent
 from panel.io import document
+
+
+def _is_change(event: DocumentChangedEvent) -> bool:
+    """Whether it changes models; a message to a component has to wait until that listens."""
+    return isinstance(event, DocumentPatchedEvent) and not isinstance(event, MessageSentEvent)
 
 
 def send_early_changes() -> bool:
@@ -32,12 +37,14 @@ def send_early_changes() -> bool:
             return list(plain(doc, lock))
         with lock:
             events = list(doc.callbacks._held_events or [])
-            doc.callbacks._held_events, doc.callbacks._hold = [], None
-        if getattr(session, "_pending_writes", None) is not None:
-            return events
-        # Bokeh sends nothing without the document's lock, which the next turn has.
-        doc.add_next_tick_callback(partial(document.retrigger_events, doc, events))
-        return []
+            changes = [each for each in events if _is_change(each)]
+            doc.callbacks._held_events = [each for each in events if not _is_change(each)]
+        others = list(plain(doc, lock))
+        if changes and getattr(session, "_pending_writes", None) is None:
+            # Bokeh sends nothing without the document's lock, which the next turn has.
+            doc.add_next_tick_callback(partial(document.retrigger_events, doc, changes))
+            return others
+        return [*changes, *others]
 
     drain.original = plain  # type: ignore[attr-defined]
     document._drain_unconnected_events = drain

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import panel as pn
 import pytest
 from bokeh.document import Document
-from bokeh.document.events import DocumentPatchedEvent
+from bokeh.document.events import DocumentPatchedEvent, MessageSentEvent
 from bokeh.models import Slider
 from panel.io import document
 from panel.io.state import set_curdoc
@@ -37,6 +37,16 @@ def changed(doc: Document, connections: set[object], *, lock: bool = True) -> li
 
 def test_who_has_a_copy_is_sent_what_changes() -> None:
     assert changed(Document(), {"a browser"}) == ["end", "value"]
+
+
+def test_a_message_to_a_component_waits_until_that_listens() -> None:
+    doc = Document()
+    changed(doc, {"a browser"})
+    sent: list[object] = []
+    doc.on_change(sent.append)
+    with set_curdoc(doc), pn.io.hold(doc):
+        doc.callbacks.trigger_on_change(MessageSentEvent(doc, "ipywidgets_bokeh", {}))
+    assert sent == []
 
 
 def test_who_will_take_a_copy_finds_it_there() -> None:

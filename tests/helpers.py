@@ -17,7 +17,7 @@ from explorer.releases.units import to_units
 from explorer.testing import NoNoise
 from explorer.testing import towns as city
 
-__all__ = ["Clock", "NoNoise", "around", "card_of", "city", "happen", "run"]
+__all__ = ["Clock", "NoNoise", "around", "bundle_of", "card_of", "city", "happen", "run"]
 
 
 def happen(event: ModelEvent) -> None:
@@ -43,6 +43,12 @@ class Clock:
 def card_of(shown: Any) -> str:
     """What a cell of a notebook shows of it, as HTML."""
     return str(shown._repr_html_())
+
+
+def bundle_of(shown: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a cell of a notebook shows of a page by its kinds, and what is said about them."""
+    bundle, about = shown._repr_mimebundle_()
+    return bundle, about
 
 
 def around(grid: Grid, n: int, seed: int = 0) -> Points:

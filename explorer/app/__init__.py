@@ -7,6 +7,7 @@ import panel as pn
 
 from explorer.app.kit import notebook_output
 from explorer.app.work import (
+    early_changes,
     faults,
     leaving,
     limits,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 # Before the first session: see there.
 panel_patches.install()
+early_changes.send_early_changes()
 panel_patches.lock_handlers()
 whose_page.take_back()
 panel_patches.unindent_once()

@@ -12,6 +12,8 @@ from bokeh.palettes import Cividis256, Magma256
 
 #: The map's ground in the light and in the dark theme, so colours read the same on a projector.
 GROUND = "#0c1117"
+#: Under light colours, a grey that is none of them: the sea around a country.
+LIGHT_GROUND = "#aeb4ba"
 #: The middle of the difference ramp: a little lighter than the ground, "no difference".
 MIDDLE = "#12171e"
 LINE = "#e8eef5"
@@ -84,6 +86,11 @@ def edge_palette(line: str = LINE) -> tuple[str, ...]:
 def line_over(colours: Sequence[str]) -> str:
     """The colour of lines over a map in 256 ``colours``: told apart from that of nothing."""
     return LINES["paper"] if is_light(colours) else LINE
+
+
+def ground_under(colours: Sequence[str]) -> str:
+    """The colour of a map's ground where nothing is painted in 256 ``colours``."""
+    return LIGHT_GROUND if is_light(colours) else GROUND
 
 
 def is_light(colours: Sequence[str]) -> bool:

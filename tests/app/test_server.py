@@ -24,6 +24,11 @@ from explorer.cli import main
 from explorer.errors import InputError
 
 
+def application(server):
+    """Tornado's, which has what visitors ask for."""
+    return server._tornado
+
+
 class Running:
     """A server in this process; ``visit`` runs beside its loop and ends it."""
 
@@ -36,8 +41,8 @@ class Running:
 
     @property
     def application(self):
-        """Tornado's, which has what visitors ask for."""
-        return self.server._tornado
+        """That of the server."""
+        return application(self.server)
 
     def do(self, visit) -> None:
         """Run the coroutine function ``visit`` while the server serves."""
@@ -325,7 +330,7 @@ def test_only_the_hosts_that_were_named_are_allowed() -> None:
     server = serve("madeup", port=0, open=False, warm=False, start=False, origins=hosts)
     try:
         port = server.port
-        assert server._tornado.websocket_origins == {
+        assert application(server).websocket_origins == {
             f"localhost:{port}",
             f"127.0.0.1:{port}",
             f"maps.example.org:{port}",

@@ -42,7 +42,7 @@ class Client:
         self._send("PULL-DOC-REQ", {})
         document = json.dumps(await self._message(), separators=(",", ":"))
         ready = {"type": "event", "name": "document_ready", "values": {"type": "map"}}
-        self._event(ready)
+        self.event(ready)
         return document
 
     async def parts(self) -> AsyncIterator[str | bytes]:
@@ -59,7 +59,7 @@ class Client:
     def click(self, component: str) -> None:
         """Press a button."""
         entries = [["model", {"id": component}], ["node", "click"], ["data", {"type": "map"}]]
-        self._event(
+        self.event(
             {"type": "event", "name": "dom_event", "values": {"type": "map", "entries": entries}}
         )
 
@@ -68,7 +68,8 @@ class Client:
         if self._socket is not None:
             self._socket.close()
 
-    def _event(self, values: dict[str, Any]) -> None:
+    def event(self, values: dict[str, Any]) -> None:
+        """Send an event of BokehJS."""
         event = {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": values}
         self._send("PATCH-DOC", {"events": [event]})
 

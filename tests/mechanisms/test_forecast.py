@@ -11,6 +11,7 @@ from explorer.mechanisms import AG, HTF, UG, Identity, Mechanism, all_mechanisms
 from explorer.mechanisms.forecast import _even, _placed, _town
 from explorer.points.matrix import FrequencyMatrix
 from explorer.scenario.known import area_mechanisms
+from tests.helpers import card_of
 
 GRID = Grid.around(13.4, 52.5, "20km", shape=(64, 48))
 
@@ -63,7 +64,7 @@ def test_users_cost_their_bound_and_nothing_is_random() -> None:
     assert ten.to_frame().sd_of_leaf.iloc[0] > 9 * one.to_frame().sd_of_leaf.iloc[0]
     again = HTF(1.0).summarize(GRID, 1e4)
     assert again.to_frame().equals(HTF(1.0).summarize(GRID, 1e4).to_frame())
-    assert "made-up records" in again._repr_html_()
+    assert "made-up records" in card_of(again)
     assert "one town" in repr(again)
 
 

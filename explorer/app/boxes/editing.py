@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -122,10 +123,15 @@ class BoxEditing:
     def _drawing(self, place: int, box: Sequence[Any] | _Sketched | None) -> None:
         """A new box is being dragged; of many messages the last is answered."""
         waits, self._draft = self._draft is not None, None if box is None else (place, box)
-        if box is None and self.maps is not None:
-            self.maps.draft(place, None)
+        if box is None:
+            # As what it takes away was sent: a change of this turn overtakes it on a busy server.
+            soon(partial(self._end_draft, place))
         elif not waits:
             soon(self._answer_draft)
+
+    def _end_draft(self, place: int) -> None:
+        if self._draft is None and self.maps is not None:
+            self.maps.draft(place, None)
 
     def _answer_draft(self) -> None:
         draft, self._draft = self._draft, None

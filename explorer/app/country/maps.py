@@ -70,7 +70,7 @@ class CountryMaps(CoveredMaps):
         self._state = state
         self.country, self.inside = self.views
         self.country.show_partition(False)
-        # One dark cell far beyond the map: themes make the figure's own ground see-through.
+        # One cell of sea far beyond the map: themes make the figure's own ground see-through.
         x0, y0, x1, y1 = whole.bounds
         wide, high = x1 - x0, y1 - y0
         sea = Viewport(x0 - wide, y0 - high, x1 + wide, y1 + high, 1, 1)
@@ -160,6 +160,8 @@ class CountryMaps(CoveredMaps):
         difference = self._state.shows == "difference"
         colours = palette.DIFFERENCE if difference else palette.PALETTES[self._state.palette]
         self.choropleth.recolour(colours)
+        # The sea, and the names on it.
+        self.country.recolour([palette.ground_under(colours)] * 256)
         self.inside.recolour(colours)
         for view in self.views:
             view.drag(self._state.drag)

@@ -84,7 +84,7 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
         ends.append(loop.create_task(end()))
 
     try:
-        # Elsewhere than on Unix, and beside the main thread, Python's own way must do.
+        # Elsewhere than on Unix, and beside the main thread, Python's own interrupt comes below.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(each, told)
@@ -93,6 +93,9 @@ def run_until_told(server: Any, say: Callable[[str], None]) -> None:
         server.io_loop.start()
     except KeyboardInterrupt:
         ENDING.begun = True
+        # A second one ends at once, here too.
+        with contextlib.suppress(KeyboardInterrupt):
+            loop.run_until_complete(end())
     if started:
         server.stop(wait=False)
     say("The explorer has stopped.")

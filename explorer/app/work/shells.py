@@ -74,8 +74,14 @@ class Shell(DocHandler):
         frame = kept.get((page, dark, more))
         if frame is None:
             await super().get(*args, **kwargs)
-            if len(kept) < _MOST and self.get_status() == 200:
-                text = b"".join(self._write_buffer).decode("utf-8")
+            if self.get_status() != 200:
+                return
+            # Behind the scripts that it is about, and before anything is made of them.
+            written: list[bytes] = self._write_buffer
+            text = b"".join(written).decode("utf-8")
+            text = text.replace("</head>", f"{EARLY}</head>", 1)
+            written[:] = [text.encode("utf-8")]
+            if len(kept) < _MOST:
                 for theme, each in (await self._in_both_themes(dark, text)).items():
                     kept[page, theme, more] = each
             return
@@ -111,13 +117,13 @@ class Shell(DocHandler):
                 other = other.replace(one[dark], one[not dark])
             found[not dark] = other
         return {
-            theme: each.replace(token, _TOKEN).replace("<head>", f"<head>{_KNOCK}{EARLY}", 1)
+            theme: each.replace(token, _TOKEN).replace("<head>", f"<head>{_KNOCK}", 1)
             for theme, each in found.items()
         }
 
     def _written(self, doc: Any, token: str) -> str:
         session = SimpleNamespace(document=doc, token=token)
-        return str(
+        page = str(
             server_html_page_for_session(
                 session,
                 resources=Resources.from_bokeh(self.application.resources()),
@@ -127,6 +133,7 @@ class Shell(DocHandler):
                 template_variables=doc.template_variables,
             )
         )
+        return page.replace("</head>", f"{EARLY}</head>", 1)
 
 
 def prime(server: Any, pages: Mapping[str, str]) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import inspect
 import pickle
-import re
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -32,7 +32,9 @@ _CALLED = (
 )
 _SLOW = ("__geo_interface__",)  # what a file of GeoJSON says: asked where one is written
 _PLAIN = frozenset((str, int, float, bool, bytes))
-_STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?")
+#: GDAL's own setting: the hour of writing, which GeoPackage keeps and which decides how often it
+#: writes its first page (once in some hundred files one time more), is the same for all data.
+HOUR = {"OGR_CURRENT_DATE": "2000-01-01T00:00:00.000Z"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,7 @@ def _written(release: Any) -> dict[str, bytes]:
     """Name and bytes of all that lies in a folder after saving; a refused kind writes nothing."""
     names = FILES[:1] if _is_large(release) else FILES
     found: dict[str, bytes] = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _at_one_hour():
         for name in names:
             with warnings.catch_warnings(record=True) as warned:
                 warnings.simplefilter("always")
@@ -115,9 +117,20 @@ def _written(release: Any) -> dict[str, bytes]:
             found[f"{name}, warnings"] = "\n".join(said).encode()
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
-                # The hour of writing, which GeoPackage keeps, is the same for all data.
-                found[path.name] = _STAMP.sub(b"", path.read_bytes())
+                found[path.name] = path.read_bytes()
     return found
+
+
+@contextmanager
+def _at_one_hour() -> Iterator[None]:
+    """Let all files be written at the same hour."""
+    import pyogrio
+
+    pyogrio.set_gdal_config_options(HOUR)
+    try:
+        yield
+    finally:
+        pyogrio.set_gdal_config_options(dict.fromkeys(HOUR))
 
 
 def difference(one: Any, other: Any, name: str = "the release") -> str | None:

@@ -18,6 +18,7 @@ from explorer.app.curator.explain import OFF
 from explorer.country.mechanism import Country as Mechanism
 from explorer.errors import InputError
 from explorer.points.truth import exact
+from explorer.views import palette
 from explorer.views.viewport import Viewport
 from tests.app import acts, press
 from tests.app.country import land
@@ -40,6 +41,16 @@ def node_of(page, name: str) -> int:
 def private_and_true(page, node: int) -> tuple[float, float]:
     release = Mechanism(epsilon=1.0, inside="ug").release(land.counts(), rng=page.state.seed)
     return float(release.figures()[0][node]), float(land.counts().by_node[node])
+
+
+def test_the_sea_is_as_light_as_the_colours_of_the_areas(page) -> None:
+    sea = page.maps.country.mapper
+    for name, colours in palette.PALETTES.items():
+        page.state.put(palette=name)
+        assert palette.is_light(sea.palette) == palette.is_light(colours), name
+    # It is told apart from an area where nobody is.
+    page.state.put(palette="paper")
+    assert sea.palette[0] != palette.PALETTES["paper"][0]
 
 
 def test_it_opens_with_one_sentence_about_the_area_with_most_records(page) -> None:

@@ -173,5 +173,5 @@ def test_every_form_says_whose_they_are(form) -> None:
         made.levels.value = "country,region"
     else:
         made.lon.value, made.lat.value = 2.35, 48.85
-    made._load(None)
+    press.press(made, f"Load these {form.WHAT}")
     assert [own.population for own in used] == ["riders"]

@@ -10,6 +10,7 @@ import pytest
 from explorer.app.curator.own import OwnPoints
 from explorer.app.curator.upload import UploadForm, read_upload
 from explorer.errors import InputError
+from tests.app import press
 
 
 def csv(**columns) -> bytes:
@@ -39,7 +40,7 @@ class Visit:
     def load(self, data=None, name="points.csv", place=(2.35, 48.85, 8.0)) -> None:
         self.form.file.param.update(value=data, filename=name)
         self.form.lon.value, self.form.lat.value, self.form.width.value = place
-        self.form._load(None)
+        press.press(self.form, "Load these points")
 
 
 def test_points_and_declared_extent_reach_the_page(places) -> None:

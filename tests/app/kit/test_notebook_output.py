@@ -23,6 +23,7 @@ from tests.app import press
 from tests.app.country import land
 from tests.app.federated import people
 from tests.app.trips import town
+from tests.helpers import bundle_of
 
 _SIZES = """
 import numpy as np
@@ -30,16 +31,17 @@ from bokeh.models import ImportedStyleSheet, UIElement
 from panel.io import notebook
 from explorer import FrequencyMatrix
 from explorer.app import Explore
+from tests.helpers import bundle_of
 
 matrix = FrequencyMatrix.from_array(np.arange(64 * 64).reshape(64, 64))
 kept, plain = Explore(matrix, keep=True), Explore(matrix)
-poster = plain._repr_mimebundle_()[0]["text/html"]
+poster = bundle_of(plain)[0]["text/html"]
 print("docs_json" in poster, len(poster))
-print(len(kept._repr_mimebundle_()[0]["text/html"]))
+print(len(bundle_of(kept)[0]["text/html"]))
 shown = []
 plain = notebook.render_model.original
 notebook.render_model = lambda model, *how: shown.append(model) or plain(model, *how)
-print(len(kept._repr_mimebundle_()[0]["text/html"]))
+print(len(bundle_of(kept)[0]["text/html"]))
 kept.state.put(epsilon=0.5)
 sheets = [s for each in shown[0].select({"type": UIElement}) for s in each.stylesheets]
 print(sum(isinstance(sheet, ImportedStyleSheet) for sheet in sheets), len(sheets) > 100)
@@ -102,7 +104,7 @@ MADE: dict[str, Callable[[], AppPage]] = {
 @pytest.mark.parametrize("key", [each.key for each in PAGES])
 def test_what_a_saved_notebook_holds_of_a_page_hangs_on_its_title_alone(key) -> None:
     page = MADE[key]()
-    bundle, about = page._repr_mimebundle_()
+    bundle, about = bundle_of(page)
     (root,) = about.values()
     assert bundle.keys() - {"text/html"} == about.keys()
     assert not any(bundle[kind] for kind in about)

@@ -16,6 +16,7 @@ from explorer import FrequencyMatrix
 from explorer.app import Explore
 from explorer.app.kit import notebook_places
 from explorer.app.kit.words import words
+from tests.helpers import bundle_of
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def test_marimo_shows_a_sentence_that_names_what_works(page) -> None:
 def test_widgets_without_their_package_say_what_to_install(page, comms, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "jupyter_bokeh", None)
     with pn.config.set(comms=comms):
-        bundle, about = page._repr_mimebundle_()
+        bundle, about = bundle_of(page)
     assert bundle == {"text/html": f"<p><b>{words('notebook')['Widgets']}</b></p>"}
     assert about == {}
     assert is_one_sentence(bundle["text/html"])

@@ -7,6 +7,7 @@ import pytest
 from explorer.app import serve
 from explorer.app.kit import reach
 from explorer.app.kit.reach import Reach, own_addresses, qr_code
+from tests.app.test_server import application
 
 NAMES = ("localhost:5006", "127.0.0.1:5006")
 
@@ -37,7 +38,7 @@ def test_a_server_that_listens_everywhere_answers_to_its_own_address(monkeypatch
     monkeypatch.setattr(reach, "own_addresses", lambda _address: ["192.0.2.7"])
     server = serve("madeup", port=0, open=False, warm=False, start=False, address="0.0.0.0")
     try:
-        assert f"192.0.2.7:{server.port}" in server._tornado.websocket_origins
+        assert f"192.0.2.7:{server.port}" in application(server).websocket_origins
     finally:
         server.stop()
 

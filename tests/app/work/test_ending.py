@@ -14,7 +14,7 @@ from explorer.app.work.ending import Ending
 from explorer.app.work.limits import Entrance
 
 SERVING = """
-import multiprocessing, pathlib, sys, time
+import multiprocessing, pathlib, signal, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from explorer.app.server import serve
 from explorer.app.work.ending import ENDING, leave, run_until_told
@@ -34,6 +34,12 @@ if __name__ == "__main__":
     child.start()
     print("child", child.pid, flush=True)
     pool = ThreadPoolExecutor(2)
+    if sys.argv[2] == "plain":
+        def refuse(*_):
+            raise NotImplementedError
+        server.io_loop.asyncio_loop.add_signal_handler = refuse
+        # Whoever began the tests may have told their processes to ignore it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Once it listens to signals.
     server.io_loop.add_callback(lambda: [pool.submit(time.sleep, 600), pool.submit(draw)] and None)
     run_until_told(server, lambda said: print(said, flush=True))
@@ -42,11 +48,15 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="signals of Unix, and /proc")
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
-def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told) -> None:
+@pytest.mark.parametrize(
+    ("told", "loop"),
+    [(signal.SIGTERM, "signals"), (signal.SIGINT, "signals"), (signal.SIGINT, "plain")],
+)
+def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told, loop) -> None:
+    """Also where an event loop knows no signals, as on Windows."""
     script, drawn = tmp_path / "serving.py", tmp_path / "drawn"
     script.write_text(SERVING)
-    command = [sys.executable, "-u", str(script), str(drawn)]
+    command = [sys.executable, "-u", str(script), str(drawn), loop]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     # A server that stays must not keep the tests.

@@ -6,9 +6,10 @@ import panel as pn
 import pytest
 
 from explorer.app import serve
+from explorer.app.kit.table_roles import EARLY
 from explorer.app.work.doors import sessions, visitors
 from explorer.app.work.shells import prime
-from tests.app.test_server import Running, token_of
+from tests.app.test_server import Running, application, token_of
 
 #: What is another one in each frame: tokens, ids of models and of what they stand in.
 _OWN = re.compile(r"\bp\d+\b|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}")
@@ -73,12 +74,16 @@ def test_the_frame_of_the_other_theme_is_as_if_made_in_it(running, path) -> None
         found = {}
         for first, other in (("dark", "light"), ("light", "dark")):
             frames.clear()
-            await running.get(f"{path}?theme={first}")
+            alone = await running.get(f"{path}?theme={first}")
+            assert alone.body.count(EARLY.encode()) == 1, "the first of its kind has it, too"
             # Made beside the first one, and without another session.
             there = sessions(running.server)
             found[first, other] = plain(await running.get(f"{path}?theme={other}"))
             found[first, first] = plain(await running.get(f"{path}?theme={first}"))
             assert sessions(running.server) == there
+            assert found[first, first].count(EARLY) == found[first, other].count(EARLY) == 1
+            head = found[first, other].partition("</head>")[0]
+            assert head.rindex("panel.min.js") < head.index(EARLY)
         assert found["dark", "light"] == found["light", "light"]
         assert found["light", "dark"] == found["dark", "dark"]
         assert found["dark", "dark"] != found["light", "light"]
@@ -91,7 +96,7 @@ def test_a_warm_server_begins_with_its_frames(monkeypatch) -> None:
     said = []
     server = serve("madeup", 0, False, start=False, say=said.append, class_only=True)
     try:
-        frames = server._tornado.settings["explorer_frames"]
+        frames = application(server).settings["explorer_frames"]
         assert {page for page, *_ in frames} == {"", "/class"}
         assert len(frames) == 4
         assert frames["", True, (False,) * 4] == frames["/class", True, (False,) * 4]

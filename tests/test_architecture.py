@@ -36,13 +36,25 @@ ORDER = (
     "testing",
     "views",
     "publish",
+    "serving",
+    "audience",
     "app",
     "commands",
     "cli",
     "__main__",
 )
 #: May be loaded by a process that must not hold exact numbers.
-PUBLIC = ("errors", "version", "grid", "releases", "queries", "views", "publish")
+PUBLIC = (
+    "errors",
+    "version",
+    "grid",
+    "releases",
+    "queries",
+    "views",
+    "publish",
+    "serving",
+    "audience",
+)
 # The rooms of the app, in order; pages stand side by side and do not import each other.
 APP_ORDER = ("", "kit", "work", "state", "boxes", "curator", "a page", "pages", "server", "main")
 #: Rooms of the app that an audience page uses as well.
@@ -56,7 +68,6 @@ PAGES = (
     "country",
     "federated",
     "publish",
-    "audience",
 )
 VIEW_LIBRARIES = {"bokeh", "datashader", "holoviews", "hvplot", "panel", "panel_material_ui"}
 BEFORE_VIEWS = ORDER[: ORDER.index("views")]

@@ -21,7 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted((ROOT / "tests" / "golden" / "files").glob("format-*/*.parquet"))
 
 # Written out here and not read from the test of the order: each wall stands by itself.
-PUBLIC = ("grid", "releases", "queries", "views", "publish", "app.kit", "app.work", "app.boxes")
+PUBLIC = (
+    *("grid", "releases", "queries", "views", "publish", "serving", "audience"),
+    *("app.kit", "app.work", "app.boxes"),
+)
 EXACT = (
     "points",
     "cities",

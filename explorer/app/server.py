@@ -19,13 +19,11 @@ import panel as pn
 from bokeh.settings import settings as bokeh
 
 from explorer.app import pages as registry
-from explorer.app.kit.hosts import allowed_origins, checked_host
-from explorer.app.kit.reach import Reach, own_names
+from explorer.app.kit.reach import Reach
 from explorer.app.pages import Page
 from explorer.app.work.addresses import own_name
 from explorer.app.work.admission import Admission
 from explorer.app.work.doors import guard, health, sessions
-from explorer.app.work.ending import run_until_told
 from explorer.app.work.intake import MOST_OF_FILE
 from explorer.app.work.leaving import keep_little_free, keep_what_is_there
 from explorer.app.work.passwords import read_passwords
@@ -33,6 +31,9 @@ from explorer.app.work.shells import prime
 from explorer.errors import InputError
 from explorer.grid.apart.limits import SUPPORTED
 from explorer.grid.apart.reading import UNLIMITED
+from explorer.serving.ending import run_until_told
+from explorer.serving.hosts import allowed_origins, checked_host
+from explorer.serving.names import own_names
 
 if TYPE_CHECKING:
     from explorer.scenario import Scenario, Story

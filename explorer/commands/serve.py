@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
 
         scenario = read_screens(arguments.scenario)
     from explorer.app.server import serve
-    from explorer.app.work.ending import leave
+    from explorer.serving.ending import leave
 
     serve(
         city=arguments.city,

@@ -19,9 +19,9 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from explorer.app import serve
-from explorer.app.work import limits
 from explorer.cli import main
 from explorer.errors import InputError
+from explorer.serving import entrance
 
 
 def application(server):
@@ -167,15 +167,15 @@ def test_health_says_how_many_visitors_there_are(running) -> None:
 
 
 def test_who_opens_pages_without_end_is_put_off_and_the_page_tries_again(monkeypatch) -> None:
-    monkeypatch.setattr(limits, "A_SECOND", 1e-9)
-    monkeypatch.setattr(limits, "AT_ONCE", 3)
+    monkeypatch.setattr(entrance, "A_SECOND", 1e-9)
+    monkeypatch.setattr(entrance, "AT_ONCE", 3)
     running = Running()
 
     async def visit() -> None:
         found = [await running.get("class") for _ in range(5)]
         late = next(each for each in found if each.code == 429)
         assert "tries again by itself" in late.body.decode()
-        assert late.headers["Retry-After"] == str(limits.AGAIN)
+        assert late.headers["Retry-After"] == str(entrance.AGAIN)
         before = json.loads((await running.get("health")).body)["sessions"]
         assert [each.code for each in found] == [200] * 3 + [429] * 2
         assert before == 1, "content is made for the frame alone, and then for who comes for it"

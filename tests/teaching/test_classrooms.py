@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from explorer.app.classroom.entrance import MOST_TRIES
-from explorer.app.work import limits
 from explorer.errors import InputError
+from explorer.serving import entrance
 from explorer.teaching import classrooms
 from explorer.teaching.classrooms import ClassRooms
 from explorer.teaching.codes import CHARACTERS, LENGTH, spaced, tidy
@@ -37,7 +37,7 @@ def test_codes_are_long_random_and_cannot_be_misread(rooms) -> None:
     assert all(len(code) == 8 and set(code) <= set(CHARACTERS) for code in codes)
     assert not set("IO01LSB58Z2U") & set(CHARACTERS)
     # All guesses that an address has in a day, against as many classes as there can be.
-    guesses = (limits.AT_ONCE + limits.A_SECOND * 86_400) * MOST_TRIES
+    guesses = (entrance.AT_ONCE + entrance.A_SECOND * 86_400) * MOST_TRIES
     assert guesses * classrooms.MOST_CLASSES / len(CHARACTERS) ** LENGTH < 1e-3
 
 

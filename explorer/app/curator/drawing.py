@@ -22,7 +22,6 @@ from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.curator.start import OWN
 from explorer.app.curator.underway import Booking, Underway
 from explorer.app.kit.words import words
-from explorer.app.work.ending import ENDING
 from explorer.app.work.job import UNEXPECTED, Run, give_up_late
 from explorer.app.work.job import Job as Work
 from explorer.app.work.movement import Movement
@@ -30,6 +29,7 @@ from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.once import population_in
+from explorer.serving.ending import ENDING
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,19 +8,19 @@ moved to this computer's address (DNS rebinding) asks by its own.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from tornado.httputil import HTTPHeaders, HTTPServerRequest
-from tornado.web import Application, ErrorHandler, OutputTransform, RequestHandler
+from tornado.httputil import HTTPServerRequest
+from tornado.web import Application, ErrorHandler, RequestHandler
 
-from explorer.app.work.addresses import address_of, asked_by
-from explorer.app.work.limits import Entrance, Later
-from explorer.app.work.plain_pages import Refused
+from explorer.app.work.addresses import asked_by
 from explorer.app.work.shells import Shell, build_late
+from explorer.serving.addresses import address_of
+from explorer.serving.entrance import Entrance, Later
+from explorer.serving.heads import heads, said, write_faults
+from explorer.serving.plain_pages import Refused
 
-_LOG = logging.getLogger(__name__)
 #: Scripts of Bokeh and Panel are written into the page, make functions of texts (``CustomJS``) and
 #: modules of blobs; nothing comes from another place, and no plug-in and no other base address.
 POLICY = {
@@ -36,12 +36,7 @@ POLICY = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in POLICY.items()),
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+HEADERS = heads(POLICY)
 #: A script that builds a page into any other page, and answers every site.
 _ELSEWHERE = "/autoload.js"
 
@@ -71,8 +66,8 @@ def guard(
     application: Application = server._tornado
     paths = {page.strip("/") for page in pages}
     entrance = Entrance(lambda: visitors(server))
-    application.transforms.append(_Said)
-    application.settings["log_function"] = _write_faults
+    application.transforms.append(said(HEADERS))
+    application.settings["log_function"] = write_faults
     find = application.find_handler
     for context in application._applications.values():  # type: ignore[attr-defined]
         build_late(context, entrance.full)
@@ -139,25 +134,3 @@ def health(ask: Callable[[], dict[str, float]]) -> tuple[str, type[RequestHandle
             self.write(json.dumps(ask()))
 
     return "/health", Health
-
-
-def _write_faults(handler: RequestHandler) -> None:
-    """Write into the log what went wrong here, and not whatever a visitor asks for in vain.
-
-    One client could fill a disk with that, and an address may hold a teacher's key.
-    """
-    if handler.get_status() >= 500:
-        _LOG.error("%d %s %s", handler.get_status(), handler.request.method, handler.request.path)
-
-
-class _Said(OutputTransform):
-    """Adds `HEADERS`, and takes away what others need not know."""
-
-    def transform_first_chunk(
-        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
-    ) -> tuple[int, HTTPHeaders, bytes]:
-        """Change the head of an answer."""
-        for name, value in HEADERS.items():
-            headers[name] = value
-        headers.pop("Server", None)
-        return status_code, headers, chunk

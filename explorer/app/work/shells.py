@@ -36,9 +36,9 @@ from tornado.web import authenticated
 
 from explorer.app.kit.remembered import COOKIE, read
 from explorer.app.kit.table_roles import EARLY
-from explorer.app.work.limits import A_SECOND, AT_ONCE
 from explorer.app.work.sessions import refuse_brought
 from explorer.grid.allowance import Buckets
+from explorer.serving.entrance import A_SECOND, AT_ONCE
 
 #: Where a frame has the token of its visitor.
 _TOKEN = "{{the token}}"

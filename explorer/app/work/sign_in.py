@@ -22,8 +22,8 @@ from tornado.web import RequestHandler, create_signed_value, decode_signed_value
 
 from explorer.app.work.addresses import NAME
 from explorer.app.work.passwords import MOST_CHARACTERS, Passwords
-from explorer.app.work.plain_pages import Refused, plain_page
 from explorer.grid.allowance import Buckets
+from explorer.serving.plain_pages import Refused, plain_page
 
 #: Days that a sign-in lasts: a day of work.
 DAYS = 0.5

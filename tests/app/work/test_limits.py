@@ -15,28 +15,12 @@ from tornado.iostream import IOStream
 from explorer.app.work import intake
 from explorer.app.work import limits as module
 from explorer.app.work.faults import QUIET, WENT, Brief, Left, Seldom, write_briefly
-from explorer.app.work.limits import Entrance
 
 
 @pytest.fixture(autouse=True)
 def by_hand(clock, monkeypatch) -> None:
     monkeypatch.setattr("explorer.grid.allowance.time", clock)
     monkeypatch.setattr("explorer.app.work.faults.time", clock)
-
-
-def test_a_full_server_and_a_hasty_address_are_put_off(clock) -> None:
-    there: list[str] = []
-    entrance = Entrance(lambda: there, most=30, most_of_one=20)
-    assert sum(entrance.admits("1") for _ in range(50)) == module.AT_ONCE
-    assert entrance.admits("2"), "others come in"
-    clock.now += 1
-    assert sum(entrance.admits("1") for _ in range(50)) == module.A_SECOND
-    clock.now += 60
-    there += ["1"] * 20
-    assert not entrance.admits("1"), "the rest is for others"
-    assert entrance.admits("3")
-    there += map(str, range(10, 20))
-    assert not entrance.admits("3")
 
 
 def test_who_floods_waits_for_the_own_messages_alone(monkeypatch) -> None:

@@ -48,10 +48,10 @@ def test_a_fresh_server_answers_without_a_session(running) -> None:
         assert visitors(server) == ["127.0.0.1"]
 
     # An address opens a few pages at once.
-    from explorer.app.work import limits
+    from explorer.serving import entrance
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits.Entrance, "admits", lambda *_: True)
+        patch.setattr(entrance.Entrance, "admits", lambda *_: True)
         running.do(visit)
 
 

@@ -9,15 +9,15 @@ import threading
 
 import pytest
 
-from explorer.app.work import ending as module
-from explorer.app.work.ending import Ending
-from explorer.app.work.limits import Entrance
+from explorer.serving import ending as module
+from explorer.serving.ending import Ending
+from explorer.serving.entrance import Entrance
 
 SERVING = """
 import multiprocessing, pathlib, signal, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from explorer.app.server import serve
-from explorer.app.work.ending import ENDING, leave, run_until_told
+from explorer.serving.ending import ENDING, leave, run_until_told
 
 def draw():
     with ENDING.finishing():

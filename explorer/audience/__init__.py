@@ -1,0 +1,1 @@
+"""The server for others: shows published folders and knows nothing else."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
+import sys
 
 from explorer.errors import InputError
 
@@ -13,7 +17,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare city, port and what is done at the start."""
     parser.description = (
         "Serve the app until Ctrl-C. It shows exact counts, so it listens to this computer only "
-        "unless --address says otherwise."
+        "unless --address says otherwise. With --audience it shows published releases and nothing "
+        "else: that may be put before anyone."
+    )
+    parser.add_argument(
+        "--audience",
+        metavar="DIR",
+        nargs="+",
+        help="serve these published folders, or all in these folders, to others, and nothing "
+        "that is exact",
+    )
+    parser.add_argument(
+        "--embed-origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="with --audience: whose pages may frame a map with ?embed=1, such as "
+        "https://news.example.org (may be given several times)",
     )
     parser.add_argument(
         "--city", metavar="KEY", help="city to begin with (see `cities`; default the made-up one)"
@@ -71,6 +91,11 @@ def run(arguments: argparse.Namespace) -> None:
     """Check what was typed, then hand over to the server."""
     if not arguments.port.isdigit() or int(arguments.port) > 65535:
         raise InputError(f"{arguments.port!r} is not a port; give a whole number from 0 to 65535.")
+    if arguments.audience is not None:
+        _to_others(arguments)
+        return
+    if arguments.embed_origin:
+        raise InputError("Only the maps of --audience may be framed: leave out --embed-origin.")
     if arguments.city is not None:
         from explorer.cities.catalogue import find
 
@@ -101,3 +126,31 @@ def run(arguments: argparse.Namespace) -> None:
     )
     # A read or a picture that nobody waits for any more would keep the process.
     leave()
+
+
+#: What makes no sense where nothing is exact.
+_EXACT = ("city", "scenario", "class_only", "auth")
+
+
+def _to_others(arguments: argparse.Namespace) -> None:
+    """Become a process that has loaded nothing that may hold exact numbers, and serve there."""
+    for name in _EXACT:
+        if getattr(arguments, name):
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"An audience sees published releases alone: leave out {flag}.")
+    settings = {
+        "folders": arguments.audience,
+        "port": int(arguments.port),
+        "address": arguments.address,
+        "hosts": arguments.allow_origin,
+        "origins": arguments.embed_origin,
+        "proxied": arguments.behind_proxy,
+        "open": arguments.open,
+    }
+    path = os.pathsep.join(each for each in sys.path if each)
+    command = [sys.executable, "-P", "-m", "explorer.audience", json.dumps(settings)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    if os.name == "posix":
+        sys.stdout.flush()
+        os.execve(sys.executable, command, environment)
+    raise SystemExit(subprocess.run(command, env=environment, check=False).returncode)

@@ -14,11 +14,10 @@ import yaml
 
 from explorer.errors import InputError
 from explorer.publish import registry
-from explorer.publish.about import About
 from explorer.publish.agreement import disagreements
 from explorer.publish.manifest import as_bytes, manifest_of
 from explorer.publish.names import REGISTRY, RELEASE
-from explorer.publish.published import Booking, Boxes, Method, Published
+from explorer.publish.published import Published
 from explorer.publish.verdict import Check
 from explorer.releases.release import Release
 from explorer.releases.units import to_epsilon
@@ -54,13 +53,7 @@ def contents(folder: Path, manifest: dict[str, Any]) -> list[Check]:
     if release.preview:
         return checks
     try:
-        published = Published(
-            release,
-            About.of(manifest["about"]),
-            Booking(**manifest["booking"]),
-            Method(**{n: str(manifest["method"][n]) for n in ("title", "summary", "paper")}),
-            Boxes.of(manifest["boxes"]),
-        )
+        published = Published.of_manifest(release, manifest)
         again = json.loads(as_bytes(manifest_of(published, folder)))
     except (InputError, ValueError, KeyError, TypeError, AttributeError) as error:
         said = str(error) if isinstance(error, InputError) else "It is not complete."

@@ -185,6 +185,24 @@ class Published:
             )
         object.__setattr__(self, "leaves", leaves_of(self.release))
 
+    @classmethod
+    def of_manifest(cls, release: Release, manifest: Mapping[str, Any]) -> Published:
+        """A release with what a manifest says of it.
+
+        Raises
+        ------
+        InputError, ValueError, KeyError, TypeError, AttributeError
+            For a manifest that is of something else, or damaged.
+        """
+        method = {name: str(manifest["method"][name]) for name in ("title", "summary", "paper")}
+        return cls(
+            release,
+            About.of(manifest["about"]),
+            Booking(**manifest["booking"]),
+            Method(**method),
+            Boxes.of(manifest["boxes"]),
+        )
+
     @property
     def spent_after(self) -> float:
         """Epsilon that the population had spent with this release."""

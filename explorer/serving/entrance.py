@@ -31,6 +31,7 @@ class Entrance:
     visitors : the address of each session there is
     most : sessions of all visitors
     most_of_one : sessions of one address
+    a_second, at_once : pages that an address may open, `A_SECOND` and `AT_ONCE` unless told
     """
 
     def __init__(
@@ -38,9 +39,12 @@ class Entrance:
         visitors: Callable[[], Sequence[str]],
         most: int = MOST_SESSIONS,
         most_of_one: int = MOST_OF_ONE,
+        *,
+        a_second: float | None = None,
+        at_once: float | None = None,
     ) -> None:
         self._visitors, self._most, self._most_of_one = visitors, most, most_of_one
-        self._opened = Buckets(A_SECOND, AT_ONCE)
+        self._opened = Buckets(a_second or A_SECOND, at_once or AT_ONCE)
 
     def full(self, address: str) -> bool:
         """Whether nobody else, or nobody else from this address, can have a page."""

@@ -1,0 +1,29 @@
+"""``python -m explorer.audience SETTINGS``: what `dp-explorer serve --audience` becomes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+
+from explorer.audience.wall import build
+
+
+def main() -> int:
+    """Serve what the first argument says, as JSON; 2 where it cannot be."""
+    build()
+    from explorer.audience.watching import Settings, serve
+    from explorer.errors import InputError
+
+    said = json.loads(sys.argv[1])
+    lists = {name: tuple(each) for name, each in said.items() if isinstance(each, list)}
+    try:
+        serve(Settings(**{**said, **lists}), partial(print, flush=True))
+    except InputError as error:
+        print(f"dp-explorer: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

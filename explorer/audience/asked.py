@@ -1,0 +1,127 @@
+"""What visitors ask: areas of a map, checked before anything is computed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import shapely
+
+from explorer.errors import InputError
+from explorer.grid.grid import Grid
+from explorer.grid.range_queries import RangeQueries
+
+#: Areas, corners of all of them together, and maps of one question.
+MOST_AREAS, MOST_CORNERS, MOST_MAPS = 30, 400, 12
+#: How far beyond a map an area may reach, in its own sizes.
+_FAR = 10.0
+_BAD = "This is no question of this page: draw the area again."
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question.
+
+    Attributes
+    ----------
+    maps : keys; metres are those of the first
+    queries : the areas
+    """
+
+    maps: tuple[str, ...]
+    queries: RangeQueries
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for the same question."""
+        shapes = tuple(None if each is None else each.wkb for each in self.queries.shapes)
+        return self.maps, self.queries.boxes.tobytes(), shapes
+
+
+def maps_of(content: bytes) -> tuple[tuple[str, ...], list[Any]]:
+    """The keys of the maps that are asked, and the areas as they were sent.
+
+    Raises
+    ------
+    InputError
+        For what is no question.
+    """
+    try:
+        said = json.loads(content)
+        maps, areas = said["maps"], said["areas"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(_BAD) from None
+    listed = isinstance(maps, list) and isinstance(areas, list)
+    if not listed or not 1 <= len(maps) <= MOST_MAPS or len(areas) > MOST_AREAS:
+        raise InputError(
+            f"One question may have {MOST_AREAS} areas and {MOST_MAPS} maps: take some away."
+        )
+    if not all(isinstance(each, str) and len(each) <= 40 for each in maps):
+        raise InputError(_BAD)
+    return tuple(dict.fromkeys(maps)), areas
+
+
+def queries_of(areas: Sequence[Any], grid: Grid) -> RangeQueries:
+    """Areas in metres of a map.
+
+    Parameters
+    ----------
+    areas : each {"box": [x0, y0, x1, y1]} or {"shape": [[x, y], ...]}
+
+    Raises
+    ------
+    InputError
+        For anything else, for corners far beyond the map and for too many.
+    """
+    boxes, corners = np.zeros((len(areas), 4)), 0
+    shapes: list[Any] = []
+    for row, each in enumerate(areas):
+        box = each.get("box") if isinstance(each, dict) else None
+        shape = each.get("shape") if isinstance(each, dict) else None
+        if box is not None:
+            places = _places([box[:2], box[2:]] if _is_list(box, 4) else None, grid)
+            shapes.append(None)
+        else:
+            places = _places(shape, grid)
+            corners += len(places)
+            if len(places) < 3 or corners > MOST_CORNERS:
+                raise InputError(
+                    f"A shape has 3 corners or more, and all together {MOST_CORNERS} at most."
+                )
+            shapes.append(_polygon(places))
+        boxes[row] = *places.min(axis=0), *places.max(axis=0)
+    if len(areas) and (boxes[:, 2:] - boxes[:, :2] <= 0).any():
+        raise InputError("An area has no width or no height: draw it larger.")
+    return RangeQueries(boxes, shapes)
+
+
+def _is_list(said: Any, count: int) -> bool:
+    return isinstance(said, list) and len(said) == count
+
+
+def _places(said: Any, grid: Grid) -> Any:
+    if not isinstance(said, list) or not 2 <= len(said) <= MOST_CORNERS:
+        raise InputError(_BAD)
+    for place in said:
+        numbers = _is_list(place, 2) and all(type(each) in (int, float) for each in place)
+        if not numbers or not all(math.isfinite(each) and abs(each) < 1e12 for each in place):
+            raise InputError(_BAD)
+    places = np.array(said, dtype=np.float64)
+    x0, y0, x1, y1 = grid.bounds
+    size = np.array([x1 - x0, y1 - y0])
+    if (np.abs(places - [(x0 + x1) / 2, (y0 + y1) / 2]) > _FAR * size).any():
+        raise InputError("An area lies far away from the map: draw it on the map.")
+    return places
+
+
+def _polygon(places: Any) -> Any:
+    """A polygon whose lines may have crossed each other."""
+    shape = shapely.make_valid(shapely.Polygon(places))
+    parts = [each for each in shapely.get_parts(shape) if each.geom_type == "Polygon"]
+    if not parts or shape.area <= 0:
+        raise InputError("This shape has no area: put its corners further apart.")
+    return parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)

@@ -1,0 +1,130 @@
+"""Which folders are shown: found in what was named, and verified before anything is shown."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.errors import InputError
+from explorer.grid.apart import read_apart
+from explorer.publish.checks import checked
+from explorer.publish.names import MANIFEST
+from explorer.publish.verifying import LIMITS
+
+#: Releases of one server.
+MOST = 50
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A folder that holds.
+
+    Attributes
+    ----------
+    folder : where it is
+    manifest : SHA-256 of its manifest, which has those of all other files
+    signature : what its signature says, in a sentence
+    """
+
+    folder: str
+    manifest: str
+    signature: str
+
+    def facts(self) -> dict[str, str]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+
+def release_folders(named: Sequence[str | Path]) -> list[Path]:
+    """Folders of releases: those that were named, or all in a folder that was named.
+
+    Raises
+    ------
+    InputError
+        For what is no folder or holds no release, for a link that leads out of it, and for too
+        many.
+
+    Examples
+    --------
+    >>> release_folders(["nowhere at all"])
+    Traceback (most recent call last):
+    explorer.errors.InputError: There is no folder nowhere at all: name one that was published.
+    """
+    found: dict[Path, None] = {}
+    for each in named:
+        if not Path(each).expanduser().is_dir():
+            raise InputError(f"There is no folder {each}: name one that was published.")
+        # Who names a link knows where it leads; what lies in the folder may come from others.
+        root = Path(each).expanduser().resolve()
+        found |= dict.fromkeys(_inside(root))
+    if len(found) > MOST:
+        raise InputError(f"These are {len(found):,} releases: show {MOST} of them at most.")
+    return list(found)
+
+
+def _inside(root: Path) -> list[Path]:
+    try:
+        entries = sorted(root.iterdir())
+    except OSError as error:
+        raise InputError(f"{root} cannot be read ({error.strerror}); name a folder.") from error
+    for entry in entries:
+        if entry.is_symlink() and not entry.resolve().is_relative_to(root):
+            raise InputError(
+                f"{entry.name} in {root} is a link that leads out of it: copy what it leads to, or "
+                "take it away."
+            )
+    if any(entry.name == MANIFEST for entry in entries):
+        return [root]
+    # A link to a release beside it would show that twice.
+    folders = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
+    folders = [entry for entry in folders if not entry.name.startswith(".")]
+    if not folders:
+        raise InputError(f"{root} holds no release: name a folder that `publish` made.")
+    for folder in folders:
+        for entry in folder.iterdir():
+            if entry.is_symlink():
+                raise InputError(f"{entry.name} in {folder} is a link: a release has files alone.")
+    return folders
+
+
+def verified(folder: Path, ask: Callable[..., Any] = read_apart) -> Verified:
+    """Look at a folder in a process with limits, as `verify` does.
+
+    Parameters
+    ----------
+    ask : how it is read, see `read_apart`
+
+    Raises
+    ------
+    InputError
+        With the first thing that does not hold.
+    """
+    found = ask(as_plain, b"", str(folder), limits=LIMITS)
+    wrong = next((each for each in found["checks"] if not each["holds"]), None)
+    if wrong is not None:
+        said = str(wrong["said"]) or "It is not what was published."
+        raise InputError(f"{folder} is not shown, since it does not verify: {said}")
+    if not found["manifest"]:
+        raise InputError(f"{folder} is not shown: it was changed while it was being verified.")
+    return Verified(str(folder), str(found["manifest"]), str(found["signature"]))
+
+
+def as_plain(_content: bytes, folder: str = "") -> dict[str, Any]:
+    """In the process with limits: what was found, as plain values."""
+    path = Path(folder) / MANIFEST
+    before = digest(path)
+    facts = checked(Path(folder)).facts()
+    same = before == digest(path)
+    return {**facts, "checks": list(facts["checks"]), "manifest": before if same else ""}
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, "" where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,113 @@
+"""Pictures of a release: what it holds under each pixel, with the lines of its leaves."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from explorer.audience.exhibits import Exhibit
+from explorer.errors import InputError
+from explorer.views.palette import EDGE_ALPHAS, PALETTES, line_over
+from explorer.views.pictures import private_map
+from explorer.views.raster import leaf_edges
+from explorer.views.scale import ColourScale
+from explorer.views.viewport import Viewport
+
+#: Colours of a map in the light, in the dark, and without any.
+LOOKS = ("cividis", "magma", "paper")
+_BAD = "This address asks for no part of the map: open the map again."
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for; the same for all who ask for the same.
+
+    Attributes
+    ----------
+    view : part of the map, and pixels
+    look : one of `LOOKS`
+    lines : whether leaves have lines
+    """
+
+    view: Viewport
+    look: str
+    lines: bool
+
+    @classmethod
+    def of(cls, asked: Mapping[str, str], exhibit: Exhibit) -> Wanted:
+        """From an address.
+
+        Parameters
+        ----------
+        asked : "at" as west,south,east,north in metres, "size" as width,height in pixels, "look",
+            "lines" as 0 or 1
+
+        Raises
+        ------
+        InputError
+            For what no page of ours asks.
+        """
+        at, size = numbers(asked.get("at", ""), 4), numbers(asked.get("size", ""), 2)
+        look, lines = asked.get("look", ""), asked.get("lines", "")
+        if look not in LOOKS or lines not in ("0", "1"):
+            raise InputError(_BAD)
+        bounds = at[0], at[1], at[2], at[3]
+        view = Viewport.of(bounds, size[0], size[1], exhibit.release.grid)
+        return cls(view, look, lines == "1")
+
+
+def numbers(text: str, count: int) -> list[float]:
+    """Numbers of an address, with commas between them.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    try:
+        found = [float(each) for each in text[:200].split(",")]
+    except ValueError:
+        found = []
+    if len(found) != count or not all(map(math.isfinite, found)):
+        raise InputError(_BAD)
+    return found
+
+
+def painted(exhibit: Exhibit, wanted: Wanted, scale: ColourScale) -> bytes:
+    """The picture as PNG, north up."""
+    from PIL import Image
+
+    release, leaves, view = exhibit.release, exhibit.leaves, wanted.view
+    levels = scale.encode(private_map(release, leaves, view))
+    if wanted.lines:
+        cells = view.cells(release.grid)
+        edges = leaf_edges(leaves.lower, leaves.upper, *cells, view.height, view.width)
+        # A quarter of the colours for each strength of a line.
+        levels = levels >> 2 | edges << 6
+    image = Image.fromarray(np.ascontiguousarray(levels[::-1]), "P")
+    image.putpalette(_colours(wanted.look, wanted.lines))
+    file = io.BytesIO()
+    image.save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+@cache
+def _colours(look: str, lines: bool) -> bytes:
+    """256 colours, three bytes each."""
+    whole = np.array([_rgb(each) for each in PALETTES[look]])
+    if not lines:
+        return whole.astype(np.uint8).tobytes()
+    line = np.array(_rgb(line_over(PALETTES[look])))
+    # The darkest of each four stays that of nothing, and the lightest is reached.
+    few = whole[np.rint(np.linspace(0, 255, 64)).astype(int)]
+    mixed = [few + alpha * (line - few) for alpha in EDGE_ALPHAS]
+    return np.rint(np.concatenate(mixed)).astype(np.uint8).tobytes()
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

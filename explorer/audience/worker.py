@@ -1,0 +1,85 @@
+"""The process that visitors talk to: begun by `explorer.audience.watching` with open sockets.
+
+It knows the folders that were verified, and nothing of commands, points or budgets; a wall keeps it
+so (`wall`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import sys
+import threading
+from typing import Any
+
+from explorer.audience.wall import build
+
+
+def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
+    """Serve until told to stop, or until whoever began this process has gone."""
+    build()
+    # Inside: behind the wall.
+    from explorer.audience.exhibits import Exhibition
+    from explorer.audience.handlers import House
+    from explorer.audience.listening import Listening
+    from explorer.serving.ending import run_until_told
+
+    exhibition = Exhibition([(each["folder"], each["manifest"]) for each in settings["folders"]])
+    for each in exhibition:
+        each.prepare()
+    house = House(exhibition, tuple(settings["origins"]))
+    warm(house)
+    more_files()
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    listening = Listening(house, sockets, settings["hosts"], bool(settings["proxied"]))
+    if settings.get("watched"):
+        _end_with_the_other(listening)
+    listening.io_loop.add_callback(lambda: print("ready", flush=True))
+    run_until_told(listening, lambda _said: None)
+
+
+def warm(house: Any) -> None:
+    """Load and compile what the first visitor would wait for."""
+    from explorer.audience import pages
+    from explorer.audience.pictures import Wanted, painted
+    from explorer.views.viewport import Viewport
+
+    for each in house.exhibition:
+        view = Viewport.whole(each.release.grid, 64)
+        painted(each, Wanted(view, "paper", True), house.exhibition.scale([each]))
+        pages.map_page(each, house.exhibition)
+
+
+def more_files() -> None:
+    """Let this process have as many connections as the system lets it."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _end_with_the_other(listening: Any) -> None:
+    """End when standard input does: whoever holds the other end is not there any more."""
+
+    def wait() -> None:
+        while sys.stdin.buffer.read(1):
+            pass
+        listening.io_loop.add_callback(listening.io_loop.stop)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def main() -> None:
+    """Serve on the sockets whose numbers the first argument names, as JSON."""
+    settings = json.loads(sys.argv[1])
+    sockets = [socket.socket(fileno=each) for each in settings["sockets"]]
+    for each in sockets:
+        each.setblocking(False)
+    run(settings, sockets)
+
+
+if __name__ == "__main__":
+    main()

@@ -45,7 +45,7 @@ def described(exhibit: Exhibit, leaf: int) -> bytes:
         ("Records, with noise", count(value)),
         ("Range of 95 % of the noise", f"{count(low)} to {count(high)}"),
         ("Size", f"{length(width)} by {length(height)}"),
-        ("Records on a square kilometre", count(value / (width * height / 1e6))),
+        ("Records on a square kilometre", density(value / (width * height / 1e6))),
         ("Cuts between the whole map and this area", f"{depth:,}"),
     ]
     said = words(
@@ -64,6 +64,15 @@ def described(exhibit: Exhibit, leaf: int) -> bytes:
         "facts": facts,
     }
     return json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+
+
+def density(value: float) -> str:
+    """Records on an area, in no more digits than say something.
+
+    >>> density(1234.5), density(0.4567)
+    ('1,234', '0.46')
+    """
+    return count(value) if abs(value) >= 10 else f"{value:.2g}".replace("-", "−")
 
 
 def length(metres: float) -> str:

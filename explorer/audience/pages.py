@@ -75,11 +75,13 @@ def compare_page(exhibition: Exhibition, chosen: Sequence[Exhibit]) -> bytes:
         "apart": apart,
     }
     lead = words("compare apart" if apart else "compare")
+    stage = sections.stage(first, None if apart else second, alone=False)
     content = (
-        f'<div class="page map"><header><h1>Compare maps</h1><p class="lead">{_text(lead)}</p>'
+        '<div class="page map compare"><header><h1>Compare maps</h1>'
+        f'<p class="lead">{_text(lead)}</p>'
         f"{sections.choice(exhibition, chosen)}</header>"
-        f'<div class="beside"><div class="left">{sections.stage(first, None if apart else second)}'
-        f'</div><div class="right">{sections.compared(exhibition)}</div></div>'
+        f'<div class="beside"><div class="left">{stage}</div><div class="right">'
+        f"{sections.compared(exhibition)}</div></div>"
         f"{sections.facts(exhibition)}</div>"
     )
     return _page("Compare maps", content, "compare.js", setting, bar=_bar("Compare", exhibition))

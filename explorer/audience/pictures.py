@@ -20,6 +20,8 @@ from explorer.views.viewport import Viewport
 
 #: Colours of a map in the light, in the dark, and without any.
 LOOKS = ("cividis", "magma", "paper")
+#: Of the opacity of a line on a map that is drawn in a browser.
+_FAINT = 0.7
 _BAD = "This address asks for no part of the map: open the map again."
 
 
@@ -103,9 +105,9 @@ def _colours(look: str, lines: bool) -> bytes:
     if not lines:
         return whole.astype(np.uint8).tobytes()
     line = np.array(_rgb(line_over(PALETTES[look])))
-    # The darkest of each four stays that of nothing, and the lightest is reached.
+    # What means nothing stays so, and the last colour is reached.
     few = whole[np.rint(np.linspace(0, 255, 64)).astype(int)]
-    mixed = [few + alpha * (line - few) for alpha in EDGE_ALPHAS]
+    mixed = [few + _FAINT * alpha * (line - few) for alpha in EDGE_ALPHAS]
     return np.rint(np.concatenate(mixed)).astype(np.uint8).tobytes()
 
 

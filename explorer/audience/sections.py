@@ -25,17 +25,19 @@ _TOOLS = (
 )
 
 
-def stage(exhibit: Exhibit, second: Exhibit | None = None) -> str:
+def stage(exhibit: Exhibit, second: Exhibit | None = None, *, alone: bool = True) -> str:
     """The map with its tools and its colours; of two the second over the first."""
     tools = "".join(
         f'<button type="button" data-tool="{key}" aria-pressed="false" title="{tip}">'
         f"{name}</button>"
         for key, name, tip in _TOOLS
+        if alone or key != "look"
     )
     grid = exhibit.release.grid
     named = exhibit.title if second is None else f"{exhibit.title} and {second.title}"
     label = f"Map of {named}. {words('keys')}"
-    swipe = ""
+    # Lines of two maps hide what differs.
+    swipe, checked = "", " checked" if alone else ""
     if second is not None:
         swipe = (
             '<label class="swipe">'
@@ -52,7 +54,7 @@ def stage(exhibit: Exhibit, second: Exhibit | None = None) -> str:
         '<span class="zooms"><button type="button" id="in" aria-label="Zoom in">+</button>'
         '<button type="button" id="out" aria-label="Zoom out">−</button>'
         '<button type="button" id="whole">Whole map</button>'
-        '<label><input type="checkbox" id="lines" checked> Lines</label></span></div>'
+        f'<label><input type="checkbox" id="lines"{checked}> Lines</label></span></div>'
         f'{swipe}<div id="map" tabindex="0" role="application" aria-label="{_quoted(label)}" '
         f'style="--ratio: {ratio}"><div class="pictures"></div>'
         '<svg class="marks" aria-hidden="true"></svg><div class="length" aria-hidden="true"></div>'
@@ -78,7 +80,8 @@ def bar(exhibit: Exhibit, second: Exhibit | None = None) -> str:
 def answers() -> str:
     """The areas that a visitor has drawn."""
     return (
-        '<section class="answers" aria-labelledby="answers"><h2 id="answers">Your areas</h2>'
+        '<section class="answers" aria-labelledby="answers">'
+        '<h2 id="answers">Areas that you ask about</h2>'
         '<p class="empty">Draw a box or a shape on the map, or ask about what is shown: its number '
         "stands here.</p>"
         '<div class="scroll" tabindex="0" role="region" aria-labelledby="answers"><table>'

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import sys
 import threading
@@ -65,7 +66,8 @@ def _end_with_the_other(listening: Any) -> None:
     """End when standard input does: whoever holds the other end is not there any more."""
 
     def wait() -> None:
-        while sys.stdin.buffer.read(1):
+        # Not by its file, which Python locks when it ends.
+        while os.read(0, 1):
             pass
         listening.io_loop.add_callback(listening.io_loop.stop)
 

@@ -215,11 +215,11 @@ class Compare(Answer):
     def get(self) -> None:
         """Answer."""
         exhibition, asked = self.house.exhibition, self.asked()
-        shown = [each.key for each in exhibition]
+        named = [exhibition[asked[each]] for each in ("first", "second") if each in asked]
+        shown = [*named, *(each for each in exhibition if each not in named)]
         if len(shown) < 2:
             raise InputError("There are no two maps on this server to compare.")
-        first = exhibition[asked.get("first", shown[0])]
-        second = exhibition[asked.get("second", shown[1] if first.key == shown[0] else shown[0])]
+        first, second = shown[:2]
         make = partial(pages.compare_page, exhibition, (first, second))
         self.page(self.house.page(("compare", first.key, second.key), make))
 

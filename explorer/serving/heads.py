@@ -31,8 +31,10 @@ def said(added: Mapping[str, str]) -> type[OutputTransform]:
             self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
         ) -> tuple[int, HTTPHeaders, bytes]:
             """Change the head of an answer."""
-            for name, value in added.items():
-                headers[name] = value
+            # What brings a policy of its own brings all of them.
+            if "Content-Security-Policy" not in headers:
+                for name, value in added.items():
+                    headers[name] = value
             headers.pop("Server", None)
             return status_code, headers, chunk
 

@@ -1,0 +1,137 @@
+"""What visitors send is a question of the page, or a sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explorer.audience.asked import MOST_AREAS, MOST_CORNERS, maps_of, queries_of
+from explorer.audience.pictures import numbers
+from explorer.errors import InputError
+from tests.publish.folders import GRID
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=5)
+        | st.dictionaries(
+            st.sampled_from(["box", "shape", "maps", "areas", "x"]), inner, max_size=3
+        )
+    ),
+    max_leaves=20,
+)
+PLACES = st.lists(st.floats(-1e5, 1e5), min_size=2, max_size=2)
+
+
+def test_boxes_and_shapes_keep_their_order_and_their_places() -> None:
+    found = queries_of(
+        [{"box": [0, 1, 2, 3]}, {"shape": [[0, 0], [4, 0], [0, 4]]}, {"box": [5.5, 5, 6, 6]}], GRID
+    )
+    assert found.boxes.tolist() == [[0, 1, 2, 3], [0, 0, 4, 4], [5.5, 5, 6, 6]]
+    assert [each is None for each in found.shapes] == [True, False, True]
+    assert found.shapes[1].area == 8
+
+
+def test_corners_of_a_box_may_come_in_any_order() -> None:
+    assert queries_of([{"box": [2, 3, 0, 1]}], GRID).boxes.tolist() == [[0, 1, 2, 3]]
+
+
+def test_lines_that_cross_are_both_halves() -> None:
+    found = queries_of([{"shape": [[0, 0], [4, 4], [4, 0], [0, 4]]}], GRID)
+    assert found.shapes[0].is_valid
+    assert found.shapes[0].area == 8
+
+
+@pytest.mark.parametrize(
+    "area",
+    [
+        {"box": [0, 0, 1]},
+        {"box": [0, 0, 1, "1"]},
+        {"box": [0, 0, 1, True]},
+        {"box": [0, 0, 1, math.nan]},
+        {"box": [0, 0, 1, math.inf]},
+        {"box": [0, 0, 1, 10**400]},
+        {"box": [0, 0, 1, 1e300]},
+        {"box": [0, 0, 0, 5]},
+        {"box": [0, 0, 9e5, 5]},
+        {"shape": [[0, 0], [1, 1]]},
+        {"shape": [[0, 0], [1, 1], [2, 2]]},
+        {"shape": [[0, 0]] * 500},
+        {"shape": "abc"},
+        {},
+        [],
+        None,
+        "box",
+    ],
+)
+def test_what_no_page_sends_is_a_sentence(area) -> None:
+    with pytest.raises(InputError):
+        queries_of([area], GRID)
+
+
+@settings(max_examples=50)
+@given(st.lists(ANYTHING, max_size=4))
+def test_nothing_else_than_a_question_or_a_sentence_comes_of_anything(areas) -> None:
+    try:
+        found = queries_of(areas, GRID)
+    except InputError:
+        return
+    assert len(found) == len(areas)
+
+
+@given(st.lists(PLACES, min_size=3, max_size=12))
+def test_any_corners_are_an_area_or_a_sentence(places) -> None:
+    try:
+        found = queries_of([{"shape": places}], GRID)
+    except InputError:
+        return
+    assert found.shapes[0].is_valid
+    assert found.shapes[0].area > 0
+
+
+@given(ANYTHING | st.binary())
+def test_any_body_is_a_question_or_a_sentence(said) -> None:
+    try:
+        body = said if isinstance(said, bytes) else json.dumps(said).encode()
+        maps, areas = maps_of(body)
+    except InputError:
+        return
+    assert 1 <= len(maps) <= 12
+    assert len(areas) <= MOST_AREAS
+
+
+def test_bodies_are_bounded() -> None:
+    def body(maps, areas):
+        return json.dumps({"maps": maps, "areas": areas}).encode()
+
+    assert maps_of(body(["a", "b", "a"], [])) == (("a", "b"), [])
+    for maps, areas in (
+        ([], []),
+        (["a"] * 20, []),
+        (["a"], [1] * (MOST_AREAS + 1)),
+        ([1], []),
+        (["a" * 41], []),
+        ("a", []),
+        (["a"], {}),
+    ):
+        with pytest.raises(InputError):
+            maps_of(body(maps, areas))
+    # Deep nesting ends in Python's own limit, and in a sentence.
+    with pytest.raises(InputError):
+        maps_of(b"[" * 30_000)
+    with pytest.raises(InputError, match=str(MOST_CORNERS)):
+        queries_of([{"shape": [[i, i * i] for i in range(250)]}] * 2, GRID)
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=40))
+def test_numbers_of_an_address_are_numbers_or_a_sentence(text) -> None:
+    try:
+        found = numbers(text, 2)
+    except InputError:
+        return
+    assert all(map(math.isfinite, found))

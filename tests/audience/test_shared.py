@@ -1,0 +1,125 @@
+"""What is the same for all is made once; who floods waits for the own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from explorer.audience import shared as module
+from explorer.audience.shared import Busy, Shared, Turns
+
+
+def test_sixty_who_ask_for_the_same_have_it_made_once() -> None:
+    made: list[int] = []
+
+    def make() -> bytes:
+        made.append(1)
+        return b"picture"
+
+    async def visit() -> None:
+        shared = Shared(Turns(2))
+        asked = [shared.get("whole", str(i), make) for i in range(60)]
+        assert {*await asyncio.gather(*asked)} == {b"picture"}
+        assert await shared.get("whole", "later", make) == b"picture"
+        assert await shared.get("other", "later", make) == b"picture"
+        assert shared.made == len(made) == 2
+
+    asyncio.run(visit())
+
+
+def test_the_oldest_is_forgotten_where_there_is_no_room() -> None:
+    async def visit() -> None:
+        shared = Shared(Turns(1), most=100)
+        for name in "abc":
+            await shared.get(name, "1", lambda: bytes(40))
+        await shared.get("c", "1", lambda: bytes(40))
+        assert shared.made == 3
+        await shared.get("a", "1", lambda: bytes(40))
+        assert shared.made == 4
+
+    asyncio.run(visit())
+
+
+def test_what_fails_is_not_kept_and_fails_for_all_who_wait() -> None:
+    async def visit() -> None:
+        shared = Shared(Turns(1))
+
+        def fail() -> bytes:
+            raise ValueError("broken")
+
+        both = await asyncio.gather(
+            shared.get("x", "1", fail), shared.get("x", "2", fail), return_exceptions=True
+        )
+        assert [type(each) for each in both] == [ValueError, ValueError]
+        assert await shared.get("x", "1", lambda: b"well") == b"well"
+
+    asyncio.run(visit())
+
+
+def test_whoever_leaves_takes_it_from_nobody_else() -> None:
+    gate = threading.Event()
+
+    def make() -> bytes:
+        gate.wait()
+        return b"picture"
+
+    async def visit() -> None:
+        shared = Shared(Turns(1))
+        first = asyncio.ensure_future(shared.get("x", "1", make))
+        second = asyncio.ensure_future(shared.get("x", "2", make))
+        await asyncio.sleep(0)
+        first.cancel()
+        gate.set()
+        assert await second == b"picture"
+
+    asyncio.run(visit())
+
+
+def test_one_address_after_the_other_has_its_turn() -> None:
+    done: list[str] = []
+    gate = threading.Event()
+
+    async def visit() -> None:
+        turns = Turns(1)
+        jobs = [asyncio.ensure_future(turns.of("first", gate.wait))]
+        await asyncio.sleep(0)
+        jobs += [
+            asyncio.ensure_future(turns.of("flood", lambda: done.append("flood")))
+            for _ in range(100)
+        ]
+        await asyncio.sleep(0)
+        jobs += [
+            asyncio.ensure_future(turns.of(name, lambda name=name: done.append(name)))
+            for name in ("one", "two")
+        ]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(*jobs)
+
+    asyncio.run(visit())
+    assert {*done[:4]} == {"flood", "one", "two"}
+    assert done.index("two") < 4
+    assert len(done) == 102
+
+
+def test_who_asks_for_more_than_one_may_wait_for_is_put_off(monkeypatch) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 3)
+    gate = threading.Event()
+
+    async def visit() -> None:
+        turns = Turns(1)
+        first = asyncio.ensure_future(turns.of("one", gate.wait))
+        await asyncio.sleep(0)
+        waiting = [asyncio.ensure_future(turns.of("one", int)) for _ in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await turns.of("one", int)
+        other = asyncio.ensure_future(turns.of("other", int))
+        gate.set()
+        await asyncio.gather(first, *waiting, other)
+        # None is kept of who has been served.
+        assert not turns._waiting
+
+    asyncio.run(visit())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,29 +15,13 @@ from explorer.grid.range_queries import RangeQueries
 
 #: Areas, corners of all of them together, and maps of one question.
 MOST_AREAS, MOST_CORNERS, MOST_MAPS = 30, 400, 12
+#: Corners of a shape whose lines cross each other, which takes long to untangle.
+MOST_CROSSED = 30
+#: How often shapes may cover the map, all together.
+MOST_COVERED = 4.0
 #: How far beyond a map an area may reach, in its own sizes.
 _FAR = 10.0
 _BAD = "This is no question of this page: draw the area again."
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """A question.
-
-    Attributes
-    ----------
-    maps : keys; metres are those of the first
-    queries : the areas
-    """
-
-    maps: tuple[str, ...]
-    queries: RangeQueries
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """The same for the same question."""
-        shapes = tuple(None if each is None else each.wkb for each in self.queries.shapes)
-        return self.maps, self.queries.boxes.tobytes(), shapes
 
 
 def maps_of(content: bytes) -> tuple[tuple[str, ...], list[Any]]:
@@ -93,6 +76,12 @@ def queries_of(areas: Sequence[Any], grid: Grid) -> RangeQueries:
                 )
             shapes.append(_polygon(places))
         boxes[row] = *places.min(axis=0), *places.max(axis=0)
+    drawn = np.array([each is not None for each in shapes], dtype=bool)
+    low, high = boxes[drawn, :2], boxes[drawn, 2:]
+    edges = np.array(grid.bounds)
+    sides = np.clip(np.minimum(high, edges[2:]) - np.maximum(low, edges[:2]), 0, None)
+    if sides.prod(axis=1).sum() > MOST_COVERED * grid.width * grid.height:
+        raise InputError("These shapes are too large together: take some away, or draw boxes.")
     if len(areas) and (boxes[:, 2:] - boxes[:, :2] <= 0).any():
         raise InputError("An area has no width or no height: draw it larger.")
     return RangeQueries(boxes, shapes)
@@ -120,7 +109,10 @@ def _places(said: Any, grid: Grid) -> Any:
 
 def _polygon(places: Any) -> Any:
     """A polygon whose lines may have crossed each other."""
-    shape = shapely.make_valid(shapely.Polygon(places))
+    shape = shapely.Polygon(places)
+    if not shape.is_valid and len(places) > MOST_CROSSED:
+        raise InputError("The lines of this shape cross each other: draw it without.")
+    shape = shapely.make_valid(shape)
     parts = [each for each in shapely.get_parts(shape) if each.geom_type == "Polygon"]
     if not parts or shape.area <= 0:
         raise InputError("This shape has no area: put its corners further apart.")

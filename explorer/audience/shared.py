@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar, cast
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
 
 Made = TypeVar("Made")
+_Job = tuple[Callable[[], object], Any]
 
 #: Jobs of one address that may wait, and of all.
 MOST_WAITING, MOST_OF_ALL = 200, 2_000
 #: Bytes of what is kept.
-MOST_KEPT = 96_000_000
+MOST_KEPT = 48_000_000
+
+
+#: Seconds after its last job for which an address counts as there.
+RECENT = 2.0
+_MOST_KNOWN = 10_000
 
 
 class Busy(Exception):
@@ -21,7 +27,10 @@ class Busy(Exception):
 
 
 class Turns:
-    """Work in threads, one job of each address after the other: who floods waits for the own.
+    """Work in threads, one job of an address at a time and the addresses in turn.
+
+    Who floods waits for the own: while others are there, an address that had work done rests for as
+    long as that took.
 
     Parameters
     ----------
@@ -31,8 +40,11 @@ class Turns:
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, "pictures")
         self._free = threads
-        self._waiting: OrderedDict[str, deque[tuple[Callable[[], object], Future[object]]]]
-        self._waiting = OrderedDict()
+        self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
+        # Addresses that have a job done, or rest; and when each had its last.
+        self._held: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._last: dict[str, float] = {}
 
     async def of(self, address: str, work: Callable[[], Made]) -> Made:
         """What ``work`` returns, once it is this address's turn.
@@ -45,34 +57,51 @@ class Turns:
         queue = self._waiting.setdefault(address, deque())
         if len(queue) >= MOST_WAITING or sum(map(len, self._waiting.values())) >= MOST_OF_ALL:
             raise Busy
-        done: Future[object] = Future()
+        done = asyncio.get_running_loop().create_future()
         queue.append((work, done))
         self._begin()
-        return cast(Made, await asyncio.wrap_future(done))
+        return cast(Made, await done)
 
     def _begin(self) -> None:
-        while self._free and self._waiting:
-            address, queue = self._waiting.popitem(last=False)
-            if not queue:
-                continue
+        for address in [each for each in self._waiting if each not in self._held]:
+            if not self._free:
+                return
+            queue = self._waiting.pop(address)
             work, done = queue.popleft()
             if queue:
                 # Behind all others.
                 self._waiting[address] = queue
-            if not done.set_running_or_notify_cancel():
-                continue
+            if done.cancelled():
+                self._begin()
+                return
             self._free -= 1
-            asyncio.get_running_loop().create_task(self._work(work, done))
+            self._held.add(address)
+            task = asyncio.get_running_loop().create_task(self._work(address, work, done))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, work: Callable[[], object], done: Future[object]) -> None:
+    async def _work(self, address: str, work: Callable[[], object], done: Any) -> None:
         loop = asyncio.get_running_loop()
+        begun = loop.time()
         try:
-            done.set_result(await loop.run_in_executor(self._pool, work))
+            found = await loop.run_in_executor(self._pool, work)
+            if not done.done():
+                done.set_result(found)
         except Exception as error:
-            done.set_exception(error)
-        finally:
-            self._free += 1
-            self._begin()
+            if not done.done():
+                done.set_exception(error)
+        self._free += 1
+        now = loop.time()
+        others = any(now - at < RECENT for other, at in self._last.items() if other != address)
+        self._last[address] = now
+        if len(self._last) > _MOST_KNOWN:
+            self._last = {each: at for each, at in self._last.items() if now - at < RECENT}
+        loop.call_later(min(now - begun, RECENT) if others else 0, self._rested, address)
+        self._begin()
+
+    def _rested(self, address: str) -> None:
+        self._held.discard(address)
+        self._begin()
 
 
 class Shared:

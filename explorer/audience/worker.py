@@ -33,6 +33,8 @@ def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
     house = House(exhibition, tuple(settings["origins"]))
     warm(house)
     more_files()
+    # Who listens does not wait for who paints.
+    sys.setswitchinterval(0.0005)
     asyncio.set_event_loop(asyncio.new_event_loop())
     listening = Listening(house, sockets, settings["hosts"], bool(settings["proxied"]))
     if settings.get("watched"):

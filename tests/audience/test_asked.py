@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.audience.asked import MOST_AREAS, MOST_CORNERS, maps_of, queries_of
+from explorer.audience.asked import MOST_AREAS, MOST_CORNERS, MOST_CROSSED, maps_of, queries_of
 from explorer.audience.pictures import numbers
 from explorer.errors import InputError
 from tests.publish.folders import GRID
@@ -124,7 +124,22 @@ def test_bodies_are_bounded() -> None:
     with pytest.raises(InputError):
         maps_of(b"[" * 30_000)
     with pytest.raises(InputError, match=str(MOST_CORNERS)):
-        queries_of([{"shape": [[i, i * i] for i in range(250)]}] * 2, GRID)
+        queries_of([{"shape": [[i, i * i] for i in range(99)]}] * 5, GRID)
+
+
+def test_shapes_that_take_long_are_refused() -> None:
+    """400 corners at random took a minute of the server, before anything was computed."""
+    zigzag = [[100 * i, 3000 * (i * 7 % 11)] for i in range(60)]
+    with pytest.raises(InputError, match="cross each other"):
+        queries_of([{"shape": zigzag}], GRID)
+    assert len(queries_of([{"shape": zigzag[:MOST_CROSSED]}], GRID)) == 1
+    x0, y0, x1, y1 = GRID.bounds
+    whole = {"shape": [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]}
+    assert len(queries_of([whole] * 4, GRID)) == 4
+    with pytest.raises(InputError, match="too large together"):
+        queries_of([whole] * 5, GRID)
+    # Boxes cost nothing.
+    assert len(queries_of([{"box": [x0, y0, x1, y1]}] * 30, GRID)) == 30
 
 
 @settings(max_examples=50)

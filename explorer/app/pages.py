@@ -1,20 +1,18 @@
 """The pages of the app, one line each: a page is a folder that fills in a frame.
 
 A new page is a folder with a module ``page.py``, in it a subclass of `AppPage` (with exact data: of
-`CuratorPage`), and its line in `PAGES`. Pages are loaded when they are needed, so that a process
-that serves an audience never loads those that hold exact numbers.
+`CuratorPage`), and its line in `PAGES`. Pages are loaded when they are needed: no page needs
+another. What is shown to others is not here: see `explorer.audience`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal, cast
+from typing import cast
 
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.page import AppPage
-
-Role = Literal["curator", "audience"]
 
 
 @dataclass(frozen=True)
@@ -24,11 +22,9 @@ class Page(Link):
     Parameters
     ----------
     make : "module:Class"
-    role : "curator" (it shows exact counts) or "audience" (it loads nothing that may)
     """
 
     make: str
-    role: Role = "curator"
 
     @property
     def name(self) -> str:
@@ -41,7 +37,7 @@ class Page(Link):
         return cast(type[AppPage], getattr(import_module(module), name))
 
 
-PAGES = (
+PAGES: tuple[Page, ...] = (
     Page("explore", "Explore", "explore", "explorer.app.explore.page:Explore"),
     Page("trips", "Trips", "trips", "explorer.app.trips.page:Trips"),
     Page("country", "Country", "country", "explorer.app.country.page:Country"),
@@ -51,8 +47,3 @@ PAGES = (
     Page("learn", "Learn", "learn", "explorer.app.learn.page:Learn"),
     Page("classroom", "Class", "class", "explorer.app.classroom.page:ClassResult"),
 )
-
-
-def pages(role: Role) -> tuple[Page, ...]:
-    """The pages of a role, in the order of the bar."""
-    return tuple(page for page in PAGES if page.role == role)

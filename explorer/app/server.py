@@ -92,7 +92,7 @@ def serve(
         is not one host, a file of passwords that others can read or that is none, a scenario
         beside the class alone, or a call in a process that a sweep has started.
     """
-    # Inside, since a process that serves an audience must not load what may hold exact numbers.
+    # Inside: the module itself may be loaded where nothing exact may be.
     from explorer.app.classroom.teaching import Teachers
     from explorer.app.curator.start import known_city, known_lesson
     from explorer.cities.catalogue import cities
@@ -113,7 +113,7 @@ def serve(
             city, choices = scenario.city, {"side": scenario.side, **choices}
     key = city or next(iter(cities()))
     where = _checked(port, origins)
-    shown = registry.pages("curator")
+    shown = registry.PAGES
     begin = {"city": key, "scenario": scenario, **choices}
     first = "explore" if scenario is None else scenario.page
     teach_at = ""
@@ -129,39 +129,6 @@ def serve(
     admission = Admission(passwords, class_only, proxied)
     more = story, admission, teach_at, warm
     return _listen(shown, first, begin, address, where, open, start, say, *more)
-
-
-def serve_audience(
-    port: int = 5006,
-    open: bool = True,
-    address: str = "127.0.0.1",
-    origins: Sequence[str] = (),
-    start: bool = True,
-    say: Callable[[str], None] = print,
-    **begin: Any,
-) -> Any:
-    """Serve the pages for an audience until interrupted; nothing that may be exact is loaded.
-
-    Parameters
-    ----------
-    port, open, address, origins, start, say : as for `serve`
-    **begin : what the pages are made with
-
-    Returns
-    -------
-    The Bokeh server.
-
-    Raises
-    ------
-    InputError
-        As `serve`, and where there is no page for an audience.
-    """
-    _refuse_in_a_worker()
-    shown = registry.pages("audience")
-    if not shown:
-        raise InputError("There is no page for an audience yet: serve the curator's pages.")
-    where = _checked(port, origins)
-    return _listen(shown, shown[0].key, begin, address, where, open, start, say)
 
 
 def _refuse_in_a_worker() -> None:
@@ -302,7 +269,7 @@ def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
     if len(shown) != 1:
         # A class alone takes no files.
         prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
-    for page in shown or registry.pages("curator"):
+    for page in shown or registry.PAGES:
         page.load().warm(city=city, **choices)
     # Pictures are packed where they are sent.
     pack(np.zeros((1, 1), np.uint8))

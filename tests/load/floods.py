@@ -19,6 +19,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 from tests.load.serving import Served, made
@@ -26,11 +27,11 @@ from tests.load.visitor import Line, Map, Visitor, maps_of
 
 #: Where the flood comes from.
 FLOOD = "127.0.0.9"
-Flood = Callable[[Served, Map, float], Awaitable[None]]
+Flood = Callable[[int, Map, float], Awaitable[None]]
 
 
 async def _many(
-    served: Served,
+    port: int,
     seconds: float,
     lines: int,
     ask: Callable[[Line, random.Random], Awaitable[object]],
@@ -40,7 +41,7 @@ async def _many(
     until = time.monotonic() + seconds
 
     async def one(number: int) -> None:
-        line, rng = Line(served.port, FLOOD), random.Random(number)
+        line, rng = Line(port, FLOOD), random.Random(number)
         while time.monotonic() < until:
             with contextlib.suppress(OSError, asyncio.IncompleteReadError, AssertionError):
                 await ask(line, rng)
@@ -50,21 +51,21 @@ async def _many(
     await asyncio.gather(*(one(number) for number in range(lines)))
 
 
-async def same(served: Served, shown: Map, seconds: float) -> None:
+async def same(port: int, shown: Map, seconds: float) -> None:
     """500 requests a second for what is there already."""
-    await _many(served, seconds, 50, lambda line, _: line.ask(f"/map/{shown.key}"), 0.1)
+    await _many(port, seconds, 50, lambda line, _: line.ask(f"/map/{shown.key}"), 0.1)
 
 
-async def pictures(served: Served, shown: Map, seconds: float) -> None:
+async def pictures(port: int, shown: Map, seconds: float) -> None:
     """Pictures that nobody has asked for, on 50 lines."""
 
     async def ask(line: Line, rng: random.Random) -> None:
         await Visitor(line, shown, rng, alone=True).act()
 
-    await _many(served, seconds, 50, ask)
+    await _many(port, seconds, 50, ask)
 
 
-async def shapes(served: Served, shown: Map, seconds: float) -> None:
+async def shapes(port: int, shown: Map, seconds: float) -> None:
     """Shapes of 400 corners over the whole map, on 20 lines."""
     west, south, east, north = shown.bounds
 
@@ -73,28 +74,28 @@ async def shapes(served: Served, shown: Map, seconds: float) -> None:
         body = json.dumps({"maps": [shown.key], "areas": [{"shape": corners}]}).encode()
         await line.ask("/answers", body)
 
-    await _many(served, seconds, 20, ask)
+    await _many(port, seconds, 20, ask)
 
 
-async def nonsense(served: Served, shown: Map, seconds: float) -> None:
+async def nonsense(port: int, shown: Map, seconds: float) -> None:
     """500 requests a second that no page makes."""
     await _many(
-        served, seconds, 50, lambda line, rng: line.ask(f"/leaf/{shown.key}?at={rng.random()}"), 0.1
+        port, seconds, 50, lambda line, rng: line.ask(f"/leaf/{shown.key}?at={rng.random()}"), 0.1
     )
 
 
-async def bodies(served: Served, _shown: Map, seconds: float) -> None:
+async def bodies(port: int, _shown: Map, seconds: float) -> None:
     """Questions of 10 MB, as fast as they are taken."""
-    await _many(served, seconds, 10, lambda line, _: line.ask("/answers", bytes(10_000_000)), 0.05)
+    await _many(port, seconds, 10, lambda line, _: line.ask("/answers", bytes(10_000_000)), 0.05)
 
 
-async def silent(served: Served, _shown: Map, seconds: float) -> None:
+async def silent(port: int, _shown: Map, seconds: float) -> None:
     """800 connections that say nothing, or a letter a second."""
     writers = []
     for _ in range(800):
         with contextlib.suppress(OSError):
             _reader, writer = await asyncio.open_connection(
-                "127.0.0.1", served.port, local_addr=(FLOOD, 0)
+                "127.0.0.1", port, local_addr=(FLOOD, 0)
             )
             writers.append(writer)
     until = time.monotonic() + seconds
@@ -107,16 +108,16 @@ async def silent(served: Served, _shown: Map, seconds: float) -> None:
         writer.close()
 
 
-async def unread(served: Served, shown: Map, seconds: float) -> None:
+async def unread(port: int, shown: Map, seconds: float) -> None:
     """Files that are asked for on 50 lines and never read."""
     writers = []
     for _ in range(50):
         with contextlib.suppress(OSError):
             _reader, writer = await asyncio.open_connection(
-                "127.0.0.1", served.port, local_addr=(FLOOD, 0), limit=1
+                "127.0.0.1", port, local_addr=(FLOOD, 0), limit=1
             )
             ask = f"GET /files/{shown.key}/leaves.geojson HTTP/1.1\r\n"
-            writer.write(f"{ask}Host: localhost:{served.port}\r\n\r\n".encode())
+            writer.write(f"{ask}Host: localhost:{port}\r\n\r\n".encode())
             writers.append(writer)
     await asyncio.sleep(seconds)
     for writer in writers:
@@ -124,6 +125,10 @@ async def unread(served: Served, shown: Map, seconds: float) -> None:
 
 
 FLOODS: tuple[Flood, ...] = (same, pictures, shapes, nonsense, bodies, silent, unread)
+
+
+def _run(number: int, port: int, shown: Map, seconds: float) -> None:
+    asyncio.run(FLOODS[number](port, shown, seconds))
 
 
 async def _others(served: Served, shown: Map, seconds: float, seed: int) -> list[float]:
@@ -152,10 +157,14 @@ async def table(served: Served, seconds: float) -> None:
     for number, flood in enumerate(FLOODS, 1):
         before, memory = _figures(await _others(served, shown, seconds, number)), served.memory
         written = sum(map(len, served.said))
-        running = asyncio.create_task(flood(served, shown, seconds + 1))
-        await asyncio.sleep(0.5)
-        during = _figures(await _others(served, shown, seconds, 50 + number))
-        await running
+        # A process of its own: it must not slow down who measures.
+        running = get_context("spawn").Process(
+            target=_run, args=(number - 1, served.port, shown, seconds + 1)
+        )
+        running.start()
+        await asyncio.sleep(1.5)
+        during = _figures(await _others(served, shown, seconds - 1, 50 + number))
+        await asyncio.to_thread(running.join)
         grown, said = served.memory / memory, (sum(map(len, served.said)) - written) / 1000
         name = (flood.__doc__ or "").rstrip(".")
         print(

@@ -23,7 +23,7 @@ _THEME = paper.printable(THEME)
 
 
 class AppPage(pn.viewable.Viewer):
-    """A page for a server or a notebook cell. It knows no data: an audience's page is one, too.
+    """A page for a server or a notebook cell. It knows no data.
 
     A page fills ``body`` and, where it has a drawer, ``sidebar``, then calls `live`; it stops
     whatever runs in `close`.

@@ -10,7 +10,7 @@ import pytest
 from explorer.app import Explore
 from explorer.app import server as app_server
 from explorer.app.curator.page import CuratorPage
-from explorer.app.pages import pages
+from explorer.app.pages import PAGES
 from explorer.errors import InputError
 from explorer.scenario import Scenario
 from tests.app import press
@@ -50,12 +50,12 @@ def test_a_scenario_can_be_opened_on_a_page_that_shows_another(kind) -> None:
 def test_a_link_in_the_address_goes_before_what_the_page_was_given(kind, address) -> None:
     address(kind.two)
     assert kind.page(epsilon=3.0).scenarios.present() == kind.two
-    served = kind.page.served(pages("curator"), scenario=kind.one, city="madeup")
+    served = kind.page.served(PAGES, scenario=kind.one, city="madeup")
     assert served.scenarios.present() == kind.two
 
 
 def test_link_file_and_notebook_hold_the_screen(kind) -> None:
-    page = kind.page(scenario=kind.two, links=pages("curator"))
+    page = kind.page(scenario=kind.two, links=PAGES)
     page.page()
     page.scenarios.section.active = [0]
     press.press(page, "Copy link")
@@ -111,7 +111,7 @@ def test_pages_about_other_data_refuse_each_others_scenarios(kind) -> None:
 
 def test_a_link_to_another_page_goes_there(kind, address) -> None:
     address(kind.two)
-    page = Explore.served(pages("curator"), city="madeup", side=256, mechanism="uniform")
+    page = Explore.served(PAGES, city="madeup", side=256, mechanism="uniform")
     page.page()
     assert order_of(page)["where"] == f"./{kind.key}?s={kind.two.to_link()}"
     address(Scenario(side=256))

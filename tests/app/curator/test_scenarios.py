@@ -15,7 +15,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.scenarios import Scenarios
 from explorer.app.curator.start import Opening, present, take
 from explorer.app.kit.message import MessageArea
-from explorer.app.pages import pages
+from explorer.app.pages import PAGES
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -131,7 +131,7 @@ def test_a_scenario_of_another_page_is_refused_where_there_is_no_other_page(expl
 
 
 def test_a_served_page_leads_to_the_other_page() -> None:
-    page = Explore(side=256, links=pages("curator"))
+    page = Explore(side=256, links=PAGES)
     page.page()
     page.scenarios.open(BOTH)
     order = order_of(page)
@@ -141,7 +141,7 @@ def test_a_served_page_leads_to_the_other_page() -> None:
 
 def test_a_scenario_of_a_lesson_leads_to_the_lesson() -> None:
     key = lessons()[0][0].key
-    page = Explore(side=256, links=pages("curator"))
+    page = Explore(side=256, links=PAGES)
     page.page()
     page.scenarios.open(Scenario(page="learn", lesson=key))
     assert order_of(page)["where"] == f"./learn?lesson={key}"

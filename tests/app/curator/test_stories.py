@@ -12,7 +12,7 @@ import pytest
 from explorer.app import Compare, Explore, Learn
 from explorer.app.curator import story_shelf
 from explorer.app.curator.story_shelf import SHELF, StoryShelf
-from explorer.app.pages import pages
+from explorer.app.pages import PAGES
 from explorer.errors import InputError
 from explorer.scenario import Scenario, Step, Story
 from explorer.teaching.stories import TOUR, stories
@@ -122,7 +122,7 @@ def test_lessons_and_screens_make_one_story(explore, monkeypatch) -> None:
     # The bar's links carry what the address says of the story that is being made.
     given = {"making": [explore.story.making.encode()]}
     monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: given))
-    learn = Learn(lesson="02_averaging", links=pages("curator"))
+    learn = Learn(lesson="02_averaging", links=PAGES)
     learn.stories.section.active = [0]
     assert "The story has 1 step:" in press.text(learn)
     press.press(learn, "Next step")
@@ -143,7 +143,7 @@ def test_lessons_and_screens_make_one_story(explore, monkeypatch) -> None:
 
     # Opened from its file on another lesson it leads away, and from there to the lesson's step.
     given.clear()
-    other = Learn(lesson="04_threshold", links=pages("curator"))
+    other = Learn(lesson="04_threshold", links=PAGES)
     other.stories.section.active = [0]
     other.stories.file.value = data
     where = parse_qs(urlsplit(re.search(r'"where": "([^"]*)"', told(other))[1]).query)
@@ -161,13 +161,13 @@ def test_lessons_and_screens_make_one_story(explore, monkeypatch) -> None:
 def test_the_address_of_a_step_opens_the_lesson_there_on_its_city(monkeypatch) -> None:
     at = Scenario(page="learn", lesson="04_threshold", lesson_step=3, side=512)
     story = Story([Step("Here.", Scenario(side=256)), Step("There.", at, notes="n")])
-    page = Explore(side=256, links=pages("curator"))
+    page = Explore(side=256, links=PAGES)
     page.story.open(story)
     press.press(page.story, "Next")
     query = parse_qs(urlsplit(re.search(r'"where": "([^"]*)"', told(page))[1]).query)
     given = {name: [text.encode() for text in texts] for name, texts in query.items()}
     monkeypatch.setattr(type(pn.state), "session_args", property(lambda _self: given))
-    learn = Learn(links=pages("curator"))
+    learn = Learn(links=PAGES)
     assert (learn.card.lesson.key, learn.card.guide.step) == ("04_threshold", 2)
     assert learn.state.side == 512
     assert "2 of 2" in bar(learn)
@@ -177,7 +177,7 @@ def test_the_address_of_a_step_opens_the_lesson_there_on_its_city(monkeypatch) -
     assert learn.card.guide.step == 2
     for damaged in (b"x", b"0", b"-1", b"9" * 5000, b"99"):
         given["lesson_step"] = [damaged]
-        assert Learn(links=pages("curator")).card.lesson.key == "04_threshold"
+        assert Learn(links=PAGES).card.lesson.key == "04_threshold"
 
 
 def test_a_section_that_was_left_open_has_its_stories(monkeypatch) -> None:
@@ -188,7 +188,7 @@ def test_a_section_that_was_left_open_has_its_stories(monkeypatch) -> None:
 
 
 def test_a_screen_opened_on_learn_is_taken_or_led_to() -> None:
-    learn = Learn(links=pages("curator"))
+    learn = Learn(links=PAGES)
     learn.stories.section.active = [0]
     here = Scenario(page="learn", lesson="05_two_metrics", lesson_step=1)
     learn.stories.file.value = here.to_yaml().encode()
@@ -217,7 +217,7 @@ def test_the_tour_is_offered_to_newcomers(explore) -> None:
 
 
 def test_every_step_that_comes_along_loads_on_its_page() -> None:
-    links = pages("curator")
+    links = PAGES
     shown = {each.KEY: each(side=256, links=links) for each in (Explore, Compare)}
     shown["learn"] = Learn(links=links)
     assert len(stories()[TOUR].steps) == 5
@@ -238,7 +238,7 @@ def test_every_step_that_comes_along_loads_on_its_page() -> None:
 
 def test_a_step_on_another_page_leads_there_and_goes_on() -> None:
     away = Story([Step("Here.", Scenario(side=256)), Step("There.", Scenario(page="compare"))])
-    page = Explore(side=256, links=pages("curator"))
+    page = Explore(side=256, links=PAGES)
     page.story.open(away)
     press.press(page.story, "Next")
     assert '"act": "go"' in told(page)

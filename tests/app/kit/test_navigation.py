@@ -1,9 +1,9 @@
 """The bar: badge and links, as far as there is room and somewhere to go."""
 
 from explorer.app.kit.navigation import header
-from explorer.app.pages import pages
+from explorer.app.pages import PAGES
 
-LINKS = pages("curator")
+LINKS = PAGES
 
 
 def test_links_lead_to_every_page_and_mark_the_present_one() -> None:

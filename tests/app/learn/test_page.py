@@ -8,7 +8,7 @@ import pytest
 from explorer import FrequencyMatrix, Grid, exact
 from explorer.app import Learn
 from explorer.app.kit.prose import signed
-from explorer.app.pages import pages
+from explorer.app.pages import PAGES
 from explorer.errors import InputError
 from explorer.teaching.places import on_map
 from tests.app import press
@@ -188,7 +188,7 @@ def test_a_teachers_lessons_are_there_bad_ones_are_said_and_nothing_executes(
     )
     (tmp_path / "00_mine.md").write_text(good)
     (tmp_path / "99_bad.md").write_text(good.replace("minutes: 1", "minutes: many"))
-    page = Learn(matrix, folder=str(tmp_path), links=pages("curator"))
+    page = Learn(matrix, folder=str(tmp_path), links=PAGES)
     assert len(page.lessons) == 11
     assert "99_bad.md" in page.notices.object
     page.card.reveal.clicks += 1

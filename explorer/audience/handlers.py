@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -42,6 +43,8 @@ POLICY = {
 HEADERS = heads(POLICY)
 #: Seconds for which a browser keeps a picture or an answer.
 _KEEP = 3600
+#: Seconds after which who reads nothing of a file is let go.
+_STALLED = 60.0
 
 
 @dataclass(eq=False)
@@ -281,9 +284,17 @@ class File(Answer):
             self.set_header("Content-Disposition", f'attachment; filename="{name}"')
         self.set_header("Content-Length", str(held.size))
         self.set_header("Cache-Control", "no-cache")
-        for piece in held.pieces():
-            self.write(piece)
-            await self.flush()
+        begun = False
+        try:
+            for piece in held.pieces():
+                self.write(piece)
+                await asyncio.wait_for(self.flush(), _STALLED)
+                begun = True
+        except (Changed, TimeoutError, StreamClosedError) as error:
+            if isinstance(error, Changed) and not begun:
+                raise
+            # Half a file is none: whoever still reads sees that it is not whole.
+            self.detach().close()
 
 
 class Static(Answer):

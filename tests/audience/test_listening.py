@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
@@ -10,8 +11,8 @@ import socket
 
 import pytest
 
+from explorer.audience import exhibits, pages
 from explorer.audience import listening as module
-from explorer.audience import pages
 from explorer.audience.handlers import HEADERS
 from explorer.audience.statics import STATICS
 from explorer.errors import InputError
@@ -229,6 +230,47 @@ def test_a_map_that_is_taken_away_is_one_sentence_and_the_others_go_on(root, tmp
     assert one.get(f"/map/{key}").code == one.get(picture(key)).code == 200
     assert one.ask([key], [{"box": [0, 0, 1, 1]}]).code == 200
     one.stop()
+
+
+def test_a_file_that_changes_while_it_is_sent_does_not_come_whole(
+    root, tmp_path, monkeypatch
+) -> None:
+    shutil.copytree(root / "before", tmp_path / "before")
+    key, path = key_of(tmp_path / "before"), tmp_path / "before" / "leaves.geojson"
+    monkeypatch.setattr(exhibits, "_PIECE", 1000)
+    one, begun = Running(tmp_path / "before"), []
+
+    def came(piece: bytes) -> None:
+        if not begun:
+            with path.open("ab") as file:
+                file.write(b"x")
+        begun.append(piece)
+
+    answer = one.get(f"/files/{key}/{path.name}", streaming_callback=came)
+    assert answer.code == 599, "the connection was closed"
+    assert begun
+    assert len(b"".join(begun)) < path.stat().st_size - 1
+    one.house.look()
+    assert one.get(f"/files/{key}/{path.name}").code == 410
+    one.stop()
+
+
+def test_who_asks_for_a_file_and_leaves_is_no_line_of_the_log(root, key, caplog) -> None:
+    one = Running(root / "before")
+
+    async def leave() -> None:
+        _, writer = await asyncio.open_connection("127.0.0.1", one.port)
+        head = f"GET /files/{key}/leaves.geojson HTTP/1.1\r\nHost: localhost:{one.port}\r\n\r\n"
+        writer.write(head.encode())
+        await writer.drain()
+        writer.transport.abort()
+        await asyncio.sleep(0.1)
+
+    for _ in range(3):
+        one.do(leave())
+    assert one.get(f"/map/{key}").code == 200
+    one.stop()
+    assert not caplog.text
 
 
 def test_who_comes_when_it_is_full_gets_a_page_that_tries_again(root, key, monkeypatch) -> None:

@@ -27,7 +27,8 @@ _PAGE = """<!doctype html>
 <main id="content" tabindex="-1">{content}</main>
 </body></html>
 """
-_SMALL = (320, 240)
+#: Pixels of the longer side of a small map.
+_SMALL = 320
 
 
 def listing(exhibition: Exhibition) -> bytes:
@@ -46,7 +47,7 @@ def listing(exhibition: Exhibition) -> bytes:
 def map_page(exhibit: Exhibit, exhibition: Exhibition, embedded: bool = False) -> bytes:
     """One map."""
     setting = {"page": "map", "maps": [_setting(exhibit)], "embedded": embedded}
-    stage = sections.stage(exhibit)
+    stage = sections.stage(exhibit, looks=not embedded)
     if embedded:
         title = f"<h1>{_text(exhibit.title)}</h1>"
         whole = f'<p><a href="/map/{exhibit.key}" target="_blank" rel="noopener">Whole page</a></p>'
@@ -75,7 +76,7 @@ def compare_page(exhibition: Exhibition, chosen: Sequence[Exhibit]) -> bytes:
         "apart": apart,
     }
     lead = words("compare apart" if apart else "compare")
-    stage = sections.stage(first, None if apart else second, alone=False)
+    stage = sections.stage(first, None if apart else second, lines=False, looks=False)
     content = (
         '<div class="page map compare"><header><h1>Compare maps</h1>'
         f'<p class="lead">{_text(lead)}</p>'
@@ -166,7 +167,9 @@ def _card(exhibit: Exhibit) -> str:
     about, release = exhibit.published.about, exhibit.release
     line = f"{about.curator}, {about.region}, {exhibit.published.booking.date}"
     at = ",".join(f"{each:.6g}" for each in release.grid.bounds)
-    width, height = _SMALL
+    grid = release.grid
+    width = round(_SMALL * min(1.0, grid.width / grid.height))
+    height = round(width * grid.height / grid.width)
     picture = (
         f"/picture/{exhibit.key}.png?at={at}&amp;size={width},{height}&amp;look=cividis&amp;lines=0"
     )

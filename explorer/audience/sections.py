@@ -25,19 +25,24 @@ _TOOLS = (
 )
 
 
-def stage(exhibit: Exhibit, second: Exhibit | None = None, *, alone: bool = True) -> str:
-    """The map with its tools and its colours; of two the second over the first."""
+def stage(
+    exhibit: Exhibit, second: Exhibit | None = None, *, lines: bool = True, looks: bool = True
+) -> str:
+    """The map with its tools and its colours; of two the second over the first.
+
+    It begins with ``lines`` of its leaves; it ``looks`` where there is a place to describe one.
+    """
     tools = "".join(
         f'<button type="button" data-tool="{key}" aria-pressed="false" title="{tip}">'
         f"{name}</button>"
         for key, name, tip in _TOOLS
-        if alone or key != "look"
+        if looks or key != "look"
     )
     grid = exhibit.release.grid
     named = exhibit.title if second is None else f"{exhibit.title} and {second.title}"
     label = f"Map of {named}. {words('keys')}"
     # Lines of two maps hide what differs.
-    swipe, checked = "", " checked" if alone else ""
+    swipe, checked = "", " checked" if lines else ""
     if second is not None:
         swipe = (
             '<label class="swipe">'

@@ -215,10 +215,11 @@ export class Areas {
   }
 
   drawn(area, at) {
+    const [west, south, east, north] = edges(area), [x0, y0, x1, y1] = this.view.bounds()
+    if (west > x1 || east < x0 || south > y1 || north < y0) return []
     const parts = [this.outline(corners(area), at == this.chosen ? "area chosen" : "area")]
     const found = this.answers?.maps[this.maps[0]]?.[at]
-    const [x0, , , y1] = edges(area)
-    const [left, top] = this.view.toPixels(x0, y1)
+    const [left, top] = this.view.toPixels(west, north)
     const tag = document.createElementNS(SVG, "text")
     tag.textContent = found ? `${area.name}: ${number(found.value)}` : area.name
     tag.setAttribute("x", Math.max(left + 4, 6))

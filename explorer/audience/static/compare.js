@@ -37,5 +37,6 @@ const cut = () => {
 swipe?.addEventListener("input", cut)
 cut()
 linked(stage, areas)
+document.querySelector(".choice button").hidden = true
 for (const menu of document.querySelectorAll(".choice select"))
   menu.addEventListener("change", () => menu.form.submit())

@@ -22,6 +22,9 @@ def main() -> int:
     except InputError as error:
         print(f"dp-explorer: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("dp-explorer: interrupted.", file=sys.stderr)
+        return 130
     return 0
 
 

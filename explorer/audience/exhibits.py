@@ -56,7 +56,9 @@ class Held:
     def __init__(self, path: Path, most: int) -> None:
         self.path = path
         try:
-            self._file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            # What one system knows another does not.
+            more = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+            self._file = os.open(path, os.O_RDONLY | more)
         except OSError:
             raise Changed from None
         about = os.fstat(self._file)

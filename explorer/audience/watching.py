@@ -91,7 +91,17 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
         "watched": True,
         "sockets": [each.fileno() for each in sockets],
     }
-    _Watched(begin, sockets, say).run(f"http://localhost:{port}", settings.open)
+    address = f"http://localhost:{port}"
+    if os.name == "posix":
+        _Watched(begin, sockets, say).run(address, settings.open)
+    else:
+        # Where sockets are not handed over, this process answers itself.
+        from explorer.audience.worker import run
+
+        say(f"The explorer is at {address} (stop it with Ctrl-C)")
+        if settings.open:
+            _show(address)
+        run({**begin, "watched": False}, sockets)
 
 
 def _all_verified(folders: Sequence[Path]) -> list[Verified]:
@@ -136,7 +146,7 @@ class _Watched:
             if ready and len(begun) == 1:
                 self._say(f"The explorer is at {address} (stop it with Ctrl-C)")
                 if open_browser:
-                    self._show(address)
+                    _show(address)
             self._wait()
             if not self._ends:
                 self._say("The process that answers has ended; another one takes its place.")
@@ -177,7 +187,8 @@ class _Watched:
                 process.terminate()
         self._ends = True
 
-    def _show(self, address: str) -> None:
-        import webbrowser
 
-        webbrowser.open(address)
+def _show(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

@@ -39,7 +39,7 @@ def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
     listening = Listening(house, sockets, settings["hosts"], bool(settings["proxied"]))
     if settings.get("watched"):
         _end_with_the_other(listening)
-    listening.io_loop.add_callback(lambda: print("ready", flush=True))
+        listening.io_loop.add_callback(lambda: print("ready", flush=True))
     run_until_told(listening, lambda _said: None)
 
 

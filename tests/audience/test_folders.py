@@ -101,6 +101,13 @@ def test_a_folder_that_changes_while_it_is_verified_is_refused(root, monkeypatch
         verified(folder, ask=lambda *_, **__: {"checks": [], "manifest": "", "signature": ""})
 
 
+def test_where_there_are_no_limits_a_process_of_its_own_reads(root) -> None:
+    assert verified(root / "after", ask=module.read_beside) == verified(root / "after", ask=here)
+    (root / "after" / MANIFEST).unlink()
+    with pytest.raises(InputError, match="no release that was published"):
+        verified(root / "after", ask=module.read_beside)
+
+
 def test_a_folder_is_verified_in_a_process_with_limits(root) -> None:
     assert verified(root / "after").manifest
     (root / "after" / "extra.exe").write_bytes(b"x")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 import psutil
@@ -18,7 +16,7 @@ import pytest
 from explorer.audience.watching import Settings, serve
 from explorer.cli import main
 from explorer.errors import InputError
-from tests.audience.running import key_of, two_folders
+from tests.audience.running import two_folders
 from tests.load.serving import Served
 from tests.publish.folders import made_good, saved_otherwise
 
@@ -79,14 +77,6 @@ def test_a_port_that_is_taken_and_bad_names_are_said_before_anything_is_read(roo
                 serve(settings, pytest.fail)
 
 
-def ask(served: Served, path: str) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(f"http://localhost:{served.port}{path}", timeout=60) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-
-
 def until(what, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not what():
@@ -95,50 +85,16 @@ def until(what, seconds: float = 60.0) -> None:
 
 
 @unix
-def test_a_worker_that_is_killed_is_replaced_and_what_was_changed_meanwhile_is_not_shown(
-    root, tmp_path
-) -> None:
-    shown = tmp_path / "shown"
-    shutil.copytree(root, shown)
-    key, other = key_of(shown / "before"), key_of(shown / "after")
-    served = Served(shown)
-    assert ask(served, f"/map/{key}")[0] == ask(served, f"/map/{other}")[0] == 200
-    first = served.worker
-    (shown / "after" / "leaves.csv").write_text("leaf,count\n0,4711\n")
-    until(lambda: ask(served, f"/map/{other}")[0] == 410)
-    first.kill()
-    # Whoever comes now waits a moment, and is answered.
-    assert ask(served, f"/map/{key}")[0] == 200
-    assert ask(served, f"/map/{other}")[0] == 410
-    assert served.worker.pid != first.pid
-    assert any("another one takes its place" in each for each in served.said)
-    # Told to stop, both end.
-    both = [psutil.Process(served.process.pid), served.worker]
-    served.process.send_signal(signal.SIGINT)
-    assert served.process.wait(30) == 0
-    assert not [each for each in both if each.is_running() and each.status() != "zombie"]
-    until(lambda: "".join(served.said).endswith("The explorer has stopped.\n"))
-
-
-@unix
-def test_a_worker_does_not_outlive_who_watches_it(root) -> None:
+def test_nothing_that_reads_every_format_stays_and_no_worker_outlives_who_watches_it(root) -> None:
     served = Served(root / "before")
-    worker = served.worker
+    watching, worker = psutil.Process(served.process.pid), served.worker
+    assert watching.children(recursive=True) == [worker]
+    for each in (watching, worker):
+        mapped = Path(f"/proc/{each.pid}/maps").read_text()
+        assert "gdal" not in mapped
+        assert "opendp" not in mapped
+    # Not one module of the command has stayed.
+    assert "explorer.audience" in " ".join(watching.cmdline())
     served.process.kill()
     served.process.wait(30)
     until(lambda: not worker.is_running() or worker.status() == "zombie")
-
-
-@unix
-def test_no_process_that_reads_every_format_stays(root) -> None:
-    served = Served(root / "before")
-    try:
-        watching = psutil.Process(served.process.pid)
-        assert [each.pid for each in watching.children(recursive=True)] == [served.worker.pid]
-        for each in (watching, served.worker):
-            mapped = Path(f"/proc/{each.pid}/maps").read_text()
-            assert "gdal" not in mapped
-            assert "opendp" not in mapped
-        assert "explorer.audience" in " ".join(watching.cmdline())
-    finally:
-        served.stop()

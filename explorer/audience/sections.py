@@ -21,7 +21,7 @@ _TOOLS = (
     ("move", "Move", "Drag the map"),
     ("box", "Draw a box", "Drag from corner to corner"),
     ("shape", "Draw a shape", "A click for each corner, then press Close the shape"),
-    ("look", "Look closer", "Click a small area of the map"),
+    ("look", "What is here?", "Click a small area of the map"),
 )
 
 
@@ -120,8 +120,9 @@ def leaf() -> str:
     """What is known of one small area of the map."""
     return (
         '<section class="leaf" aria-labelledby="leaf"><h2 id="leaf">One small area of the map</h2>'
-        '<p class="said" role="status">Press “Look closer”, then click the map; or press I in the '
-        'map for the area in its middle.</p><table class="facts"><tbody></tbody></table></section>'
+        '<p class="said" role="status">Press “What is here?”, then click the map; or press I in '
+        "the map for the area in its middle.</p>"
+        '<table class="facts"><tbody></tbody></table></section>'
     )
 
 

@@ -151,7 +151,7 @@ def test_a_map_is_moved_asked_and_looked_at(page, house) -> None:
         page.mouse.click(*on(place, right, down))
     page.get_by_role("button", name="Close the shape").click()
     expect(rows).to_have_count(2)
-    page.get_by_role("button", name="Look closer").click()
+    page.get_by_role("button", name="What is here?").click()
     page.mouse.click(*on(place, 0.45, 0.55))
     expect(page.locator(".leaf .said")).to_contain_text("holds about")
     assert page.locator(".leaf tbody tr").count() == 5

@@ -15,7 +15,8 @@ from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import IOStream
 from tornado.web import Application, RequestHandler
 
-from explorer.audience.handlers import HEADERS, House, Nothing, routes
+from explorer.audience.handlers import Nothing, routes
+from explorer.audience.house import HEADERS, House
 from explorer.grid.allowance import Buckets
 from explorer.serving.addresses import address_of, household
 from explorer.serving.entrance import Entrance, Later

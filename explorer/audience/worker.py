@@ -23,7 +23,7 @@ def run(settings: dict[str, Any], sockets: list[socket.socket]) -> None:
     build()
     # Inside: behind the wall.
     from explorer.audience.exhibits import Exhibition
-    from explorer.audience.handlers import House
+    from explorer.audience.house import House
     from explorer.audience.listening import Listening
     from explorer.serving.ending import run_until_told
 

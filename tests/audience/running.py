@@ -13,7 +13,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPError, HTTPRequest, HTTPResp
 
 from explorer.audience.exhibits import Exhibition
 from explorer.audience.folders import digest
-from explorer.audience.handlers import House
+from explorer.audience.house import House
 from explorer.audience.listening import Listening
 from explorer.publish.directory import write_directory
 from explorer.publish.names import MANIFEST

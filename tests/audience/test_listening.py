@@ -11,9 +11,8 @@ import socket
 
 import pytest
 
-from explorer.audience import exhibits, pages
-from explorer.audience import listening as module
-from explorer.audience.handlers import HEADERS
+from explorer.audience import exhibits
+from explorer.audience.house import HEADERS
 from explorer.audience.statics import STATICS
 from explorer.errors import InputError
 from explorer.publish.names import FILES, MANIFEST
@@ -271,64 +270,6 @@ def test_who_asks_for_a_file_and_leaves_is_no_line_of_the_log(root, key, caplog)
     assert one.get(f"/map/{key}").code == 200
     one.stop()
     assert not caplog.text
-
-
-def test_who_comes_when_it_is_full_gets_a_page_that_tries_again(root, key, monkeypatch) -> None:
-    monkeypatch.setattr(module, "PAGES", 1e-9)
-    monkeypatch.setattr(module, "PAGES_AT_ONCE", 3)
-    one = Running(root / "before")
-    found = [one.get(f"/map/{key}") for _ in range(5)]
-    assert [each.code for each in found] == [200] * 3 + [429] * 2
-    late = found[-1]
-    assert 'http-equiv="refresh"' in late.body.decode()
-    assert "tries again by itself" in late.body.decode()
-    assert late.headers["Retry-After"] == "4"
-    # Who has a page goes on.
-    assert one.get(picture(key)).code == 200
-    one.stop()
-
-
-def test_more_connections_than_it_bears_are_put_off_and_then_closed(root, key, monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST_CONNECTIONS", 4)
-    one = Running(root / "before")
-    wires = [socket.create_connection(("127.0.0.1", one.port)) for _ in range(6)]
-    assert one.get(f"/map/{key}").code == 429
-    assert json.loads(one.get("/health").body)["connections"] == 7
-    wires += [socket.create_connection(("127.0.0.1", one.port)) for _ in range(2)]
-    assert one.get(f"/map/{key}").code == 599, "there is no answer"
-    for wire in wires:
-        wire.close()
-    assert one.get(f"/map/{key}").code == 200
-    assert json.loads(one.get("/health").body)["connections"] == 1
-    one.stop()
-
-
-def test_who_asks_without_end_waits_and_nobody_else_does(root, key, monkeypatch) -> None:
-    monkeypatch.setattr(module, "REQUESTS", 1e-9)
-    monkeypatch.setattr(module, "REQUESTS_AT_ONCE", 5)
-    one = Running(root / "before", proxied=True)
-
-    def come(address: str) -> int:
-        return one.get(picture(key), headers={"X-Forwarded-For": address}).code
-
-    assert [come("192.0.2.1") for _ in range(7)] == [200] * 5 + [429] * 2
-    assert come("192.0.2.2") == 200
-    one.stop()
-
-
-def test_a_fault_of_ours_is_one_sentence_and_one_line_without_what_was_asked(
-    root, key, monkeypatch, caplog
-) -> None:
-    def fail(*_: object) -> bytes:
-        raise ValueError("secret 4711")
-
-    monkeypatch.setattr(pages, "map_page", fail)
-    one = Running(root / "before")
-    answer = one.get(f"/map/{key}?x=4711")
-    one.stop()
-    assert answer.code == 500
-    assert "4711" not in answer.body.decode()
-    assert "?x=4711" not in caplog.text
 
 
 def test_texts_of_a_publisher_execute_nowhere(tmp_path) -> None:

@@ -13,6 +13,7 @@ from explorer.app.work import (
     limits,
     panel_patches,
     quick_models,
+    quick_messages,
     quick_widgets,
     sessions,
     unread,
@@ -39,6 +40,7 @@ panel_patches.write_styles_together()
 panel_patches.keep_style_sheets()
 panel_patches.remember_defaults()
 quick_models.install()
+quick_messages.install()
 quick_widgets.install()
 panel_patches.handle_in_turn()
 panel_patches.hear_all()

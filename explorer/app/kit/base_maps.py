@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from explorer.app.work.document import one_walk
 from explorer.grid.base_map import BaseMap
 from explorer.views.base_map import BaseLayer, Bounds
 from explorer.views.maps import MapView
@@ -47,9 +46,7 @@ class BaseMaps:
         for layer, group in zip(self.layers, self._groups, strict=True):
             place = self._places[group[0]]
             base = bases[place] if place < len(bases) else None
-            figures = [self._views[at].figure for at in group]
-            with one_walk(figures[0].document):
-                layer.show(base, figures)
+            layer.show(base, [self._views[at].figure for at in group])
             for at, drawn in zip(group, layer.drawn, strict=False):
                 self._views[at].on_light(drawn.recolour)
             self._fit(layer, self._first(group))

@@ -113,22 +113,6 @@ def held(doc: Any, action: Callable[[], None]) -> None:
         action()
 
 
-@contextmanager
-def one_walk(doc: Any) -> Iterator[None]:
-    """Let Bokeh look for a document's models once, after all that is done meanwhile.
-
-    It walks through all of a page whenever a model gets another, which making a glyph does often.
-    """
-    if doc is None:
-        yield
-        return
-    doc.models._push_freeze()
-    try:
-        yield
-    finally:
-        doc.models._pop_freeze()
-
-
 def soon(action: Callable[[], None]) -> None:
     """Do ``action`` in the next turn of the loop, in one message of its own."""
     Visit().show(action)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from bokeh.plotting import figure
 from bokeh.protocol.messages.patch_doc import patch_doc
 
 from explorer.app.work import quick_messages
-from explorer.app.work.document import one_walk
+from explorer.views.base_map import one_walk
 
 Write = Callable[..., Any]
 PLAIN: Write = quick_messages.PLAIN[patch_doc, "create"].__func__
@@ -30,24 +31,24 @@ def _page() -> tuple[Document, Column]:
     return document, column
 
 
-def _changes(action: Callable[[Document, Column], None], write: Write) -> list[Any]:
-    """The messages of what is done to a page, ids counted from the page's own."""
+def _changes(action: Callable[[Column], None], write: Write) -> list[Any]:
+    """The messages of what is done to a page, ids counted as they come."""
     document, column = _page()
-    events: list[Any] = []
-    document.on_change(events.append)
-    action(document, column)
-    first = int(column.children[0].id[1:]) if column.children else int(column.id[1:])
-    messages = []
-    for event in events:
+    messages: list[Any] = []
+    ids: dict[str, str] = {}
+
+    def note(event: Any) -> None:
         message = write(patch_doc, [event])
         text = json.dumps(message.content, default=lambda each: bytes(each.data).hex())
-        for number in range(first + 40, first - 40, -1):
-            text = text.replace(f'"p{number}"', f'"#{number - first}"')
+        text = re.sub(r"\bp\d+\b", lambda found: ids.setdefault(found[0], f"#{len(ids)}"), text)
         messages.append((json.loads(text), [bytes(buffer.data) for buffer in message.buffers]))
+
+    document.on_change(note)
+    action(column)
     return messages
 
 
-def _new_models(document: Document, column: Column) -> None:
+def _new_models(column: Column) -> None:
     shared = ColumnDataSource({"x": np.arange(3.0), "s": ["a", "b", "c"]})
     new = Div(text="new", tags=[shared, {"a": [1, None, True, 2**40, 0.5, math.nan, -math.inf]}])
     column.children = [*column.children, new, new]
@@ -57,7 +58,7 @@ def _new_models(document: Document, column: Column) -> None:
     column.children = [other, column.children[0]]
 
 
-def _plain_values(document: Document, column: Column) -> None:
+def _plain_values(column: Column) -> None:
     column.children[0].text = "text"
     column.children[0].visible = False
     column.tags = [2**53, -(2**53), 2**70, 1.5, True, None, "é", (1, "b"), {"k": {1: 2}}, b"raw"]
@@ -66,7 +67,7 @@ def _plain_values(document: Document, column: Column) -> None:
 @pytest.mark.filterwarnings("ignore:out of range integer")
 @pytest.mark.parametrize("action", [_new_models, _plain_values])
 def test_changes_are_written_as_bokeh_writes_them(
-    action: Callable[[Document, Column], None], monkeypatch: pytest.MonkeyPatch
+    action: Callable[[Column], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick = _changes(action, lambda cls, events: cls.create(events))
     monkeypatch.setattr(Serializer, "encode", quick_messages.PLAIN[Serializer, "encode"])

@@ -1,7 +1,8 @@
 """The command line: `dp-explorer COMMAND`, also as `python -m explorer COMMAND`.
 
 What a person can mend ends in one sentence on standard error and exit code 2, an interrupt in
-exit code 130.
+exit code 130. What takes time to load is imported where it is used: help loads the
+words of the commands and no library.
 """
 
 from __future__ import annotations
@@ -20,10 +21,8 @@ from explorer.commands.standard_input import standard_input
 from explorer.commands.terminal import note, one_line
 from explorer.errors import InputError
 from explorer.grid.gdal import skip_drivers
-from explorer.grid.values import nearest
-from explorer.mechanisms.compiling import interrupts_between_steps
-from explorer.mechanisms.limits import check_settings
-from explorer.privacy.curator import BudgetExceeded
+from explorer.privacy.epsilon_range import check_settings
+from explorer.privacy.exceeded import BudgetExceeded
 from explorer.version import __version__
 
 PROGRAM = "dp-explorer"
@@ -73,6 +72,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _refuse_unknown(self, others: Sequence[str]) -> None:
         """Raise `InputError` for words that belong to nothing, with the flag that was meant."""
+        from explorer.grid.values import nearest
+
         typed = next((each.partition("=")[0] for each in others if each.startswith("--")), "")
         near = nearest(typed, self._option_string_actions)
         sentence = f"Unrecognized arguments: {' '.join(others)}"
@@ -82,6 +83,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
+            from explorer.grid.values import nearest
+
             near = nearest(str(value), map(str, action.choices))
             if near:
                 what = "command" if action.dest == "command" else "value"
@@ -139,6 +142,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command is None:
                 parser.print_help()
                 return 0
+            from explorer.grid.interrupts import interrupts_between_steps
+
             with standard_input(arguments), interrupts_between_steps():
                 arguments.run(arguments)
             sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pickle
 import pkgutil
 import pydoc
 import re
@@ -11,6 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
 import pytest
 
 import explorer
@@ -26,6 +30,11 @@ HEAVY = (
     "opendp",
     "pandas",
     "panel",
+    "param",
+    "pyarrow",
+    "pyproj",
+    "scipy",
+    "shapely",
 )
 
 
@@ -40,11 +49,44 @@ def test_importing_the_root_loads_nothing_heavy() -> None:
     assert not loaded_by("import explorer") & set(HEAVY)
 
 
+@pytest.mark.parametrize("typed", ["", "--help", "--version", "count --help", "answer --help"])
+def test_help_of_the_command_line_loads_nothing_heavy(typed: str) -> None:
+    statement = (
+        "import contextlib, io\n"
+        "from explorer.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):\n"
+        f"    main({typed.split()!r})\n"
+        "assert said.getvalue()"
+    )
+    loaded = loaded_by(statement)
+    assert "explorer.cli" in loaded
+    assert not loaded & set(HEAVY)
+
+
 def test_a_name_loads_what_it_needs_and_no_more() -> None:
     grid = loaded_by("from explorer import Grid")
     assert "explorer.grid.grid" in grid
     assert not {name for name in grid if name.startswith(("explorer.points", "explorer.privacy"))}
     assert "explorer.mechanisms.htf" in loaded_by("from explorer import HTF")
+
+
+def test_a_preview_of_counts_loads_no_library_of_tables_or_files() -> None:
+    statement = "from explorer import HTF\nHTF(epsilon=1).release([[9, 0], [8, 1]], rng=1)"
+    loaded = loaded_by(statement)
+    assert "explorer.releases.release" in loaded
+    assert not loaded & {"geopandas", "opendp", "pandas", "pyarrow", "pyogrio"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_counting_a_file_loads_no_library_of_tables(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"points.{ending}"
+    table = pa.table({"lon": [10.0], "lat": [50.0]})
+    (csv.write_csv if ending == "csv" else pq.write_table)(table, path)
+    statement = (
+        "from explorer import Grid\n"
+        f"assert Grid.around(10, 50, '4km', shape=4).count({str(path)!r}).total == 1"
+    )
+    assert not loaded_by(statement) & {"geopandas", "opendp", "pandas", "pyogrio"}
 
 
 @pytest.mark.parametrize("package", [explorer, explorer.app], ids=lambda each: each.__name__)
@@ -63,6 +105,16 @@ def test_every_public_name_is_there_and_known_to_type_checkers(package) -> None:
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = package.nonsense
+
+
+def test_a_star_brings_every_public_name() -> None:
+    found: dict[str, object] = {}
+    exec("from explorer import *", found)
+    assert set(found) - {"__builtins__"} == set(explorer.__all__)
+    assert pickle.loads(pickle.dumps(found["HTF"])) is explorer.HTF
+    release = explorer.HTF(epsilon=1).release([[9, 0], [8, 1]], rng=1)
+    same = pickle.loads(pickle.dumps(release))
+    assert same.answer([[0, 0, 2, 2]]).value == release.answer([[0, 0, 2, 2]]).value
 
 
 def test_help_shows_the_public_names() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import panel as pn
 from bokeh.settings import settings as bokeh
 
@@ -295,10 +296,13 @@ def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:
     from explorer.points import foreign as points
     from explorer.queries import foreign as boxes
     from explorer.trips import foreign as trips
+    from explorer.views.packing import pack
 
     if len(shown) != 1:
         # A class alone takes no files.
         prepare(points.as_plain, trips.as_plain, areas.as_plain, boxes.ranges_as_plain)
     for page in shown or registry.pages("curator"):
         page.load().warm(city=city, **choices)
+    # Pictures are packed where they are sent.
+    pack(np.zeros((1, 1), np.uint8))
     return time.perf_counter() - started

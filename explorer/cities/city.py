@@ -18,7 +18,8 @@ from explorer.grid.extent import as_shape
 from explorer.grid.grid import Grid, Progress
 from explorer.points.counting import Placed
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.partitions import is_parquet, scan_points
+from explorer.points.partitions import PointFiles, is_parquet, scan_points
+from explorer.points.partitions.text import TextPoints, look_at_text
 from explorer.points.points import Points, read_points
 
 
@@ -117,16 +118,23 @@ class City:
         contribution_bound: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
-        """As `load` with what reading said in place of the points; Parquet is not held in memory.
+        """As `load` with what reading said in place of the points, which are not held where they
+        are Parquet or text.
 
         The counts are the same to the last bit.
         """
-        if self.make is not None or self.file is None or not is_parquet(self.file):
-            points, matrix = self.load(shape, contribution_bound, progress)
-            return matrix, () if points is None else points.notes
         columns = {name: value for name, value in self.columns.items() if name != "time"}
-        files = scan_points(self.file, name=self.title, **columns)
-        return files.count(self.grid(shape), contribution_bound, progress)
+        columns["name"] = self.title
+        looked: PointFiles | TextPoints | None = None
+        if self.make is None and self.file is not None:
+            parquet = is_parquet(self.file)
+            looked = (
+                scan_points(self.file, **columns) if parquet else look_at_text(self.file, columns)
+            )
+        if looked is not None:
+            return looked.count(self.grid(shape), contribution_bound, progress)
+        points, matrix = self.load(shape, contribution_bound, progress)
+        return matrix, () if points is None else points.notes
 
     def load_placed(
         self,

@@ -48,11 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "dp-explorer count COUNTS --rectangles FILE"
     )
     parser.description = (
-        "Count points on a public extent and keep the exact counts: a private file of the curator, "
-        "named .exact.parquet, that `dp-explorer release` draws from. Parquet is counted part by "
-        "part and never held, so it may be of any size. An interrupted count goes on when the same "
-        "command is given again. With rectangles or polygons, their true counts are printed, of "
-        "points or of counts that were kept: exact numbers, the curator's own."
+        "Count points on a public extent and keep the exact counts: a private file of the "
+        "curator, named .exact.parquet, that `dp-explorer release` draws from. Parquet, CSV and "
+        "TSV are counted while they are read and never held, so they may be of any size. An "
+        "interrupted count of Parquet goes on when the same command is given again. With "
+        "rectangles or polygons, their true counts are printed, of points or of counts that were "
+        "kept: exact numbers, the curator's own."
     )
     add_points(parser)
     parser.add_argument("-o", "--output", metavar="NAME", help="counts to write")

@@ -29,7 +29,6 @@ from explorer.commands.reading import (
 )
 from explorer.commands.terminal import note, progress, table
 from explorer.errors import InputError
-from explorer.grid.extent import as_metres
 
 if TYPE_CHECKING:
     from explorer.grid.areas.areas import Areas
@@ -167,6 +166,7 @@ def _path(arguments: argparse.Namespace) -> Path | None:
 def _areas(arguments: argparse.Namespace) -> tuple[Areas, float]:
     """The public areas, and the side of the cells in metres."""
     from explorer.grid.areas.areas import Areas
+    from explorer.grid.extent import as_metres
 
     levels = [name.strip() for name in arguments.levels.split(",")]
     if not all(levels):

@@ -192,6 +192,11 @@ def _save(release: Release, path: Path, ledger: Payment | None) -> None:
 def _draw(
     made: Mechanism, matrix: Counts, seed: int | None, ledger: Payment | None, **besides: Any
 ) -> Release:
+    from explorer.mechanisms.duration import duration
+
+    said = "" if seed is not None else duration(made, matrix)
+    if said:
+        note(said)
     try:
         with progress(f"Drawing {made.title}") as tell:
             return made.release(matrix, rng=seed, progress=tell, ledger=ledger, **besides)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import param
+from typing import TYPE_CHECKING, Any
 
 from explorer.errors import InputError
-from explorer.mechanisms import Mechanism, all_mechanisms
 
-Kinds = Mapping[str, type[Mechanism]]
+if TYPE_CHECKING:
+    import param
+
+    from explorer.mechanisms import Mechanism
+
+    Kinds = Mapping[str, type[Mechanism]]
 
 _PREFIX = "parameter "
 
@@ -36,18 +38,27 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], beside: str) -> 
 def owners(kinds: Kinds | None = None) -> dict[str, list[type[Mechanism]]]:
     """The mechanisms (of maps, or these) that have a parameter, by its name, as declared."""
     found: dict[str, list[type[Mechanism]]] = {}
-    for each in (all_mechanisms() if kinds is None else kinds).values():
+    for each in _known(kinds).values():
         for name in each.tunables():
             found.setdefault(name, []).append(each)
     return found
 
 
+def _known(kinds: Kinds | None) -> Kinds:
+    from explorer.mechanisms import all_mechanisms
+
+    return all_mechanisms() if kinds is None else kinds
+
+
 def allowed(declared: param.Parameter) -> str:
     """What a parameter may be.
 
+    >>> from explorer import all_mechanisms
     >>> allowed(all_mechanisms()["htf"].param["height"])
     '0 to 22, or auto'
     """
+    import param
+
     if isinstance(declared, param.Selector):
         return ", ".join(map(_typed, declared.objects))
     low, high = declared.bounds
@@ -61,6 +72,8 @@ def described(declared: param.Parameter) -> str:
 
 
 def _default(declared: param.Parameter) -> str:
+    import param
+
     default = declared.default
     if default is None:
         return "auto"
@@ -74,7 +87,7 @@ def add_parameters(parser: argparse.ArgumentParser, kinds: Kinds | None = None) 
     """
     by_name = owners(kinds)
     of = _typed_mechanism(getattr(parser, "typed", ()))
-    every = all_mechanisms() if kinds is None else kinds
+    every = _known(kinds)
     if of in every:
         group = parser.add_argument_group(f"parameters of {every[of].title}")
         for name in every[of].tunables():
@@ -161,6 +174,7 @@ def pairs(typed: Iterable[str], kind: type[Mechanism], what: str) -> dict[str, A
 
     Examples
     --------
+    >>> from explorer import all_mechanisms
     >>> pairs(["T=5", "stop-count=30"], all_mechanisms()["htf"], "--inside-set")
     {'T': 5, 'stop_count': 30.0}
     """
@@ -186,6 +200,8 @@ def value_of(declared: param.Parameter, text: str, what: str = "") -> Any:
 
     A sentence calls it ``what``, by default its flag.
     """
+    import param
+
     if isinstance(declared, param.Selector):
         by_text = {_typed(choice).lower(): choice for choice in declared.objects}
         wanted = text.strip().lower().replace(" ", "-")

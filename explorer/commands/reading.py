@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from explorer.grid.grid import Grid
     from explorer.points.matrix import FrequencyMatrix
     from explorer.points.partitions import PointFiles
+    from explorer.points.partitions.text import TextPoints
     from explorer.points.points import Points
 
 COLUMNS = ("lon", "lat", "crs", "user", "weight")
@@ -111,8 +112,9 @@ def count_points(
     gaps = how.pop("gaps", False)
     points = look_at_points(sources, arguments, gaps)
     from explorer.points.partitions import PointFiles
+    from explorer.points.partitions.text import TextPoints
 
-    if isinstance(points, PointFiles):
+    if isinstance(points, PointFiles | TextPoints):
         with as_typed(as_flags), progress("Counting the points") as tell:
             counted, notes = points.count(grid, bound, tell, **how)
         return counted, tuple(map(as_flags, notes))
@@ -125,8 +127,8 @@ def count_points(
 
 def look_at_points(
     sources: list[str], arguments: argparse.Namespace, gaps: bool
-) -> Points | PointFiles:
-    """Points with the columns as typed: read, or of Parquet looked at."""
+) -> Points | PointFiles | TextPoints:
+    """Points with the columns as typed: read, or of Parquet and text looked at."""
     told = {name: getattr(arguments, name) for name in COLUMNS}
     if told["crs"] is not None:
         told["crs"] = flags.crs(told["crs"])
@@ -135,10 +137,10 @@ def look_at_points(
 
         with as_typed(as_flags):
             return scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
-    from explorer.points.points import read_points
+    from explorer.points.reading import as_points
 
     with progress("Reading the points"), as_typed(as_flags):
-        return read_points(sources[0], **told)
+        return as_points(sources[0], told)
 
 
 def as_flags(sentence: str) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from explorer.commands.terminal import note, table
 from explorer.errors import InputError
-from explorer.grid.places import TripDomain
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from explorer.grid.places import TripDomain
+
+    Floats = NDArray[np.float64]
 
 #: Flags that name a place by where it stands.
 WORDS = ("from", "via", "to")
@@ -54,6 +57,8 @@ def questions(arguments: argparse.Namespace, domain: TripDomain) -> tuple[Floats
     InputError
         For nothing to ask, or files that do not belong together.
     """
+    import numpy as np
+
     from explorer.queries.shapes import boxes_of_degrees
     from explorer.queries.trip_files import read_trip_boxes
 
@@ -105,6 +110,8 @@ def lines(
 
 def note_outside(boxes: Floats, domain: TripDomain) -> None:
     """Say how many questions ask where nothing was counted."""
+    import numpy as np
+
     cells = domain.to_cells(boxes)
     shape = np.array(domain.shape)
     outside = int(np.any((cells[:, 0] >= shape) | (cells[:, 1] <= 0), axis=1).sum())
@@ -147,6 +154,8 @@ def _stands(word: str, domain: TripDomain) -> int:
 
 
 def _box(box: Floats, digits: int) -> str:
+    import numpy as np
+
     return _ANYWHERE if np.isnan(box).all() else " ".join(f"{edge:.{digits}f}" for edge in box)
 
 

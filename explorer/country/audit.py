@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import geopandas
 import numpy as np
 import shapely
 from numpy.typing import NDArray
@@ -135,6 +134,8 @@ def _settings(choose: Chooser, number: int) -> dict[str, Any]:
 
 def _land(countries: int, side: int, rng: np.random.Generator) -> Windows:
     """A strip of areas of so many cells a side, some of them only children."""
+    import geopandas
+
     most, paths = 2 if side > 4 else 4, []
     for country in range(countries):
         for region in range(rng.integers(1, most)):

@@ -216,7 +216,7 @@ class Country(Mechanism):
         if not isinstance(counts, AreaCounts):
             raise InputError("Country takes counts of areas: make them with areas.count(points).")
         source = noise_source(rng)
-        told = teller(progress, self.title)
+        told = teller(progress, self.title, ledger is not None and is_release_grade(source))
         curator = ForestCurator(counts, to_units(self.epsilon), source, told)
         if ledger is not None and is_release_grade(source):
             if self.inside != NO_MAPS:

@@ -7,14 +7,17 @@ leaf's count lies in it otherwise than the release says.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
 from explorer.evaluate.ranking import standard_error
 from explorer.evaluate.results import label
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -86,6 +89,8 @@ def biases(table: pd.DataFrame) -> pd.DataFrame:
         signed error from seed to seed; `bias_in_sd`; `seeds`. On "total" they are those of the
         whole map's count.
     """
+    import pandas as pd
+
     rows = table[table.metric == "bias"].assign(label=label(table))
     found = []
     for key, own in rows.groupby(["label", "city", "epsilon", "workload"], sort=False):

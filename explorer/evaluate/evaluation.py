@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from explorer.evaluate.results import tidy
 from explorer.evaluate.runs import Flag, runs
@@ -13,6 +12,9 @@ from explorer.evaluate.store import Store
 from explorer.evaluate.tasks import Choice, Sweep, plan
 from explorer.evaluate.workloads import Workload, workload
 from explorer.points.matrix import FrequencyMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def evaluate(

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from explorer.errors import InputError
 from explorer.evaluate.metrics import check
 from explorer.evaluate.results import figure, label
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COMPARED = ("mre20", "mreRho", "mae")
 """The metrics that `verdict` holds against each other."""
@@ -80,6 +82,8 @@ def critical_value(seeds: int) -> float:
     >>> [round(critical_value(seeds), 1) for seeds in (3, 5, 10, 1000)]
     [4.5, 2.9, 2.3, 2.0]
     """
+    from scipy import stats
+
     return float(stats.t.isf(SURE, seeds - 1)) if seeds > 1 else float("inf")
 
 
@@ -131,6 +135,8 @@ def ranking(table: pd.DataFrame, metric: str) -> pd.DataFrame:
         Index `label`, best first. Columns: one for each epsilon (geometric mean over cities and
         workloads), `score` over all of them, its standard `error`, and `times_best`.
     """
+    import pandas as pd
+
     order = scores(table, metric)
     if not order:
         raise InputError("There are no finished runs to rank.")

@@ -25,12 +25,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from explorer.errors import InputError
 from explorer.evaluate.tasks import Task
 from explorer.grid.whole_file import write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = {
     "city": "str",
@@ -89,6 +91,8 @@ def tidy(runs: Iterable[Run], tasks: Iterable[Task] = ()) -> pd.DataFrame:
 
     Processes finish in any order: with ``tasks`` rows are in theirs, else in that of the runs.
     """
+    import pandas as pd
+
     place = {task: number for number, task in enumerate(tasks)}
     if place:
         runs = sorted(runs, key=lambda run: place[run.task])
@@ -134,6 +138,8 @@ def read(path: Path) -> pd.DataFrame:
     InputError
         For a file that is missing, damaged, or not such a table.
     """
+    import pandas as pd
+
     try:
         if path.suffix == ".csv":
             table = pd.read_csv(
@@ -155,6 +161,8 @@ def label(table: pd.DataFrame) -> pd.Series:
     --------
     "ag" where AG ran with one setting, "htf stop_count=50" in a sweep over the stop count.
     """
+    import pandas as pd
+
     names: dict[tuple[str, str], str] = {}
     for key, texts in table.groupby("mechanism", sort=False).parameters.unique().items():
         settings = [json.loads(text) for text in texts]
@@ -172,6 +180,8 @@ def label(table: pd.DataFrame) -> pd.Series:
 
 def parameter(table: pd.DataFrame, name: str) -> pd.Series:
     """The value of a parameter in every row; None where the mechanism has none of that name."""
+    import pandas as pd
+
     known = {text: json.loads(text).get(name) for text in table.parameters.unique()}
     values = [known[text] for text in table.parameters]
     return pd.Series(values, index=table.index, name=name, dtype=object)

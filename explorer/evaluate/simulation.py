@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from explorer.errors import InputError
 from explorer.evaluate.stand_ins import StandIn, stand_in
@@ -72,6 +71,8 @@ class Simulated:
 
     def half_width(self, level: float = 0.95) -> Floats:
         """Half of `interval`, (n,)."""
+        from scipy import stats
+
         half: Floats = stats.t.ppf(0.5 + level / 2, self.runs - 1) * self.error
         return half
 

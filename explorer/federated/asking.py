@@ -23,8 +23,8 @@ from explorer.federated.questions import Question, Sums
 from explorer.federated.shards import Hook, Roll, ideal, masked, summed
 from explorer.federated.shares import checked
 from explorer.federated.stream import Stream, new_key
+from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.passes import BudgetExceeded
 from explorer.releases.transcript import LedgerRow
 from explorer.releases.units import to_epsilon
 

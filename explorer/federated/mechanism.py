@@ -19,9 +19,9 @@ from explorer.federated.session import Session
 from explorer.federated.settings import ALGORITHMS, PAPER_START, START, Settings
 from explorer.federated.shards import Hook
 from explorer.federated.shares import checked
+from explorer.grid.interrupts import interrupts_between_steps
 from explorer.grid.kinds import alike
 from explorer.mechanisms.base import as_counts
-from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts
@@ -153,7 +153,7 @@ class Federated(Settings):
             record,
         )
         sample = None if rng is None else _sample_of(everybody, number, rng)
-        told = teller(progress, self.title)
+        told = teller(progress, self.title, ledger is not None and rng is None)
         session = Session(asking, number, depth, everybody.grid.shape, told, sample)
         about: dict[str, Any] = {
             "population": len(everybody),

@@ -17,9 +17,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
@@ -36,6 +36,9 @@ from explorer.releases.joint import boxes
 from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Heard, frame
 from explorer.releases.units import to_units
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -84,6 +87,8 @@ class Proportions:
 
     def table(self) -> pd.DataFrame:
         """One line a cell: row0, column0, row1, column1, share, low, high, yes, no."""
+        import pandas as pd
+
         low, high = self.interval
         return pd.DataFrame(
             {

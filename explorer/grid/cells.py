@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from explorer.grid.grid import Grid
 from explorer.grid.patches import Box, Patches, worth
 from explorer.grid.projection import box_in, transformer
+from explorer.grid.sure_cells import enter, enter_sure
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,6 +83,38 @@ class CellFinder:
             column[some], row[some] = sure_x, sure_y
         return Found(column[:n], row[:n], index[:n])
 
+    def number(self, x: Floats, y: Floats) -> Ints:
+        """The cell of each of (n,) places, row times columns plus column; -1 outside."""
+        cell = np.full(x.size, -1)
+        self._enter(x, y, cell, None)
+        return cell
+
+    def count(self, x: Floats, y: Floats, counts: Ints) -> None:
+        """Add (n,) places to the counts of all cells, flat and row by row.
+
+        Nothing is written down of a place itself: in batches that stay in the caches this takes
+        three fifths of the time of `find` and counting what it found.
+        """
+        self._enter(x, y, None, counts)
+
+    def _enter(self, x: Floats, y: Floats, cell: Ints | None, counts: Ints | None) -> None:
+        """Either number places or count them; what is not wanted is None."""
+        shape, fitted = self.grid.shape, self.patches.coefficients
+        if not fitted.size:
+            enter(*self.find(x, y), *shape, cell, counts)
+            return
+        asked = self._room(x.size)[3]
+        m = enter_sure(
+            x, y, *self.crop, fitted.ravel(), len(fitted), self.patches.margin, *shape, cell,
+            counts, asked,
+        )  # fmt: skip
+        if m:
+            some = asked[:m]
+            column, row = x[some], y[some]
+            self._project(column, row)
+            _in_cells(column, row, *self.grid.bounds, *shape)
+            enter(column, row, some, *shape, cell, counts)
+
     def _room(self, size: int) -> tuple[Floats, Floats, Ints, Ints]:
         """Arrays to write to, of each thread its own."""
         room: tuple[Floats, Floats, Ints, Ints] | None = getattr(self._rooms, "arrays", None)
@@ -93,8 +126,12 @@ class CellFinder:
         return room
 
     def _project(self, x: Floats, y: Floats) -> None:
-        if self.grid.crs is not None and self.crs is not None:
-            transformer(self.crs, self.grid.crs).transform(x, y, inplace=True)
+        # Kept by each thread: to look it up takes as long as to project a hundred places.
+        move = getattr(self._rooms, "move", None)
+        if move is None and self.grid.crs is not None and self.crs is not None:
+            move = self._rooms.move = transformer(self.crs, self.grid.crs)
+        if move is not None:
+            move.transform(x, y, inplace=True)
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_rooms"}

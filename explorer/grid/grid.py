@@ -395,7 +395,8 @@ class Grid(Placed):
         Parameters
         ----------
         points : Points, PointFiles, path, address, frame or arrays
-            In any CRS; without one only for a grid in cells. Parquet is counted part by part.
+            In any CRS; without one only for a grid in cells. Files of Parquet, CSV and TSV are
+            counted while they are read: their points are never held.
         contribution_bound : int, optional
             At most this many records of each user, the first ones inside the grid in the order
             of the file, so that what is kept of one user depends on that user alone. Needs

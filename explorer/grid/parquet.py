@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 
 def has_metadata(path: str | Path, key: bytes) -> bool:
     """Whether a file is Parquet with metadata under a key: told by content, not by name.
@@ -16,6 +13,9 @@ def has_metadata(path: str | Path, key: bytes) -> bool:
     bool
         False also for what is no file, no Parquet, or cannot be read.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if not Path(path).is_file():
         return False
     try:

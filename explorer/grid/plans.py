@@ -98,10 +98,11 @@ class GridPlan:
 
     def atoms(self, x: Floats, y: Floats) -> Ints:
         """The cell of each place, -1 outside."""
-        found = self.finder.find(x, y)
-        atoms = np.full(x.size, -1)
-        _number(*found, *self.grid.shape, atoms)
-        return atoms
+        return self.finder.number(x, y)
+
+    def count(self, x: Floats, y: Floats, counts: Ints) -> None:
+        """Add (n,) places to the counts (size,) of all cells: faster than by their atoms."""
+        self.finder.count(x, y, counts)
 
 
 class PairPlan:
@@ -153,14 +154,6 @@ class PairPlan:
         """Area and cell of atoms, (m,) each."""
         area, cell = np.divmod(atoms, self.cells.size)
         return area, cell
-
-
-@njit(cache=True, nogil=True)
-def _number(column, row, index, rows, cols, atoms):  # type: ignore[no-untyped-def]
-    for i in range(column.size):
-        if not np.isnan(column[i]):
-            # The last edge belongs to the last cell.
-            atoms[index[i]] = min(int(row[i]), rows - 1) * cols + min(int(column[i]), cols - 1)
 
 
 @njit(cache=True, nogil=True)

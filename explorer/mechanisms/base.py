@@ -13,17 +13,20 @@ from explorer.errors import InputError
 from explorer.grid import values
 from explorer.grid.cards import card
 from explorer.grid.grid import Grid
-from explorer.mechanisms.compiling import AskedNoise, interrupts_between_steps
+from explorer.grid.interrupts import interrupts_between_steps
+from explorer.mechanisms.compiling import AskedNoise
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
+from explorer.mechanisms.duration import duration
 from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.forecast import Forecast, forecast
-from explorer.mechanisms.limits import MAX_EPSILON, Epsilon, check_settings
+from explorer.mechanisms.limits import Epsilon
 from explorer.mechanisms.options import INTERPOLATED
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts, MadeUp, Prepared
 from explorer.privacy.curator import Curator
+from explorer.privacy.epsilon_range import MAX_EPSILON, check_settings
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import NoiseSource, ReleaseNoise, is_release_grade, noise_source
 from explorer.releases import inference
@@ -74,6 +77,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     compared_first : whether comparisons begin with it
     lesson_settings : parameters with which a lesson shows it, where its own are not the simplest
     none_is : what the switch says for a parameter whose None is no automatic choice
+    named : values of a number that have a name, by parameter, for menus
 
     Raises
     ------
@@ -110,6 +114,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
     compared_first: ClassVar[bool] = False
     lesson_settings: ClassVar[Mapping[str, Any]] = {}
     none_is: ClassVar[Mapping[str, str]] = {}
+    named: ClassVar[Mapping[str, Mapping[str, float]]] = {}
 
     epsilon = Epsilon(
         default=0.1,
@@ -170,7 +175,8 @@ class Mechanism(param.Parameterized, metaclass=Declared):
             preview, about a hundred times faster, which is not private. A source of noise is for
             tests and audits; what it draws counts as a preview.
         progress : True or callable, optional
-            True shows a bar; a callable gets the finished part (0 to 1) of the release.
+            True shows a bar; a callable gets the finished part (0 to 1) of the release. It cannot
+            stop a draw that is booked: an error of its own is a warning then.
         ledger : Ledger, optional
             Where a release-grade draw is booked before any noise is drawn; one that would pass the
             ledger's cap is refused with an InputError. A preview books nothing.
@@ -191,9 +197,12 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         self._check_dimensions(d)
         source = noise_source(rng)
         self._check_size(counts.domain.shape, not is_release_grade(source))
-        told = teller(progress, self.title)
+        paid = ledger is not None and is_release_grade(source)
+        # What draws a million numbers says at its bar how long it takes.
+        long = duration(self, counts) if progress is True and not source.preview else ""
+        told = teller(progress, long or self.title, paid)
         curator = Curator(counts, to_units(self.epsilon), source, told)
-        if ledger is None or not is_release_grade(source):
+        if ledger is None or not paid:
             estimate = self.plan(curator)
         else:
             # A fault of memory in the midst of compiling would lose what was paid for.

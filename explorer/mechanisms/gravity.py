@@ -12,16 +12,16 @@ import param
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.grid.interrupts import interrupts_between_steps
 from explorer.mechanisms.base import Mechanism
-from explorer.mechanisms.compiling import interrupts_between_steps
 from explorer.mechanisms.decisions import CELL, Decision, public
 from explorer.mechanisms.figures import Figures, amount
-from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.mechanisms.mosaic import Mosaic, measured
 from explorer.mechanisms.options import inference_option
 from explorer.mechanisms.turns import cuts_between, order_of_places, portion, zone_parts
 from explorer.privacy.counts import Counts, MadeUp
 from explorer.privacy.curator import Curator
+from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.privacy.regions import Regions
 from explorer.releases import inference
 from explorer.releases.inference import Estimate
@@ -59,7 +59,7 @@ class Gravity(Mechanism):
     Examples
     --------
     >>> from explorer import Gravity, TripMatrix
-    >>> trips = TripMatrix.from_coordinates(12 * [[0, 1, 3, 2]], [4, 4])
+    >>> trips = TripMatrix.from_coordinates(60 * [[0, 1, 3, 2]], [4, 4])
     >>> preview = Gravity(epsilon=1).release(trips, rng=7)
     >>> south, north = [0, 0, 4, 2], [0, 2, 4, 4]
     >>> there, back = preview.answer([[south, north], [north, south]]).value
@@ -120,7 +120,7 @@ class Gravity(Mechanism):
         """Draw a map of every place, grow the tree, let counts agree with both."""
         k = len(curator.shape) // 2
         if k == 1:
-            return Mosaic(epsilon=self.epsilon, inference=self.inference).plan(curator)
+            return self._of_one_place().plan(curator)
         each = share(curator.units, self.maps_share) // k
         maps, before = None, []
         if each > 0:
@@ -141,7 +141,7 @@ class Gravity(Mechanism):
     def decision(self, node: Figures) -> Decision:
         """Count times remaining budget against `ENOUGH`, or who else chose the partition."""
         if node.tree.lower.shape[1] == 2:
-            return Mosaic(epsilon=self.epsilon).decision(node)
+            return self._of_one_place().decision(node)
         if node.is_leaf and node.cells == 1:
             return CELL
         if self.partition == "fixed boxes":
@@ -185,6 +185,11 @@ class Gravity(Mechanism):
             made = clear.release(counts.made_up(), rng=0)
             _ = made.answer(made.boxes()[:1] / 2), made.summary()
         _WARM.add(what)
+
+    def _of_one_place(self) -> Mosaic:
+        """Mosaic, whose own inference is what "split" is to trips: without negative counts."""
+        usual = self.inference == self.param["inference"].default
+        return Mosaic(self.epsilon) if usual else Mosaic(self.epsilon, inference=self.inference)
 
     def _grow(self, curator: Curator, root: Regions) -> None:
         """Measure the tree: every path spends all that the pass may."""
@@ -265,10 +270,11 @@ class Gravity(Mechanism):
 def _map(curator: Curator, place: int, units: int) -> tuple[PlaceMap, list[tuple[str, float]]]:
     """Mosaic on the two axes of one place, in a pass of its own, and what it cost by stage."""
     axes, root = [2 * place, 2 * place + 1], curator.open(units)
-    transcript, shares = measured(curator, root, axes, f"map {place + 1} ")
+    found = measured(curator, root, axes, Mosaic().focus, f"map {place + 1} ")
+    transcript = found.transcript
     lower = np.ascontiguousarray(transcript.lower[:, axes])
     upper = np.ascontiguousarray(transcript.upper[:, axes])
-    value = inference.split(transcript, None, shares).value
+    value = inference.empty_or_not(transcript, None, found.near, axes).value
     leaves = transcript.is_leaf
     rows, cols = (curator.shape[axis] for axis in axes)
     drawn = PlaceMap((rows, cols), lower[leaves], upper[leaves], value[leaves])

@@ -2,48 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import param
 from numpy.typing import NDArray
 
+from explorer.mechanisms import steering
 from explorer.mechanisms.base import Mechanism
-from explorer.mechanisms.decisions import CELL, Decision, public
+from explorer.mechanisms.decisions import CELL, UNKNOWN, Decision, public
 from explorer.mechanisms.figures import Figures, amount
-from explorer.mechanisms.options import ANY, inference_option, inside_option
+from explorer.mechanisms.options import ANY, EMPTY_OR_NOT, inference_option, inside_option
+from explorer.mechanisms.steering import Appetite
 from explorer.privacy.curator import Curator
 from explorer.privacy.regions import Regions
 from explorer.releases import inference
 from explorer.releases.inference import Estimate
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats, Transcript
-from explorer.releases.units import UNITS_PER_EPSILON, share
+from explorer.releases.units import laplace_variance, share, to_units
 
-FIRST_SHARE = 0.01  # of the budget, for the noisy total
-ENOUGH = 2.0  # a node is worth cutting while each part's count times its budget exceeds this
-RATIO = 1.4  # of the shares of successive levels
-BASE = 6  # binary cuts from the root to the 64 parts, on a map 8 x 8, that are always there
-MOST_CUTS = 6  # binary cuts at once
-DENSE = 12.0  # above this, levels are skipped
-DOUBT = 3.0  # below this, the decision to go on was in doubt
-
-
-def enough(d: int) -> float:
-    """Count times budget that makes a node of d dimensions worth cutting into 2^d parts."""
-    return ENOUGH * 2**d
-
-
-def base_levels(d: int) -> int:
-    """Levels that are always there."""
-    return max(1, round(BASE / d))
+SLOPE = 0.8
+"""How much of neighbours' differences is believed inside leaves, see `releases.interpolation`."""
 
 
 class Mosaic(Mechanism):
     """Quarters where people are, most of the budget where the tree ends.
 
-    In d dimensions a node has 2^d parts and all figures follow from that; on a map a node is worth
-    cutting while its count times its budget exceeds 8, and a grid of 8 x 8 is always there.
+    The map is counted in 8 x 8 parts. A part goes on while its count is worth its budget (count
+    times what is left above 10 on a map), over as many levels at once as an even part would need
+    half of; nearly empty ones end with a second draw of all that is left, full ones go straight to
+    their cells. What draws cost that others follow depends on ``focus`` and on how full a part is.
+    In d dimensions a node has 2^d parts and the figures follow from that.
+
+    Inference: a leaf is seen in its neighbourhood (`releases.surroundings`), then how likely each
+    part is to be empty is weighed along the tree (`releases.empty_or_not`).
+
+    Privacy: every draw is a count of disjoint regions; where to go on and what to pay are functions
+    of earlier draws, of accounts and of public figures. So draws compose adaptively along a path,
+    each path pays exactly epsilon, and the rest is post-processing.
+
+    The paper is this project's own (notebooks/design, mosaic for every size), after the adaptive
+    grids of Qardaji et al. 2013 and PrivTree (Zhang, Xiao, Xie 2016); consistency is that of Hay
+    et al. 2010.
 
     Examples
     --------
@@ -65,16 +69,35 @@ class Mosaic(Mechanism):
     colour: ClassVar[str] = "red"
     compared_first: ClassVar[bool] = True
 
-    inference = inference_option("split")
+    named: ClassVar[Mapping[str, Mapping[str, float]]] = {
+        "focus": {"regions": 0.0, "neighbourhoods": 0.2, "blocks": 0.5, "single cells": 1.0}
+    }
+    focus = param.Number(
+        default=0.2,
+        bounds=(0, 1),
+        step=0.05,
+        label="Made for",
+        doc="The boxes that it is best at, from 0 (regions) over 0.2 (neighbourhoods) and 0.5 "
+        "(blocks) to 1 (single cells). From 0.2 to 1 boxes of a few cells gain an eighth, half the "
+        "map is twice as far off. It is public: choose by what will be asked, never by the data.",
+    )
+    inference = inference_option(EMPTY_OR_NOT)
     inside = inside_option("interpolated")
 
     def plan(self, curator: Curator) -> Estimate:
         """Count a node, stop or quarter it by what its count and budget are worth."""
-        transcript, shares = measured(curator, curator.open(), range(len(curator.shape)))
-        return self.infer(transcript, ["leaves"], None, shares)
+        root, axes = curator.open(), range(len(curator.shape))
+        found = measured(curator, root, axes, self.focus)
+        if self.inference == EMPTY_OR_NOT:
+            estimate = inference.empty_or_not(found.transcript, None, found.near, axes)
+        else:
+            record, near = found.transcript, found.near
+            shares = inference.balanced_shares(record, curator.units, "levels", "", near)
+            estimate = self.infer(record, ["leaves"], None, shares)
+        return replace(estimate, tested=found.believed, facts={"slope": SLOPE})
 
     def decision(self, node: Figures) -> Decision:
-        """Count times remaining budget against `ENOUGH`."""
+        """What a node's count and the rest of its budget were worth, see `steering`."""
         if node.is_leaf and node.cells == 1:
             return CELL
         if not node.drawn("levels"):
@@ -85,26 +108,49 @@ class Mosaic(Mechanism):
                 )
                 return Decision("budget", "the budget ends here", reason)
             return public("passed over", "A node above it was divided several times at once.")
-        counted = node.draw("levels")
+        if node.tree.tested is None:
+            # An earlier version drew it, by another rule.
+            return UNKNOWN
+        if node.depth == 0:
+            return public("always cut", "The first parts are chosen in public.")
         # What the leaf's second draw cost was still there when the first one decided.
         rest = node.release.epsilon - node.path_epsilon + node.own_epsilon("leaves")
-        d = node.tree.lower.shape[1]
-        needed, base = enough(d) * node.release.contribution_bound, base_levels(d)
-        worth = counted * rest / needed
-        figures = f"{amount(counted)} × {rest:.3g} / {needed:g} = {amount(worth)}"
+        bound = node.release.contribution_bound
+        paid = np.array([to_units(node.own_epsilon("levels"))])
+        doubt = steering.DOUBT * math.sqrt(laplace_variance(paid, bound)[0])
+        sides = node.tree.upper[node.number] - node.tree.lower[node.number]
+        needed = steering.enough(int((sides > 1).sum())) * bound
+        counted = node.tested()
+        worth = (counted + doubt) * rest / needed
+        figures = (
+            f"({amount(counted)} + {amount(doubt)}) × {rest:.3g} / {needed:g} = {amount(worth)}"
+        )
         if node.is_leaf:
             reason = "Too few points for the budget left: a split would only add noise."
             return Decision("stopped", f"stopped: {figures} < 1", reason)
-        if worth >= 1 or node.depth >= base:
-            reason = "Count times remaining budget is enough to share among parts."
-            return Decision("on", f"went on: {figures} ≥ 1", reason)
-        verdict = f"divided: level {node.depth} of {base}"
-        return public(verdict, f"The first {base} levels always are.")
+        reason = "Count times remaining budget is enough to share among parts."
+        return Decision("on", f"went on: {figures} ≥ 1", reason)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What Mosaic learnt in a pass.
+
+    Attributes
+    ----------
+    transcript : Transcript
+    near : (n,) nodes whose leaves came next although their count was hardly enough
+    believed : (n,) the counts that decided, NaN where none did
+    """
+
+    transcript: Transcript
+    near: NDArray[np.bool_]
+    believed: Floats
 
 
 def measured(
-    curator: Curator, root: Regions, axes: Sequence[int], name: str = ""
-) -> tuple[Transcript, Floats]:
+    curator: Curator, root: Regions, axes: Sequence[int], focus: float, name: str = ""
+) -> Measured:
     """Mosaic's measurements in a pass of their own, cut along some axes, the others whole.
 
     Parameters
@@ -112,98 +158,67 @@ def measured(
     curator : Curator
     root : the whole domain as the pass was opened; all of the pass's budget is spent
     axes : the axes that are cut; all of them are Mosaic
+    focus : 0 to 1
     name : begins the names of the two stages, so that passes are told apart
+    """
+    limit, bound = int(curator.remaining(root)[0]), curator.contribution_bound
+    stages = f"{name}levels", f"{name}leaves"
+    cut, appetite = list(axes), Appetite.of(focus)
+    first = np.array([max(1, share(limit, appetite.first))])
+    nodes, known = root, laplace_variance(first, bound)
+    drawn = curator.count(root, first, stages[0]).astype(np.float64)
+    believed, own, deciding, near, ends = drawn, drawn, [(root.ids, drawn)], [], []
+    while True:
+        rest = curator.remaining(nodes)
+        plan = steering.steps(
+            appetite,
+            nodes.shape.take(cut, axis=1),
+            believed,
+            np.sqrt(known),
+            rest,
+            bound,
+            nodes is root,
+        )
+        near.append(nodes.ids[plan.near])
+        reached, owner = _below(nodes, plan.jump, cut)
+        last = plan.last[owner]
+        ends += [nodes.select(plan.jump == 0), reached.select(last)]
+        parts, owner = reached.select(~last), owner[~last]
+        if len(parts) == 0:
+            break
+        noisy = curator.count(parts, plan.units[owner], stages[0])
+        noise = laplace_variance(np.maximum(plan.units, 1), bound)
+        believed = steering.shared(noisy, owner, noise, own, known)
+        nodes, own, known = parts, noisy.astype(np.float64), noise[owner]
+        deciding.append((parts.ids, believed))
+    ended = Regions.join(ends)
+    curator.count(ended, curator.remaining(ended), stages[1])
+    transcript = curator.transcript(root)
+    doubtful, figures = np.zeros(len(transcript), np.bool_), np.full(len(transcript), np.nan)
+    doubtful[np.concatenate(near)] = True
+    for ids, each in deciding:
+        figures[ids] = each
+    return Measured(transcript, doubtful, figures)
+
+
+def _below(nodes: Regions, jump: Ints, cut: list[int]) -> tuple[Regions, Ints]:
+    """Halve nodes along the axes that are cut, each so many times; a jump of 0 leaves one out.
 
     Returns
     -------
-    What was learnt, and the largest shares that inference may use (`inference.balanced_shares`).
+    What is reached, and which of the nodes each lies in. Single cells are not divided.
     """
-    limit = int(curator.remaining(root)[0])
-    levels, leaves = f"{name}levels", f"{name}leaves"
-    cut, d = list(axes), len(axes)
-    deepest = int(np.ceil(np.log2(max(curator.shape[axis] for axis in cut))))
-    base, needed = base_levels(d), enough(d) * curator.contribution_bound
-    first = curator.count(root, share(limit, FIRST_SHARE), levels)
-    pending: dict[int, list[tuple[Regions, Ints]]] = {0: [(root, first)]}
-    for level in range(deepest + 1):
-        for nodes, noisy in pending.pop(level, []):
-            rest = curator.remaining(nodes)
-            worth = noisy * (rest / UNITS_PER_EPSILON) / needed
-            ends = _whole(nodes, cut) | ((worth < 1) & (level >= base))
-            ending = nodes.select(ends)
-            if len(ending):
-                curator.count(ending, rest[ends], leaves)
-            going = nodes.select(~ends)
-            for jump, below, noisy_below in _divided(
-                curator, going, cut, worth[~ends], rest[~ends], level, (levels, leaves)
-            ):
-                pending.setdefault(level + jump, []).append((below, noisy_below))
-    transcript = curator.transcript(root)
-    noisy_counts, precision = transcript.counts([levels])
-    path = np.zeros(len(transcript), dtype=np.int64)
-    inference.add_down(transcript.parent, transcript.spent.sum(axis=1), path)
-    worth = noisy_counts * (limit - path) / (needed * UNITS_PER_EPSILON)
-    near = (precision > 0) & (worth < DOUBT) & (transcript.depth >= base)
-    return transcript, inference.balanced_shares(transcript, limit, levels, "", near)
-
-
-def _whole(nodes: Regions, cut: list[int]) -> NDArray[np.bool_]:
-    """Which nodes are one cell long along all axes that are cut."""
-    if len(cut) == nodes.lower.shape[1]:
-        return nodes.cells == 1
-    single: NDArray[np.bool_] = (nodes.shape[:, cut] == 1).all(axis=1)
-    return single
-
-
-def _divided(
-    curator: Curator,
-    nodes: Regions,
-    cut: list[int],
-    worth: Floats,
-    rest: Ints,
-    level: int,
-    stages: tuple[str, str],
-) -> list[tuple[int, Regions, Ints]]:
-    """Halve all sides once or, where nodes are dense, several times; count the last level.
-
-    Returns what goes on: by how many levels deeper, its regions, their noisy counts.
-    """
-    going_on: list[tuple[int, Regions, Ints]] = []
-    if len(nodes) == 0:
-        return going_on
-    d, (levels_stage, leaves_stage) = len(cut), stages
-    base, halves = base_levels(d), np.ones(nodes.lower.shape[1], dtype=np.int64)
+    halves = np.ones(nodes.lower.shape[1], dtype=np.int64)
     halves[cut] = 2
-    below = np.ceil(np.log2(nodes.shape[:, cut].max(axis=1))).astype(np.int64)
-    # A level takes d binary cuts: so many doublings of the count for one level more.
-    levels = np.minimum(1 + np.log2(np.maximum(worth, 1)) / d, below)
-    jump = np.ones(len(nodes), dtype=np.int64)
-    if level < base:
-        levels = np.maximum(levels, np.minimum(base - level, below))
-        jump = np.minimum(base - level, below)
-    else:
-        dense = (worth > DENSE) & (below >= 2)
-        far = 2 + np.floor(np.log2(np.maximum(worth, 1) / DENSE) / (2 * d))
-        most = max(1, MOST_CUTS // d)
-        jump[dense] = np.minimum(np.minimum(most, below), far)[dense]
-    terms = np.maximum(1, levels / jump)
-    ratio = RATIO**jump
-    part = (ratio - 1) / (ratio**terms - 1)
-    units = np.where(part > 0.97, rest, np.floor(part * rest).astype(np.int64))
-    for step in np.unique(jump):
-        chosen = jump == step
-        group, paid = nodes.select(chosen), units[chosen]
-        owner = np.arange(len(group))
-        for _ in range(step):
-            parents = group
-            group = group.grid(halves)
-            owner = owner[np.searchsorted(parents.ids, group.parent)]
-        # Children that take all that is left are leaves already: one draw, no decision.
-        final = (paid == rest[chosen])[owner]
-        if final.any():
-            curator.count(group.select(final), paid[owner][final], leaves_stage)
-        going = group.select(~final)
-        if len(going):
-            noisy = curator.count(going, paid[owner][~final], levels_stage)
-            going_on.append((int(step), going, noisy))
-    return going_on
+    owner = np.flatnonzero(jump)
+    parts, steps = nodes.select(owner), 0
+    reached, owners = [parts.select(owner[:0])], [owner[:0]]
+    while len(parts):
+        above, parts, steps = parts, parts.grid(halves), steps + 1
+        owner = steering.of_parents(owner, above.ids, parts.parent)
+        ends = steering.single(parts.lower, parts.upper, cut) | (jump[owner] == steps)
+        reached.append(parts.select(ends))
+        owners.append(owner[ends])
+        parts, owner = parts.select(~ends), owner[~ends]
+    # In the order in which they were entered, which is the book's.
+    return Regions.join(reached), np.concatenate(owners)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import param
 
 INFERENCES = ["leaves", "least squares", "split"]
+#: Of mechanisms whose budgets leave parts of the map open to the doubt that they are empty.
+EMPTY_OR_NOT = "empty or not"
 #: Numbers of dimensions of a mechanism that nothing ties to a map.
 ANY = range(1, 7)
 #: Those of a mechanism that was made for trips: its formulas ask for two or more.
@@ -15,12 +17,14 @@ INTERPOLATED = (2,)
 
 def inference_option(default: str) -> param.Selector:
     """The `inference` parameter of mechanisms that measure a tree."""
+    knows_empty = default == EMPTY_OR_NOT
+    last = "; empty or not weighs how likely each part is to hold nobody" if knows_empty else ""
     return param.Selector(
         default=default,
-        objects=INFERENCES,
+        objects=[*INFERENCES, EMPTY_OR_NOT] if knows_empty else INFERENCES,
         label="Inference",
         doc="Leaves publishes the last draws alone; least squares makes all draws of the tree "
-        "agree; split does so without negative counts. Free: post-processing.",
+        f"agree; split does so without negative counts{last}. Free: post-processing.",
     )
 
 

@@ -39,7 +39,10 @@ place?', None, None)
     return FEW_INSIDE
 
 
-def warn_few(sentence: str | None) -> None:
-    """Tell the curator, as a warning that names the line which counts."""
+def warn_few(sentence: str | None, further: int = 0) -> None:
+    """Tell the curator, as a warning that names the line which counts.
+
+    That line called `Grid.count`, and this what counts on a grid, from ``further`` calls away.
+    """
     if sentence is not None:
-        warnings.warn(sentence, ExtentWarning, stacklevel=4)
+        warnings.warn(sentence, ExtentWarning, stacklevel=4 + further)

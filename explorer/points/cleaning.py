@@ -34,9 +34,15 @@ def judge(
 
     With ``degrees``, x is a longitude (-180 to 360) and y a latitude (-90 to 90); without, any
     finite number is fine. What exceeds a longitude is BEYOND: in neither order it could be degrees.
+    Reasons are not to be written to.
     """
-    reasons = np.empty(x.size, np.uint8)
     rows = np.zeros(7, np.int64)
+    rows[FINE] = _fine(x, y, degrees)
+    if rows[FINE] == x.size:
+        # So it is in most files, and found out in a quarter of the time that reasons take.
+        return np.broadcast_to(np.uint8(FINE), x.size), rows
+    reasons = np.empty(x.size, np.uint8)
+    rows[FINE] = 0
     _judge(x, y, degrees, reasons, rows)
     return reasons, rows
 
@@ -84,6 +90,21 @@ def sentences(rows: NDArray[np.int64]) -> list[str]:
 def left_out(rows: int, why: str) -> str:
     """Return the sentence that says how many rows were left out and why."""
     return f"1 row {why} was left out." if rows == 1 else f"{rows:,} rows {why} were left out."
+
+
+@njit(cache=True, nogil=True)
+def _fine(x, y, degrees):  # type: ignore[no-untyped-def]
+    """How many rows are fine; sums of truths, so that many are looked at in one step."""
+    n = 0
+    if degrees:
+        for i in range(x.size):
+            a, b = x[i], y[i]
+            within = (a >= -180.0) & (a <= 360.0) & (b >= -90.0) & (b <= 90.0)
+            n += within & ((a != 0.0) | (b != 0.0))
+    else:
+        for i in range(x.size):
+            n += (abs(x[i]) < np.inf) & (abs(y[i]) < np.inf)
+    return n
 
 
 @njit(cache=True, nogil=True)

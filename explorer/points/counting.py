@@ -84,7 +84,17 @@ def count_block(
     progress : callable, optional
         Called with the fraction done after each chunk.
     """
-    return _count(points, grid, contribution_bound, progress, keep=False)[0]
+    if contribution_bound or points.weight is not None:
+        return _count(points, grid, contribution_bound, progress, keep=False)[0]
+    # One record each: all that a point changes is the count of its cell.
+    counts = np.zeros(grid.shape, dtype=np.int64)
+    finder = CellFinder(grid, points.crs, len(points))
+    for start in range(0, len(points), CHUNK):
+        part = slice(start, min(start + CHUNK, len(points)))
+        finder.count(points.x[part], points.y[part], counts.ravel())
+        if progress is not None:
+            progress(part.stop / len(points))
+    return counts
 
 
 def count_and_place(

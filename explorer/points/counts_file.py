@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from explorer.errors import InputError
 from explorer.grid import kinds
@@ -55,6 +53,9 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | Non
     InputError
         For a name that does not say that the counts are exact, and when it cannot be written.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if not Path(path).name.endswith(ENDING):
         raise InputError(f"Exact counts say so in their name; call the file {counts_path(path)}.")
     flat = matrix.counts.ravel()
@@ -81,6 +82,9 @@ def is_counts(path: str | Path) -> bool:
 
 def population_of_counts(path: str | Path) -> str | None:
     """Whose records a file counts; None where it does not say so."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         facts = json.loads((pq.ParquetFile(path).schema_arrow.metadata or {})[_KEY])
         found = facts.get("population")
@@ -97,6 +101,9 @@ def load_counts(path: str | Path) -> FrequencyMatrix:
     InputError
         For a file that is not one of counts, is damaged, or was changed since it was written.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     title = Path(path).name
     try:
         file = pq.ParquetFile(path)

@@ -22,10 +22,10 @@ from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_co
 from explorer.points.columns import find_place, listed, unused_users
 from explorer.points.counting import Placed, count_and_place, count_block
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.row_weights import whole_weights
 from explorer.points.sources import MAX_ROWS, Columns, codes, numbers, open_source
 
-# More records than this in a cell would pass what the matrix can add up.
-_MAX_TOTAL = 1e11
+TURNED = "Longitudes above 180 were read as degrees from 0 to 360."
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,7 +306,7 @@ def _clean(
     choice: Any = slice(None) if keep.all() else keep
     x = columns.x[choice]
     if degrees and x.max(initial=0.0) > 180.0:
-        notes.append("Longitudes above 180 were read as degrees from 0 to 360.")
+        notes.append(TURNED)
         x = np.where(x > 180.0, x - 360.0, x)
     return Points(
         x,
@@ -318,17 +318,3 @@ def _clean(
         name,
         tuple(notes),
     )
-
-
-def whole_weights(weight: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return weights (n,) as whole numbers; raise `InputError` where one is none."""
-    with np.errstate(invalid="ignore"):
-        whole = np.isfinite(weight) & (weight >= 0) & (weight == np.floor(weight))
-    if not whole.all():
-        raise InputError(
-            "The weights hold negative numbers, fractions or gaps; give how many records each row "
-            "stands for as a whole number of 0 or more."
-        )
-    if weight.sum() > _MAX_TOTAL:
-        raise InputError("The weights add up to more than 100 billion; give a smaller data set.")
-    return weight.astype(np.int64)

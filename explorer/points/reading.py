@@ -1,4 +1,4 @@
-"""Points of any kind: read whole, or looked at and counted part by part where they are Parquet."""
+"""Points of any kind: read whole, or looked at and counted while they are read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 
 from explorer.errors import InputError
 from explorer.points.partitions import PointFiles, is_parquet, scan_points
+from explorer.points.partitions.text import TextPoints, look_at_text
 from explorer.points.points import Points, read_points
 
 COLUMNS = ("lon", "lat", "crs", "user", "weight", "name")
 
 
-def as_points(source: Any, columns: Mapping[str, Any] | None = None) -> Points | PointFiles:
-    """Points of a file, frame or arrays; of Parquet those that are never held.
+def as_points(
+    source: Any, columns: Mapping[str, Any] | None = None
+) -> Points | PointFiles | TextPoints:
+    """Points of a file, frame or arrays; of Parquet, CSV and TSV those that are never held.
 
     Parameters
     ----------
@@ -39,6 +42,10 @@ def as_points(source: Any, columns: Mapping[str, Any] | None = None) -> Points |
     )
     if in_parts(source) and not of_arrays:
         return scan_points(source, **columns)
+    if isinstance(source, str | PathLike) and not of_arrays:
+        text = look_at_text(source, columns)
+        if text is not None:
+            return text
     return read_points(source, **columns)
 
 

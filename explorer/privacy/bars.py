@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +31,8 @@ class Bar:
             leave=False,
             delay=DELAY,
             miniters=1,  # or a leap would silence the small steps that follow it
-            bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed}",
+            smoothing=0,  # the pace so far: parts of a draw come in leaps
+            bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed}, {remaining} left",
         )
 
     def __call__(self, done: float) -> None:
@@ -43,10 +45,15 @@ class Bar:
         self._bar.close()
 
 
-def teller(progress: Progress, label: str) -> Callable[[float], None] | None:
-    """What is to be called with the finished part of one draw; None where nobody wants to know."""
+def teller(progress: Progress, label: str, paid: bool = False) -> Callable[[float], None] | None:
+    """What is to be called with the finished part of one draw; None where nobody wants to know.
+
+    Of a draw that is ``paid`` when it is told of, no callable's error is raised: it would take the
+    release away and not the price. It is a warning, and the draw goes on without being told.
+    """
     if progress is not True:
-        return progress or None
+        told = progress or None
+        return told if told is None or not paid else _Harmless(told)
     bar = Bar(label)
 
     def tell(done: float) -> None:
@@ -55,3 +62,23 @@ def teller(progress: Progress, label: str) -> Callable[[float], None] | None:
             bar.close()
 
     return tell
+
+
+class _Harmless:
+    """A callable whose first error ends the telling, and nothing else."""
+
+    def __init__(self, tell: Callable[[float], None]) -> None:
+        self._tell: Callable[[float], None] | None = tell
+
+    def __call__(self, done: float) -> None:
+        if self._tell is None:
+            return
+        try:
+            self._tell(done)
+        except Exception as error:
+            self._tell = None
+            warnings.warn(
+                f"The progress could not be told ({error!r}): the release is booked, so it is "
+                "drawn to its end.",
+                stacklevel=2,
+            )

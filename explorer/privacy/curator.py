@@ -19,8 +19,9 @@ from explorer.points.weights import lattice_of
 from explorer.privacy import cuts, keyed, partitions
 from explorer.privacy.accounts import mix, shown
 from explorer.privacy.counts import Counts, Dense, Tabled, sliced
+from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.noise import NoiseSource, PreviewNoise, is_release_grade
-from explorer.privacy.passes import BudgetExceeded, Passes
+from explorer.privacy.passes import Passes
 from explorer.privacy.regions import Regions, each_of, one_axis, sides
 from explorer.privacy.reports import ReportingNoise
 from explorer.releases import haar

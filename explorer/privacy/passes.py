@@ -12,15 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.notes import INSIDE, Notes
 from explorer.privacy.regions import Boxes, Regions
 from explorer.releases.nodes import Ints, span
 from explorer.releases.transcript import LedgerRow, Transcript
 from explorer.releases.units import to_epsilon
-
-
-class BudgetExceeded(RuntimeError):
-    """A measurement would have cost more than is left; nothing was drawn."""
 
 
 class Passes:

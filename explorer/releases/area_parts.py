@@ -9,7 +9,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import geopandas
 import numpy as np
 import shapely
 from numpy.typing import NDArray
@@ -82,6 +81,8 @@ def asked_of(where: Any, windows: Windows, crs: Any = None) -> Asked:
     InputError
         For what is neither rectangles, polygons, areas nor names of areas.
     """
+    import geopandas
+
     if isinstance(where, Asked):
         return where
     if isinstance(where, Areas):

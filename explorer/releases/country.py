@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import geopandas
 import numpy as np
 import shapely
 from numpy.typing import NDArray
@@ -32,6 +31,9 @@ from explorer.releases.transcript import LedgerRow
 from explorer.releases.tree import Tree
 from explorer.releases.units import to_epsilon
 from explorer.version import __version__
+
+if TYPE_CHECKING:
+    import geopandas
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -164,6 +166,8 @@ class CountryRelease:
             map begins above it is answered from that map, by its share of cells: there
             `unbiased` is `count`, and neither knows how unevenly records lie in the map's leaves.
         """
+        import geopandas
+
         value, unbiased, sd = self._of_nodes
         areas = self.windows.areas
         return geopandas.GeoDataFrame(

@@ -14,13 +14,9 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import geopandas
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pyproj
 import shapely
 
@@ -33,8 +29,11 @@ from explorer.grid.whole_file import write_whole
 from explorer.releases.area_map import AreaMap
 from explorer.releases.checks import check_tree
 from explorer.releases.facts import checked, of_any
-from explorer.releases.file import DAMAGE, KEY, unpacked
+from explorer.releases.file import KEY, damage, unpacked
 from explorer.releases.tree import Tree
+
+if TYPE_CHECKING:
+    import geopandas
 
 FORMAT = 4
 """Of releases of areas; those of maps have 1 to 3."""
@@ -61,6 +60,10 @@ def write(path: str | Path, release: Any) -> None:
 
 def _write(file: Path, release: Any) -> None:
     """All layers, or the one table, into a file that is not there yet."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     frame = release.areas().reset_index(names="node")
     facts = json.dumps(_facts(release))
     if file.suffix == ".gpkg":
@@ -91,7 +94,7 @@ def read(path: str | Path) -> dict[str, Any]:
         raise InputError(f"There is no release file {path}: check the name.")
     try:
         text = _read_facts(file)
-    except (InputError, KeyError, IndexError, sqlite3.Error, *DAMAGE) as error:
+    except damage(InputError, sqlite3.Error) as error:
         raise InputError(
             f"{path} is not a release of areas: make one with `dp-explorer country`. A map is "
             "asked as Parquet, release.save('map.parquet'); other tools read its GeoPackage."
@@ -107,7 +110,7 @@ def read(path: str | Path) -> dict[str, Any]:
         return _release(facts, _frame(file, facts))
     except InputError:
         raise
-    except (*DAMAGE, sqlite3.Error, RuntimeError, shapely.GEOSException) as error:
+    except damage(sqlite3.Error, RuntimeError, shapely.GEOSException) as error:
         raise InputError(
             f"{path} is a release of areas but damaged: make it anew with `dp-explorer country`."
         ) from error
@@ -120,7 +123,7 @@ def is_country(path: str | Path) -> bool:
         return True
     try:
         return bool(json.loads(_read_facts(file)).get("kind") == "areas")
-    except (InputError, RuntimeError, *DAMAGE):
+    except damage(InputError, RuntimeError):
         return False
 
 
@@ -199,6 +202,8 @@ def _by_stage(
 
 
 def _read_facts(file: Path) -> str:
+    import pyarrow.parquet as pq
+
     if file.suffix == ".gpkg":
         # Plain SQL: no other program's idea of a text field cuts it short.
         address = f"{Path(str(gdal.checked(file))).as_uri()}?mode=ro&immutable=1"
@@ -210,6 +215,9 @@ def _read_facts(file: Path) -> str:
 
 def _frame(file: Path, facts: dict[str, Any]) -> geopandas.GeoDataFrame:
     """Nodes and geometries of the file."""
+    import geopandas
+    import pandas as pd
+
     if file.suffix != ".gpkg":
         return geopandas.read_parquet(file, columns=["node", "geometry"])
     return pd.concat(

@@ -12,10 +12,9 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
@@ -25,6 +24,9 @@ from explorer.releases.joint import alone, mean_costs, together
 from explorer.releases.release import Release
 from explorer.releases.rounds import Heard, Row, frame, from_arrays, to_arrays
 from explorer.releases.transcript import LedgerRow
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ONCE, EVERYONE = "once", "everyone"
 """Who pays for a round: those who are asked in it and in no other, or everyone for every round."""

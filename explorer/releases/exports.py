@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import geopandas
 import numpy as np
 import shapely
 
@@ -20,6 +19,9 @@ from explorer.releases import file as release_file
 from explorer.releases.answers import Answers
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.tree import Tree
+
+if TYPE_CHECKING:
+    import geopandas
 
 #: The release itself, which loads back, and copies of its leaves for other tools.
 WHOLE = (".parquet", ".geoparquet")
@@ -66,6 +68,8 @@ class Leaves(Protocol):
 
 def frame_of(release: Leaves, crs: Any = None, details: bool = False) -> geopandas.GeoDataFrame:
     """See `Release.to_geodataframe`."""
+    import geopandas
+
     grid = release.grid
     boxes = release.boxes()
     area = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)

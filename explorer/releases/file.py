@@ -15,11 +15,9 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import shapely
 
 from explorer.errors import InputError
@@ -32,24 +30,13 @@ from explorer.releases.checks import check_tree
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.tree import Tree
 
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
 FORMAT = 2
 WITH_MAPS = 3
 _READ = (1, FORMAT, WITH_MAPS)
 KEY = b"dp-explorer"
-# What reading nonsense can raise, somewhere in Arrow, numpy, zip or base64.
-DAMAGE = (
-    pa.ArrowException,
-    OSError,
-    ValueError,
-    KeyError,
-    IndexError,
-    TypeError,
-    EOFError,
-    AttributeError,
-    OverflowError,
-    zipfile.BadZipFile,
-    binascii.Error,
-)
 _ARRAYS = ("lower", "upper", "parent", "value", "precision", "spent", "draws")
 # Of few mechanisms; a file without it is whole.
 _TESTED = "tested"
@@ -79,6 +66,9 @@ def write(
     InputError
         When it cannot be written, see `write_whole`.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     leaves = tree.leaves
     inner = np.flatnonzero(tree.fan_out > 0)
     columns: dict[str, Any] = {"count": tree.value[leaves], "noise_sd": tree.sd[leaves]}
@@ -144,6 +134,26 @@ def is_release(path: str | Path) -> bool:
     return has_metadata(path, KEY)
 
 
+def damage(*also: type[Exception]) -> tuple[type[Exception], ...]:
+    """What reading nonsense can raise, somewhere in Arrow, numpy, zip or base64, and these."""
+    import pyarrow as pa
+
+    return (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        EOFError,
+        AttributeError,
+        OverflowError,
+        zipfile.BadZipFile,
+        binascii.Error,
+        *also,
+    )
+
+
 def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | None]:
     """The tree, the domain, the facts and the maps, if there are some, of a release file.
 
@@ -152,6 +162,9 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
     InputError
         For a file that is missing, damaged, not a release, or from another version.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if not Path(path).is_file():
         raise InputError(f"There is no release file {path}: check the name.")
     try:
@@ -192,7 +205,7 @@ def read(path: str | Path) -> tuple[Tree, Domain, dict[str, Any], PlaceMaps | No
         maps = _maps(facts["maps"], domain.shape) if found == WITH_MAPS else None
     except kinds.UnknownKind:
         raise
-    except DAMAGE as error:
+    except damage() as error:
         raise InputError(
             f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
         ) from error

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
@@ -24,6 +23,9 @@ from explorer.releases.place_maps import table_of
 from explorer.releases.release import Release
 from explorer.releases.zone_counts import scattered
 from explorer.releases.zones import Zones
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 Direction = Literal["between", "incoming", "outgoing"]
@@ -155,6 +157,8 @@ class Flows:
 
     def to_frame(self) -> pd.DataFrame:
         """Columns origin, dest, count, half_width; origin and dest are ids of `locations`."""
+        import pandas as pd
+
         starts, ends = self._ids()
         return pd.DataFrame(
             {
@@ -170,6 +174,8 @@ class Flows:
 
         Where both places are divided alike a zone stands there once, else once for either.
         """
+        import pandas as pd
+
         places = [self.origins, self.destinations]
         if self.origins.same_as(self.destinations):
             places = places[:1]

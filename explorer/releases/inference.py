@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.releases import empty_or_not as weighing
 from explorer.releases import non_negative as projecting
 from explorer.releases import split_inference as sharing
-from explorer.releases.nodes import Ints
+from explorer.releases import surroundings
+from explorer.releases.nodes import Ints, count_leaves
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.transcript import Floats, Transcript
+
+MOST_PRECISE = 1e12
+"""Precision of a draw beyond which no inference needs to tell it from an exact count."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,48 @@ def split(
     """
     noisy, precision = transcript.counts(stages)
     return _solve(transcript, noisy, precision, largest_share, "shared", masses, anchored)
+
+
+def empty_or_not(
+    transcript: Transcript,
+    stages: Collection[str] | None = None,
+    near: NDArray[np.bool_] | None = None,
+    axes: Sequence[int] = (0, 1),
+) -> Estimate:
+    """Counts by how likely each part is to hold nobody, see `weighing` and `surroundings`.
+
+    All counts come out at 0 or more and add up at every node. They are not linear in the draws, so
+    the noise of answers has no closed form: `precision` is that of the least squares underneath.
+
+    Parameters
+    ----------
+    transcript, stages : as of `least_squares`
+    near : (n,) nodes whose own draw was in doubt when it let them be cut into the leaves below;
+        it keeps the weight that it would have had as a leaf's, see `balanced_shares`
+    axes : those that are cut; where they are two, leaves are seen in their surroundings
+    """
+    noisy, precision = transcript.counts(stages)
+    if np.any(precision[transcript.is_leaf] <= 0):
+        raise ValueError("a leaf was never measured")
+    if near is not None and near.any():
+        below = np.zeros(len(transcript))
+        count_leaves(transcript.parent, below)
+        precision[near] /= below[near]
+    # With hardly any noise at all squares of its inverse would leave the numbers.
+    known = np.minimum(precision, MOST_PRECISE)
+    believed, variance = noisy.copy(), np.zeros(len(transcript))
+    leaves = np.flatnonzero(transcript.is_leaf)
+    variance[leaves] = 1.0 / known[leaves]
+    if len(axes) == 2 and len(leaves) > 1:
+        lower, upper = (each.take(leaves, axis=0) for each in (transcript.lower, transcript.upper))
+        if len(axes) < lower.shape[1]:
+            lower, upper = (each.take(list(axes), axis=1) for each in (lower, upper))
+        rows, columns = transcript.upper[0, list(axes)].tolist()
+        believed[leaves], variance[leaves] = surroundings.shrunk(
+            lower, upper, noisy[leaves], variance[leaves], (rows, columns)
+        )
+    value = weighing.infer(transcript.parent, transcript.depth, noisy, known, believed, variance)
+    return Estimate(transcript, value, precision, linear=False)
 
 
 def balanced_shares(

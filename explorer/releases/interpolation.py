@@ -23,13 +23,16 @@ SLOPE = 0.6
 """How much of the neighbours' difference is believed; 0 keeps the leaf even."""
 
 
-def interpolate(even: NDArray[np.float64], leaf: NDArray[np.int32]) -> NDArray[np.float64]:
+def interpolate(
+    even: NDArray[np.float64], leaf: NDArray[np.int32], slope: float = SLOPE
+) -> NDArray[np.float64]:
     """Rebuild a density inside leaves.
 
     Parameters
     ----------
     even : (rows, cols) released count per cell, even inside every leaf
     leaf : (rows, cols) which leaf a cell belongs to
+    slope : 0 to 1, how much of the neighbours' difference is believed
 
     Returns
     -------
@@ -43,7 +46,7 @@ def interpolate(even: NDArray[np.float64], leaf: NDArray[np.int32]) -> NDArray[n
     smooth = masses[-1]
     for level in range(len(masses) - 2, -1, -1):
         finer = masses[level]
-        _refine(smooth, inside[level + 1], finer)
+        _refine(smooth, inside[level + 1], slope, finer)
         smooth = finer
     return np.ascontiguousarray(smooth[: even.shape[0], : even.shape[1]])
 
@@ -72,7 +75,7 @@ def _common_owner(owner):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _refine(coarse, owner, fine):  # type: ignore[no-untyped-def]
+def _refine(coarse, owner, slope, fine):  # type: ignore[no-untyped-def]
     """Give the quarters of every block that one leaf owns their masses; the others stay."""
     side = coarse.shape[0]
     for i in range(side):
@@ -84,8 +87,8 @@ def _refine(coarse, owner, fine):  # type: ignore[no-untyped-def]
             down = coarse[i + 1, j] if i + 1 < side else d
             left = coarse[i, j - 1] if j > 0 else d
             right = coarse[i, j + 1] if j + 1 < side else d
-            gx = SLOPE * (down - up) / 8.0
-            gy = SLOPE * (right - left) / 8.0
+            gx = slope * (down - up) / 8.0
+            gy = slope * (right - left) / 8.0
             steep = abs(gx) + abs(gy)
             most = max(d, 0.0)
             if steep > most:

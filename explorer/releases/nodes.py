@@ -27,3 +27,13 @@ def depths(parent: Ints) -> Ints:
 def _descend(parent, depth):  # type: ignore[no-untyped-def]
     for i in range(1, len(parent)):
         depth[i] = depth[parent[i]] + 1
+
+
+@njit(cache=True, nogil=True)
+def count_leaves(parent, below):  # type: ignore[no-untyped-def]
+    """Add up in `below`, zeros at first, how many leaves lie under every node."""
+    for i in range(len(parent) - 1, -1, -1):
+        # Children come after their parents: what none has added to is a leaf.
+        below[i] = max(below[i], 1.0)
+        if i > 0:
+            below[parent[i]] += below[i]

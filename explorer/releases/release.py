@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import geopandas
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,7 +21,7 @@ from explorer.releases.checks import check_made
 from explorer.releases.facts import by_stage, checked, described
 from explorer.releases.in_words import sentence
 from explorer.releases.inference import Estimate
-from explorer.releases.interpolation import interpolate
+from explorer.releases.interpolation import SLOPE, interpolate
 from explorer.releases.place_maps import NO_MAPS, Chances, PlaceMaps
 from explorer.releases.questions import Questions
 from explorer.releases.shown import Shown
@@ -30,6 +29,9 @@ from explorer.releases.transcript import Candidates, LedgerRow
 from explorer.releases.tree import Tree, no_map
 from explorer.releases.units import UNITS_PER_EPSILON, to_epsilon
 from explorer.version import __version__
+
+if TYPE_CHECKING:
+    import geopandas
 
 Floats = NDArray[np.float64]
 Boxes = ArrayLike | Mapping[str, Any] | Any
@@ -366,7 +368,7 @@ class Release(Questions, Shown):
         even = self.tree.paint(self.grid.shape)
         if self.is_uniform:
             return even
-        return interpolate(even, self.owners)
+        return interpolate(even, self.owners, self.facts.get("slope", SLOPE))
 
     @cached_property
     def sums(self) -> Floats:
@@ -476,7 +478,7 @@ class Release(Questions, Shown):
             loaded = Release(tree=tree, domain=domain, maps=maps, **facts)
             more: Release = kinds.of_file(loaded, about)
             return more
-        except (*release_file.DAMAGE, InputError) as error:
+        except release_file.damage(InputError) as error:
             raise InputError(
                 f"{path} is a release file but damaged: make it anew with `dp-explorer release`."
             ) from error

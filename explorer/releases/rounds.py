@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from explorer.releases.quarters import KeyTree
 from explorer.releases.units import to_epsilon
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,6 +114,8 @@ def frame(rows: Sequence[Row]) -> pd.DataFrame:
     (standard deviation in each sum), answered, shards, refused, bytes down (a person receives),
     overflow (sums that did not fit their bits; none given where nobody counted).
     """
+    import pandas as pd
+
     lines = [
         (r.cells, r.people, r.epsilon, r.bits, r.bytes_up, *r.decisions, r.noise,
          r.answered, r.shards, r.refused, r.bytes_down, r.overflow)

@@ -18,7 +18,7 @@ from explorer.releases.fans import Fans, child_of, fans, touched
 from explorer.releases.forms import gather, smooth
 from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
 from explorer.releases.inference import Estimate, add_down
-from explorer.releases.nodes import depths, span
+from explorer.releases.nodes import count_leaves, depths, span
 from explorer.releases.painting import paint
 from explorer.releases.place_maps import NO_MAPS, Chances, parts_by_maps
 
@@ -111,7 +111,7 @@ class Tree:
     def mean_path_spent(self) -> Floats:
         """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
         below = np.zeros(len(self))
-        _count_leaves(self.parent, below)
+        count_leaves(self.parent, below)
         total = np.zeros(len(self.stages))
         _weigh(below, self.spent, total)
         return total / below[0]
@@ -231,16 +231,6 @@ def no_map(axes: int) -> InputError:
         f"This release has {axes} {'axis' if axes == 1 else 'axes'} and cannot be drawn as one "
         "map; sum it onto two of them with marginal, such as release.marginal((0, 1))."
     )
-
-
-@njit(cache=True, nogil=True)
-def _count_leaves(parent, below):  # type: ignore[no-untyped-def]
-    """Add up in `below`, zeros at first, how many leaves lie under every node."""
-    for i in range(len(parent) - 1, -1, -1):
-        # Children come after their parents: what none has added to is a leaf.
-        below[i] = max(below[i], 1.0)
-        if i > 0:
-            below[parent[i]] += below[i]
 
 
 @njit(cache=True, nogil=True)

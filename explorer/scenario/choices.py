@@ -13,7 +13,7 @@ import param
 from explorer.errors import InputError
 from explorer.grid.values import shown
 from explorer.mechanisms import first_compared
-from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.privacy.epsilon_range import MAX_EPSILON
 
 GRID_SIDES = (256, 512, 1024, 2048)
 #: What is protected: 0 is each point, k is a person of whom at most k points count.
@@ -251,6 +251,9 @@ class SweepChoices(param.Parameterized):
         label="Mechanisms in the sweep",
     )
     with_sides = param.Boolean(default=True, label="A and B as they are set")
+    with_named = param.Boolean(
+        default=False, label="Mosaic made for regions, blocks and single cells, too"
+    )
     workload = param.Selector(default="random", objects=_turned(WORKLOADS), label="Questions")
     metric = param.Selector(default="mreRho", objects=_turned(METRICS), label="Error measured as")
     at = param.Selector(

@@ -10,7 +10,7 @@ import param
 
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
-from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.queries.boxes import NAME_LENGTH
 from explorer.scenario import checks
 from explorer.scenario.choices import (
@@ -294,6 +294,7 @@ class Sweep(_Part):
     ----------
     mechanisms : keys
     sides : whether A and B are in it, as they are set
+    named : whether a mechanism in it is drawn with all values that have names, too (Mosaic's focus)
     workload, metric : as in the menus of the page
     at : epsilon of the ranking
     seeds : repetitions, 2 to 20
@@ -301,6 +302,7 @@ class Sweep(_Part):
 
     mechanisms: tuple[str, ...] = tuple(SweepChoices.chosen)
     sides: bool = SweepChoices.with_sides
+    named: bool = SweepChoices.with_named
     workload: str = SweepChoices.workload
     metric: str = SweepChoices.metric
     at: float = SweepChoices.at
@@ -315,6 +317,7 @@ class Sweep(_Part):
             checks.one_of(key, list(all_mechanisms()), "mechanism in the sweep")
         object.__setattr__(self, "mechanisms", tuple(keys))
         checks.flag(self.sides, "sweep's 'sides'")
+        checks.flag(self.named, "sweep's 'named'")
         for name, choices in self.choices.items():
             value = getattr(self, name)
             if name == "at":

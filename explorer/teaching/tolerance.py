@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.evaluate.runs import Flag
 from explorer.mechanisms import Mechanism
-from explorer.mechanisms.limits import MAX_EPSILON
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.truth import exact
 from explorer.privacy.audit.bounds import clopper_pearson
+from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.teaching.previews import Progress, answers
 
 Floats = NDArray[np.float64]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
@@ -14,6 +14,9 @@ from explorer.releases.flows import Flows, flows
 from explorer.releases.release import Release
 from explorer.releases.zones import Zones
 from explorer.trips.matrix import TripMatrix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVELS = (2, 4, 8, 16)
 TOP = 100
@@ -71,6 +74,8 @@ def found(
     InputError
         For counts of another domain, or places that are not two of its own.
     """
+    import pandas as pd
+
     if not alike(matrix.domain, release.domain):
         raise InputError("This release belongs to other trips: open those it was drawn from.")
     sides = [side for side in release.domain.shape if side > 1]

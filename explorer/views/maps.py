@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from explorer.views import palette
 from explorer.views.gestures import HANDLE, box_editor, box_tool
 from explorer.views.ground import ground
+from explorer.views.lines import Lines, image_columns
 from explorer.views.marks import EDGES
-from explorer.views.partition import EMPTY, Partition
+from explorer.views.packing import unpacked
 from explorer.views.polygons import QueryPolygons, polygon_editor
 from explorer.views.sketch import Sketch
 from explorer.views.tags import SIDE, TAG_TURNS, TagPlaces, expected, highest_tag
@@ -221,8 +222,8 @@ class MapView:
         Shared with the other maps of its extent.
     boxes : QueryBoxes
         Shared with the other maps of its place.
-    leaves, edges : ColumnDataSource or None
-        Sources of the partition, shared so that a partition over both maps is sent once.
+    lines : Lines
+        Of the partition, shared so that a partition over both maps is sent once.
     unit : "m" or "cells"
         With metres the map has a scale bar.
     label : str
@@ -235,8 +236,7 @@ class MapView:
         self,
         ranges: LinkedRanges,
         boxes: QueryBoxes,
-        leaves: ColumnDataSource,
-        edges: ColumnDataSource,
+        lines: Lines,
         *,
         unit: str = "m",
         label: str = "Map",
@@ -244,34 +244,16 @@ class MapView:
     ) -> None:
         self._light = False
         self._ink: Callable[[bool], None] = _nothing
-        self.image = ColumnDataSource(_image_columns(None, None))
+        self.image = ColumnDataSource(image_columns(None, None))
         self.mapper = LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
         self.draw_tool = box_tool()
         self.pan_tool = PanTool()
         tools = [self.draw_tool, self.pan_tool]
         self.figure = fig = ground(ranges.x, ranges.y, label, side=560, tools=tools)
         fig.image(
-            "image", x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
+            unpacked(), x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
         )
-        self.edges = fig.image(
-            "image",
-            x="x",
-            y="y",
-            dw="w",
-            dh="h",
-            source=edges,
-            color_mapper=LinearColorMapper(palette=palette.edge_palette(), low=0, high=4),
-        )
-        self.leaves = fig.quad(
-            **EDGES,
-            source=leaves,
-            fill_color=None,
-            line_color=palette.LINE,
-            line_alpha="alpha",
-            hover_fill_color=None,
-            hover_line_color=palette.HOVER,
-            hover_line_alpha=1.0,
-        )
+        self.leaves, self.edges = lines.draw_on(fig)
         self.hover = HoverTool(renderers=[self.leaves], tooltips=_HOVER)
         # The maps fill a laptop's window: a plain wheel must scroll the page below them.
         self.wheel = WheelZoomTool(modifiers="ctrl")
@@ -298,7 +280,7 @@ class MapView:
 
     def show_image(self, picture: NDArray[np.uint8], view: Viewport) -> None:
         """Show a picture of bytes, (height, width) with row 0 south, over ``view``."""
-        self.image.data = _image_columns(picture, view)
+        self.image.data = image_columns(picture, view)
 
     def recolour(self, colours: Sequence[str]) -> None:
         """Change the 256 colours; the picture stays."""
@@ -366,33 +348,6 @@ def _without_spares(fig: figure) -> None:
     for each in fig.renderers:
         if isinstance(each, GlyphRenderer):
             each.nonselection_glyph = each.muted_glyph = "auto"
-
-
-def partition_sources() -> tuple[ColumnDataSource, ColumnDataSource]:
-    """Sources for the leaves and for the image of their boundaries, both empty."""
-    return ColumnDataSource(dict(EMPTY)), ColumnDataSource(_image_columns(None, None))
-
-
-def show_partition(
-    leaves: ColumnDataSource, edges: ColumnDataSource, drawn: Partition, view: Viewport
-) -> None:
-    """Put a prepared partition into its two sources."""
-    leaves.data = drawn.boxes
-    # An empty image need not be sent again.
-    if drawn.edges is not None or len(edges.data["image"]):
-        edges.data = _image_columns(drawn.edges, view)
-
-
-def _image_columns(picture: NDArray[np.uint8] | None, view: Viewport | None) -> dict[str, Any]:
-    if picture is None or view is None:
-        return {"image": [], "x": [], "y": [], "w": [], "h": []}
-    return {
-        "image": [picture],
-        "x": [view.x0],
-        "y": [view.y0],
-        "w": [view.x1 - view.x0],
-        "h": [view.y1 - view.y0],
-    }
 
 
 def _draw_boxes(fig: figure, boxes: QueryBoxes, number: int) -> GlyphRenderer:

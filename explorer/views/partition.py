@@ -22,6 +22,9 @@ MOST_BOXES = 8_000
 #: A leaf whose shorter side is below this many pixels has no line: it would only grey the map.
 LEGIBLE_PIXELS = 3.0
 
+#: The opacity of a line that lets nothing through, as it is sent.
+OPAQUE = 255
+
 EMPTY: dict[str, Any] = {
     name: np.zeros(0, np.float32) for name in ("x0", "y0", "x1", "y1", "alpha", "count", "height")
 }
@@ -82,10 +85,15 @@ class Leaves:
 
 @dataclass(frozen=True)
 class Partition:
-    """What to draw: columns for boxes, or (above `MOST_BOXES`) an image of the boundaries."""
+    """What to draw: columns for boxes, or (above `MOST_BOXES`) an image of the boundaries.
+
+    All but counts are whole numbers, of as few bytes as hold them: edges in cells, opacities of 0
+    to `OPAQUE`, heights.
+    """
 
     boxes: dict[str, Any]
     edges: NDArray[np.uint8] | None
+    grid: Grid
 
 
 def partition(
@@ -102,17 +110,23 @@ def partition(
     if len(chosen) > MOST_BOXES:
         cells = view.cells(grid)
         edges = leaf_edges(leaves.lower, leaves.upper, *cells, view.height, view.width)
-        return Partition(EMPTY, edges)
-    box = leaves.boxes[chosen].astype(np.float32)
+        return Partition(EMPTY, edges, grid)
+    lower, upper = leaves.lower[chosen], leaves.upper[chosen]
     strengths = (leaves.line * strength if np.ndim(strength) == 0 else np.asarray(strength))[chosen]
     alpha = np.clip((sides[chosen] - LEGIBLE_PIXELS) / 13, 0.0, 1.0) * strengths
     columns = {
-        "x0": box[:, 0],
-        "y0": box[:, 1],
-        "x1": box[:, 2],
-        "y1": box[:, 3],
-        "alpha": alpha.astype(np.float32),
+        "x0": _small(lower[:, 1]),
+        "y0": _small(lower[:, 0]),
+        "x1": _small(upper[:, 1]),
+        "y1": _small(upper[:, 0]),
+        "alpha": np.rint(OPAQUE * np.minimum(alpha, 1.0)).astype(np.uint8),
         "count": leaves.counts[chosen].astype(np.float32),
-        "height": leaves.height[chosen].astype(np.int32),
+        "height": _small(leaves.height[chosen]),
     }
-    return Partition(columns, None)
+    return Partition(columns, None, grid)
+
+
+def _small(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in 16 bits where they fit, else in 32."""
+    most = int(np.abs(numbers).max(initial=0))
+    return numbers.astype(np.int16 if most < 2**15 else np.int32)

@@ -26,6 +26,13 @@ SOLID: tuple[int, ...] = ()
 DASHED = (7, 4)
 DOTTED = (2, 3)
 DASH_DOT = (9, 3, 2, 3)
+_VARIANTS = (
+    (DOTTED, "plus"),
+    (DASH_DOT, "x"),
+    (DASHED, "triangle"),
+    (DOTTED, "square"),
+    (DASH_DOT, "star"),
+)
 
 
 @dataclass(frozen=True)
@@ -60,16 +67,15 @@ class Drawn(Protocol):
 
 
 def style_of(kind: Drawn, variant: int = 0) -> SeriesStyle:
-    """The style of a mechanism; ``variant`` 1 or 2 is that mechanism with settings of its own."""
+    """The style of a mechanism; ``variant`` 1 to 5 is that mechanism with settings of its own."""
     by_key = COLOURS[sum(map(ord, kind.key)) % len(COLOURS)]
     colour = PALETTE.get(kind.colour, kind.colour) or by_key
     solid = kind.dash == "solid"
     plain = SeriesStyle(colour, kind.marker, SOLID if solid else DASHED, filled=solid)
     if variant == 0:
         return plain
-    if variant == 1:
-        return replace(plain, dash=DOTTED, marker="plus", filled=False)
-    return replace(plain, dash=DASH_DOT, marker="x", filled=False)
+    dash, marker = _VARIANTS[variant - 1]
+    return replace(plain, dash=dash, marker=marker, filled=False)
 
 
 def swatch(style: SeriesStyle) -> str:

@@ -10,6 +10,7 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from explorer.views import palette
+from explorer.views.packing import as_picture, unpacked
 
 _WAITING = "#7f8c9a"
 
@@ -50,12 +51,12 @@ class SmallMap:
         edges = {"left": x0, "bottom": y0, "right": x1, "top": y1}
         fig.quad(**edges, fill_color=_WAITING, fill_alpha=0.18, line_color=None)
         fig.image(
-            "image", x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
+            unpacked(), x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
         )
 
     def show(self, picture: NDArray[np.uint8], label: str) -> None:
         """Show a picture, (height, width) with row 0 south, and say in words what it is."""
-        self.image.data = {"image": [picture], **self._place}
+        self.image.data = {"image": [as_picture(picture)], **self._place}
         spoken = {"role": "img", "aria-label": label}
         if self.figure.html_attributes != spoken:
             self.figure.html_attributes = spoken

@@ -131,6 +131,21 @@ class ForgetsTheTest(Cooked):
         return noisy
 
 
+class KnowsTheTotal(Exact):
+    """The plan sees how many there are in all."""
+
+    def count(self, regions, units, stage):
+        noisy = super().count(regions, units, stage)
+        return self.truth(regions) if regions.ids[0] == 0 else noisy
+
+
+class LevelsForNothing(Cooked):
+    """What nodes paid for being looked at is theirs to spend again."""
+
+    def remaining(self, regions):
+        return np.full(len(regions), self.units, dtype=np.int64)
+
+
 class RedrawsNegatives(Cooked):
     """Draws again what came out below zero."""
 
@@ -341,6 +356,8 @@ MUTANTS = [
     Mutant("PrivTree with lambda 1 / epsilon", PrivTree, through(LambdaOfOne), LOSS),
     Mutant("Privlet charges half its levels", Privlet, through(HalfTheLevels), LOSS),
     Mutant("Mosaic steered by true counts", Mosaic, behind(peeking("levels")), QUESTION),
+    Mutant("Mosaic knows the total", Mosaic, behind(KnowsTheTotal), QUESTION),
+    Mutant("Mosaic's looks are free", Mosaic, behind(LevelsForNothing), LOSS),
     Mutant("kd-cell grown on true counts", KDCell, behind(peeking("grid")), QUESTION),
     Mutant("search forgets its rounds", HTF, through(SearchForgetsRounds), LOSS),
     Mutant("negative leaves drawn again", QuadTree, behind(RedrawsNegatives), LOSS),

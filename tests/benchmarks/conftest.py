@@ -7,6 +7,9 @@ prints each figure beside the one in `kept.json`; `bash tests/run benchmarks --k
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +20,12 @@ import pytest
 
 KEPT = Path(__file__).with_name("kept.json")
 REPORT: list[tuple[str, float, float, str]] = []
+#: A statement that has a process say its own peak of memory, where the system tells it.
+PEAK = """
+from pathlib import Path
+own = Path("/proc/self/status")
+print(own.read_text() if own.exists() else "")
+"""
 
 
 def median_seconds(work: Callable[[], Any], rounds: int) -> float:
@@ -50,6 +59,40 @@ def in_units(benchmark: Any, reference: Callable[[], Any]) -> Callable[..., Any]
             benchmark.extra_info["units"] = seconds / unit
             REPORT.append((label, seconds, seconds / unit, target))
         return result
+
+    return measure
+
+
+def run_alone(arguments: list[str]) -> tuple[str, float]:
+    """What a fresh process of Python says, and the CPU seconds it took."""
+    import resource  # not on every system
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = [sys.executable, *arguments]
+    said = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return said, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.fixture
+def alone_in_units(
+    request: pytest.FixtureRequest, reference: Callable[[], Any]
+) -> Callable[..., str]:
+    """Run Python in a process of its own and note its median CPU time, and its peak of memory.
+
+    The peak is what it says itself in a line of `PEAK`: what the system says of a child counts
+    the process that started it.
+    """
+
+    def measure(label: str, arguments: list[str], target: str, rounds: int = 7) -> str:
+        said, _ = run_alone(arguments)
+        if request.config.getoption("benchmark_enable"):
+            unit = median_seconds(reference, 15)
+            seconds = float(np.median([run_alone(arguments)[1] for _ in range(rounds)]))
+            peak = re.search(r"VmHWM:\s*(\d+) kB", said)
+            beside = f"{int(peak[1]) / 1024:.0f} MB, " if peak else ""
+            REPORT.append((label, seconds, seconds / unit, f"{beside}{target}"))
+        return said
 
     return measure
 

@@ -6,12 +6,15 @@ Measure with `bash tests/run benchmarks`; in the tests each runs once.
 import time
 
 import numpy as np
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
 import pytest
 
-from explorer import HTF, FrequencyMatrix, Grid, all_mechanisms, read_points, scan_points
+from explorer import HTF, FrequencyMatrix, Grid, Mosaic, all_mechanisms, read_points, scan_points
 from explorer.cities import nation
 from explorer.evaluate.workloads import random_rectangles
 from explorer.points.truth import exact
+from tests.benchmarks.conftest import PEAK
 
 pytestmark = [pytest.mark.slow, pytest.mark.benchmark(timer=time.process_time)]
 
@@ -32,9 +35,9 @@ def san_francisco(points_file):
 
 def test_reading_and_counting(in_units, points_file):
     matrix = in_units(
-        "11.2 million points, file to counted grid",
+        "11.2 million points, read, then counted",
         lambda: count(points_file),
-        "target 2.5 s",
+        "target 25 units",
         rounds=3,
     )
     assert matrix.total == 10_144_630
@@ -43,12 +46,56 @@ def test_reading_and_counting(in_units, points_file):
 def test_counting_in_parts(in_units, points_file):
     grid = Grid.around(-122.42, 37.77, 20_000, shape=1024)
     matrix = in_units(
-        "11.2 million points, file to counts, in parts",
-        lambda: grid.count(scan_points(points_file)),
-        "target .8 s",
+        "11.2 million points, Parquet to grid",
+        lambda: grid.count(points_file),
+        "target 20 units",
+        rounds=5,
+    )
+    assert matrix.total == 10_144_630
+
+
+@pytest.fixture(scope="module")
+def text_file(points_file, tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "points.csv"
+    csv.write_csv(pq.read_table(points_file), path)
+    yield path
+    path.unlink()
+
+
+def test_counting_text(in_units, text_file):
+    grid = Grid.around(-122.42, 37.77, 20_000, shape=1024)
+    matrix = in_units(
+        "11.2 million points, CSV to grid",
+        lambda: grid.count(text_file),
+        "target 80 units",
         rounds=3,
     )
     assert matrix.total == 10_144_630
+
+
+@pytest.mark.parametrize(("kind", "target"), [("Parquet", 450), ("CSV", 450)])
+def test_memory_of_counting(alone_in_units, points_file, text_file, kind, target):
+    file = points_file if kind == "Parquet" else text_file
+    statement = (
+        "from explorer import Grid\n"
+        f"print(Grid.around(-122.42, 37.77, 20_000, shape=1024).count({str(file)!r}).total)"
+    )
+    said = alone_in_units(
+        f"the same from {kind}, a whole process", ["-c", statement + PEAK], f"target {target} MB", 1
+    )
+    assert said.startswith("10144630\n")
+
+
+@pytest.mark.parametrize(
+    ("label", "arguments", "target", "expected"),
+    [
+        ("dp-explorer --help", ["-m", "explorer", "--help"], ".4", "usage: dp-explorer"),
+        ("import explorer", ["-c", "import explorer; print('there')"], ".1", "there"),
+        ("from explorer import HTF", ["-c", "from explorer import HTF; HTF()"], ".7", ""),
+    ],
+)
+def test_starting(alone_in_units, label, arguments, target, expected):
+    assert alone_in_units(label, arguments, f"target {target} s").startswith(expected)
 
 
 def test_counting_a_nation_in_parts(in_units, tmp_path):
@@ -99,6 +146,15 @@ def test_htf_preview_with_many_leaves(in_units, san_francisco):
         "target 3.5 units",
     )
     assert release.n_leaves > 1000
+
+
+def test_mosaic_preview_with_many_leaves(in_units, san_francisco):
+    release = in_units(
+        "mosaic preview, focus 0.2, epsilon 1",
+        lambda: Mosaic(epsilon=1.0, focus=0.2).release(san_francisco, rng=1),
+        "target 5 units",
+    )
+    assert release.n_leaves > 10_000
 
 
 def test_htf_preview_on_four_million_cells(in_units, points_file):

@@ -17,7 +17,7 @@ import explorer
 from explorer.cli import build_parser, main
 from explorer.commands import COMMANDS, command
 from explorer.commands.paying import WAITS
-from explorer.mechanisms.compiling import interrupts_between_steps
+from explorer.grid.interrupts import interrupts_between_steps
 from explorer.privacy.ledger import Ledger
 from explorer.releases.release import Release
 

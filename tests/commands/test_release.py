@@ -17,7 +17,7 @@ from explorer.commands import flags
 from explorer.errors import InputError
 from explorer.grid.extent import as_metres
 from explorer.grid.grid import Grid
-from explorer.mechanisms import HTF, all_mechanisms
+from explorer.mechanisms import HTF, all_mechanisms, duration
 from explorer.points.points import read_points
 from explorer.privacy import bars
 from explorer.privacy.ledger import Ledger
@@ -430,3 +430,24 @@ def test_a_long_release_has_a_bar_in_a_terminal(
     asked = ["release", points, *HERE, "--mechanism", "identity", "--epsilon", "1"]
     assert main([*asked, "--preview", "3", "-o", str(tmp_path / "map.parquet")]) == 0
     assert "Drawing Identity" in shown.getvalue()
+
+
+def test_what_takes_long_says_so_before_it_is_booked(points, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(duration, "MANY", 4_000)
+    order = []
+    monkeypatch.setattr("explorer.commands.drawing.note", order.append)
+    book = Ledger.book
+
+    def booked(self, *asked):
+        order.append("booked")
+        return book(self, *asked)
+
+    monkeypatch.setattr(Ledger, "book", booked)
+    ask = ["release", points, *HERE, "--epsilon", "0.5", "--mechanism", "identity"]
+    assert main([*ask, "-o", str(tmp_path / "map.parquet")]) == 0
+    said = next(each for each in order if "numbers here" in each)
+    assert said == "Identity draws 4,096 numbers here, which takes about 0 s."
+    assert order.index(said) < order.index("booked")
+    order.clear()
+    assert main([*ask, "--preview", "3"]) == 0
+    assert not any("numbers here" in each for each in order), "a preview takes no time"

@@ -14,8 +14,8 @@ from explorer.federated.asking import MODES, Asking, Protocol, Question, Sums
 from explorer.federated.people import People
 from explorer.federated.shards import Shard
 from explorer.grid.grid import Grid
+from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.passes import BudgetExceeded
 from explorer.releases.units import to_units
 from tests.federated.towns import EXACT, GRID, question_of, some_people, walkers
 

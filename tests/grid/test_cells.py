@@ -28,6 +28,11 @@ def found(finder: CellFinder, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     on = ~np.isnan(u)
     row = np.minimum(v[on].astype(int), rows - 1)
     cell[index[on]] = row * cols + np.minimum(u[on].astype(int), cols - 1)
+    # In one pass each, without anything written down of a place.
+    assert np.array_equal(finder.number(x, y), cell)
+    counts = np.zeros(rows * cols, np.int64)
+    finder.count(x, y, counts)
+    assert np.array_equal(counts, np.bincount(cell[cell >= 0], minlength=rows * cols))
     return cell
 
 

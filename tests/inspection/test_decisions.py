@@ -11,7 +11,7 @@ from explorer.inspection import decision
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision
 from explorer.privacy import allocation
-from explorer.releases.units import UNITS_PER_EPSILON, to_units
+from explorer.releases.units import UNITS_PER_EPSILON, laplace_variance, to_units
 from tests.helpers import city
 
 
@@ -120,7 +120,7 @@ def test_ag_divides_again_by_guideline_2():
 def test_mosaic_stops_where_count_times_budget_is_not_worth_it():
     release, decisions = said(all_mechanisms()["mosaic"](epsilon=0.5), people=60_000)
     tree, noisy, size = release.tree, drawn(release, "levels"), cells(release)
-    leaf_paid = tree.spent[:, tree.stages.index("leaves")]
+    leaf_paid, paid = (tree.spent[:, tree.stages.index(each)] for each in ("leaves", "levels"))
     rest = (to_units(0.5) - tree.path_spent.sum(axis=1) + leaf_paid) / UNITS_PER_EPSILON
     for node, each in enumerate(decisions):
         is_leaf = tree.fan_out[node] == 0
@@ -129,8 +129,12 @@ def test_mosaic_stops_where_count_times_budget_is_not_worth_it():
         elif np.isnan(noisy[node]):
             assert each.kind == ("budget" if is_leaf else "public")
         else:
-            worth = noisy[node] * rest[node] / 8
-            assert (each.kind == "stopped") == is_leaf == (worth < 1 and tree.depth[node] >= 3)
+            # 10 for parts along both axes, 5 where a node is a row of cells.
+            axes = (tree.upper[node] > tree.lower[node] + 1).sum()
+            doubt = 0.25 * math.sqrt(laplace_variance(paid[node : node + 1], 1)[0])
+            worth = (tree.tested[node] + doubt) * rest[node] / (2.5 * 2**axes)
+            assert (each.kind == "stopped") == is_leaf == (worth < 1 and tree.depth[node] > 0)
+            assert tree.depth[node] in (0, *range(3, 7))
     assert {"stopped", "on", "public"} <= {each.kind for each in decisions}
 
 

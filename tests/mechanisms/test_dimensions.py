@@ -9,7 +9,7 @@ from explorer import Identity, InputError, Mosaic, PrivTree, QuadTree, Uniform, 
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
 from explorer.inspection import decision
-from explorer.mechanisms import Mechanism, mosaic
+from explorer.mechanisms import Mechanism, steering
 from explorer.privacy.audit.replay import Recording
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases.units import to_units
@@ -99,7 +99,7 @@ def test_the_others_refuse_in_a_sentence(kind: type[Mechanism], crowd) -> None:
 
 
 def test_mosaics_figures_on_a_map_are_those_of_its_note() -> None:
-    assert mosaic.enough(2) == 8.0
-    assert mosaic.base_levels(2) == 3
+    assert steering.enough(2) == 10.0
+    assert steering.base_levels(2) == 3
     # About 64 parts are always there.
-    assert [2 ** (d * mosaic.base_levels(d)) for d in range(1, 7)] == [64, 64, 64, 256, 32, 64]
+    assert [2 ** (d * steering.base_levels(d)) for d in range(1, 7)] == [64, 64, 64, 256, 32, 64]

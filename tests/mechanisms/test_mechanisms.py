@@ -17,7 +17,7 @@ from explorer.mechanisms import (
     all_mechanisms,
     mechanism,
 )
-from explorer.mechanisms.limits import largest_epsilon
+from explorer.privacy.epsilon_range import largest_epsilon
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise
 from explorer.releases.units import to_units

@@ -1,29 +1,111 @@
-"""Mosaic: accuracy against PrivTree and AG, bias of the total, large counts."""
+"""Mosaic: accuracy on boxes of all sizes, bias of the total, odd shapes, its focus, old files."""
 
+import itertools
 import json
+from functools import cache
 
 import numpy as np
 import pytest
 
-from explorer import FrequencyMatrix, Mosaic
+from explorer import AG, FrequencyMatrix, Identity, InputError, Mosaic, PrivTree, Release
+from explorer.grid.sums import summed
+from explorer.inspection import decision
+from explorer.mechanisms import HB
+from tests.golden import kept
 from tests.helpers import city
 from tests.mechanisms.test_reference import METRICS, WORKLOADS, errors
 
 
-@pytest.mark.statistical
-@pytest.mark.slow
-def test_targets_on_the_reference_matrices(reference_data, real_data):
-    figures = json.loads(reference_data("peers.json").read_text())["results"]
-    logs = []
-    for name in figures:
+@pytest.fixture(scope="module")
+def load(reference_data, real_data):
+    """A reference matrix and its workloads."""
+
+    @cache
+    def of(name):
         if name == "checkin":
             counts = np.load(real_data("checkin_256_256.npy"))
         else:
             with np.load(reference_data(f"matrix_{name}.npz")) as file:
                 counts = file[file.files[0]]
-        matrix = FrequencyMatrix.from_array(counts)
         with np.load(reference_data(f"workload_{name}.npz")) as file:
             workload = {key: file[key] for key in file.files}
+        return FrequencyMatrix.from_array(counts).prepare(), workload
+
+    return of
+
+
+def squares_at_records(counts):
+    """1,500 squares of 1 to 4 cells around records, as the study drew them: r0, r1, c0, c1."""
+    n, rng = len(counts), np.random.default_rng(20261122)
+    row, col = np.divmod(rng.choice(counts.size, 1500, p=counts.ravel() / counts.sum()), n)
+    side = rng.integers(1, 5, 1500)
+    low, left = (np.clip(at - side // 2, 0, n - side) for at in (row, col))
+    return np.stack([low, low + side, left, left + side], axis=1)
+
+
+def off_by(density, truth, boxes):
+    """Mean absolute error of boxes."""
+    r0, r1, c0, c1 = boxes.T
+    sums = summed(density - truth)
+    return np.abs(sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]).mean()
+
+
+@pytest.mark.statistical
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "seeds", "foci"),
+    [("checkin", 8, ("0.0", "0.2", "1.0")), ("sfcab1024", 3, ("0.2",)), ("uber1024", 3, ("0.2",))],
+)
+def test_boxes_of_all_sizes_are_as_good_as_in_the_study(load, reference_data, name, seeds, foci):
+    figures = json.loads(reference_data("mosaic/mosaic-2.json").read_text())["results"][name]
+    matrix, workload = load(name)
+    asked = {
+        "small": squares_at_records(matrix.counts),
+        "random": workload["a_random"],
+        "square10": workload["b_sq10"],
+    }
+    distances = []
+    for epsilon, focus in itertools.product(("0.05", "0.2", "1.0"), foci):
+        made = Mosaic(epsilon=float(epsilon), focus=float(focus))
+        drawn = [made.release(matrix, rng=seed).density() for seed in range(seeds)]
+        for what, boxes in asked.items():
+            found = np.array([off_by(density, matrix.counts, boxes) for density in drawn])
+            mean, error, theirs = figures[epsilon][focus][what]
+            # Both samples estimate the spread of one law, see test_reference.
+            spread = (seeds - 1) * found.var(ddof=1) + (theirs - 1) * theirs * error**2
+            spread *= (1 / seeds + 1 / theirs) / (seeds + theirs - 2)
+            distances.append((found.mean() - mean) / np.sqrt(spread))
+    distances = np.array(distances)
+    # Of cells that hang together by their seeds, with Student's t of few degrees.
+    assert np.sum(distances > 3) <= 1, distances.round(1)
+    assert abs(np.median(distances)) < 1.5, distances.round(1)
+
+
+@pytest.mark.statistical
+@pytest.mark.slow
+def test_small_squares_are_nearly_as_good_as_the_best_others_are(load):
+    ratios = []
+    for name, epsilon in itertools.product(("checkin", "sfcab1024", "uber1024"), (0.1, 1.0)):
+        matrix, _ = load(name)
+        squares = squares_at_records(matrix.counts)
+        ours = Mosaic(epsilon), Mosaic(epsilon, focus=1.0)
+        others = [kind(epsilon) for kind in (Identity, PrivTree, AG, HB)]
+        off = [
+            off_by(made.release(matrix, rng=1).density(), matrix.counts, squares)
+            for made in (*ours, *others)
+        ]
+        ratios.append(np.array(off[:2]) / min(off[2:]))
+    assert np.all(np.exp(np.mean(np.log(ratios), axis=0)) <= [1.45, 1.2]), np.round(ratios, 2)
+    assert np.all(np.max(ratios, axis=0) <= [2.2, 1.6]), np.round(ratios, 2)
+
+
+@pytest.mark.statistical
+@pytest.mark.slow
+def test_targets_on_the_reference_matrices(load, reference_data):
+    figures = json.loads(reference_data("peers.json").read_text())["results"]
+    logs = []
+    for name in figures:
+        matrix, workload = load(name)
         for epsilon in ("0.1", "0.3", "0.5", "1.0"):
             mechanism = Mosaic(epsilon=float(epsilon))
             runs = [
@@ -41,18 +123,18 @@ def test_targets_on_the_reference_matrices(reference_data, real_data):
                     ratios.append(ours / privtree)
                 logs.append(np.log(ratios))
     mean = np.exp(np.mean(logs, axis=0))
-    assert np.all(mean <= [0.65, 0.66, 0.47]), mean.round(3)
+    assert np.all(mean <= [0.62, 0.64, 0.5]), mean.round(3)
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_the_total_is_nearly_unbiased(epsilon):
+@pytest.mark.parametrize(("epsilon", "most"), [(0.1, 0.9), (1.0, 0.33)])
+def test_the_total_is_nearly_unbiased(epsilon, most):
     matrix = city((128, 128), 40_000).prepare()
     totals = np.array([Mosaic(epsilon=epsilon).release(matrix, rng=s).total for s in range(150)])
     error = totals - matrix.total
-    # A third of a standard deviation of one release is the prototype's bound; the mean of 150 is
-    # known to 0.08 standard deviations.
-    assert abs(error.mean()) < (0.33 + 3 * 0.082) * error.std()
+    # In standard deviations of one release: nearly one where hardly anything is known of 40,000
+    # records, as the prototype has it; the mean of 150 is known to 0.08 of them.
+    assert abs(error.mean()) < (most + 3 * 0.082) * error.std()
 
 
 def test_counts_near_the_limit_do_not_overflow():
@@ -68,3 +150,66 @@ def test_dense_parts_are_finer_than_empty_ones():
     full = release.counts / cells > 5
     assert np.median(cells[full]) < np.median(cells[~full]) / 2
     assert np.all(release.counts >= 0)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (1, 9), (7, 1), (5, 5), (3, 50), (100, 37)])
+@pytest.mark.parametrize("inference", Mosaic.param["inference"].objects)
+def test_sides_of_any_length_are_cut_and_every_path_spends_epsilon(shape, inference):
+    counts = np.random.default_rng(1).poisson(4, shape)
+    for focus in (0.0, 0.2, 1.0):
+        made = Mosaic(epsilon=0.7, focus=focus, inference=inference)
+        tree = made.release(counts, rng=2).tree
+        assert set(tree.path_spent[tree.leaves].sum(axis=1).tolist()) == {700_000_000_000}
+        # Nothing is cut into itself, and no node is measured in two ways.
+        assert tree.fan_out[tree.fan_out > 0].min(initial=2) >= 2
+        below = np.zeros(len(tree))
+        np.add.at(below, tree.parent[1:], tree.value[1:])
+        inner = tree.fan_out > 0
+        np.testing.assert_allclose(below[inner], tree.value[inner], atol=1e-9)
+
+
+@pytest.mark.parametrize("bound", [1, 5])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 10.0])
+def test_nobody_at_all_is_released_as_next_to_nobody(epsilon, bound):
+    nobody = FrequencyMatrix.from_array(np.zeros((40, 64), int), contribution_bound=bound)
+    totals = [Mosaic(epsilon=epsilon).release(nobody, rng=seed).total for seed in range(5)]
+    assert np.all(np.array(totals) >= 0)
+    # 64 parts are always there; a draw with all of epsilon has 1.4 bound / epsilon.
+    assert np.mean(totals) < 20 * bound / epsilon
+
+
+def test_more_focus_is_better_at_records_and_worse_over_regions():
+    """At epsilon .5 one run in twenty would not be in order, of the mean of six none."""
+    counts = city((128, 128), 60_000).counts
+    matrix, errors = FrequencyMatrix.from_array(counts).prepare(), []
+    ends = np.sort(np.random.default_rng(1).integers(0, 129, (2, 300, 2)), axis=2)
+    large = np.concatenate(list(ends), axis=1)
+    small = squares_at_records(counts)
+    for focus in (0.0, 0.2, 1.0):
+        made = Mosaic(epsilon=0.5, focus=focus, inside="uniform")
+        drawn = [made.release(matrix, rng=seed).density() for seed in range(6)]
+        errors.append([
+            np.mean([off_by(each, counts, boxes) for each in drawn]) for boxes in (small, large)
+        ])  # fmt: skip
+    at_records, over_regions = np.transpose(errors)
+    assert np.all(np.diff(at_records) < 0), errors
+    assert np.all(np.diff(over_regions) > 0), errors
+
+
+@pytest.mark.parametrize("focus", [-0.01, 1.01, float("nan"), "blocks"])
+def test_a_focus_outside_of_its_range_is_refused_in_a_sentence(focus):
+    with pytest.raises(InputError, match=r"^Made for is .*: give a number, 0 to 1\.$"):
+        Mosaic(focus=focus)
+
+
+@pytest.mark.parametrize("version", ["format-1", "format-2"])
+def test_a_file_of_the_version_before_says_nothing_that_it_does_not_hold(version):
+    """What it answers is held by tests of all old files; the rule of now did not cut it."""
+    release = Release.load(kept.FILES / version / "interpolated-release.parquet")
+    assert (release.mechanism, "focus" in release.parameters) == ("mosaic", False)
+    kinds = {decision(release, node).kind for node in range(len(release.tree))}
+    assert "unknown" in kinds
+    assert kinds <= {"unknown", "cell", "budget", "public"}
+    # Inside its leaves it believes as much of neighbours as it did then.
+    new = Mosaic(1.0).release(city((32, 32), 4000), rng=1)
+    assert (release.facts.get("slope"), new.facts["slope"]) == (None, 0.8)

@@ -48,6 +48,9 @@ def test_each_row_gets_its_reason(degrees: bool) -> None:
     reasons, rows = judge(x, y, degrees)
     assert reasons.tolist() == (in_degrees if degrees else in_metres).tolist()
     assert rows.tolist() == np.bincount(reasons, minlength=7).tolist()
+    # By itself, where a row that is fine is judged in a shorter way.
+    alone = [judge(x[i : i + 1], y[i : i + 1], degrees)[0][0] for i in range(len(x))]
+    assert alone == reasons.tolist()
 
 
 @given(st.lists(st.tuples(st.floats(), st.floats()), max_size=20))

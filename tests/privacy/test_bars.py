@@ -7,6 +7,7 @@ import pytest
 from explorer.mechanisms import HTF, Identity
 from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy import bars
+from explorer.privacy.ledger import Ledger
 from explorer.privacy.session import Session
 
 
@@ -72,3 +73,31 @@ def test_a_bar_waits_half_a_second_and_goes(monkeypatch) -> None:
     assert "slow  70%" in written.getvalue()
     slow.close()
     assert written.getvalue().endswith("\r"), "the line is left empty"
+
+
+def test_the_bar_of_a_terminal_says_what_is_left(monkeypatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stderr", written)
+    bar = bars.Bar("slow")
+    bar._bar.start_t -= 20
+    time.sleep(0.11)
+    bar(0.4)
+    assert "00:20, 00:30 left" in written.getvalue()
+    bar.close()
+
+
+def test_what_is_told_cannot_take_a_booked_release_away(matrix, tmp_path) -> None:
+    told = []
+
+    def broken(part: float) -> None:
+        told.append(part)
+        raise ZeroDivisionError
+
+    ledger = Ledger(tmp_path / "ledger.sqlite3")
+    with pytest.warns(UserWarning, match="drawn to its end"):
+        release = Identity(0.5).release(matrix, progress=broken, ledger=ledger)
+    assert not release.preview
+    assert len(told) == 1, "it is not told any more"
+    # A preview costs nothing: whoever does not want it stops it.
+    with pytest.raises(ZeroDivisionError):
+        Identity(0.5).release(matrix, 3, progress=broken)

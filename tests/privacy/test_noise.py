@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from explorer.privacy import noise
 from explorer.privacy.audit.distributions import laplace_p_value
 from explorer.privacy.noise import PreviewNoise, ReleaseNoise, _safe_scale, noise_source
 from explorer.releases.units import laplace_variance, to_units
@@ -149,3 +150,20 @@ def test_variances_of_equal_budgets_are_those_of_each():
         laplace_variance(units[i : i + 1], 2)[0] for i in range(50)
     ]
     assert laplace_variance(units[:0], 2).shape == (0,)
+
+
+def test_choices_of_one_budget_are_of_one_measurement(monkeypatch) -> None:
+    made = []
+    make = noise._opendp_lowest
+
+    def noted(sensitivity, units):
+        made.append(units)
+        return make(sensitivity, units)
+
+    monkeypatch.setattr(noise, "_opendp_lowest", noted)
+    units = np.array([10**14, 2 * 10**14, 10**14, 2 * 10**14, 10**14])
+    costs = np.array([9, 0, 0, 9, 9, 0, 0, 9, 9, 0]) * 1000
+    names = np.arange(5, dtype=np.uint64)
+    found = ReleaseNoise().lowest(costs, np.arange(6) * 2, 1, units, names, "split")
+    assert found.tolist() == [1, 0, 1, 0, 1]
+    assert sorted(made) == [10**14, 2 * 10**14]

@@ -132,7 +132,8 @@ def test_other_crs_and_other_areas(made) -> None:
     frame = made.areas()
     lowest = frame[frame["level"] == 3]
     asked = made.answer(lowest.to_crs("EPSG:4326"))
-    np.testing.assert_allclose(asked.value, lowest["count"], rtol=1e-3)
+    # Edges that are straight in metres are not in degrees: slivers of border cells.
+    np.testing.assert_allclose(asked.value, lowest["count"], rtol=2e-3)
     rows = [(f"new {i}",) for i in range(2)]
     shapes = [shapely.box(0, 0, 20_000, 12_000), shapely.box(0, 12_000, 20_000, 45_000)]
     other = Areas.read(

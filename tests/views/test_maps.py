@@ -7,15 +7,16 @@ from bokeh.events import SelectionGeometry
 
 from explorer.views import palette
 from explorer.views.gestures import on_box
-from explorer.views.maps import LinkedRanges, MapView, QueryBoxes, partition_sources
+from explorer.views.lines import Lines
+from explorer.views.maps import LinkedRanges, MapView, QueryBoxes
 from explorer.views.viewport import Viewport
 from tests.helpers import happen
 
 
 @pytest.fixture
 def pair():
-    ranges, boxes, sources = LinkedRanges((0, 0, 40, 20)), QueryBoxes(), partition_sources()
-    return [MapView(ranges, boxes, *sources, unit="m", label=name) for name in ("A", "B")]
+    ranges, boxes, lines = LinkedRanges((0, 0, 40, 20)), QueryBoxes(), Lines()
+    return [MapView(ranges, boxes, lines, unit="m", label=name) for name in ("A", "B")]
 
 
 def test_maps_share_ranges_partition_and_boxes(pair) -> None:
@@ -91,12 +92,12 @@ def test_a_map_has_a_name_and_a_scale_bar_in_metres_only(pair) -> None:
     kinds = {type(model).__name__ for model in pair[0].figure.select({})}
     assert "ScaleBar" in kinds
     ranges = LinkedRanges((0, 0, 4, 4))
-    plain = MapView(ranges, QueryBoxes(), *partition_sources(), unit="cells")
+    plain = MapView(ranges, QueryBoxes(), Lines(), unit="cells")
     assert "ScaleBar" not in {type(model).__name__ for model in plain.figure.select({})}
 
 
 def test_the_wheel_scrolls_the_page_unless_a_drag_moves_the_map() -> None:
-    view = MapView(LinkedRanges((0, 0, 8, 4)), QueryBoxes(), *partition_sources(), unit="cells")
+    view = MapView(LinkedRanges((0, 0, 8, 4)), QueryBoxes(), Lines(), unit="cells")
     assert view.wheel.modifiers == {"ctrl": True}
     view.drag("move")
     assert view.wheel.modifiers == {}

@@ -8,8 +8,11 @@ import pytest
 from explorer.grid.grid import Grid
 from explorer.mechanisms import HTF, Identity
 from explorer.points.matrix import FrequencyMatrix
-from explorer.views.partition import LEGIBLE_PIXELS, MOST_BOXES, Leaves, partition
+from explorer.views.partition import LEGIBLE_PIXELS, MOST_BOXES, OPAQUE, Leaves, partition
 from explorer.views.viewport import Viewport
+
+#: Half a step of an opacity as it is sent.
+STEP = 0.5 / OPAQUE + 1e-9
 
 
 def leaves_of(mechanism, side: int):
@@ -29,8 +32,8 @@ def test_lines_are_faint_where_nobody_is() -> None:
     people = np.where(leaves.boxes[:, 0] >= 2, 60.0, -1.0)
     drawn = partition(replace(leaves, counts=people), Viewport.whole(grid, 400), grid)
     east = drawn.boxes["x0"] >= 2
-    np.testing.assert_allclose(drawn.boxes["alpha"][east], 0.5)
-    np.testing.assert_allclose(drawn.boxes["alpha"][~east], 0.5 * 0.3, rtol=1e-6)
+    np.testing.assert_allclose(drawn.boxes["alpha"][east] / OPAQUE, 0.5, atol=STEP)
+    np.testing.assert_allclose(drawn.boxes["alpha"][~east] / OPAQUE, 0.5 * 0.3, atol=STEP)
 
 
 def test_lines_fade_in_with_zoom_and_illegible_leaves_are_not_sent() -> None:
@@ -42,9 +45,9 @@ def test_lines_fade_in_with_zoom_and_illegible_leaves_are_not_sent() -> None:
         assert drawn.edges is None
         assert len(drawn.boxes["x0"]) == sent
         if alpha is not None:
-            np.testing.assert_allclose(drawn.boxes["alpha"], alpha, rtol=1e-6)
+            np.testing.assert_allclose(drawn.boxes["alpha"] / OPAQUE, alpha, atol=STEP)
     half = partition(leaves, Viewport.whole(grid, 256), grid, strength=0.25)
-    np.testing.assert_allclose(half.boxes["alpha"], 0.25)
+    np.testing.assert_allclose(half.boxes["alpha"] / OPAQUE, 0.25, atol=STEP)
 
 
 def test_only_leaves_in_view_are_sent() -> None:
@@ -77,10 +80,23 @@ def test_a_crowd_becomes_one_image() -> None:
     assert len(drawn.boxes["x0"]) == 0
 
 
-def test_a_grid_in_metres_sends_metres() -> None:
+def test_cells_are_sent_in_as_few_bytes_as_hold_them() -> None:
     grid = Grid.around(2.35, 48.85, 8000, shape=16)
     matrix = FrequencyMatrix.from_array(np.full((16, 16), 9), grid)
     leaves = Leaves.of(Identity(epsilon=1.0).release(matrix, rng=1))
     drawn = partition(leaves, Viewport.whole(grid, 320), grid)
-    assert drawn.boxes["x0"].min() == -4000
-    assert drawn.boxes["y1"].max() == 4000
+    assert drawn.grid is grid
+    for name, most in [("x0", 15), ("y0", 15), ("x1", 16), ("y1", 16)]:
+        assert drawn.boxes[name].dtype == np.int16
+        assert drawn.boxes[name].max() == most
+    assert sum(column.itemsize for column in drawn.boxes.values()) == 15
+    wide = Grid.cells((1, 40_000))
+    far = Leaves(
+        np.array([[0, 39_990]]),
+        np.array([[1, 40_000]]),
+        np.array([[39_990.0, 0, 40_000, 1]]),
+        np.ones(1),
+        np.zeros(1, int),
+    )
+    drawn = partition(far, Viewport.of((39_900, 0, 40_000, 1), 500, 16, wide), wide)
+    assert (drawn.boxes["x0"].tolist(), drawn.boxes["x1"].tolist()) == ([39_990], [40_000])

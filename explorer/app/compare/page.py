@@ -127,6 +127,7 @@ class Compare(MapPage):
         """Make drawer, pictures, sweep and text."""
         text = words("compare")
         self.stage = Stage(parts.state, self._boxes, self.drawn, self._rest, parts.refuse)
+        self.stage.on_picture = self._tag
         self.drawer = CompareDrawer(parts, self.settings_changed)
         self.sweep = SweepView(parts.state, self._source, parts.refuse)
         about = "Two mechanisms with the same epsilon and boxes: see at each box who is nearer."
@@ -229,13 +230,17 @@ class Compare(MapPage):
                 for s in (pair.a, pair.b)
             )
             self.stage.pair = pair = Pair(a, b)
-        names, truth = self.rectangles.names, self.parts.truth
-        if len(names) == len(pair.a.boxes):
-            self.maps.say(self.maps.tags(*pair.answers, names, truth))
+        self._tag(pair)
         self.maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
         put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
         self.table.show(pair.answers)
+
+    def _tag(self, pair: Pair) -> None:
+        """The tags of the boxes, where they are those that the pair has answered."""
+        names, truth = self.rectangles.names, self.parts.truth
+        if same_questions(pair.a.boxes, self.rectangles.queries):
+            self.maps.say(self.maps.tags(*pair.answers, names, truth))
 
     def tags(self, boxes: Queries, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of boxes of one's own on all maps."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from explorer.app.state.compare import CompareState
@@ -42,6 +44,8 @@ def key_of(made: Mechanism) -> Key:
 def series_of(state: CompareState) -> list[Series]:
     """The chosen mechanisms as they come, then A and B where they have settings of their own.
 
+    Where it is asked, those with named values (Mosaic's "regions") are there with each of them.
+
     A and B are among them unless they are left out: as they come if that is how they are set, else
     as "A: HTF".
     """
@@ -53,12 +57,25 @@ def series_of(state: CompareState) -> list[Series]:
         for key, made in as_they_come.items()
         if key in state.chosen or key in usual
     ]
+    if state.with_named:
+        found += [each for key in state.chosen for each in _named(all_mechanisms()[key])]
     for variant, (letter, made) in enumerate(sides.items(), 1):
         if key_of(made) not in {series.key for series in found}:
             style = style_of(type(made), variant)
             name = f"{letter}: {made.title}"
             found.append(Series(name, key_of(made), made, style, changed(made)))
     return found
+
+
+def _named(kind: type[Mechanism]) -> Iterator[Series]:
+    """A mechanism with each value that has a name and is not its default."""
+    variants = itertools.count(3)
+    for name, values in kind.named.items():
+        for word, value in values.items():
+            if value != kind.param[name].default:
+                made = kind(**{name: value})
+                style = style_of(kind, next(variants))
+                yield Series(f"{kind.title}: {word}", key_of(made), made, style, changed(made))
 
 
 def changed(made: Mechanism) -> str:

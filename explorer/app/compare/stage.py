@@ -12,9 +12,11 @@ from explorer.app.curator import screen
 from explorer.app.curator.data import CityData, same_extent
 from explorer.app.curator.small import SmallJob, SmallScreen, compute_small
 from explorer.app.kit.dock import holder
+from explorer.app.kit.map_parts import nothing
 from explorer.app.state.compare import FOUR, CompareState
-from explorer.app.work.document import soon, when_loaded
+from explorer.app.work.document import when_loaded
 from explorer.app.work.job import Job, give_up_late
+from explorer.app.work.movement import Movement
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries
 from explorer.views.viewport import Viewport
@@ -30,7 +32,7 @@ class Stage:
     state : CompareState
     boxes : returns the rectangles (n, 4)
     drawn : called with each dragged rectangle
-    shown : called after both maps were shown, in the next tick
+    shown : called after both maps were shown, in the next tick; in a movement after the last
     refused : shows a sentence
     """
 
@@ -52,6 +54,9 @@ class Stage:
         self._small_screen: SmallScreen | None = None
         self._asked: Viewport | None = None
         self._version = 0
+        self._movement = Movement()
+        #: Called with each pair that is shown, in the same message.
+        self.on_picture: Callable[[Pair], None] = nothing
         self.worker = Job(self._compute, self._publish, refused, take=self._jobs, slow=self._slow)
         self.small_worker = Job(
             self._compute_small, self._publish_small, refused, take=self._small_job
@@ -105,6 +110,7 @@ class Stage:
     def outdated(self) -> None:
         """The settings are other ones: what is being computed for the old ones can stop."""
         self._version += 1
+        self._movement.changed()
         self.request()
 
     def request(self) -> None:
@@ -171,7 +177,8 @@ class Stage:
             return
         self.pair = pair
         self.maps.show(pair)
-        soon(self._shown)
+        self.on_picture(pair)
+        self._movement.shown(self._shown)
 
     def _slow(self, busy: bool) -> None:
         if self.maps is not None and self.pair is not None:

@@ -67,6 +67,7 @@ class SweepControls:
         self.view = pn.Column(
             tied.tie(self.chosen, "chosen"),
             self._sides,
+            tied.switch("with_named", margin=(0, 0, 4, 0)),
             ui.wrapping(
                 tied.choose("workload", **_field(230)),
                 tied.choose("metric", **_field(330)),

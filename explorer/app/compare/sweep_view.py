@@ -82,7 +82,7 @@ class SweepView:
             sizing_mode="stretch_width",
             margin=0,
         )
-        watched = ["chosen", "with_sides", "workload", "metric", "at", "seeds"]
+        watched = ["chosen", "with_sides", "with_named", "workload", "metric", "at", "seeds"]
         state.param.watch(lambda *_: self.refresh(), watched)
         self.controls.show(self.sweep)
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import tempfile
-import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,16 +20,15 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import Price, population_in, price_of, spent_sentence
 from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.curator.start import OWN
+from explorer.app.curator.underway import Booking, Underway
 from explorer.app.kit.words import words
 from explorer.app.work.ending import ENDING
-from explorer.app.work.job import UNEXPECTED, give_up_late
+from explorer.app.work.job import UNEXPECTED, Run, give_up_late
 from explorer.app.work.job import Job as Work
+from explorer.app.work.movement import Movement
 from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
-
-#: Seconds between two changes of choices that are one movement.
-HURRIED = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +94,25 @@ class Drawing:
         # what was, and the drawing whose cost has been said.
         self._pressed: Asked | None = None
         self._due: Job | None = None
+        # What is being drawn, and what was last told of it.
+        self._going: Job | None = None
+        self._told: Underway | None = None
+        self._telling: Callable[[Underway | None], None] = lambda _underway: None
         self._confirmed: set[str] = set()
         self._asking: Callable[[Price | None], None] = lambda _price: None
         self._waiting: Callable[[], None] = lambda: None
         # Why the last release is on no disk, if it is on none.
         self._unkept = ""
         self._said = 0
-        #: Whether choices change quickly, as while a slider is dragged or a key held down.
-        self.hurried = False
-        self._changed = -math.inf
+        self.movement = Movement()
         # Why the newest choices have no screen, while they have none.
         self._refusal = ""
-        self._work = Work(self._compute, self._arrived, self._refused, take=self._job, slow=slow)
+        self._work = Work(
+            *(self._compute, self._arrived, self._refused),
+            take=self._job,
+            slow=slow,
+            changed=self._progressed,
+        )
         self.request, self.run_now = self._work.ask, self._work.now
 
     def close(self) -> None:
@@ -128,8 +132,7 @@ class Drawing:
         """Something a release depends on has changed: a preview of it."""
         self._drawing = 0
         self._version += 1
-        before, self._changed = self._changed, time.monotonic()
-        self.hurried = self._changed - before < HURRIED
+        self.movement.changed()
         self.forget()
         self.request()
 
@@ -155,7 +158,7 @@ class Drawing:
         """
         city = "" if self._data is None else self._data.city[0]
         named = self._parts.own_population if city in (OWN, "") else city
-        return Ledger(population=named, token=token)
+        return Ledger(population=named) if token is None else Booking(named, token)
 
     def press(self) -> None:
         """The button "Draw a release": says the price, and draws nothing."""
@@ -165,7 +168,9 @@ class Drawing:
         made = self._parts.state.instance()
         try:
             kept = self.drawn is not None
-            price = price_of(self.ledger(), self._data.matrix, made, kept=kept)
+            seen = getattr(self._computed, "release", None)
+            leaves = getattr(seen, "n_leaves", None)
+            price = price_of(self.ledger(), self._data.matrix, made, kept=kept, leaves=leaves)
             # Nothing was booked since: a draw that was confirmed by it was refused, or is under way
             # and the ledger refuses it a second time.
             self._confirmed.discard(price.token)
@@ -201,6 +206,25 @@ class Drawing:
         if job.ledger is not None:
             _ON_A_PAGE.setdefault((job.ledger.path, token), self)
         self._drawing = self._drawings
+        self._progressed()
+        self.request()
+
+    def cancel(self) -> None:
+        """Do not draw what was confirmed; what is booked by now is drawn to its end."""
+        job = self._due or self._going
+        if job is None or not isinstance(job.ledger, Booking):
+            return
+        if not job.ledger.give_up():
+            self._parts.refuse(
+                f"Too late to cancel. {Underway(True, *self._work.progress).sentence}"
+            )
+            return
+        if self._due is job:
+            self._due, self._drawing = None, self._shown(job)
+        self._confirmed.discard(str(job.ledger.token))
+        _ON_A_PAGE.pop((job.ledger.path, str(job.ledger.token)), None)
+        self._parts.message.inform("Cancelled: nothing was booked, and nothing drawn.")
+        self._progressed()
         self.request()
 
     def forget(self) -> None:
@@ -221,6 +245,21 @@ class Drawing:
     def on_price(self, asking: Callable[[Price | None], None]) -> None:
         """Call ``asking`` with a price when it is to be confirmed, with None when it is not."""
         self._asking = asking
+
+    def on_progress(self, telling: Callable[[Underway | None], None]) -> None:
+        """Call ``telling`` with how far a draw is, and with None when none is under way."""
+        self._telling = telling
+
+    def _progressed(self) -> None:
+        """Say how far a draw is, if that is new."""
+        job, now = self._due or self._going, None
+        if job is not None and isinstance(job.ledger, Booking):
+            # What waits has not begun: the work that goes on is another one's.
+            booked = job.ledger.booked
+            now = Underway(True, *self._work.progress) if booked else Underway(False)
+        if now != self._told:
+            self._told = now
+            self._telling(now)
 
     # Releases that wait on the disk.
 
@@ -358,10 +397,11 @@ class Drawing:
         except InputError as error:
             self._unkept = f" It is on this page alone, save it now: {error}"
 
-    def _compute(self, job: Job) -> Any:
+    def _compute(self, job: Job, run: Run) -> Any:
         """In the worker's thread. A slow preview that is not wanted any more stops half-way."""
         version = self._version
-        progress = give_up_late(lambda: job.draw == 0 and version != self._version)
+        progress = run.tell if job.draw else give_up_late(lambda: version != self._version)
+        self._going = job if job.draw else None
         # Kept here and not when shown: a drawing must not be repeated because a zoom came between.
         try:
             # What is booked is drawn to its end, also where the server is told to stop.
@@ -372,6 +412,8 @@ class Drawing:
                 # A refused drawing must not be tried again by the next zoom.
                 self._drawing = self._shown(job)
             raise
+        finally:
+            self._going = None
         if job.ledger is not None and (self._kept is None or self._kept.job.draw != job.draw):
             spent = spent_sentence(job.ledger, job.data.matrix.key, screen.release.epsilon)
             spent += self._unkept

@@ -24,7 +24,7 @@ from explorer.app.kit.dock import docked, holder
 from explorer.app.kit.html import html_pane
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.words import words
-from explorer.app.work.document import Visit, held, soon
+from explorer.app.work.document import held, soon
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, same_questions
 from explorer.mechanisms import Mechanism
@@ -32,10 +32,6 @@ from explorer.views.markup import safe_text
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-#: Seconds without another picture after which choices that changed quickly have come to rest.
-RESTED = 0.15
 
 
 class DrawnPage(MapPage):
@@ -58,8 +54,6 @@ class DrawnPage(MapPage):
     readout: Readout
     #: How own data were read, said once they are on the page: reading ends with an empty message.
     _untold: str = ""
-    #: How many pictures have been shown.
-    _pictures: int = 0
 
     # What a page says of itself.
 
@@ -237,13 +231,7 @@ class DrawnPage(MapPage):
         if screen.data is self.parts.data and self.maps is not None:
             self.readout.screen = screen
             held(pn.state.curdoc, partial(self._picture, screen))
-            self._pictures += 1
-            visit = Visit()
-            if self.drawing.hurried and visit.loop is not None:
-                late = partial(self._rest_unless_newer, self._pictures)
-                visit.later(RESTED, partial(visit.show, late))
-            else:
-                soon(self._rest)
+            self.drawing.movement.shown(self._rest)
 
     def _picture(self, screen: Any) -> None:
         self.maps.show(screen)
@@ -263,11 +251,6 @@ class DrawnPage(MapPage):
     def shown(self) -> Any:
         """The screen that is on the maps; None where there is none, or no maps."""
         return None if self.maps is None else self.screen
-
-    def _rest_unless_newer(self, picture: int) -> None:
-        """Numbers and table of what is on the maps, once choices have come to rest."""
-        if picture == self._pictures:
-            self._rest()
 
     def _rest(self) -> None:
         """What is read after the maps."""

@@ -62,7 +62,10 @@ class ParameterControl:
         value = panel.state.parameter(self.name)
         label = f"{panel.of}: {declared.label}" if panel.of else declared.label
         self.switch: Any = None
-        if isinstance(declared, param.Selector):
+        self._names = type(panel.state.instance()).named.get(self.name, {})
+        if self._names:
+            self.widget = ui.choice(label, self._menu(value), value)
+        elif isinstance(declared, param.Selector):
             self.widget = ui.choice(label, list(declared.objects), value)
         elif isinstance(declared, param.Boolean):
             self.widget = ui.Switch(label=label, value=value, size="small", margin=(2, 10))
@@ -99,11 +102,18 @@ class ParameterControl:
         value, label = self._panel.state.parameter(self.name), _lower(self.declared.label)
         if isinstance(self.declared, param.Boolean):
             return label if value else ""
+        if value in self._names.values():
+            return f"{label} {next(name for name, each in self._names.items() if each == value)}"
         if value is not None:
             number = isinstance(value, float | int)
             return f"{label} {_short(value) if number else value}"
         found = facts.get(label)
         return f"{label} automatic" if found is None else f"{label} {_short(found)} automatic"
+
+    def _menu(self, value: Any) -> dict[str, Any]:
+        """The values that have names, and the present one, which a scenario may have chosen."""
+        menu = {f"{name} ({each:g})": each for name, each in self._names.items()}
+        return menu if value in menu.values() else menu | {f"{value:g}": value}
 
     def show_automatic(self, facts: Mapping[str, float]) -> None:
         """Let the slider stand where the mechanism's own choice was."""

@@ -10,6 +10,7 @@ from typing import Any
 from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism
+from explorer.mechanisms.duration import duration
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.ledger_file import own
 from explorer.releases.units import to_epsilon, to_units
@@ -52,8 +53,17 @@ def token_of(ledger: Ledger, matrix: Any, made: Mechanism) -> str:
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
 
-def price_of(ledger: Ledger, matrix: Any, made: Mechanism, *, kept: bool = False) -> Price:
-    """What a release of these counts would cost; ``kept`` where one was drawn before.
+def price_of(
+    ledger: Ledger,
+    matrix: Any,
+    made: Mechanism,
+    *,
+    kept: bool = False,
+    leaves: int | None = None,
+) -> Price:
+    """What a release of these counts would cost, and how long it will take where that is long.
+
+    ``kept`` where one was drawn before, ``leaves`` of the preview on the screen.
 
     Raises
     ------
@@ -73,6 +83,8 @@ def price_of(ledger: Ledger, matrix: Any, made: Mechanism, *, kept: bool = False
         f"{protected(matrix)}; {rest}"
     )
     texts = words("drawing")
+    long = duration(made, matrix, leaves)
+    about += f" {long}" if long else ""
     about += f" {texts['Again']}" if kept else ""
     return Price(token_of(ledger, matrix, made), button, f"{about} {texts['Choosing']}")
 

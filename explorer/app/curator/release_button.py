@@ -10,11 +10,13 @@ import panel as pn
 from explorer.app.curator.drawer import wide_button
 from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.price import Price
+from explorer.app.curator.underway import Underway
 from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.later import after
 
 LABEL = "Draw a release"
 CANCEL = "Do not draw"
+STOP = "Cancel this draw"
 #: Seconds for which a price holds.
 PATIENCE = 60.0
 
@@ -38,10 +40,23 @@ class ReleaseButton:
         # There before it speaks: screen readers announce what changes in a region they know.
         self._about = html_pane('<div role="status"></div>', margin=(0, 10))
         self.choice = pn.Column(sizing_mode="stretch_width", margin=0)
+        # How far a draw is; not read out, since it is another sentence every moment.
+        self._progress = html_pane(margin=(0, 10))
+        self.stop = wide_button(STOP, drawing.cancel, variant="text")
+        self.stop.visible = False
         self.view = pn.Column(
-            self.button, self._about, self.choice, sizing_mode="stretch_width", margin=0
+            *(self.button, self._about, self.choice, self._progress, self.stop),
+            sizing_mode="stretch_width",
+            margin=0,
         )
         drawing.on_price(self._show)
+        drawing.on_progress(self._follow)
+
+    def _follow(self, underway: Underway | None) -> None:
+        """Say how far a draw is; what is not booked yet can be cancelled."""
+        text = "" if underway is None else f'<p class="help">{underway.sentence}</p>'
+        put(self._progress, text)
+        self.stop.visible = underway is not None and not underway.booked
 
     def _show(self, price: Price | None) -> None:
         text = "" if price is None else f'<p class="help">{html.escape(price.about)}</p>'

@@ -12,7 +12,7 @@ from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
 from explorer.errors import InputError
 from explorer.mechanisms import all_mechanisms
-from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.privacy.epsilon_range import MAX_EPSILON
 
 #: Where a slider of epsilon stops, as far as epsilon may go.
 EPSILONS = [e for e in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if e <= MAX_EPSILON]

@@ -40,7 +40,7 @@ _OWN = {
     "and the release instead.",
 }
 #: Field of a sweep to its name in the state; the others are called alike.
-_SWEEP = {"mechanisms": "chosen", "sides": "with_sides"}
+_SWEEP = {"mechanisms": "chosen", "sides": "with_sides", "named": "with_named"}
 
 
 @dataclass(frozen=True)

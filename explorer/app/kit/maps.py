@@ -21,13 +21,8 @@ from explorer.app.kit.map_parts import Box, Editing, Handles, MapSpec, Tag
 from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
 from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap
-from explorer.views.maps import (
-    LinkedRanges,
-    MapView,
-    QueryBoxes,
-    partition_sources,
-    show_partition,
-)
+from explorer.views.lines import Lines
+from explorer.views.maps import LinkedRanges, MapView, QueryBoxes
 from explorer.views.marks import Marks
 from explorer.views.partition import Partition
 from explorer.views.viewport import Viewport
@@ -89,12 +84,10 @@ class Maps:
             edges.setdefault(spec.place, spec.grid.bounds)
         self.boxes = [QueryBoxes(edges[place], self.places.count(place)) for place in sorted(edges)]
         self.marks = [Marks() for _ in edges]
-        self._partitions = [
-            partition_sources() for _ in range(1 + max(spec.partition for spec in specs))
-        ]
+        self._partitions = [Lines() for _ in range(1 + max(spec.partition for spec in specs))]
         self.views: list[MapView] = []
         for spec, ranges, number in zip(specs, self._ranges, self._among, strict=True):
-            shared = self.boxes[spec.place], *self._partitions[spec.partition]
+            shared = self.boxes[spec.place], self._partitions[spec.partition]
             view = MapView(ranges, *shared, unit=spec.grid.unit, label=spec.label, number=number)
             view.on_view(partial(self._viewed, len(self.views), viewed))
             on_box(view.figure, partial(self._dragged, spec.place))
@@ -179,7 +172,7 @@ class Maps:
 
     def show_partition(self, number: int, drawn: Partition, view: Viewport) -> None:
         """Put a prepared partition on the maps of that number."""
-        show_partition(*self._partitions[number], drawn, view)
+        self._partitions[number].show(drawn, view)
 
     def highlight(
         self,

@@ -9,7 +9,7 @@ import param
 from explorer.app.state.explore import ExploreState
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
-from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.scenario.choices import EPSILONS, PairChoices, SweepChoices, seeds_of_pair
 
 __all__ = ["EPSILONS", "FOUR", "CompareState", "Side"]

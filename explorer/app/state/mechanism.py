@@ -12,7 +12,7 @@ from explorer.app.kit.numbers import finite
 from explorer.app.state.choices import Choices
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism, all_mechanisms
-from explorer.mechanisms.limits import MAX_EPSILON
+from explorer.privacy.epsilon_range import MAX_EPSILON
 from explorer.scenario.checks import shown
 from explorer.scenario.choices import MAX_SEED
 

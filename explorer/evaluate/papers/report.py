@@ -6,9 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from explorer.errors import InputError
 from explorer.evaluate.papers.claim import Claim
@@ -16,6 +14,9 @@ from explorer.evaluate.papers.verdicts import Outcome
 from explorer.evaluate.results import figure
 from explorer.grid.whole_file import write_whole
 from explorer.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _DIGITS = 6  # of figures in the file; standard errors are far above that
 
@@ -98,6 +99,8 @@ class Report:
 
     def table(self) -> pd.DataFrame:
         """One line for each claim: paper, place, claim, figure, what it is, verdict."""
+        import pandas as pd
+
         rows = [
             (row.key, row.paper, row.where, row.sentence, row.figure, row.meaning, row.verdict)
             for row in self.rows

@@ -406,8 +406,8 @@ class Areas:
         ----------
         points : Points, PointFiles, path, address, frame or arrays
             In any CRS. Parquet (a file, a folder, a pattern, an address of fsspec, a list of
-            them) is counted part by part and never held; whichever way the same points come,
-            the counts are the same to the last bit.
+            them), CSV and TSV are counted while they are read and never held; whichever way
+            the same points come, the counts are the same to the last bit.
         cell : float, 1 to 100,000
             Metres, the side of the lattice's cells.
         contribution_bound : int, optional

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.points.cleaning import left_out, sentences
+from explorer.points.cleaning import FINE, left_out, sentences
 from explorer.points.partitions.kept import Kept, Takers
 from explorer.points.tally import Tally
 
@@ -38,6 +38,11 @@ class Counted:
     counts: NDArray[np.integer]
     judged: Ints
     kept: Kept
+
+    @property
+    def meant(self) -> int:
+        """Records that might have counted, wherever they lie."""
+        return int(self.judged[FINE])
 
     def dense(self, size: int) -> Ints:
         """The counts of all atoms, (size,)."""

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.grid import Progress
-from explorer.grid.plans import Plan
-from explorer.points.cleaning import FINE, judge, none_left, refuse_columns
-from explorer.points.partitions.adding import JUDGED, NOBODY, Counted, Sum
+from explorer.grid.plans import GridPlan, Plan
+from explorer.points.partitions.adding import JUDGED, Counted, Sum
 from explorer.points.partitions.checkpoint import Checkpoint
 from explorer.points.partitions.files import FileSet, Part, Wanted
 from explorer.points.partitions.kept import Kept, Takers, identities
 from explorer.points.partitions.listing import Listing, unreadable
-from explorer.points.points import whole_weights
+from explorer.points.partitions.rows import refuse, turned, usable
+from explorer.points.row_weights import whole_weights
 from explorer.points.sources.parquet import floats, places_of
 from explorer.points.tally import Tally
 
@@ -52,11 +52,13 @@ class Job:
         judged = np.zeros(JUDGED, np.int64)
         for batch in self._batches(part):
             x, y, user, records = self._cleaned(batch, judged)
-            atoms = self.plan.atoms(x, y)
-            if takers is None or user is None:
-                tally.add(atoms, records)
+            if takers is not None and user is not None:
+                kept.append(takers.first(user, self.plan.atoms(x, y), records))
+            elif records is None and isinstance(self.plan, GridPlan):
+                # A grid's cells are never so many that they are in no vector.
+                self.plan.count(x, y, tally.dense())
             else:
-                kept.append(takers.first(user, atoms, records))
+                tally.add(self.plan.atoms(x, y), records)
             rows += batch.num_rows
         if rows != part.rows:
             raise unreadable(PurePath(self.listing.paths[part.file]).name)
@@ -86,23 +88,12 @@ class Job:
             x, y = places_of(batch[wanted.place[0]])
         else:
             x, y = (floats(batch[name]) for name in wanted.place)
-        reasons, rows = judge(x, y, wanted.degrees)
-        judged[:NOBODY] += rows
-        usable = reasons == FINE
-        user: Ints | None = None
-        if wanted.user is not None:
-            user, known = identities(batch[wanted.user])
-            judged[NOBODY] += int(np.sum(usable & ~known))
-            usable &= known
-        # All rows are fine in most files: then nothing is copied.
-        keep: slice | NDArray[np.bool_] = slice(None) if usable.all() else usable
-        x, y = x[keep], y[keep]
-        if wanted.degrees and x.max(initial=0.0) > 180.0:
-            x = np.where(x > 180.0, x - 360.0, x)
+        user, known = (None, None) if wanted.user is None else identities(batch[wanted.user])
+        x, y, keep = usable(x, y, wanted.degrees, known, judged)
         records = None
         if wanted.weight is not None:
             records = whole_weights(floats(batch[wanted.weight])[keep])
-        return x, y, None if user is None else user[keep], records
+        return turned(x, wanted.degrees), y, None if user is None else user[keep], records
 
 
 def count_plan(
@@ -138,7 +129,7 @@ def count_plan(
             kept.save(total)
         raise
     found = total.total()
-    _refuse(files, found)
+    refuse(files.wanted, found.judged)
     if kept is not None:
         kept.remove()
     return found
@@ -153,15 +144,6 @@ def _counted(
     from explorer.points.partitions.workers import count_by_dask
 
     yield from count_by_dask(job, list(parts), workers)
-
-
-def _refuse(files: FileSet, counted: Counted) -> None:
-    """Raise `InputError` where `read_points` would, once all rows are known."""
-    rows = counted.judged[:NOBODY]
-    named = files.wanted.place if not files.wanted.geometry else ("x", "y")
-    refuse_columns(rows, named[0], named[1])
-    if files.rows and rows[FINE] == counted.judged[NOBODY]:
-        raise none_left(rows)
 
 
 def _key(files: FileSet, plan: Plan, bound: int | None) -> str:

@@ -127,7 +127,9 @@ def look_at(
         digest.update(f"{title} {mark}\n".encode())
         if first is None:
             first = schema
-            wanted, known, notes = _wanted(schema, lon, lat, crs, user, weight)
+            shapes, own = geometry_of(schema)
+            given = lon, lat, crs, user, weight
+            wanted, known, notes = chosen(schema.names, shapes, own, *given)
         _refuse_other(schema, first, wanted, title, PurePath(listing.paths[0]).name)
         indices = _indices(metadata, wanted)
         for groups in _grouped(metadata, indices, title):
@@ -139,31 +141,37 @@ def look_at(
     return FileSet(listing, wanted, known, tuple(parts), digest.hexdigest(), title, tuple(notes))
 
 
-def _wanted(
-    schema: pa.Schema,
+def chosen(
+    names: Sequence[str],
+    shapes: str | None,
+    own: pyproj.CRS | None,
     lon: str | None,
     lat: str | None,
     crs: Any,
     user: str | None,
     weight: str | None,
 ) -> tuple[Wanted, pyproj.CRS, list[str]]:
-    """Columns, CRS and what to say of them, by the rules of `read_points`."""
-    shapes, own = geometry_of(schema)
+    """Columns, CRS and what to say of them, by the rules of `read_points`.
+
+    Parameters
+    ----------
+    names : all columns
+    shapes, own : the column of shapes and its CRS, if there is one
+    lon, lat, crs, user, weight : as given
+    """
     place: Place | None = None
     if shapes is None or lon is not None or lat is not None:
-        place = find_place(schema.names, lon, lat)
+        place = find_place(names, lon, lat)
     for column in (user, weight):
-        if column is not None and column not in schema.names:
-            raise InputError(
-                f"There is no column {column!r}; the columns are {listed(schema.names)}."
-            )
+        if column is not None and column not in names:
+            raise InputError(f"There is no column {column!r}; the columns are {listed(names)}.")
     known = known_crs(own if place is None else None, crs)
     notes = []
     if place is not None and (lon is None or lat is None):
         notes.append(f"The columns {place} were taken as the place.")
     if known is None and not (place is not None and place.degrees):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
-    notes += unused_users(schema.names, user)
+    notes += unused_users(names, user)
     known = known or LONLAT
     degrees = known.is_geographic and known.axis_info[0].unit_name == "degree"
     columns = (str(shapes),) if place is None else (place.lon, place.lat)

@@ -6,21 +6,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
-from explorer.grid.areas.windows import Windows
 from explorer.grid.grid import Grid, Progress
-from explorer.grid.plans import GridPlan, PairPlan
-from explorer.points.area_counting import of_atoms
 from explorer.points.area_counts import AreaCounts
-from explorer.points.caught import FEW_INSIDE, few_inside, warn_few
-from explorer.points.cleaning import FINE
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import Counted
 from explorer.points.partitions.counting import count_plan
 from explorer.points.partitions.files import FileSet, look_at
+from explorer.points.partitions.unheld import checked_bound, on_areas, on_grid, told
 
 
 class PointFiles(FileSet):
@@ -71,9 +64,7 @@ class PointFiles(FileSet):
         self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
     ) -> FrequencyMatrix:
         """Count these records into the cells of a grid; see `Grid.count`."""
-        matrix, notes = self.count(grid, contribution_bound, progress)
-        warn_few(FEW_INSIDE if FEW_INSIDE in notes else None)
-        return matrix
+        return told(self.count(grid, contribution_bound, progress))
 
     def count(
         self,
@@ -110,15 +101,12 @@ class PointFiles(FileSet):
             For files that changed or are damaged, places that are not what they are said to be,
             weights that are not whole, a bound without users, or no row that can be used.
         """
-        bound = self._checked_bound(contribution_bound)
-        plan = GridPlan(grid, self.crs, self.rows)
-        counted = count_plan(self, plan, bound, progress, workers, checkpoint)
-        counts = counted.dense(plan.size).reshape(grid.shape)
-        few = few_inside(int(counts.sum()), int(counted.judged[FINE]), bound)
-        notes = (*self._notes(counted), *(() if few is None else (few,)))
-        if bound is None:
-            return FrequencyMatrix(counts, grid), notes
-        return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user"), notes
+        return on_grid(
+            self,
+            grid,
+            contribution_bound,
+            lambda plan, bound: count_plan(self, plan, bound, progress, workers, checkpoint),
+        )
 
     def count_in(
         self,
@@ -182,33 +170,17 @@ class PointFiles(FileSet):
         >>> counts.national().total
         2
         """
-        bound = self._checked_bound(contribution_bound)
-        windows = Windows(areas, areas.lattice(cell))
-        plan = PairPlan(windows.grid, areas, self.crs, self.rows)
-        counted = count_plan(self, plan, bound, progress, workers, checkpoint)
-        atoms, numbers = counted.atoms.astype(np.int64), counted.counts.astype(np.int64)
-        return of_atoms(windows, plan, atoms, numbers, bound, self._notes(counted))
+        return on_areas(
+            self,
+            areas,
+            cell,
+            contribution_bound,
+            lambda plan, bound: count_plan(self, plan, bound, progress, workers, checkpoint),
+        )
 
     def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:
         """Count on any `Plan`; ``how`` is progress, workers and checkpoint as for `count`."""
-        return count_plan(self, plan, self._checked_bound(contribution_bound), **how)
-
-    def _notes(self, counted: Counted) -> tuple[str, ...]:
-        return (*self.notes, *counted.sentences())
-
-    def _checked_bound(self, bound: Any) -> int | None:
-        if bound is None:
-            return None
-        if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
-            raise InputError(
-                f"The contribution bound is {bound!r}; give a whole number of 1 or more."
-            )
-        if self.wanted.user is None:
-            raise InputError(
-                "A contribution bound needs to know the user of each record; read the points with "
-                "user=... or leave the bound out."
-            )
-        return bound
+        return count_plan(self, plan, checked_bound(self, contribution_bound), **how)
 
     def __repr__(self) -> str:
         # No number of points in it: a repr ends up in logs and notebooks.

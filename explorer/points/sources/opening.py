@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ _NAMED = {
     ".json": "GeoJSON",
     ".shp": "Shapefile",
 }
+# Bytes at the beginning of a file that tell what it is.
+_LOOK = 64
+#: Opens a file for a look.
+Reader = Callable[[Any, int], Source]
 # Two letters or more, so that a drive of Windows is not taken for one.
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+:/|/vsi)", re.IGNORECASE)
 
@@ -49,7 +53,7 @@ def open_source(source: Any, name: str | None, max_rows: int) -> tuple[Source, s
         if not isinstance(content, bytes):
             raise InputError("This file was opened as text; open it in binary mode ('rb').")
         given = name or str(getattr(source, "name", "") or "points")
-        return _open_file(content, content[:64], Path(given).suffix, max_rows), Path(given).stem
+        return _open_file(content, content[:_LOOK], Path(given).suffix, max_rows), Path(given).stem
     return _open_frame(source, max_rows), name or "points"
 
 
@@ -63,13 +67,27 @@ def _open_path(source: str | Path, name: str | None, max_rows: int) -> tuple[Sou
         raise InputError(f"There is no file {path.name}; check the path.")
     try:
         with path.open("rb") as opened:
-            head = opened.read(64)
+            head = opened.read(_LOOK)
     except OSError as error:
         raise InputError(f"{path.name} cannot be opened ({error.strerror}).") from error
     return _open_file(path, head, path.suffix, max_rows), name or path.stem
 
 
+def is_text(path: Path) -> bool:
+    """Whether a file of this computer is taken for CSV or TSV."""
+    try:
+        with path.open("rb") as opened:
+            return _reader_of(path, opened.read(_LOOK), path.suffix) is TextTable
+    except (OSError, InputError):
+        # Whoever opens it says why it cannot be read.
+        return False
+
+
 def _open_file(file: Path | bytes, head: bytes, suffix: str, max_rows: int) -> Source:
+    return _reader_of(file, head, suffix)(file, max_rows)
+
+
+def _reader_of(file: Path | bytes, head: bytes, suffix: str) -> Reader:
     suffix = suffix.lower()
     if head.startswith(
         (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"7z")
@@ -78,19 +96,19 @@ def _open_file(file: Path | bytes, head: bytes, suffix: str, max_rows: int) -> S
     if not head.strip():
         raise InputError(f"This file is empty; give points as {_FORMATS}.")
     if head.startswith(b"PAR1"):
-        return ParquetTable(file, max_rows)
+        return ParquetTable
     if head.startswith(b"SQLite format 3\0"):
-        return VectorFile(file, max_rows)
+        return VectorFile
     if head.startswith(b"\0\0\x27\x0a"):
         if isinstance(file, bytes):
             raise InputError("A Shapefile is several files; give a GeoPackage or GeoJSON instead.")
-        return VectorFile(file, max_rows)
+        return VectorFile
     if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        return GeoJSONFile(file, max_rows)
+        return GeoJSONFile
     if head.startswith(b"\x93NUMPY"):
         raise InputError("This file is a matrix of counts; use FrequencyMatrix.from_array for it.")
     if suffix in _TEXT:
-        return TextTable(file, max_rows)
+        return TextTable
     if suffix in _NAMED:
         raise InputError(
             f"This file does not begin as a {_NAMED[suffix]} file does, so it could not be read; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,9 +20,16 @@ from explorer.errors import InputError
 from explorer.grid.gdal import MOST_FIELDS, check_fields
 from explorer.points.sources.tables import MAX_ROWS, Columns, codes, refuse_rows
 
+# Bytes of the longest row that is read.
 _BLOCK = 2**24
+#: Bytes at a time where blocks are not kept: PyArrow reads some thirty of them ahead.
+SMALL = 2**20
 _HEAD = 2**16
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class BadRow(InputError):
+    """A row does not go with the first line, or is longer than what is read at a time."""
 
 
 class TextTable:
@@ -39,6 +47,8 @@ class TextTable:
         self._file, self._max_rows = file, max_rows
         with self._open() as opened:
             head = opened.read(_HEAD)
+        #: Bytes of the file.
+        self.size = len(file) if isinstance(file, bytes) else file.stat().st_size
         self._encoding = "utf8"
         try:
             # A character may be cut at the end of what was read.
@@ -70,32 +80,14 @@ class TextTable:
     ) -> Columns:
         """Read named columns; numbers as float64, everything else as text."""
         assert place is not None, "a text file is read by columns"
-        for name in place:
-            if self.names.count(name) > 1:
-                raise InputError(f"Two columns have the name {name!r}; rename one of them.")
-        types = {name: pa.string() for name in (user, time) if name is not None}
+        parts: dict[str, list[pa.Array]] = {}
+        for _, batch in self.batches(place, user, weight, time):
+            for name, read in batch.items():
+                parts.setdefault(name, []).append(read)
         figures = [name for name in (*place, weight) if name is not None]
-        types |= dict.fromkeys(figures, pa.string() if self._commas else pa.float64())
-        parts: dict[str, list[Any]] = {name: [] for name in types}
-        rows = 0
-        commas = set(figures) if self._commas else set()
-        try:
-            with self._open() as opened, self._reader(opened, types) as reader:
-                for batch in reader:
-                    rows += batch.num_rows
-                    refuse_rows(rows, self._max_rows)
-                    for name, kept in parts.items():
-                        read = batch[name]
-                        kept.append(_with_commas(read) if name in commas else read)
-        except InputError:
-            raise
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            raise InputError(
-                f"This file could not be read as a table{self._reason(error)}; check that the "
-                "chosen columns hold numbers and every row has all columns."
-            ) from error
-        types |= dict.fromkeys(figures, pa.float64())
-        columns = {name: _joined(parts.pop(name), kind) for name, kind in types.items()}
+        kinds = {name: pa.string() for name in (user, time) if name is not None}
+        kinds |= dict.fromkeys(figures, pa.float64())
+        columns = {name: _joined(parts.pop(name, []), kind) for name, kind in kinds.items()}
         return Columns(
             columns[place[0]],
             columns[place[1]],
@@ -104,13 +96,59 @@ class TextTable:
             None if time is None else times(columns[time]),
         )
 
+    def batches(
+        self,
+        place: tuple[str, str],
+        user: str | None,
+        weight: str | None,
+        time: str | None = None,
+        block: int | None = None,
+    ) -> Iterator[tuple[float, dict[str, pa.Array]]]:
+        """Named columns block by block, numbers as float64 and everything else as text.
+
+        Before each stands the fraction of the file that has been read.
+
+        Raises
+        ------
+        BadRow
+            For one that is none of this table, is longer than ``block`` bytes (16 MB by default),
+            or has a line break in it where a block ends.
+        InputError
+            For columns that are there twice.
+        """
+        for name in place:
+            if self.names.count(name) > 1:
+                raise InputError(f"Two columns have the name {name!r}; rename one of them.")
+        types = {name: pa.string() for name in (user, time) if name is not None}
+        figures = [name for name in (*place, weight) if name is not None]
+        types |= dict.fromkeys(figures, pa.string() if self._commas else pa.float64())
+        commas = set(figures) if self._commas else set()
+        rows = 0
+        try:
+            with self._open() as opened, self._reader(opened, types, block) as reader:
+                for batch in reader:
+                    rows += batch.num_rows
+                    refuse_rows(rows, self._max_rows)
+                    read = {name: batch[name] for name in types}
+                    read |= {name: _with_commas(read[name]) for name in commas}
+                    yield min(opened.tell() / self.size, 1.0), read
+        except InputError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            raise BadRow(
+                f"This file could not be read as a table{self._reason(error)}; check that the "
+                "chosen columns hold numbers and every row has all columns."
+            ) from error
+
     def _open(self) -> IO[bytes]:
         return io.BytesIO(self._file) if isinstance(self._file, bytes) else self._file.open("rb")
 
-    def _reader(self, opened: IO[bytes], types: dict[str, pa.DataType]) -> pc.CSVStreamingReader:
+    def _reader(
+        self, opened: IO[bytes], types: dict[str, pa.DataType], block: int | None
+    ) -> pc.CSVStreamingReader:
         return pc.open_csv(
             opened,
-            pc.ReadOptions(block_size=_BLOCK, encoding=self._encoding),
+            pc.ReadOptions(block_size=block or _BLOCK, encoding=self._encoding),
             pc.ParseOptions(delimiter=self._delimiter, newlines_in_values=False),
             pc.ConvertOptions(
                 column_types=types,

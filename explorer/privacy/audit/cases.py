@@ -194,7 +194,7 @@ def _turning_point(settings: Mapping[str, Any], choose: Chooser) -> int:
     """A count at which a rule that looked at exact counts would decide otherwise, or one beside.
 
     Rules compare counts with a setting, or counts times epsilon with a constant c (10 in Eq. 15 of
-    htf-2022 and in Guideline 1, 8 in Mosaic, c and c2) times 2^j (heights) or (m + 1/2)^2 (sizes).
+    htf-2022, in Guideline 1 and in Mosaic, c and c2) times 2^j (heights) or (m + 1/2)^2 (sizes).
     """
     numbers = [v for v in settings.values() if isinstance(v, float | int) and 0 <= v < 1e6]
     value = float(one_of(choose, numbers if choose.whole(0, 1) else (0, 1, 5, 8, 10, 10)))

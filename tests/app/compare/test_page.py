@@ -11,6 +11,7 @@ import shapely
 from explorer import HTF, UG, Mosaic, exact
 from explorer.app import Compare
 from explorer.app.compare.kept import Kept
+from explorer.app.compare.series import series_of
 from explorer.app.compare.sweep_view import SweepView
 from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.errors import InputError
@@ -137,6 +138,26 @@ def test_a_scenario_leaves_a_and_b_out_of_its_sweep() -> None:
     again = Scenario.from_yaml(one.to_yaml().encode())
     assert again == one
     assert Compare("madeup", scenario=again, side=256).state.with_sides is False
+
+
+def test_a_sweep_draws_mosaic_for_boxes_of_every_size(page) -> None:
+    page.state.put(chosen=["mosaic", "ug"], with_sides=False, seeds=2)
+    press.put(page, "Mosaic made for regions, blocks and single cells, too", True)
+    made = {each.name: each.mechanism for each in series_of(page.state)}
+    assert {name: each.focus for name, each in made.items() if name != "UG"} == {
+        "Mosaic": 0.2,
+        "Mosaic: regions": 0.0,
+        "Mosaic: blocks": 0.5,
+        "Mosaic: single cells": 1.0,
+    }
+    styles = [each.style for each in series_of(page.state)]
+    assert len({(each.colour, each.marker, each.dash) for each in styles}) == 5
+    press.press(page, "Start the sweep")
+    assert page.sweep.sweep.done == 7 * 2 * 5
+    assert {curve.name for curve in page.sweep.findings.curves} == set(made)
+    again = Scenario(page="compare", sweep=Sweep(named=True))
+    assert Scenario.from_yaml(again.to_yaml().encode()) == again
+    assert Compare("madeup", scenario=again, side=256).state.with_named is True
 
 
 def test_results_of_an_earlier_sweep_are_said_to_be_some(page) -> None:

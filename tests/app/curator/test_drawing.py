@@ -138,17 +138,17 @@ def test_a_long_preview_stops_when_settings_change_and_a_quick_one_or_a_drawing_
         visit.draw()
     else:
         with contextlib.nullcontext() if ends else pytest.raises(job.Superseded):
-            visit.drawing._compute(visit.drawing._job())
+            visit.drawing._compute(visit.drawing._job(), job.Run())
     assert finished == [ends]
 
 
 def test_choices_that_change_quickly_are_one_movement(visit, monkeypatch) -> None:
     moment = 100.0
-    monkeypatch.setattr("explorer.app.curator.drawing.time.monotonic", lambda: moment)
+    monkeypatch.setattr("explorer.app.work.movement.time.monotonic", lambda: moment)
     for seconds, hurried in [(0, False), (0.1, True), (0.2, True), (0.3, False)]:
         moment += seconds
         visit.drawing.preview()
-        assert visit.drawing.hurried == hurried
+        assert visit.drawing.movement.hurried == hurried
 
 
 def test_a_refused_setting_is_a_sentence(visit, monkeypatch) -> None:

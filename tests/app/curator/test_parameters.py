@@ -43,7 +43,9 @@ def test_every_parameter_has_a_labelled_control_within_its_bounds(key) -> None:
         declared = all_mechanisms()[key].param[name]
         assert control.widget.label == declared.label
         assert control.declared.doc
-        if isinstance(declared, param.Number) and not isinstance(declared, param.Boolean):
+        if name in all_mechanisms()[key].named:
+            assert declared.default in control.widget.options.values()
+        elif isinstance(declared, param.Number) and not isinstance(declared, param.Boolean):
             low, high = declared.bounds
             assert low <= control.widget.start <= control.widget.value <= control.widget.end <= high
 
@@ -53,6 +55,20 @@ def test_a_slider_sets_the_parameter_and_asks_for_a_picture() -> None:
     visit.widget("T").value = 5
     assert visit.state.instance().T == 5
     assert visit.changes == 1
+
+
+def test_values_with_names_are_a_menu_and_others_stand_in_it() -> None:
+    visit = Visit(mechanism="mosaic")
+    menu = visit.widget("focus")
+    assert list(menu.options.values()) == [0.0, 0.2, 0.5, 1.0]
+    assert "made for neighbourhoods" in visit.panel.section.heading
+    menu.value = 0.5
+    assert visit.state.instance().focus == 0.5
+    assert "made for blocks" in visit.panel.section.heading
+    other = Visit(mechanism="mosaic", focus=0.35)
+    assert other.widget("focus").value == 0.35
+    assert list(other.widget("focus").options)[-1] == "0.35"
+    assert "made for 0.35" in other.panel.section.heading
 
 
 @pytest.mark.parametrize(("name", "value"), [("T", 10**9), ("T", 0), ("stop_count", float("nan"))])

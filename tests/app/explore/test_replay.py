@@ -42,7 +42,8 @@ def pieces(page: Explore) -> int:
 
 
 def right(page: Explore) -> np.ndarray:
-    return page.maps.right.image.data["image"][0]
+    # What is sent is a view of it, which knows how it is packed.
+    return page.maps.right.image.data["image"][0].base
 
 
 def press(page: Explore, label: str) -> None:

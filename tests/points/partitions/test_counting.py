@@ -79,6 +79,27 @@ def test_equal_to_reading_all_at_once(
     assert 0 < matrix.total < whole.num_rows * 3
 
 
+def test_points_of_a_file_are_never_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "points.parquet"
+    pq.write_table(table(), path)
+    columns = {"user": "who", "weight": "times"}
+    expected = GRID.count(read_points(path, **columns), 2).counts
+    sizes: list[int] = []
+    atoms = GridPlan.atoms
+
+    def watched(plan: GridPlan, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        sizes.append(len(x))
+        return atoms(plan, x, y)
+
+    monkeypatch.setattr(GridPlan, "atoms", watched)
+    # Whoever held all points would make these.
+    monkeypatch.delattr(Points, "__init__")
+    for way in (path, str(path)):
+        assert np.array_equal(GRID.count(way, 2, **columns).counts, expected)
+    assert max(sizes) <= counting.BATCH
+    assert len(sizes) > 40
+
+
 def test_shapes_and_other_projections_are_counted_too(tmp_path: Path) -> None:
     points = around(GRID, 5_000)
     frame = geopandas.GeoDataFrame(geometry=geopandas.points_from_xy(points.x, points.y), crs=4326)

@@ -1,0 +1,53 @@
+"""Rows that can be used, batch by batch, by the rules of `read_points`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.points.cleaning import FINE, judge, none_left, refuse_columns
+from explorer.points.partitions.adding import NOBODY
+from explorer.points.partitions.files import Wanted
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def usable(
+    x: Floats, y: Floats, degrees: bool, known: Bools | None, judged: Ints
+) -> tuple[Floats, Floats, slice | Bools]:
+    """Places of the rows that can be used, and which rows those are.
+
+    Parameters
+    ----------
+    x, y : (n,)
+    degrees : whether they are degrees
+    known : (n,), whether it is known whose each row is; None where nobody asks
+    judged : (8,), gets the rows by reason and those without a user
+    """
+    reasons, rows = judge(x, y, degrees)
+    judged[:NOBODY] += rows
+    fine = reasons == FINE
+    if known is not None:
+        judged[NOBODY] += int(np.sum(fine & ~known))
+        fine &= known
+    # All rows are fine in most files: then nothing is copied.
+    keep: slice | Bools = slice(None) if fine.all() else fine
+    return x[keep], y[keep], keep
+
+
+def turned(x: Floats, degrees: bool) -> Floats:
+    """Longitudes from 0 to 360 as those from -180 to 180; the same array where there are none."""
+    if degrees and x.max(initial=0.0) > 180.0:
+        return np.where(x > 180.0, x - 360.0, x)
+    return x
+
+
+def refuse(wanted: Wanted, judged: Ints) -> None:
+    """Raise `InputError` where `read_points` would, once all rows are judged."""
+    rows = judged[:NOBODY]
+    named = wanted.place if not wanted.geometry else ("x", "y")
+    refuse_columns(rows, named[0], named[1])
+    if rows.any() and rows[FINE] == judged[NOBODY]:
+        raise none_left(rows)

@@ -1,0 +1,197 @@
+"""CSV and TSV of any size: counted block by block while they are read, and never held."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyproj
+
+from explorer.errors import InputError
+from explorer.grid.areas.areas import Areas
+from explorer.grid.grid import Grid, Progress
+from explorer.grid.plans import GridPlan, Plan
+from explorer.points.area_counts import AreaCounts
+from explorer.points.matrix import FrequencyMatrix
+from explorer.points.partitions.adding import JUDGED, Counted
+from explorer.points.partitions.files import Wanted, chosen
+from explorer.points.partitions.kept import Kept, Takers, identities
+from explorer.points.partitions.rows import refuse, turned, usable
+from explorer.points.partitions.unheld import on_areas, on_grid, told
+from explorer.points.points import TURNED
+from explorer.points.row_weights import refuse_weight, whole_numbers
+from explorer.points.sources.opening import is_text, open_source
+from explorer.points.sources.parquet import floats
+from explorer.points.sources.text import SMALL, BadRow, TextTable
+from explorer.points.tally import Tally
+
+# A line of two numbers has so many bytes, or more: how many rows there are is not known before.
+_BYTES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class CountedText(Counted):
+    """What a text holds.
+
+    Attributes
+    ----------
+    records : of all rows that can be used
+    has_turned : whether longitudes were read as degrees from 0 to 360
+    """
+
+    records: int
+    has_turned: bool
+
+    @property
+    def meant(self) -> int:
+        """Records that might have counted, wherever they lie."""
+        return self.records
+
+    def sentences(self) -> list[str]:
+        """How many rows were left out and why, with exact numbers, and how others were read."""
+        return [*super().sentences(), *([TURNED] if self.has_turned else [])]
+
+
+@dataclass(frozen=True, eq=False)
+class TextPoints:
+    """Points in a text that has been looked at, but not read; `look_at_text` makes it.
+
+    `Grid.count` and `Areas.count` take it as they take `Points`, with the same counts.
+
+    Parameters
+    ----------
+    table : the text
+    wanted : which columns are read
+    crs : of the coordinates
+    name : what to call the points on a screen
+    notes : which columns were taken; no count is in them
+    """
+
+    table: TextTable
+    wanted: Wanted
+    crs: pyproj.CRS
+    name: str
+    notes: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """No fewer than there are."""
+        return self.table.size // _BYTES
+
+    @property
+    def has_users(self) -> bool:
+        """Whether it is known whose record each is."""
+        return self.wanted.user is not None
+
+    def count_on(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> FrequencyMatrix:
+        """Count these records into the cells of a grid; see `Grid.count`."""
+        return told(self.count(grid, contribution_bound, progress))
+
+    def count_in(
+        self,
+        areas: Areas,
+        cell: float,
+        contribution_bound: int | None = None,
+        progress: Progress | None = None,
+    ) -> AreaCounts:
+        """Count these records by area and cell of a national lattice; see `Areas.count`."""
+        return on_areas(
+            self,
+            areas,
+            cell,
+            contribution_bound,
+            lambda plan, bound: self._counted(plan, bound, progress),
+        )
+
+    def count(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
+        """Count into the cells of a grid, and say which rows were left out and why.
+
+        Raises
+        ------
+        InputError
+            As `read_points` does, once the text is read, and for a bound without users.
+        """
+        return on_grid(
+            self, grid, contribution_bound, lambda plan, bound: self._counted(plan, bound, progress)
+        )
+
+    def _counted(self, plan: Plan, bound: int | None, progress: Progress | None) -> CountedText:
+        try:
+            return self._counted_by(SMALL, plan, bound, progress)
+        except BadRow:
+            # In large blocks it may be none, and if it is, that is said as it is of points that
+            # are read whole.
+            return self._counted_by(None, plan, bound, progress)
+
+    def _counted_by(
+        self, block: int | None, plan: Plan, bound: int | None, progress: Progress | None
+    ) -> CountedText:
+        wanted, judged, tally = self.wanted, np.zeros(JUDGED, np.int64), Tally(plan.size)
+        takers = None if bound is None else Takers(bound)
+        meant, has_turned = 0, False
+        fault: InputError | None = None
+        east, north = wanted.place
+        asked = (east, north), wanted.user, wanted.weight
+        for done, batch in self.table.batches(*asked, block=block):
+            user, known = (None, None) if wanted.user is None else identities(batch[wanted.user])
+            x, y, keep = usable(
+                floats(batch[east]), floats(batch[north]), wanted.degrees, known, judged
+            )
+            x, before = turned(x, wanted.degrees), x
+            has_turned |= x is not before
+            records = None
+            try:
+                if wanted.weight is not None:
+                    records = whole_numbers(floats(batch[wanted.weight])[keep])
+            except InputError as found:
+                # What is wrong with the place of most rows is said first.
+                fault = found if fault is None else fault
+                continue
+            meant += len(x) if records is None else int(records.sum())
+            if takers is not None and user is not None:
+                first = takers.first(user[keep], plan.atoms(x, y), records)
+                tally.add(first.atom, first.records)
+            elif records is None and isinstance(plan, GridPlan):
+                plan.count(x, y, tally.dense())
+            else:
+                tally.add(plan.atoms(x, y), records)
+            if progress is not None:
+                progress(done)
+        refuse(wanted, judged)
+        if fault is not None:
+            raise fault
+        refuse_weight(meant if wanted.weight is not None else 0)
+        return CountedText(*tally.sparse(), judged, Kept.none(), meant, has_turned)
+
+
+def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> TextPoints | None:
+    """A text that can be counted while it is read; None for any other source.
+
+    Parameters
+    ----------
+    source : as of `read_points`
+    columns : lon, lat, crs, user, weight and name, as of `read_points`
+
+    Raises
+    ------
+    InputError
+        As `read_points` does before it reads.
+    """
+    named = fspath(source)
+    if not isinstance(named, str) or not is_text(Path(named).expanduser()):
+        return None
+    table, title = open_source(Path(named), columns.get("name"), sys.maxsize)
+    if not isinstance(table, TextTable):
+        return None
+    given = (columns.get(role) for role in ("lon", "lat", "crs", "user", "weight"))
+    wanted, known, notes = chosen(table.names, None, None, *given)
+    return TextPoints(table, wanted, known, title, tuple(notes))

@@ -1,0 +1,166 @@
+"""What the surroundings of a leaf say of it: neighbours' draws, pooled over leaves alike.
+
+A leaf's own draw y has noise of scale 1/e, e = sqrt(2 / variance). Its surroundings expect
+lam = beta . F of y e: F are the means of three rings round it (to 1, 3 and 7 of its own sides
+beyond it), and beta is fitted by least squares over all leaves of its size. Leaves of one size that
+expect alike are a class, and in a class the draws themselves say how far to believe what is
+expected (James and Stein's rule): the part
+
+    s = max(0, 1 - 2 (n + 5) / (sum (y e - lam)^2 + 10))
+
+of a leaf's distance from lam is its own, the rest is taken for noise. Nothing is read but draws.
+(Our own; notebooks/design, mosaic for every size.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from explorer.releases.nodes import Ints
+from explorer.releases.transcript import Floats
+
+EDGES = np.array(
+    [-0.4, -0.15, 0, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.4, 1.9, 2.5, 3.2, 4, 5, 6, 7, 8.5, 10, 12, 15,
+     20, 30]
+)  # fmt: skip
+"""Of the classes of lam."""
+PRIOR = np.array([0.5, 0.35, 0.15])
+"""beta before any leaf was looked at; worth `RIDGE` leaves."""
+RIDGE = 30.0
+OUTWARDS = np.array([0, 1, 3, 7])
+"""How many of its own sides the windows stand out from a leaf."""
+OWN = 0.6
+"""A class whose own part is larger is not shrunk at all."""
+SPARSE = 0.75
+"""Classes that expect less are not shrunk: there the likelihood of "empty" does it."""
+
+
+def shrunk(
+    lower: Ints, upper: Ints, draws: Floats, variance: Floats, shape: tuple[int, int]
+) -> tuple[Floats, Floats]:
+    """What is believed of leaves after their surroundings.
+
+    Parameters
+    ----------
+    lower, upper : (n, 2) half open, they tile a map
+    draws, variance : (n,) their noisy counts and the variance of the noise
+    shape : rows and columns of the map
+
+    Returns
+    -------
+    Estimates and their variances, (n,) each
+    """
+    sums = np.zeros((shape[0] + 1, shape[1] + 1))
+    _paint(lower, upper, draws, sums)
+    group, rings = np.empty(len(draws), dtype=np.int64), np.empty((len(draws), 3))
+    _look_round(lower, upper, variance, sums, group, rings)
+    estimate, believed = np.empty_like(draws), np.empty_like(draws)
+    _shrink(group, draws, variance, rings, estimate, believed)
+    return estimate, believed
+
+
+@njit(cache=True, nogil=True)
+def _paint(lower, upper, draws, sums):  # type: ignore[no-untyped-def]
+    """Spread counts over cells and add up from the corner, into zeros (rows + 1, cols + 1)."""
+    for i in range(len(draws)):
+        r0, r1, c0, c1 = lower[i, 0], upper[i, 0], lower[i, 1], upper[i, 1]
+        density = draws[i] / ((r1 - r0) * (c1 - c0))
+        for r in range(r0 + 1, r1 + 1):
+            for c in range(c0 + 1, c1 + 1):
+                sums[r, c] = density
+    for r in range(1, sums.shape[0]):
+        along = 0.0
+        for c in range(1, sums.shape[1]):
+            along += sums[r, c]
+            sums[r, c] = sums[r - 1, c] + along
+
+
+@njit(cache=True, nogil=True)
+def _look_round(lower, upper, variance, sums, group, rings):  # type: ignore[no-untyped-def]
+    """What every leaf would hold at the density of each ring, in units of its noise's scale.
+
+    Leaves of about as many cells are a group: 1, 2, 4, ...
+    """
+    rows, cols = sums.shape[0] - 1, sums.shape[1] - 1
+    for i in range(len(lower)):
+        height, width = upper[i, 0] - lower[i, 0], upper[i, 1] - lower[i, 1]
+        group[i] = int(np.floor(np.log2(height * width) + 0.5))
+        scale = height * width * np.sqrt(2.0 / variance[i])
+        held, cells = 0.0, 0
+        for x in range(len(OUTWARDS)):
+            away = OUTWARDS[x]
+            r0, r1 = max(lower[i, 0] - away * height, 0), min(upper[i, 0] + away * height, rows)
+            c0, c1 = max(lower[i, 1] - away * width, 0), min(upper[i, 1] + away * width, cols)
+            within = sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]
+            size = (r1 - r0) * (c1 - c0)
+            if x > 0:
+                if size > cells:
+                    rings[i, x - 1] = (within - held) / (size - cells) * scale
+                else:
+                    rings[i, x - 1] = rings[i, x - 2] if x > 1 else held / cells * scale
+            held, cells = within, size
+
+
+@njit(cache=True, nogil=True)
+def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[no-untyped-def]
+    """Fit beta for each size, then the part that is a leaf's own for each class of it."""
+    n, groups, classes = len(draws), group.max() + 1, len(EDGES) + 1
+    matrix = np.zeros((groups, 3, 3))
+    right = np.zeros((groups, 3))
+    for g in range(groups):
+        for x in range(3):
+            matrix[g, x, x] = RIDGE
+            right[g, x] = RIDGE * PRIOR[x]
+    for i in range(n):
+        f0, f1, f2 = rings[i, 0], rings[i, 1], rings[i, 2]
+        # In units of the noise's scale, here and below.
+        estimate[i] = draws[i] * np.sqrt(2.0 / variance[i])
+        mean = (max(f0, 0.0) + max(f1, 0.0) + max(f2, 0.0)) / 3.0
+        if mean > 40.0:
+            continue
+        g, weight = group[i], 1.0 / (1.0 + mean) ** 2
+        y, own, sums = min(estimate[i], 60.0), matrix[g], right[g]
+        sums[0] += weight * f0 * y
+        sums[1] += weight * f1 * y
+        sums[2] += weight * f2 * y
+        own[0, 0] += weight * f0 * f0
+        own[0, 1] += weight * f0 * f1
+        own[0, 2] += weight * f0 * f2
+        own[1, 1] += weight * f1 * f1
+        own[1, 2] += weight * f1 * f2
+        own[2, 2] += weight * f2 * f2
+    beta = np.empty((groups, 3))
+    for g in range(groups):
+        for x in range(3):
+            for other in range(x):
+                matrix[g, x, other] = matrix[g, other, x]
+        beta[g] = np.linalg.solve(matrix[g], right[g])
+    number = np.zeros(groups * classes)
+    distance = np.zeros(groups * classes)
+    for i in range(n):
+        g = group[i]
+        lam = beta[g, 0] * rings[i, 0] + beta[g, 1] * rings[i, 1] + beta[g, 2] * rings[i, 2]
+        believed[i] = lam
+        if lam > SPARSE:
+            group[i] = g * classes + _class(lam)
+            number[group[i]] += 1.0
+            distance[group[i]] += (estimate[i] - lam) ** 2
+    own_part = np.maximum(0.0, 1.0 - 2.0 * (number + 5.0) / (distance + 10.0))
+    for i in range(n):
+        lam, y = believed[i], estimate[i]
+        own = own_part[group[i]] if lam > SPARSE else 1.0
+        if own > OWN:
+            own = 1.0
+        estimate[i] = draws[i]
+        if own < 1.0:
+            estimate[i] = (y + (1.0 - own) * (lam - y)) * np.sqrt(variance[i] / 2.0)
+        believed[i] = max(2.0 * own, 0.05) * variance[i] / 2.0
+
+
+@njit(cache=True, nogil=True)
+def _class(lam):  # type: ignore[no-untyped-def]
+    """Position among `EDGES`."""
+    if lam > EDGES[-1]:
+        return len(EDGES)
+    return np.searchsorted(EDGES, lam)

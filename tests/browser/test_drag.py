@@ -1,0 +1,140 @@
+"""What a slider shows while it moves is what it shows at its end; pictures arrive as they were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bokeh.embed import file_html
+from bokeh.layouts import column
+from bokeh.models import LinearColorMapper
+from bokeh.plotting import figure
+from bokeh.resources import INLINE
+from playwright.sync_api import Browser, Page
+
+from explorer.grid.grid import Grid
+from explorer.mechanisms import HTF
+from explorer.points.matrix import FrequencyMatrix
+from explorer.views import palette
+from explorer.views.lines import Lines, image_columns
+from explorer.views.packing import unpacked
+from explorer.views.partition import OPAQUE, Leaves, partition
+from explorer.views.viewport import Viewport
+from tests.browser.conftest import leave, new_page
+from tests.browser.visit import figure as strip
+from tests.browser.visit import still, wait_until
+
+pytestmark = pytest.mark.browser
+
+_FIND = """
+const find = (root, name) => [...root.querySelectorAll("*")].flatMap(e => [
+  ...(e.matches(name) ? [e] : []), ...(e.shadowRoot ? find(e.shadowRoot, name) : [])])
+"""
+# Each map's picture whenever it is another one, and when the strip of numbers was written anew.
+_NOTE = f"""
+{_FIND}
+window.noted = {{pictures: [], numbers: []}}
+const map = find(document, "[aria-label^='Private map']")[0]
+const canvases = find(map.shadowRoot ?? map, "canvas").filter(c => c.width)
+const look = () => {{
+  const picture = canvases.map(c => c.toDataURL()).join()
+  const pictures = window.noted.pictures
+  if (pictures.at(-1)?.[1] !== picture) pictures.push([performance.now(), picture])
+  const numbers = find(document, "dl.figures").map(e => e.innerText).join()
+  if (window.noted.numbers.at(-1)?.[1] !== numbers)
+    window.noted.numbers.push([performance.now(), numbers])
+  requestAnimationFrame(look)
+}}
+look()
+null
+"""
+
+
+def plain(picture: np.ndarray) -> Any:
+    """A map of a picture that is sent as it is."""
+    fig = blank()
+    view = Viewport(0, 0, 1, 1, *picture.shape[::-1])
+    data = {**image_columns(picture, view), "image": [picture]}
+    fig.image("image", x="x", y="y", dw="w", dh="h", source=data, color_mapper=colours())
+    return fig
+
+
+def packed(picture: np.ndarray) -> Any:
+    """A map of a picture that is packed."""
+    fig = blank()
+    data = image_columns(picture, Viewport(0, 0, 1, 1, *picture.shape[::-1]))
+    fig.image(unpacked(), x="x", y="y", dw="w", dh="h", source=data, color_mapper=colours())
+    return fig
+
+
+def colours() -> LinearColorMapper:
+    return LinearColorMapper(palette=palette.PALETTES["cividis"], low=0, high=256)
+
+
+def blank(x: tuple[float, float] = (0, 1), y: tuple[float, float] = (0, 1)) -> Any:
+    return figure(width=320, height=320, x_range=x, y_range=y, toolbar_location=None)
+
+
+def pixels(browser: Browser, folder: Path, figures: list[Any]) -> list[str]:
+    """What each figure looks like."""
+    file = folder / "figures.html"
+    file.write_text(file_html(column(*figures), INLINE), encoding="utf-8")
+    page = new_page(browser)
+    page.goto(file.as_uri())
+    read = f"""() => {{ {_FIND}
+      return find(document, ".bk-Figure").map(
+        each => find(each.shadowRoot, "canvas").map(c => c.toDataURL()).join()) }}"""
+    page.wait_for_function("() => Bokeh.documents.length && Bokeh.documents[0].is_idle")
+    found: list[str] = page.evaluate(read)
+    leave(page)
+    page.close()
+    assert len(found) == len(figures)
+    return found
+
+
+def test_packed_pictures_and_lines_in_cells_look_as_they_did(browser, tmp_path) -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.integers(0, 256, (130, 200)).astype(np.uint8)
+    pictures = [noise, np.repeat(noise[:7], 80, axis=0), np.full((90, 90), 200, np.uint8)]
+    grid = Grid.around(2.35, 48.85, 8000, shape=64)
+    counts = rng.poisson(rng.gamma(0.3, 9.0, (64, 64)))
+    leaves = Leaves.of(HTF(epsilon=1.0).release(FrequencyMatrix(counts, grid), rng=1))
+    view = Viewport.whole(grid, 320)
+    drawn = partition(leaves, view, grid)
+    lines, edges = Lines(), blank((-4000, 4000), (-4000, 4000))
+    lines.draw_on(edges)
+    lines.show(drawn, view)
+    metres, shown = blank((-4000, 4000), (-4000, 4000)), leaves.sides(view) >= 3
+    x0, y0, x1, y1 = leaves.boxes[shown].T
+    metres.quad(
+        left=x0,
+        bottom=y0,
+        right=x1,
+        top=y1,
+        fill_color=None,
+        line_color=palette.LINE,
+        line_alpha=drawn.boxes["alpha"] / OPAQUE,
+    )
+    figures = [make(each) for each in pictures for make in (packed, plain)]
+    found = pixels(browser, tmp_path, [*figures, edges, metres])
+    assert len({*found}) == 4, "each pair is alike, and no other two are"
+    assert found[::2] == found[1::2]
+
+
+def test_the_picture_of_a_drag_and_the_one_after_its_last_move_are_the_same(page: Page) -> None:
+    page.evaluate(_NOTE)
+    slider = page.get_by_role("slider", name="Epsilon", exact=True)
+    slider.focus()
+    for key in ["ArrowLeft", *["ArrowLeft", "ArrowRight"] * 5, "ArrowLeft"]:
+        page.keyboard.press(key)
+        page.wait_for_timeout(70)
+    wait_until(page, lambda: strip(page, "Epsilon") == "0.79")
+    still(page, "Private map")
+    pictures, numbers = page.evaluate("[window.noted.pictures, window.noted.numbers]")
+    rested = numbers[-1][0]
+    last = pictures[-1][1]
+    during = [picture for at, picture in pictures if at < rested]
+    assert len(numbers) < len(during), "numbers come when it rests, pictures before"
+    assert last in during

@@ -21,6 +21,7 @@ from explorer.releases.inference import Estimate, add_down
 from explorer.releases.nodes import count_leaves, depths, span
 from explorer.releases.painting import paint
 from explorer.releases.place_maps import NO_MAPS, Chances, parts_by_maps
+from explorer.releases.transcript import Booked, Transcript
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,22 +56,20 @@ class Tree:
 
     @classmethod
     def of(cls, estimate: Estimate) -> Tree:
-        """The tree of what a plan inferred."""
+        """The tree of what a plan inferred; its tables are made when they are asked for."""
         record = estimate.transcript
-        draws = np.full((len(record), len(record.stages)), np.nan)
-        for measured in record.measurements:
-            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
-        return cls(
-            record.lower,
-            record.upper,
-            record.parent,
-            estimate.value,
-            estimate.precision,
-            record.stages,
-            record.spent,
-            draws,
-            estimate.tested,
+        made = _Inferred.__new__(_Inferred)
+        vars(made).update(
+            lower=record.lower,
+            upper=record.upper,
+            parent=record.parent,
+            value=estimate.value,
+            precision=estimate.precision,
+            stages=record.stages,
+            tested=estimate.tested,
+            record=record,
         )
+        return made
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -112,9 +111,12 @@ class Tree:
         """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
         below = np.zeros(len(self))
         count_leaves(self.parent, below)
+        return self._weighed(below) / below[0]
+
+    def _weighed(self, weights: Floats) -> Floats:
         total = np.zeros(len(self.stages))
-        _weigh(below, self.spent, total)
-        return total / below[0]
+        _weigh(weights, self.spent, total)
+        return total
 
     @cached_property
     def variances(self) -> tuple[Floats, Floats, Ints]:
@@ -223,6 +225,33 @@ class Tree:
     def _check_map(self) -> None:
         if self.lower.shape[1] != 2:
             raise no_map(self.lower.shape[1])
+
+
+class _Inferred(Tree):
+    """A tree right after the inference: what it has by node and stage is made of the transcript."""
+
+    record: Transcript | None = None
+    """None of one that was made from another, with tables."""
+
+    @cached_property
+    def spent(self) -> Ints:
+        """See `Tree`."""
+        assert self.record is not None
+        return self.record.spent
+
+    @cached_property
+    def draws(self) -> Floats:
+        """See `Tree`."""
+        assert self.record is not None
+        draws = np.full((len(self), len(self.stages)), np.nan)
+        for measured in self.record.measurements:
+            draws[span(measured.ids), self.stages.index(measured.stage)] = measured.values
+        return draws
+
+    def _weighed(self, weights: Floats) -> Floats:
+        record = self.record
+        found = record.weighed(weights) if isinstance(record, Booked) else None
+        return super()._weighed(weights) if found is None else found
 
 
 def no_map(axes: int) -> InputError:

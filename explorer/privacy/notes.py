@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from explorer.privacy.regions import Boxes
-from explorer.releases.nodes import Ints
+from explorer.releases.nodes import Ints, span
 from explorer.releases.transcript import Candidates, LedgerRow, Measurement, Transcript
 from explorer.releases.units import to_epsilon
 
@@ -95,7 +95,11 @@ class Notes:
         stages = tuple(dict.fromkeys(stage for _, stage, _, _ in charges))
         spent = np.zeros((len(book), len(stages)), dtype=np.int64)
         for _, stage, ids, units in charges:
-            _add(ids, units, stages.index(stage), spent)
+            where = span(ids)
+            if isinstance(where, slice):
+                spent[where, stages.index(stage)] += units
+            else:
+                _add(ids, units, stages.index(stage), spent)
         return stages, spent
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.releases.nodes import Ints, depths
+from explorer.releases.nodes import Ints, depths, span
 
 Floats = NDArray[np.float64]
 
@@ -106,10 +106,17 @@ class Transcript:
         """
         weighted, precision = np.zeros(len(self)), np.zeros(len(self))
         for measured in self.measurements:
-            if stages is None or measured.stage in stages:
-                # One kind of array, so one kernel: equal draws come as one number broadcast.
-                variances = np.ascontiguousarray(measured.variances)
-                _collect(measured.ids, measured.values, variances, weighted, precision)
+            if stages is not None and measured.stage not in stages:
+                continue
+            where, variances = span(measured.ids), measured.variances
+            if isinstance(where, slice) and variances.strides == (0,):
+                # Equal draws come as one number broadcast.
+                weight = 1.0 / max(float(variances[0]), 1e-300)
+                _collect_alike(measured.values, weight, weighted[where], precision[where])
+                continue
+            # One kind of array, so one kernel.
+            variances = np.ascontiguousarray(variances)
+            _collect(measured.ids, measured.values, variances, weighted, precision)
         _divide(weighted, precision)
         return weighted, precision
 
@@ -125,6 +132,14 @@ def _collect(ids, values, variances, weighted, precision):  # type: ignore[no-un
             weight = 1.0 / max(variance, 1e-300)
         precision[ids[k]] += weight
         weighted[ids[k]] += weight * values[k]
+
+
+@njit(cache=True, nogil=True)
+def _collect_alike(values, weight, weighted, precision):  # type: ignore[no-untyped-def]
+    """The same for nodes that stand side by side, whose draws have one variance."""
+    for k in range(len(values)):
+        precision[k] += weight
+        weighted[k] += weight * values[k]
 
 
 @njit(cache=True, nogil=True)

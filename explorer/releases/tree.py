@@ -107,7 +107,7 @@ class Tree:
             add_down(self.parent, self.spent[:, stage], total[:, stage])
         return total
 
-    @property
+    @cached_property
     def mean_path_spent(self) -> Floats:
         """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
         below = np.zeros(len(self))
@@ -236,6 +236,12 @@ def no_map(axes: int) -> InputError:
 @njit(cache=True, nogil=True)
 def _weigh(weights, columns, total):  # type: ignore[no-untyped-def]
     """Weighted sums of columns (n, m) into `total` (m,)."""
+    if columns.shape[1] == 1:
+        alone = 0.0
+        for i in range(columns.shape[0]):
+            alone += weights[i] * columns[i, 0]
+        total[0] = alone
+        return
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             total[j] += weights[i] * columns[i, j]

@@ -12,6 +12,7 @@ from explorer.app.work import (
     leaving,
     limits,
     panel_patches,
+    quick_messages,
     quick_models,
     quick_widgets,
     sessions,
@@ -40,6 +41,7 @@ panel_patches.write_styles_together()
 panel_patches.keep_style_sheets()
 panel_patches.remember_defaults()
 quick_models.install()
+quick_messages.install()
 quick_widgets.install()
 panel_patches.handle_in_turn()
 panel_patches.hear_all()

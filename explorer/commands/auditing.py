@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -92,7 +93,7 @@ def audit_all(
 
     # Spawned: a fork would copy locks that threads of libraries hold.
     context = multiprocessing.get_context("spawn")
-    with progress("Auditing") as tell, context.Pool(workers, _ignore_interrupts) as pool:
+    with progress("Auditing") as tell, context.Pool(workers, _begin) as pool:
         waiting: deque[Any] = deque()
         for task in _tasks(keys, pairs, seed, lambda key: found[key].fault is None):
             if spent > seconds and not task.must:
@@ -180,9 +181,11 @@ def _found(what: str, details: tuple[Any, ...]) -> Any:
     return audit.replay_cases(mechanism(name), numbers, seed, by_kind)
 
 
-def _ignore_interrupts() -> None:
+def _begin() -> None:
     # The parent alone answers Ctrl-C; leaving the pool ends its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Pairs are chosen where mechanisms are slow or coarse: that is no news to whoever audits.
+    warnings.simplefilter("ignore", UserWarning)
 
 
 def _part_done(found: dict[str, Finding], pairs: int | None, time_gone: float) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +26,7 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     """Keep standard input in a file while a command runs, where one of its files is "-".
 
     Readers need a file that they can look at twice. It lies in a folder that only this user can
-    open, and is gone at the end.
+    open, and is gone at the end, also when this process is killed.
 
     Raises
     ------
@@ -37,7 +39,7 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
         return
     if asked > 1:
         raise InputError("Standard input can be read once; give a name in place of the second -.")
-    with tempfile.TemporaryDirectory(prefix="dp-explorer-") as folder:
+    with tempfile.TemporaryDirectory(prefix="dp-explorer-") as folder, _outlived(folder):
         kept = str(_kept(Path(folder)))
         for name in READ:
             if _count(getattr(arguments, name, None)):
@@ -46,6 +48,30 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
             yield
         except InputError as error:
             raise InputError(str(error).replace(kept, "standard input")) from error
+
+
+@contextmanager
+def _outlived(folder: str) -> Iterator[None]:
+    """Have a folder removed by a process that is left behind when this one is killed.
+
+    It waits for the end of a pipe that only this process writes to. Where there is no shell (on
+    Windows), what was killed leaves its folder.
+    """
+    if os.name != "posix":
+        yield
+        return
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", 'cat > /dev/null; rm -rf -- "$1"', "sh", folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # An interrupt from the keyboard is for the command alone.
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        watcher.communicate()
 
 
 def _kept(folder: Path) -> Path:

@@ -17,7 +17,7 @@ from explorer.grid.interrupts import interrupts_between_steps
 from explorer.mechanisms.compiling import AskedNoise
 from explorer.mechanisms.decisions import UNKNOWN, Decision
 from explorer.mechanisms.declared import Declared
-from explorer.mechanisms.duration import duration
+from explorer.mechanisms.duration import title_of_bar
 from explorer.mechanisms.figures import Figures
 from explorer.mechanisms.forecast import Forecast, forecast
 from explorer.mechanisms.limits import Epsilon
@@ -198,9 +198,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         source = noise_source(rng)
         self._check_size(counts.domain.shape, not is_release_grade(source))
         paid = ledger is not None and is_release_grade(source)
-        # What draws a million numbers says at its bar how long it takes.
-        long = duration(self, counts) if progress is True and not source.preview else ""
-        told = teller(progress, long or self.title, paid)
+        told = teller(progress, title_of_bar(self, counts, progress, source.preview), paid)
         curator = Curator(counts, to_units(self.epsilon), source, told)
         if ledger is None or not paid:
             estimate = self.plan(curator)

@@ -39,6 +39,12 @@ def duration(made: Any, counts: Any, leaves: int | None = None) -> str:
     return f"{made.title} draws {draws:,} numbers here, which takes about {seconds:.0f} s."
 
 
+def title_of_bar(made: Any, counts: Any, progress: Any, preview: bool) -> str:
+    """What stands beside the bar of a draw: how long it takes, where it draws a million numbers."""
+    said = duration(made, counts) if progress is True and not preview else ""
+    return said or str(made.title)
+
+
 class _Counting:
     """A source of no noise at all that counts what is asked of it."""
 

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from numba import njit
-
 from explorer.privacy.regions import Boxes
 from explorer.releases.nodes import Ints
-from explorer.releases.transcript import Candidates, LedgerRow, Measurement, Transcript
+from explorer.releases.transcript import (
+    Booked,
+    Candidates,
+    Charge,
+    LedgerRow,
+    Measurement,
+    Transcript,
+)
 from explorer.releases.units import to_epsilon
 
 INSIDE = "inside"
@@ -71,35 +75,28 @@ class Notes:
 
     def transcript(self, book: Boxes, books: Sequence[Boxes]) -> Transcript:
         """All that was learnt in one pass; `books` are those of all passes."""
-        stages, spent = self._spent_by_stage(book)
-        others = [self._spent_by_stage(other) for other in books if other is not book]
-        return Transcript(
-            book.lower,
-            book.upper,
-            book.parent,
-            ~book.is_split,
-            stages,
-            spent,
-            tuple(measured for owner, measured in self.measured if owner is book),
-            tuple(
-                (stage, to_epsilon(int(paid.max())))
-                for names, other in others
-                for stage, paid in zip(names, other.T, strict=True)
+        return Booked.of(
+            self._charged(book),
+            lower=book.lower,
+            upper=book.upper,
+            parent=book.parent,
+            is_leaf=~book.is_split,
+            measurements=tuple(measured for owner, measured in self.measured if owner is book),
+            elsewhere=tuple(
+                spent for other in books if other is not book for spent in self._dearest(other)
             ),
-            tuple(looked_at for owner, looked_at in self.candidates if owner is book),
+            candidates=tuple(looked_at for owner, looked_at in self.candidates if owner is book),
         )
 
-    def _spent_by_stage(self, book: Boxes) -> tuple[tuple[str, ...], Ints]:
-        """Names of the stages of a pass, and what each node paid itself, (nodes, stages)."""
-        charges = [charge for charge in self.charges if charge[0] is book]
-        stages = tuple(dict.fromkeys(stage for _, stage, _, _ in charges))
-        spent = np.zeros((len(book), len(stages)), dtype=np.int64)
-        for _, stage, ids, units in charges:
-            _add(ids, units, stages.index(stage), spent)
-        return stages, spent
+    def _charged(self, book: Boxes) -> list[Charge]:
+        return [
+            Charge(stage, ids, units) for owner, stage, ids, units in self.charges if owner is book
+        ]
 
-
-@njit(cache=True, nogil=True)
-def _add(ids, units, stage, spent):  # type: ignore[no-untyped-def]
-    for i in range(len(ids)):
-        spent[ids[i], stage] += units[i]
+    def _dearest(self, book: Boxes) -> list[tuple[str, float]]:
+        """What the stages of a pass cost, each its dearest node."""
+        paid = Booked.of(self._charged(book), parent=book.parent)
+        return [
+            (stage, to_epsilon(int(column.max())))
+            for stage, column in zip(paid.stages, paid.spent.T, strict=True)
+        ]

@@ -25,13 +25,12 @@ def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
     rows, cols = matrix.shape
     padded = np.zeros((side(rows), side(cols)), dtype=np.int64)
     padded[:rows, :cols] = matrix
-    return np.ascontiguousarray(_forward(_forward(padded).T).T)
+    return _forward(_forward(padded.T).T)
 
 
 def inverse(coefficients: NDArray[np.int64]) -> Floats:
     """The matrix that the coefficients came from; padding stays."""
-    half = _inverse(coefficients.astype(np.float64))
-    return np.ascontiguousarray(_inverse(np.ascontiguousarray(half.T)).T)
+    return _inverse(_inverse(coefficients.astype(np.float64).T).T)
 
 
 def energy(weights: Floats) -> Floats:
@@ -49,23 +48,27 @@ def energy(weights: Floats) -> Floats:
 
 
 def _forward(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Transform along the first axis: the last sum first, then differences, coarse to fine."""
+    """Transform along the last axis: the last sum first, then differences, coarse to fine.
+
+    Of a transposed matrix that is the first axis, and nothing is copied for it.
+    """
     found = np.empty_like(cells)
-    n = len(cells)
+    n = cells.shape[1]
     while n > 1:
-        even, odd = cells[:n:2], cells[1:n:2]
-        found[n // 2 : n] = even - odd
+        even, odd = cells[:, :n:2], cells[:, 1:n:2]
+        np.subtract(even, odd, out=found[:, n // 2 : n])
         cells, n = even + odd, n // 2
-    found[0] = cells[0]
+    found[:, 0] = cells[:, 0]
     return found
 
 
 def _inverse(coefficients: Floats) -> Floats:
-    cells, n = coefficients.copy(), 1
-    while n < len(cells):
-        total, difference = cells[:n].copy(), coefficients[n : 2 * n]
-        cells[: 2 * n : 2] = (total + difference) / 2
-        cells[1 : 2 * n : 2] = (total - difference) / 2
+    cells, n = coefficients.copy(order="K"), 1
+    while n < cells.shape[1]:
+        total, difference = cells[:, :n].copy(order="K"), coefficients[:, n : 2 * n]
+        np.add(total, difference, out=cells[:, : 2 * n : 2])
+        np.subtract(total, difference, out=cells[:, 1 : 2 * n : 2])
+        cells[:, : 2 * n] /= 2
         n *= 2
     return cells
 

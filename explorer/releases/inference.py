@@ -51,8 +51,10 @@ class Estimate:
 
 def leaves(transcript: Transcript, stages: Collection[str]) -> Estimate:
     """Publish the leaves' own draws of the given stages; parents are the sums of their leaves."""
-    noisy, precision = transcript.counts(stages)
-    return _solve(transcript, noisy, np.where(transcript.is_leaf, precision, 0.0))
+    value, precision = transcript.counts(stages)
+    if not _add_leaves(transcript.parent, transcript.is_leaf, value, precision):
+        raise ValueError("a leaf was never measured")
+    return Estimate(transcript, value, precision)
 
 
 def least_squares(
@@ -266,6 +268,29 @@ def _solve(
 
 
 @njit(cache=True, nogil=True)
+def _add_leaves(parent, is_leaf, value, precision):  # type: ignore[no-untyped-def]
+    """Make the value of every inner node the sum of its children's, and its precision 0.
+
+    Returns whether all leaves were measured.
+    """
+    measured = True
+    for i in range(len(parent)):
+        if is_leaf[i]:
+            measured &= precision[i] > 0.0
+        else:
+            value[i] = precision[i] = 0.0
+    total, owner = 0.0, -1
+    # Children come after their parents, and mostly side by side.
+    for i in range(len(parent) - 1, 0, -1):
+        if parent[i] != owner:
+            owner = parent[i]
+            total = value[owner]
+        total += value[i]
+        value[owner] = total
+    return measured
+
+
+@njit(cache=True, nogil=True)
 def _upwards(  # type: ignore[no-untyped-def]
     parent, is_leaf, z, precision, shares, variance, below, below_variance
 ):
@@ -274,9 +299,16 @@ def _upwards(  # type: ignore[no-untyped-def]
     Lowers `precision` to the shares; no `shares` at all hold nothing back.
     """
     held = len(shares) > 0
+    known, inverse = 1.0, 1.0
+    sum_z, sum_variance, owner = 0.0, 0.0, -1
+    # Children come after their parents, and mostly side by side.
     for i in range(len(parent) - 1, -1, -1):
         if is_leaf[i]:
-            variance[i] = 1.0 / precision[i]
+            # Neighbours mostly have the same.
+            if precision[i] != known:
+                known = precision[i]
+                inverse = 1.0 / known
+            variance[i] = inverse
         elif precision[i] > 0.0 and not (held and shares[i] <= 0.0):
             if held and shares[i] < 1.0:
                 most = shares[i] / ((1.0 - shares[i]) * below_variance[i])
@@ -286,9 +318,13 @@ def _upwards(  # type: ignore[no-untyped-def]
         else:
             variance[i] = below_variance[i]
             z[i] = below[i]
-        if parent[i] >= 0:
-            below[parent[i]] += z[i]
-            below_variance[parent[i]] += variance[i]
+        if parent[i] != owner:
+            owner = parent[i]
+            sum_z, sum_variance = below[owner], below_variance[owner]
+        sum_z += z[i]
+        sum_variance += variance[i]
+        if owner >= 0:
+            below[owner], below_variance[owner] = sum_z, sum_variance
 
 
 @njit(cache=True, nogil=True)

@@ -32,8 +32,13 @@ def _descend(parent, depth):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def count_leaves(parent, below):  # type: ignore[no-untyped-def]
     """Add up in `below`, zeros at first, how many leaves lie under every node."""
+    total, owner = 0.0, -1
     for i in range(len(parent) - 1, -1, -1):
         # Children come after their parents: what none has added to is a leaf.
         below[i] = max(below[i], 1.0)
-        if i > 0:
-            below[parent[i]] += below[i]
+        if parent[i] != owner:
+            owner = parent[i]
+            total = below[owner] if owner >= 0 else 0.0
+        total += below[i]
+        if owner >= 0:
+            below[owner] = total

@@ -6,15 +6,16 @@ is post-processing.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.releases.nodes import Ints, depths
+from explorer.releases.nodes import Ints, depths, span
 
 Floats = NDArray[np.float64]
 
@@ -106,12 +107,79 @@ class Transcript:
         """
         weighted, precision = np.zeros(len(self)), np.zeros(len(self))
         for measured in self.measurements:
-            if stages is None or measured.stage in stages:
-                # One kind of array, so one kernel: equal draws come as one number broadcast.
-                variances = np.ascontiguousarray(measured.variances)
-                _collect(measured.ids, measured.values, variances, weighted, precision)
+            if stages is not None and measured.stage not in stages:
+                continue
+            where, variances = span(measured.ids), measured.variances
+            if isinstance(where, slice) and variances.strides == (0,):
+                # Equal draws come as one number broadcast.
+                weight = 1.0 / max(float(variances[0]), 1e-300)
+                _collect_alike(measured.values, weight, weighted[where], precision[where])
+                continue
+            # One kind of array, so one kernel.
+            variances = np.ascontiguousarray(variances)
+            _collect(measured.ids, measured.values, variances, weighted, precision)
         _divide(weighted, precision)
         return weighted, precision
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What nodes paid in one measurement: its stage, ids (m,) increasing, units (m,)."""
+
+    stage: str
+    ids: Ints
+    units: Ints
+
+
+class Booked(Transcript):
+    """A transcript as a curator keeps it: by charges. Few ever ask for the table of all nodes."""
+
+    charges: tuple[Charge, ...] | None = None
+    """None of one that was made from another, with a table."""
+
+    @classmethod
+    def of(cls, charges: Sequence[Charge], **others: Any) -> Booked:
+        """One with these charges, and all else that a transcript has."""
+        made = cls.__new__(cls)
+        stages = tuple(dict.fromkeys(charge.stage for charge in charges))
+        vars(made).update(others, charges=tuple(charges), stages=stages)
+        return made
+
+    @cached_property
+    def spent(self) -> Ints:
+        """Budget each node paid itself, (n, stages), in units of 10^-12 epsilon."""
+        spent = np.zeros((len(self), len(self.stages)), dtype=np.int64)
+        for charge in self.charges or ():
+            column = spent[:, self.stages.index(charge.stage)]
+            # Named once each, so nothing is lost by adding with an index.
+            column[span(charge.ids)] += charge.units
+        return spent
+
+    def weighed(self, weights: Floats) -> Floats | None:
+        """Sums of what nodes paid, times a weight of each (n,), by stage, without the table.
+
+        To the last bit those of the table's columns from the first node to the last; None where a
+        stage was paid in another order.
+        """
+        if self.charges is None:
+            return None
+        total, last = np.zeros(len(self.stages)), np.full(len(self.stages), -1)
+        for charge in self.charges:
+            stage = self.stages.index(charge.stage)
+            if len(charge.ids) == 0:
+                continue
+            if charge.ids[0] <= last[stage]:
+                return None
+            last[stage] = charge.ids[-1]
+            total[stage] = _weigh(weights, charge.ids, charge.units, total[stage])
+        return total
+
+
+@njit(cache=True, nogil=True)
+def _weigh(weights, ids, units, total):  # type: ignore[no-untyped-def]
+    for k in range(len(ids)):
+        total += weights[ids[k]] * units[k]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -125,6 +193,14 @@ def _collect(ids, values, variances, weighted, precision):  # type: ignore[no-un
             weight = 1.0 / max(variance, 1e-300)
         precision[ids[k]] += weight
         weighted[ids[k]] += weight * values[k]
+
+
+@njit(cache=True, nogil=True)
+def _collect_alike(values, weight, weighted, precision):  # type: ignore[no-untyped-def]
+    """The same for nodes that stand side by side, whose draws have one variance."""
+    for k in range(len(values)):
+        precision[k] += weight
+        weighted[k] += weight * values[k]
 
 
 @njit(cache=True, nogil=True)

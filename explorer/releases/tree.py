@@ -21,6 +21,7 @@ from explorer.releases.inference import Estimate, add_down
 from explorer.releases.nodes import count_leaves, depths, span
 from explorer.releases.painting import paint
 from explorer.releases.place_maps import NO_MAPS, Chances, parts_by_maps
+from explorer.releases.transcript import Booked, Transcript
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,22 +56,20 @@ class Tree:
 
     @classmethod
     def of(cls, estimate: Estimate) -> Tree:
-        """The tree of what a plan inferred."""
+        """The tree of what a plan inferred; its tables are made when they are asked for."""
         record = estimate.transcript
-        draws = np.full((len(record), len(record.stages)), np.nan)
-        for measured in record.measurements:
-            draws[span(measured.ids), record.stages.index(measured.stage)] = measured.values
-        return cls(
-            record.lower,
-            record.upper,
-            record.parent,
-            estimate.value,
-            estimate.precision,
-            record.stages,
-            record.spent,
-            draws,
-            estimate.tested,
+        made = _Inferred.__new__(_Inferred)
+        vars(made).update(
+            lower=record.lower,
+            upper=record.upper,
+            parent=record.parent,
+            value=estimate.value,
+            precision=estimate.precision,
+            stages=record.stages,
+            tested=estimate.tested,
+            record=record,
         )
+        return made
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -107,14 +106,17 @@ class Tree:
             add_down(self.parent, self.spent[:, stage], total[:, stage])
         return total
 
-    @property
+    @cached_property
     def mean_path_spent(self) -> Floats:
         """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
         below = np.zeros(len(self))
         count_leaves(self.parent, below)
+        return self._weighed(below) / below[0]
+
+    def _weighed(self, weights: Floats) -> Floats:
         total = np.zeros(len(self.stages))
-        _weigh(below, self.spent, total)
-        return total / below[0]
+        _weigh(weights, self.spent, total)
+        return total
 
     @cached_property
     def variances(self) -> tuple[Floats, Floats, Ints]:
@@ -225,6 +227,33 @@ class Tree:
             raise no_map(self.lower.shape[1])
 
 
+class _Inferred(Tree):
+    """A tree right after the inference: what it has by node and stage is made of the transcript."""
+
+    record: Transcript | None = None
+    """None of one that was made from another, with tables."""
+
+    @cached_property
+    def spent(self) -> Ints:
+        """See `Tree`."""
+        assert self.record is not None
+        return self.record.spent
+
+    @cached_property
+    def draws(self) -> Floats:
+        """See `Tree`."""
+        assert self.record is not None
+        draws = np.full((len(self), len(self.stages)), np.nan)
+        for measured in self.record.measurements:
+            draws[span(measured.ids), self.stages.index(measured.stage)] = measured.values
+        return draws
+
+    def _weighed(self, weights: Floats) -> Floats:
+        record = self.record
+        found = record.weighed(weights) if isinstance(record, Booked) else None
+        return super()._weighed(weights) if found is None else found
+
+
 def no_map(axes: int) -> InputError:
     """The error for drawing what has not two axes."""
     return InputError(
@@ -236,6 +265,12 @@ def no_map(axes: int) -> InputError:
 @njit(cache=True, nogil=True)
 def _weigh(weights, columns, total):  # type: ignore[no-untyped-def]
     """Weighted sums of columns (n, m) into `total` (m,)."""
+    if columns.shape[1] == 1:
+        alone = 0.0
+        for i in range(columns.shape[0]):
+            alone += weights[i] * columns[i, 0]
+        total[0] = alone
+        return
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):
             total[j] += weights[i] * columns[i, j]

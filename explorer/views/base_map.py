@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,23 @@ _NO_LINES: dict[str, Any] = {"xs": [], "ys": [], "kind": []}
 _NO_NAMES: dict[str, Any] = {"x": [], "y": [], "text": [], "kind": []}
 
 
+@contextmanager
+def one_walk(doc: Any) -> Iterator[None]:
+    """Let Bokeh look for a document's models once, after all that is done meanwhile.
+
+    It walks through all of a page whenever a model gets another, which making a glyph does often.
+    """
+    if doc is None:
+        yield
+        return
+    # `freeze` would never thaw after an error.
+    doc.models._push_freeze()
+    try:
+        yield
+    finally:
+        doc.models._pop_freeze()
+
+
 class BaseLayer:
     """The base map of one place, over one figure or several that move together.
 
@@ -47,7 +65,8 @@ class BaseLayer:
         """Draw it on these figures, in their unit; None takes away what is there."""
         self._base, self._shown = base or BaseMap((), ()), ()
         if not self._base.empty and not self.drawn:
-            self.drawn = [_Drawn(fig, self.lines, self.names) for fig in figures]
+            with one_walk(figures[0].document):
+                self.drawn = [_Drawn(fig, self.lines, self.names) for fig in figures]
         lines = [np.asarray(line.coords, dtype=np.float64) for line in self._base.lines]
         self.lines.data = {
             "xs": [line[:, 0] for line in lines],

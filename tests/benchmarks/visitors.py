@@ -28,7 +28,7 @@ from websocket_client import Client, model_with_label
 
 PICTURE = 5_000
 #: Seconds after which nothing is kept of who has left.
-GONE = 40.0
+GONE = 60.0
 
 
 class Visitor(Client):
@@ -39,6 +39,7 @@ class Visitor(Client):
         self._slider = ""
         self.picture = asyncio.Event()
         self.took: list[float] = []
+        self.pictures = 0
 
     async def begin(self) -> None:
         """Open the page and find its slider."""
@@ -48,8 +49,14 @@ class Visitor(Client):
 
     async def listen(self) -> None:
         """Note each picture that arrives."""
+        noted = True
         async for part in self.parts():
+            if isinstance(part, str) and part.startswith('{"msgid"'):
+                noted = False
             if isinstance(part, bytes) and len(part) > PICTURE:
+                # A message counts once, however many buffers it has.
+                self.pictures += not noted
+                noted = True
                 self.picture.set()
 
     async def visit(self, seconds: float, pause: float) -> None:
@@ -66,6 +73,11 @@ class Visitor(Client):
                 await asyncio.wait_for(self.picture.wait(), 10)
             self.took.append((time.monotonic() - sent) * 1000)
             await asyncio.sleep(random.uniform(0.7, 1.3) * pause)
+
+
+def loop_seconds(server: psutil.Process) -> float:
+    """CPU of the server's event loop: of its first thread."""
+    return sum(sum(one[1:]) for one in server.threads() if one.id == server.pid)
 
 
 async def rounds(
@@ -88,20 +100,26 @@ async def crowd(
 ) -> None:
     """Open all visits, let them change settings for a while, print what they saw."""
     everyone = [Visitor(port) for _ in range(visitors)]
-    memory, begun = server.memory_info().rss, time.monotonic()
+    memory, begun = server.memory_info().rss, sum(server.cpu_times()[:2])
     for one in everyone:
         await one.begin()
-    opened = (time.monotonic() - begun) / visitors
+    await asyncio.sleep(2)
+    opened = (sum(server.cpu_times()[:2]) - begun) / visitors
     listening = [asyncio.create_task(one.listen()) for one in everyone]
     await asyncio.sleep(2)
-    cpu, begun = sum(server.cpu_times()[:2]), time.monotonic()
+    for one in everyone:
+        one.pictures = 0
+    loop, cpu, begun = loop_seconds(server), sum(server.cpu_times()[:2]), time.monotonic()
     await asyncio.gather(*(one.visit(seconds, pause) for one in everyone))
     cores = (sum(server.cpu_times()[:2]) - cpu) / (time.monotonic() - begun)
+    loop = (loop_seconds(server) - loop) * 1000
     took = sorted(value for one in everyone for value in one.took)
     print(
         f"{visitors} visitors, {len(took)} changes: median {statistics.median(took):.0f} ms, "
         f"95 % {took[int(0.95 * (len(took) - 1))]:.0f} ms, server {cores:.2f} cores, "
-        f"{opened * 1000:.0f} ms to open one, {server.memory_info().rss / 1e6:.0f} MB, "
+        f"event loop {loop / len(took):.0f} ms of CPU a change, "
+        f"{sum(one.pictures for one in everyone) / len(took):.2f} messages with a picture, "
+        f"{opened * 1000:.0f} ms of CPU to open one, {server.memory_info().rss / 1e6:.0f} MB, "
         f"{(server.memory_info().rss - memory) / 1e6 / visitors:.1f} MB a visitor"
     )
     for task, one in zip(listening, everyone, strict=True):

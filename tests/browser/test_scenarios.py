@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer.scenario import Row, Scenario
-from tests.browser.conftest import Server, leave, open_page, settle
+from tests.browser.conftest import Server, leave, new_page, open_page, settle
 from tests.browser.visit import (
     colours,
     drag,
@@ -177,6 +177,26 @@ def test_links_files_and_code_are_handed_over(browser: Browser, server: Server, 
     page.get_by_role("button", name="Open scenario").set_input_files(tmp_path / "mine.yaml")
     wait_until(page, lambda: rows(page) == shown)
     assert not watch.found
+    leave(page)
+
+
+def test_each_click_hands_out_one_file_also_while_its_button_comes(browser, server) -> None:
+    page = new_page(browser)
+    # Late values are looked for when the file has been handed out.
+    page.add_init_script(
+        "const plain = setTimeout; "
+        "window.setTimeout = (f, wait, ...a) => plain(f, wait === 500 ? 2500 : wait, ...a)"
+    )
+    page.goto(server.url)
+    ready(page)
+    scenarios(page)
+    found: list[str] = []
+    page.on("download", lambda each: found.append(each.suggested_filename))
+    for clicks in (1, 2):
+        page.get_by_role("button", name="Save scenario").click()
+        wait_until(page, lambda clicks=clicks: len(found) >= clicks)
+        page.wait_for_timeout(2600)
+        assert found == clicks * ["scenario.yaml"]
     leave(page)
 
 

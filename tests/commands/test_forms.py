@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -389,3 +391,29 @@ def test_the_whole_job_is_three_commands(capsys: pytest.CaptureFixture[str]) -> 
         # Noise alone is below five of its deviations; the rest is spread inside leaves of UG.
         true = truth[row["name"]]
         assert abs(row["value"] - true) < 5 * row["noise_sd"] + 0.1 * true
+
+
+def _until(true: Callable[[], object]) -> None:
+    began = time.monotonic()
+    while not true():
+        assert time.monotonic() - began < 60
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no shell outlives the process there")
+def test_nothing_of_standard_input_is_left_when_the_command_is_killed(here: Path) -> None:
+    folder = here / "temporary"
+    folder.mkdir()
+    command = subprocess.Popen(
+        [sys.executable, "-m", "explorer", "count", "-", *HERE, "-o", "other"],
+        stdin=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    assert command.stdin is not None
+    command.stdin.write(b"lon,lat\n" + b"13.4,52.5\n" * 20_000)
+    command.stdin.flush()
+    _until(lambda: any(f.stat().st_size for f in folder.glob("*/standard-input*")))
+    command.kill()
+    command.wait(30)
+    command.stdin.close()
+    _until(lambda: not [*folder.iterdir()])

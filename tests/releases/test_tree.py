@@ -1,5 +1,6 @@
 """Answers and their noise on trees, against dense linear algebra and brute force."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -189,3 +190,18 @@ def test_answers_are_additive():
     parts = [[0, 0, 30.5, 64], [30.5, 0, 64, 20], [30.5, 20, 64, 64]]
     whole = release.answer([[0, 0, 64, 64]]).value[0]
     assert release.answer(parts).value.sum() == pytest.approx(whole)
+
+
+def test_tables_are_made_when_asked_for_and_go_along_to_what_is_made_from_a_tree() -> None:
+    release = HTF(epsilon=1, height=6).release(city(), rng=3)
+    tree = release.tree
+    assert not {"spent", "draws"} & vars(tree).keys()
+    mean = tree.mean_path_spent
+    assert "spent" not in vars(tree)  # the sums need no table
+    other = replace(tree, value=tree.value / 2)
+    np.testing.assert_array_equal(other.spent, tree.spent)
+    np.testing.assert_array_equal(other.draws, tree.draws)
+    assert mean.tolist() == other.mean_path_spent.tolist()
+    again = pickle.loads(pickle.dumps(tree))
+    np.testing.assert_array_equal(again.draws, tree.draws)
+    assert again.mean_path_spent.tolist() == mean.tolist()

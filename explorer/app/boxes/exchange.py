@@ -72,6 +72,7 @@ class BoxExchange:
                 filename=f"boxes.{ending}",
                 label=f"Save as {title}",
                 callback=partial(self._written, ending),
+                refused=refused,
                 **look,
             )
             for ending, title in FORMATS.items()
@@ -97,7 +98,8 @@ class BoxExchange:
             self.answers = ui.FileDownload(
                 filename="answers.exact.csv",
                 label="Save answers",
-                callback=partial(self._told, answers),
+                callback=lambda: io.BytesIO(answers().encode()),
+                refused=refused,
                 **look,
             )
             self.saves.append(self.answers)
@@ -120,13 +122,6 @@ class BoxExchange:
 
     def _step(self, step: Callable[[bool], None], back: bool, _event: Any) -> None:
         step(back)
-
-    def _told(self, answers: Callable[[], str]) -> io.BytesIO:
-        try:
-            return io.BytesIO(answers().encode())
-        except InputError as error:
-            self._refused(str(error))
-            return io.BytesIO(b"")
 
     def _delete(self, _event: Any) -> None:
         """Delete the highlighted boxes, and nothing where none is."""

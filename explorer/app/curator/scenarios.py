@@ -255,7 +255,11 @@ class Scenarios:
         link.visible, self._link_button = self._served, link
         files = [
             ui.FileDownload(
-                label=label, filename=filename, callback=partial(self._written, filename), **look
+                label=label,
+                filename=filename,
+                callback=partial(self._written, filename),
+                refused=self._tell,
+                **look,
             )
             for label, filename in (
                 ("Download notebook", "scenario.ipynb"),
@@ -314,12 +318,8 @@ class Scenarios:
         self._tell(f"{said} {words('scenario')['Drawn']}" if self._released() else said)
 
     def _written(self, filename: str) -> io.BytesIO:
-        try:
-            scenario = self.present()
-            text = scenario.to_yaml() if filename.endswith("yaml") else to_notebook(scenario)
-        except InputError as error:
-            text = str(error)
-            self._tell(text)
+        scenario = self.present()
+        text = scenario.to_yaml() if filename.endswith("yaml") else to_notebook(scenario)
         return io.BytesIO(text.encode())
 
     def _opened(self, found: Scenario | Story) -> None:

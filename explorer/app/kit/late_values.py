@@ -25,10 +25,13 @@ if (kind?.render_esm && kind.after_rendered && !kind.render_esm.mended) {
   kind.render_esm.mended = true
   kind.after_rendered = function (...given) {
     const before = taken.get(this), data = this.model.data
-    // Most listen a moment after they stand there; to hear the same again changes nothing.
+    // Most listen a moment after they stand there; to hear the same again changes nothing, but that
+    // a file would be handed out twice.
+    const file = before && "filename" in before ? "data" : null
     if (before) for (const wait of [50, 500]) setTimeout(() => {
       const now = data.attributes
-      for (const name in before) if (now[name] !== before[name]) data.properties[name].change.emit()
+      for (const name in before)
+        if (name !== file && now[name] !== before[name]) data.properties[name].change.emit()
     }, wait)
     return after_rendered.apply(this, given)
   }

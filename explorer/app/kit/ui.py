@@ -199,6 +199,18 @@ class FileDownload(_Checked, pmui.FileDownload):
         # Afterwards: given at once, Panel takes it for an old name of itself as well and warns.
         self.variant, self.refused = variant, refused
 
+    def _sync_data(self, fileobj: Any) -> None:
+        # The browser hands out what is new: the same file, asked for again, is new as well.
+        with param.discard_events(self):
+            self.data = None
+        super()._sync_data(fileobj)
+
+    def _process_param_change(self, params: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = super()._process_param_change(params)
+        if found.get("data"):
+            found["data"] = found["data"].replace(";base64,", f";n={self._transfers};base64,", 1)
+        return found
+
     # Said again: a method that takes another's place is not called by itself.
     @param.depends("_clicks", watch=True)
     def _transfer(self) -> None:

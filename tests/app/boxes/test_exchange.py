@@ -8,6 +8,7 @@ import shapely
 
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.rectangles import ONE_MAP, Rectangles
+from explorer.errors import InputError
 from explorer.grid.grid import Grid
 from explorer.queries.boxes import MOST_BOXES
 from tests.app import press
@@ -230,3 +231,15 @@ def test_rows_of_several_places_are_saved_and_come_back_with_their_gaps() -> Non
     again.file.param.update(filename="rows.csv", value=b"a,b\n1,2\n")
     assert len(said) == 1
     assert len(other) == 2
+
+
+def test_answers_that_cannot_be_made_are_said_and_no_file_is_handed_out() -> None:
+    def answers() -> str:
+        raise InputError("There are no answers yet.")
+
+    said: list[str] = []
+    rectangles = Visit().rectangles
+    buttons = BoxExchange(rectangles, lambda: None, lambda: None, said.append, answers=answers)
+    buttons.answers.param.trigger("_clicks")
+    assert said == ["There are no answers yet."]
+    assert buttons.answers.data is None

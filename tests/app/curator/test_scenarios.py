@@ -231,7 +231,11 @@ def test_your_own_counts_are_in_no_scenario() -> None:
     press.press(page, "Copy as Python")
     assert "Points of your own are in no scenario" in status(page)
     assert order_of(page) == {}
-    assert b"Points of your own" in press.download(page, "Save scenario")
+    save = press.find(page, "Save scenario")
+    section._tell("")
+    press.hand_out(save)
+    assert "Points of your own are in no scenario" in status(page)
+    assert save.data is None, "a sentence is no scenario"
     # A scenario of a city of the catalogue opens from here all the same.
     section.open(ONE)
     assert section.present() == ONE

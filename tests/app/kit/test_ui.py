@@ -1,11 +1,13 @@
 """Widgets refuse what a raw client sends, and the page follows no other visitor."""
 
+import io
+
 import panel as pn
 import pytest
 
 from explorer.app.kit import ui
 from explorer.errors import InputError
-from tests.app.press import send
+from tests.app.press import hand_out, send
 
 
 def heard(widget) -> list[str]:
@@ -160,3 +162,14 @@ def test_impossible_chunk_numbers_are_refused(chunk, total) -> None:
     sender.end()
     assert sender.widget.value is None
     assert len(sender.said) == 1
+
+
+def test_a_file_that_is_asked_for_again_is_sent_again() -> None:
+    button = ui.FileDownload(label="Save", filename="a.csv", callback=lambda: io.BytesIO(b"x;y"))
+    model = button.get_root()
+    sent = []
+    for _ in range(2):
+        hand_out(button)
+        sent.append(model.data.data)
+    assert len({*sent}) == 2, "a browser hands out what is new"
+    assert {each.split(";base64,")[1] for each in sent} == {"eDt5"}

@@ -23,7 +23,7 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from explorer.app.kit import ui
-from explorer.app.work import quick_models, quick_widgets
+from explorer.app.work import quick_messages, quick_models, quick_widgets
 
 
 def _page() -> Document:
@@ -68,7 +68,8 @@ def _said(document: Document) -> str:
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    for (owner, name), original in {**quick_models.PLAIN, **quick_widgets.PLAIN}.items():
+    cures = {**quick_models.PLAIN, **quick_messages.PLAIN, **quick_widgets.PLAIN}
+    for (owner, name), original in cures.items():
         monkeypatch.setattr(owner, name, original)
 
 

@@ -249,7 +249,7 @@ MOMENTS = {
     "after the booking": "lost",
     "with the noise drawn": "lost",
     "before it is kept": "lost",
-    "with a file that nothing names": "lost",
+    "with a file that nothing names": "kept",
     "when it is kept": "kept",
     "with half a folder": "kept",
     "before the folder has its name": "kept",

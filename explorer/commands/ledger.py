@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 from typing import Any
 
 from explorer.commands.formats import add_format, as_json, as_text
@@ -41,7 +42,12 @@ def run(arguments: argparse.Namespace) -> None:
     rows = [{"population": each["population"], **row} for each in found for row in each["bookings"]]
     names = ("population", "time", "mechanism", "epsilon", "state", "file", "sha256")
     if arguments.format == "csv":
-        print(as_text({name: [row[name] for row in rows] for name in names}, "csv"), end="")
+        columns = {name: [row[name] for row in rows] for name in names}
+        # Of its whole population, on each of its rows; without a cap nothing stands there.
+        for name in ("spent", "left"):
+            sums = [[each[name]] * len(each["bookings"]) for each in found]
+            columns[f"population_{name}"] = list(chain.from_iterable(sums))
+        print(as_text(columns, "csv"), end="")
         return
     if not found:
         print("Nothing has been booked.")

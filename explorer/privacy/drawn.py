@@ -101,6 +101,23 @@ class DrawnReleases:
         self._note(Drawn(token, population, title, time.time()))
         return file
 
+    def unnamed(self, token: str) -> bool:
+        """Whether a release is here, whole, and its process was ended before it noted that."""
+        known = _TOKEN.fullmatch(token) is not None and self.known(token)
+        return known and not self._about(token).exists()
+
+    def name(self, token: str, population: str, title: str) -> Drawn:
+        """Note a release that is here and `unnamed`, with when its file was written.
+
+        Raises
+        ------
+        InputError
+            When there is no room.
+        """
+        drawn = Drawn(token, population, title, self._file(token).stat().st_mtime)
+        self._note(drawn)
+        return drawn
+
     def here(self) -> list[Drawn]:
         """All whose files are here, saved ones too, the newest first."""
         return sorted(self._all(), key=lambda each: -each.time)

@@ -66,6 +66,8 @@ def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
     for receipt in receipts(ledger, tokens):
         token = receipt.token
         noted = drawn.note(token)
+        if drawn.unnamed(token):
+            noted = drawn.name(token, receipt.population, _title(made))
         if noted is None and receipt.noted:
             found.append(Unfinished(receipt, None))
         elif noted is not None and not noted.saved and not noted.given_up:
@@ -94,9 +96,8 @@ def draw(ledger: Ledger, matrix: Any, made: Any, progress: Any = None) -> Any:
         what was drawn is lost then, and nothing of it was seen.
     """
     release = made.release(matrix, rng=None, progress=progress, ledger=ledger)
-    title = f"{made.title} with epsilon {made.epsilon:.12g}"
     keep = DrawnReleases(ledger.path).keep
-    keep(str(ledger.token), release, population_in(ledger, matrix), title)
+    keep(str(ledger.token), release, population_in(ledger, matrix), _title(made))
     return release
 
 
@@ -105,6 +106,10 @@ def acknowledge(ledger: Ledger, lost: Unfinished) -> None:
     drawn, receipt = DrawnReleases(ledger.path), lost.receipt
     drawn.saved_elsewhere(receipt.token, receipt.population, receipt.mechanism, "", "")
     drawn.give_up(receipt.token)
+
+
+def _title(made: Any) -> str:
+    return f"{made.title} with epsilon {made.epsilon:.12g}"
 
 
 def _token(ledger: Ledger, matrix: Any, made: Any, newest: int) -> str:

@@ -134,6 +134,7 @@ def _became(drawn: DrawnReleases, row: Row, first: int) -> dict[str, str]:
     noted = drawn.note(row.token) if row.token else None
     if noted is None:
         state = UNFINISHED if row.token and row.number >= first > 0 else UNKNOWN
+        state = WAITING if row.token and drawn.unnamed(row.token) else state
         return {"state": state, "file": "", "sha256": ""}
     state = GIVEN_UP if noted.given_up else SAVED if noted.saved else WAITING
     if state == WAITING and not drawn.known(noted.token):

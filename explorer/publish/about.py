@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ class About:
     tuned: str
     why: str
     licence: str
-    cleaning: str = "nothing"
+    cleaning: str
 
     def __post_init__(self) -> None:
         for each in QUESTIONS:
@@ -111,8 +111,7 @@ class About:
                     f"{str(name)[:40]!r} is nothing that is asked about a release"
                     + (f"; did you mean {near!r}?" if near else ".")
                 )
-        needed = {each.name for each in fields(cls) if each.default is MISSING}
-        missing = [q for q in QUESTIONS if q.name in needed and not str(said.get(q.name) or "")]
+        missing = [q for q in QUESTIONS if not str(said.get(q.name) or "")]
         if missing:
             asked = "; ".join(f"{q.name} ({q.asks})" for q in missing)
             raise InputError(f"Say of this release, once for its population: {asked}.")

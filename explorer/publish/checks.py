@@ -66,7 +66,9 @@ def _look(folder: Path) -> Check:
         raise Unreadable(f"{folder} holds more than 2 GB, so it is not looked at.")
     plain = all(stat.S_ISREG(each.st_mode) for each in entries.values())
     if not plain or folder.is_symlink():
-        return Check("folder", False, "It holds links or folders: a release has files alone.")
+        return Check(
+            "folder", False, "It holds links, folders or pipes: a release has files alone."
+        )
     allowed = {*REQUIRED, SIGNATURE}
     extra, missing = sorted(entries.keys() - allowed), sorted(set(REQUIRED) - entries.keys())
     if extra or missing:
@@ -93,11 +95,16 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], bytes]:
 
 def _bytes(path: Path, most: int) -> bytes:
     try:
-        if path.is_symlink() or path.stat().st_size > most:
+        if not _plain(path) or path.stat().st_size > most:
             raise Unreadable(f"{path} is no file of less than {most:,} bytes.")
         return path.read_bytes()
     except OSError as error:
         raise Unreadable(f"{path} cannot be read ({error.strerror}).") from error
+
+
+def _plain(path: Path) -> bool:
+    """Whether it is a file: nothing comes through a link, and a pipe is waited for without end."""
+    return stat.S_ISREG(path.lstat().st_mode)
 
 
 def _whole(manifest: dict[str, Any], content: bytes) -> Check:
@@ -116,7 +123,7 @@ def _whole(manifest: dict[str, Any], content: bytes) -> Check:
 
 def _signature(folder: Path, manifest: bytes, key: str) -> tuple[str, str, Check]:
     path = folder / SIGNATURE
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         return "", _UNSIGNED, Check("signature", not key, _UNSIGNED)
     content = _bytes(path, _MOST_SIGNATURE)
     try:
@@ -154,7 +161,7 @@ def unchanged(path: Path, said: Any) -> bool:
     try:
         wanted = {part: said[part] for part in ("bytes", "sha256")}
         # Its size first: nothing that is too long is read.
-        if path.is_symlink() or path.stat().st_size != wanted["bytes"]:
+        if not _plain(path) or path.stat().st_size != wanted["bytes"]:
             return False
         return size_and_sum(path) == wanted
     except (KeyError, TypeError, OSError):

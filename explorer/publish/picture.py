@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import shorten, wrap
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from explorer.views.viewport import Viewport
 
 #: Width of the picture of the map, in pixels of the layout.
 _PIXELS = 1120
+#: Signs of a line of the caption and of the title above the map, which are as wide as the map.
+_LINE, _TITLE = 80, 56
+_MOST_LINES = 4
 _KIND = "Private release"
 
 
@@ -26,8 +30,9 @@ def caption(published: Published) -> list[str]:
     release, about = published.release, published.about
     unit = "record" if release.unit == "point" else "user"
     noise = float(np.median(release.sd))
+    whose = f"{about.title}. {about.curator}, {published.booking.date}"
     return [
-        f"{about.title}. {about.curator}, {published.booking.date}",
+        *wrap(whose, _LINE, max_lines=_MOST_LINES, placeholder=" …"),
         f"{_KIND} by {release.mechanism}, epsilon {release.epsilon:g} per {unit}",
         f"Noise of an area's count typically {noise:,.1f} (standard deviation)",
     ]
@@ -42,7 +47,7 @@ def drawn(published: Published) -> Sheet:
     edges, rings, tags = _boxes(published)
     cell = f"{grid.cell_width:,.3g} x {grid.cell_height:,.3g} m cell"
     picture = MapPicture(
-        published.about.title,
+        shorten(published.about.title, _TITLE, placeholder=" …"),
         below=_KIND,
         levels=scale.encode(private_map(release, leaves, view)),
         colours=palette.PALETTES["cividis"],

@@ -23,6 +23,8 @@ from explorer.releases.units import to_epsilon
 Floats = NDArray[np.float64]
 #: Boxes and polygons of a person's own that a report may have.
 MOST_BOXES = 200
+#: Whole numbers of the ledger's file have 64 bits, and what is spent is the sum of some.
+_MOST_UNITS = 2**80
 _UNNAMED = re.compile(r"(counts|records) [0-9a-f]{8,}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -55,8 +57,8 @@ class Booking:
         typed = all(type(v) is (int if n in numbers else str) for n, v in facts.items())
         if not typed or not _HASH.fullmatch(self.row):
             raise ValueError("this is no row of a ledger")
-        if self.units < 1 or self.spent_before < 0:
-            raise ValueError("a budget is below zero")
+        if not (1 <= self.units < _MOST_UNITS and 0 <= self.spent_before < _MOST_UNITS):
+            raise ValueError("a budget is below zero, or more than a ledger holds")
         datetime.fromisoformat(self.time)
 
     @classmethod

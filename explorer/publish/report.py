@@ -154,7 +154,7 @@ def _facts(published: Published) -> dict[str, Any]:
         "cleaning": about.cleaning,
         "why": about.why,
         "method": published.method.title,
-        "summary": published.method.summary,
+        "summary": published.method.summary.rstrip("."),
         "paper": published.method.paper,
         "leaves": f"{release.n_leaves:,}",
         "width": f"{grid.cell_width:,.4g}",

@@ -22,6 +22,9 @@ DEGREES = 9
 #: Decimals of counts in text, of which half the last is 5 x 10^-7 records.
 COUNTS = 6
 LAYER = "leaves"
+#: Leaves from which on a GeoPackage has an index of places: fewer are read whole at once, and an
+#: index is a quarter of such a file.
+_INDEXED = 50_000
 EDGES = ("x0", "y0", "x1", "y1")
 
 
@@ -51,7 +54,14 @@ def write_package(path: Path, leaves: Leaves, said: dict[str, str]) -> None:
     with warnings.catch_warnings():
         # While it is written its name ends otherwise.
         warnings.filterwarnings("ignore", ".*non conformant file extension")
-        pyogrio.write_dataframe(frame, path, driver="GPKG", layer=LAYER, layer_metadata=said)
+        pyogrio.write_dataframe(
+            frame,
+            path,
+            driver="GPKG",
+            layer=LAYER,
+            layer_metadata=said,
+            SPATIAL_INDEX="YES" if len(leaves) >= _INDEXED else "NO",
+        )
 
 
 def write_geojson(path: Path, leaves: Leaves, about: dict[str, Any]) -> None:

@@ -173,6 +173,8 @@ def test_the_ledger_says_what_was_spent_for_which_file(
     assert [row["file"] for row in found] == ["out", "map.parquet", ""]
     assert [row["state"] for row in found] == ["saved", "saved", "not noted"]
     assert [float(row["epsilon"]) for row in found] == [0.5, 0.5, 0.1]
+    sums = [(float(row["population_spent"]), float(row["population_left"])) for row in found]
+    assert sums == [(1.0, 1.0), (1.0, 1.0), (0.1, 1.9)]
     assert found[0]["sha256"] == sha256(Path("out/release.parquet").read_bytes()).hexdigest()
     assert found[1]["sha256"] == sha256(Path("map.parquet").read_bytes()).hexdigest()
     assert main(["ledger", "--format", "json", "--population", "Riders"]) == 0
@@ -247,7 +249,7 @@ MOMENTS = {
     "after the booking": "lost",
     "with the noise drawn": "lost",
     "before it is kept": "lost",
-    "with a file that nothing names": "lost",
+    "with a file that nothing names": "kept",
     "when it is kept": "kept",
     "with half a folder": "kept",
     "before the folder has its name": "kept",

@@ -37,6 +37,7 @@ ABOUT = About(
     tuned="no",
     why="It was agreed with those who ride.",
     licence="CC BY 4.0",
+    cleaning="nothing",
 )
 BOXES = Boxes(
     RangeQueries(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -89,7 +90,9 @@ def test_what_a_person_typed_is_text_everywhere() -> None:
     )
     boxes = Boxes(BOXES.asked, [EVIL, "=cmd()"])
     plain, evil = Read(report(published())), Read(report(published(about=about, boxes=boxes)))
-    assert [tag for tag, _ in evil.tags] == [tag for tag, _ in plain.tags]
+    # A longer caption has more lines.
+    written, wanted = ([t for t, _ in each.tags if t != "text"] for each in (evil, plain))
+    assert written == wanted
     assert not [name for _, attributes in evil.tags for name in attributes if name.startswith("on")]
 
 
@@ -126,3 +129,13 @@ def test_a_picture_has_scale_legend_boxes_and_caption() -> None:
     image = Image.open(BytesIO(sheet.png()))
     assert image.format == "PNG"
     assert min(image.size) > 1000
+
+
+def test_a_long_title_is_not_cut_off_by_the_edge_of_the_picture() -> None:
+    title = "Where the rides of Port Amber begin on working days, by the hour before nine o'clock"
+    curator = "The City of Amber, Department of Streets, Bicycles and Everything that Moves"
+    sheet = laid_out(published(about=replace(ABOUT, title=title, curator=curator)))
+    lines = [html.unescape(line) for line in re.findall(r"<text[^>]*>([^<]*)</text>", sheet.svg())]
+    # A letter of the caption is about half as wide as high: 13 pixels, of the title 15.
+    assert max(map(len, lines)) * 13 / 2 < sheet.width
+    assert f"{title}. {curator}, 2026-11-25" in " ".join(lines)

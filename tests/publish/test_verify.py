@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import struct
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -144,6 +148,29 @@ def test_extra_and_missing_files_links_and_folders_are_found(folder, whole) -> N
     assert wrong(folder)[:1] == ["folder"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX's")
+@pytest.mark.parametrize("name", [MANIFEST, SIGNATURE, "leaves.csv"])
+def test_a_pipe_is_not_waited_for(name, folder) -> None:
+    def nothing_in_it(said: dict[str, Any]) -> None:
+        said["files"]["leaves.csv"]["bytes"] = 0
+
+    made_good(folder, nothing_in_it)
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    # Whoever opens it to read waits until somebody writes.
+    found = "".join(
+        (
+            "from pathlib import Path; from explorer.publish.checks import checked, Unreadable\n",
+            f"try: print(checked(Path({str(folder)!r})).checks[0].holds)\n",
+            "except Unreadable: print('unreadable')",
+        )
+    )
+    run = [sys.executable, "-c", found]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=120)
+    wanted = "False" if name == "leaves.csv" else "unreadable"
+    assert done.stdout.strip() == wanted
+
+
 @pytest.mark.parametrize("name", ["../amber/map.png", "/etc/hosts", "sub/map.png"])
 def test_a_manifest_names_no_other_place(name, folder) -> None:
     def elsewhere(said: dict[str, Any]) -> None:
@@ -239,11 +266,32 @@ def test_a_booking_of_another_price_is_found(folder) -> None:
         lambda said: said["boxes"][0].update(box=[1, 2]),
         lambda said: said["boxes"][0].update(wkb="00"),
         lambda said: said.pop("booking"),
+        lambda said: said["booking"].update(spent_before=10**400),
+        lambda said: said["boxes"][0].update(box=[10**400, 0, 1, 1]),
+        lambda said: said.pop("software"),
+        lambda said: said.update(software=["dp-explorer"]),
+        lambda said: said["files"]["map.png"].update(what="A cat"),
     ],
 )
 def test_facts_that_are_not_the_releases_are_found(change, folder) -> None:
     made_good(folder, change)
     assert "facts" in wrong(folder)
+
+
+def test_words_that_are_not_compared_are_said(folder) -> None:
+    def by_another(said: dict[str, Any]) -> None:
+        said["software"]["numpy"] = "1.0"
+
+    path = folder / "report.html"
+    path.write_text(path.read_text().replace("Rides of Amber", "Rides of Umber"))
+    made_good(folder)
+    assert wrong(folder) == ["report.html: contents"]
+    made_good(folder, by_another)
+    said = {each.name: each.said for each in checked(folder).checks if each.holds}
+    assert "not compared" in said["report.html: contents"]
+    made_good(folder, lambda said: said["software"].update({"dp-explorer": "0.0.1"}))
+    said = {each.name: each.said for each in checked(folder).checks if each.holds}
+    assert "not compared" in said["facts"]
 
 
 def test_leaves_that_overlap_or_leave_a_gap_are_found(folder) -> None:
@@ -408,6 +456,25 @@ def with_a_long_line(path: Path) -> None:
     path.write_text(f'{first}"id":0,"x":"{"x" * 300_000}"{rest}')
 
 
+def without_end(path: Path) -> None:
+    """A picture that is infinitely wide."""
+    content = bytearray(path.read_bytes())
+    for at in range(10, len(content), 12):
+        if content[at : at + 4] == struct.pack("<HH", 256, 4):
+            # As wide as the place of a double says, which is that of the width itself.
+            content[at : at + 12] = struct.pack("<HHII", 256, 12, 1, len(content))
+            break
+    path.write_bytes(bytes(content) + struct.pack("<d", float("inf")))
+
+
+def with_a_broken_shape(path: Path) -> None:
+    table = pq.read_table(path)
+    shapes = [b"nonsense", *table["geometry"].to_pylist()[1:]]
+    at = table.schema.get_field_index("geometry")
+    field = table.schema.field(at)
+    pq.write_table(table.set_column(at, field, pa.array(shapes, field.type)), path)
+
+
 def of_another_kind(path: Path) -> None:
     path.write_bytes(b"II*\0\x08\0\0\0" + b"\xff" * 5000)
 
@@ -431,10 +498,12 @@ def with_a_bomb(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "harm"),
     [
+        ("release.parquet", with_a_broken_shape),
         ("leaves.gpkg", with_a_view),
         ("leaves.geojson", with_a_long_line),
         ("density.tif", of_another_kind),
         ("density.tif", with_a_bomb),
+        ("density.tif", without_end),
     ],
 )
 def test_files_that_mean_harm_are_refused(name, harm, folder) -> None:

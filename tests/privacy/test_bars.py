@@ -54,6 +54,10 @@ def test_nobody_need_be_told(matrix, seen, nothing) -> None:
     assert not seen
 
 
+def begun_earlier(bar: bars.Bar, seconds: float) -> None:
+    vars(bar)["_bar"].start_t -= seconds
+
+
 def test_a_bar_waits_half_a_second_and_goes(monkeypatch) -> None:
     written = io.StringIO()
     monkeypatch.setattr("sys.stderr", written)
@@ -63,7 +67,7 @@ def test_a_bar_waits_half_a_second_and_goes(monkeypatch) -> None:
     quick.close()
     assert "quick" not in written.getvalue(), "what is done at once needs no bar"
     slow = bars.Bar("slow")
-    slow._bar.start_t -= 2 * bars.DELAY
+    begun_earlier(slow, 2 * bars.DELAY)
     time.sleep(0.11)  # tqdm writes ten times a second at most
     slow(0.4)
     assert "slow  40%" in written.getvalue()
@@ -79,7 +83,7 @@ def test_the_bar_of_a_terminal_says_what_is_left(monkeypatch) -> None:
     written = io.StringIO()
     monkeypatch.setattr("sys.stderr", written)
     bar = bars.Bar("slow")
-    bar._bar.start_t -= 20
+    begun_earlier(bar, 20)
     time.sleep(0.11)
     bar(0.4)
     assert "00:20, 00:30 left" in written.getvalue()

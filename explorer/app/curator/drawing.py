@@ -112,7 +112,7 @@ class Drawing:
             *(self._compute, self._arrived, self._refused),
             take=self._job,
             slow=slow,
-            changed=self._progressed,
+            changed=self.progressed,
         )
         self.request, self.run_now = self._work.ask, self._work.now
 
@@ -207,7 +207,7 @@ class Drawing:
         if job.ledger is not None:
             _ON_A_PAGE.setdefault((job.ledger.path, token), self)
         self._drawing = self._drawings
-        self._progressed()
+        self.progressed()
         self.request()
 
     def cancel(self) -> None:
@@ -225,7 +225,7 @@ class Drawing:
         self._confirmed.discard(str(job.ledger.token))
         _ON_A_PAGE.pop((job.ledger.path, str(job.ledger.token)), None)
         self._parts.message.inform("Cancelled: nothing was booked, and nothing drawn.")
-        self._progressed()
+        self.progressed()
         self.request()
 
     def forget(self) -> None:
@@ -251,7 +251,7 @@ class Drawing:
         """Call ``telling`` with how far a draw is, and with None when none is under way."""
         self._telling = telling
 
-    def _progressed(self) -> None:
+    def progressed(self) -> None:
         """Say how far a draw is, if that is new."""
         job, now = self._due or self._going, None
         if job is not None and isinstance(job.ledger, Booking):

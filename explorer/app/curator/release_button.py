@@ -41,11 +41,11 @@ class ReleaseButton:
         self._about = html_pane('<div role="status"></div>', margin=(0, 10))
         self.choice = pn.Column(sizing_mode="stretch_width", margin=0)
         # How far a draw is; not read out, since it is another sentence every moment.
-        self._progress = html_pane(margin=(0, 10))
+        self.progress = html_pane(margin=(0, 10))
         self.stop = wide_button(STOP, drawing.cancel, variant="text")
         self.stop.visible = False
         self.view = pn.Column(
-            *(self.button, self._about, self.choice, self._progress, self.stop),
+            *(self.button, self._about, self.choice, self.progress, self.stop),
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -55,7 +55,7 @@ class ReleaseButton:
     def _follow(self, underway: Underway | None) -> None:
         """Say how far a draw is; what is not booked yet can be cancelled."""
         text = "" if underway is None else f'<p class="help">{underway.sentence}</p>'
-        put(self._progress, text)
+        put(self.progress, text)
         self.stop.visible = underway is not None and not underway.booked
 
     def _show(self, price: Price | None) -> None:

@@ -38,7 +38,7 @@ def stop(page):
 
 
 def said(page) -> str:
-    return page.drawer.release._progress.object
+    return page.drawer.release.progress.object
 
 
 def test_what_is_given_up_is_not_booked_and_what_is_booked_not_given_up() -> None:
@@ -87,7 +87,7 @@ def test_a_booked_draw_is_drawn_to_its_end_and_says_how_far_it_is(page, monkeypa
     def tell(_run, part: float) -> None:
         told.append(part)
         page.drawing.cancel()
-        page.drawing._progressed()
+        page.drawing.progressed()
         assert "Too late to cancel" in page.message.sentence
         assert not stop(page).visible
         assert "drawn to its end" in said(page)

@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import shapely
+
 from explorer.audience import sections
 from explorer.audience.answers import same_plane
 from explorer.audience.exhibits import Exhibit, Exhibition
@@ -29,6 +31,8 @@ _PAGE = """<!doctype html>
 """
 #: Pixels of the longer side of a small map.
 _SMALL = 320
+#: Areas of the publisher on a page, and corners of one.
+_MOST_OWN, _MOST_CORNERS = 6, 60
 
 
 def listing(exhibition: Exhibition) -> bytes:
@@ -128,22 +132,34 @@ def _page(
 def _setting(exhibit: Exhibit) -> dict[str, Any]:
     """What the scripts of a page know of a map."""
     grid = exhibit.release.grid
-    boxes = exhibit.published.boxes
-    asked = [] if boxes is None else boxes.facts()
-    # Polygons of a publisher stand in the report.
-    own = [
-        {"name": safe_text(each["name"], 40), "box": each["box"]}
-        for each in asked
-        if each["wkb"] is None
-    ]
     return {
         "key": exhibit.key,
         "title": safe_text(exhibit.title, 80),
         "date": exhibit.published.booking.date,
         "bounds": list(grid.bounds),
         "cell": [grid.cell_width, grid.cell_height],
-        "own": own[:6],
+        "own": _own(exhibit),
     }
+
+
+def _own(exhibit: Exhibit) -> list[dict[str, Any]]:
+    """The first areas that the publisher has asked about; the report has them all."""
+    boxes = exhibit.published.boxes
+    if boxes is None:
+        return []
+    found: list[dict[str, Any]] = []
+    asked = zip(boxes.names, boxes.asked.boxes.tolist(), boxes.asked.shapes, strict=True)
+    for name, box, shape in asked:
+        area: dict[str, Any] = {"name": safe_text(name, 40), "box": box}
+        if shape is not None:
+            rings = shapely.get_rings(shape)
+            corners = shapely.get_coordinates(rings[0])[:-1].round(2).tolist()
+            # What has holes or parts, or more corners than a hand draws, stands in the report.
+            if len(rings) > 1 or len(corners) > _MOST_CORNERS:
+                continue
+            area = {"name": area["name"], "shape": corners}
+        found.append(area)
+    return found[:_MOST_OWN]
 
 
 def _bar(title: str, exhibition: Exhibition, exhibit: Exhibit | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -9,14 +10,17 @@ import numpy as np
 import pytest
 import shapely
 
+from explorer.audience import pages
 from explorer.audience.answers import answered
 from explorer.audience.asked import queries_of
 from explorer.audience.exhibits import Exhibit
 from explorer.audience.leaf import described, place_of
 from explorer.errors import InputError
 from explorer.grid.grid import Grid
+from explorer.grid.range_queries import RangeQueries
 from explorer.mechanisms import mechanism
 from explorer.points.matrix import FrequencyMatrix
+from explorer.publish.published import Boxes
 from explorer.releases.answers import Z95
 from explorer.testing import towns
 from explorer.views.texts import texts_of
@@ -144,3 +148,19 @@ def test_words_are_plain() -> None:
         assert not UNWANTED.search(text), text
         # Words that say nothing to who has not learnt them.
         assert not re.search(r"(?i)\b(epsilon|leaf|leaves|quantile|sigma|laplace)\b", text), text
+
+
+def test_a_publishers_own_areas_stand_on_the_page() -> None:
+    triangle = shapely.Polygon([(0, 0), (5000, 0), (0, 5000)])
+    hole = triangle.buffer(900).difference(triangle)
+    shapes = [None, triangle, hole, shapely.Point(0, 0).buffer(900, 64)]
+    edges = [each.bounds if each is not None else BOX for each in shapes]
+    boxes = Boxes(RangeQueries(np.array(edges), shapes), ["Old <b>town", "T", "With a hole", "O"])
+    one = exhibit(boxes=boxes)
+    page = pages.map_page(one, [one]).decode()
+    found = re.search(r'data-setting="([^"]+)"', page)
+    assert found is not None
+    assert json.loads(html.unescape(found[1]))["maps"][0]["own"] == [
+        {"name": "Old ‹b›town", "box": BOX},
+        {"name": "T", "shape": [[0, 0], [5000, 0], [0, 5000]]},
+    ]

@@ -45,6 +45,6 @@ stage.onlook = async at => {
 
 // What the publisher asked stands there until a visitor asks something.
 if (!linked(stage, areas) && !setting.embedded) {
-  areas.list = shown.own.map(({ name, box }) => ({ name, box }))
+  areas.list = [...shown.own]
   areas.changed()
 }

@@ -109,14 +109,10 @@ class Transcript:
         for measured in self.measurements:
             if stages is not None and measured.stage not in stages:
                 continue
-            where, variances = span(measured.ids), measured.variances
-            if isinstance(where, slice) and variances.strides == (0,):
-                # Equal draws come as one number broadcast.
-                weight = 1.0 / max(float(variances[0]), 1e-300)
-                _collect_alike(measured.values, weight, weighted[where], precision[where])
-                continue
-            # One kind of array, so one kernel.
-            variances = np.ascontiguousarray(variances)
+            variances = measured.variances
+            # One kind of array, so one kernel; equal draws come as one number broadcast.
+            alike = len(variances) > 0 and variances.strides == (0,)
+            variances = variances[:1].copy() if alike else np.ascontiguousarray(variances)
             _collect(measured.ids, measured.values, variances, weighted, precision)
         _divide(weighted, precision)
         return weighted, precision
@@ -184,23 +180,17 @@ def _weigh(weights, ids, units, total):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _collect(ids, values, variances, weighted, precision):  # type: ignore[no-untyped-def]
-    """Add draws, weighted by their precision, to the nodes they belong to."""
+    """Add draws, weighted by their precision, to their nodes; one variance may be of all."""
     variance, weight = -1.0, 0.0
+    one = len(variances) == 1
     for k in range(len(ids)):
+        of_this = variances[0] if one else variances[k]
         # Neighbours mostly have the same.
-        if variances[k] != variance:
-            variance = variances[k]
+        if of_this != variance:
+            variance = of_this
             weight = 1.0 / max(variance, 1e-300)
         precision[ids[k]] += weight
         weighted[ids[k]] += weight * values[k]
-
-
-@njit(cache=True, nogil=True)
-def _collect_alike(values, weight, weighted, precision):  # type: ignore[no-untyped-def]
-    """The same for nodes that stand side by side, whose draws have one variance."""
-    for k in range(len(values)):
-        precision[k] += weight
-        weighted[k] += weight * values[k]
 
 
 @njit(cache=True, nogil=True)

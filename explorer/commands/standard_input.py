@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,23 +54,28 @@ def _outlived(folder: str) -> Iterator[None]:
     """Have a folder removed by a process that is left behind when this one is killed.
 
     It waits for the end of a pipe that only this process writes to. Where there is no shell (on
-    Windows), what was killed leaves its folder.
+    Windows, in bare containers), what was killed leaves its folder.
     """
-    if os.name != "posix":
+    try:
+        watcher = subprocess.Popen(
+            ["/bin/sh", "-c", 'cat > /dev/null; rm -rf -- "$1"', "sh", folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # An interrupt from the keyboard is for the command alone.
+            start_new_session=True,
+        )
+    except OSError:
         yield
         return
-    watcher = subprocess.Popen(
-        ["/bin/sh", "-c", 'cat > /dev/null; rm -rf -- "$1"', "sh", folder],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        # An interrupt from the keyboard is for the command alone.
-        start_new_session=True,
-    )
+    assert watcher.stdin is not None
     try:
         yield
     finally:
-        watcher.communicate()
+        watcher.stdin.close()
+        # A fork of this process may hold the pipe for longer: the folder goes without it as well.
+        with suppress(subprocess.TimeoutExpired):
+            watcher.wait(5)
 
 
 def _kept(folder: Path) -> Path:

@@ -417,3 +417,15 @@ def test_nothing_of_standard_input_is_left_when_the_command_is_killed(here: Path
     command.wait(30)
     command.stdin.close()
     _until(lambda: not [*folder.iterdir()])
+
+
+def test_standard_input_is_read_where_there_is_no_shell(
+    here: Path, piped: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise FileNotFoundError("/bin/sh")
+
+    monkeypatch.setattr("explorer.commands.standard_input.subprocess.Popen", none)
+    piped(b"lon,lat\n13.4,52.5\n")
+    assert main(["count", "-", *HERE, "-o", "other"]) == 0
+    assert (here / "other.exact.parquet").exists()

@@ -80,6 +80,16 @@ def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
         fan_out[parent[i]] += 1
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _part(low, high, z, v, log_empty, half):  # type: ignore[no-untyped-def]
+    """z, V and l of the children from `low` up to `high`: of one its own, else of their half."""
+    if high - low == 1:
+        return z[low], v[low], log_empty[low]
+    half_z, half_v, half_l = half
+    middle = (low + high) // 2
+    return half_z[middle], half_v[middle], half_l[middle]
+
+
 @njit(cache=True, nogil=True)
 def _gathered(begin, end, z, v, log_empty, half, segments):  # type: ignore[no-untyped-def]
     """z, V and l of all children together; what halves say stays in `half`, at their middles."""
@@ -110,16 +120,8 @@ def _gathered(begin, end, z, v, log_empty, half, segments):  # type: ignore[no-u
     for at in range(number - 1, -1, -1):
         low, high = segments[at, 0], segments[at, 1]
         middle = (low + high) // 2
-        if middle - low > 1:
-            one = (low + middle) // 2
-            z1, v1, l1 = half_z[one], half_v[one], half_l[one]
-        else:
-            z1, v1, l1 = z[low], v[low], log_empty[low]
-        if high - middle > 1:
-            one = (middle + high) // 2
-            z2, v2, l2 = half_z[one], half_v[one], half_l[one]
-        else:
-            z2, v2, l2 = z[middle], v[middle], log_empty[middle]
+        z1, v1, l1 = _part(low, middle, z, v, log_empty, half)
+        z2, v2, l2 = _part(middle, high, z, v, log_empty, half)
         found = together(z1, v1, l1, z2, v2, l2)
         half_z[middle], half_v[middle], half_l[middle] = found
     middle = (begin + end) // 2
@@ -220,16 +222,8 @@ def _downwards(parent, first, fan_out, shrunk, half, value):  # type: ignore[no-
                 x[low], q[low] = t, p
                 continue
             middle = (low + high) // 2
-            if middle - low > 1:
-                one = (low + middle) // 2
-                z1, v1, l1 = half_z[one], half_v[one], half_l[one]
-            else:
-                z1, v1, l1 = z[low], v[low], log_empty[low]
-            if high - middle > 1:
-                one = (middle + high) // 2
-                z2, v2, l2 = half_z[one], half_v[one], half_l[one]
-            else:
-                z2, v2, l2 = z[middle], v[middle], log_empty[middle]
+            z1, v1, l1 = _part(low, middle, z, v, log_empty, half)
+            z2, v2, l2 = _part(middle, high, z, v, log_empty, half)
             x1, q1, x2, q2 = parted(z1, v1, l1, z2, v2, l2, t)
             begin[waiting], end[waiting], count[waiting], chance[waiting] = low, middle, x1, p * q1
             waiting += 1

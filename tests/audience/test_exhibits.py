@@ -11,19 +11,8 @@ from explorer.audience.exhibits import Changed, Exhibit, Exhibition, Gone, Held,
 from explorer.audience.folders import digest
 from explorer.publish.names import FILES, MANIFEST, RELEASE, SIGNATURE
 from explorer.publish.signing import PublisherKey
-from tests.audience.running import key_of, two_folders
+from tests.audience.running import key_of
 from tests.publish.folders import folder_of
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return two_folders(tmp_path_factory.mktemp("releases"))
-
-
-@pytest.fixture
-def root(whole, tmp_path):
-    shutil.copytree(whole, tmp_path / "shown")
-    return tmp_path / "shown"
 
 
 def shown(root) -> Exhibition:

@@ -10,19 +10,7 @@ from explorer.audience import folders as module
 from explorer.audience.folders import as_plain, release_folders, verified
 from explorer.errors import InputError
 from explorer.publish.names import MANIFEST, REPORT
-from tests.audience.running import two_folders
 from tests.publish.folders import made_good, saved_otherwise
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return two_folders(tmp_path_factory.mktemp("releases"))
-
-
-@pytest.fixture
-def root(whole, tmp_path):
-    shutil.copytree(whole, tmp_path / "shown")
-    return tmp_path / "shown"
 
 
 def here(work, content, *further, limits):

@@ -13,10 +13,10 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import Counted
 from explorer.points.partitions.counting import count_plan
 from explorer.points.partitions.files import FileSet, look_at
-from explorer.points.partitions.unheld import checked_bound, on_areas, on_grid, told
+from explorer.points.partitions.unheld import Unheld, checked_bound, on_areas, on_grid
 
 
-class PointFiles(FileSet):
+class PointFiles(Unheld, FileSet):
     """Points in Parquet files that are counted without being held; `scan_points` makes it.
 
     `Grid.count` and `Areas.count` take it as they take `Points`, with the same counts to the last
@@ -54,17 +54,6 @@ class PointFiles(FileSet):
     >>> isinstance(files, PointFiles), files.rows, matrix.total
     (True, 4, 4)
     """
-
-    @property
-    def has_users(self) -> bool:
-        """Whether it is known whose record each is."""
-        return self.wanted.user is not None
-
-    def count_on(
-        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
-    ) -> FrequencyMatrix:
-        """Count these records into the cells of a grid; see `Grid.count`."""
-        return told(self.count(grid, contribution_bound, progress))
 
     def count(
         self,

@@ -22,7 +22,7 @@ from explorer.points.partitions.adding import JUDGED, Counted
 from explorer.points.partitions.files import Wanted, chosen
 from explorer.points.partitions.kept import Kept, Takers, identities
 from explorer.points.partitions.rows import refuse, turned, usable
-from explorer.points.partitions.unheld import on_areas, on_grid, told
+from explorer.points.partitions.unheld import Unheld, on_areas, on_grid
 from explorer.points.points import TURNED
 from explorer.points.row_weights import refuse_weight, whole_numbers
 from explorer.points.sources.opening import is_text, open_source
@@ -58,7 +58,7 @@ class CountedText(Counted):
 
 
 @dataclass(frozen=True, eq=False)
-class TextPoints:
+class TextPoints(Unheld):
     """Points in a text that has been looked at, but not read; `look_at_text` makes it.
 
     `Grid.count` and `Areas.count` take it as they take `Points`, with the same counts.
@@ -82,17 +82,6 @@ class TextPoints:
     def rows(self) -> int:
         """No fewer than there are."""
         return self.table.size // _BYTES
-
-    @property
-    def has_users(self) -> bool:
-        """Whether it is known whose record each is."""
-        return self.wanted.user is not None
-
-    def count_on(
-        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
-    ) -> FrequencyMatrix:
-        """Count these records into the cells of a grid; see `Grid.count`."""
-        return told(self.count(grid, contribution_bound, progress))
 
     def count_in(
         self,

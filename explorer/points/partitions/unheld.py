@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ import pyproj
 from explorer.errors import InputError
 from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
-from explorer.grid.grid import Grid
+from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, PairPlan, Plan
 from explorer.points.area_counting import of_atoms
 from explorer.points.area_counts import AreaCounts
@@ -39,6 +40,29 @@ class Looked(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """Which columns were taken."""
+
+
+class Unheld(ABC):
+    """What all of them can do as `Points` do."""
+
+    wanted: Wanted
+
+    @property
+    def has_users(self) -> bool:
+        """Whether it is known whose record each is."""
+        return self.wanted.user is not None
+
+    @abstractmethod
+    def count(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
+        """Count into the cells of a grid, and say which rows were left out and why."""
+
+    def count_on(
+        self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
+    ) -> FrequencyMatrix:
+        """Count these records into the cells of a grid; see `Grid.count`."""
+        return told(self.count(grid, contribution_bound, progress))
 
 
 #: What counts on a plan with a bound.

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bokeh.models import ColumnDataSource, LinearColorMapper, LinearInterpolator
+from bokeh.models import (
+    ColumnDataSource,
+    GlyphRenderer,
+    LinearColorMapper,
+    LinearInterpolator,
+)
 from bokeh.plotting import figure
 
 from explorer.views import palette
@@ -14,42 +19,22 @@ from explorer.views.viewport import Viewport
 
 
 class Lines:
-    """Sources of the lines, shared by all maps they are drawn on, so that they are sent once.
+    """The lines of a partition, for all maps that show the same one.
 
-    Edges of boxes are cells, two bytes each, and the browser makes grid units of them.
+    Edges of boxes are cells, two bytes each, and the browser makes grid units of them. A map that
+    does not show the lines is not sent them, and not painted for their sake.
     """
 
     def __init__(self) -> None:
-        self.boxes = ColumnDataSource(dict(EMPTY))
-        self.image = ColumnDataSource(image_columns(None, None))
         self._x, self._y = (LinearInterpolator(x=[0, 1], y=[0, 1], clip=False) for _ in "xy")
         self._alpha = LinearInterpolator(x=[0, OPAQUE], y=[0, 1])
+        self._maps: list[DrawnLines] = []
 
-    def draw_on(self, fig: figure) -> tuple[Any, Any]:
-        """Draw them over what ``fig`` shows already; returns boxes and image."""
-        image = fig.image(
-            unpacked(),
-            x="x",
-            y="y",
-            dw="w",
-            dh="h",
-            source=self.image,
-            color_mapper=LinearColorMapper(palette=palette.edge_palette(), low=0, high=4),
-        )
-        boxes = fig.quad(
-            left={"field": "x0", "transform": self._x},
-            bottom={"field": "y0", "transform": self._y},
-            right={"field": "x1", "transform": self._x},
-            top={"field": "y1", "transform": self._y},
-            source=self.boxes,
-            fill_color=None,
-            line_color=palette.LINE,
-            line_alpha={"field": "alpha", "transform": self._alpha},
-            hover_fill_color=None,
-            hover_line_color=palette.HOVER,
-            hover_line_alpha=1.0,
-        )
-        return boxes, image
+    def draw_on(self, fig: figure) -> DrawnLines:
+        """Draw them over what ``fig`` shows already."""
+        drawn = DrawnLines(fig, self._x, self._y, self._alpha)
+        self._maps.append(drawn)
+        return drawn
 
     def show(self, drawn: Partition, view: Viewport) -> None:
         """Put a prepared partition on the maps."""
@@ -59,10 +44,73 @@ class Lines:
         for scale, cells, edges in ((self._x, columns, (x0, x1)), (self._y, rows, (y0, y1))):
             if (scale.x, scale.y) != ([0, cells], [*edges]):
                 scale.update(x=[0, cells], y=[*edges])
-        self.boxes.data = drawn.boxes
+        for each in self._maps:
+            each.show(drawn, view)
+
+
+class DrawnLines:
+    """The lines of a partition on one map.
+
+    Parameters
+    ----------
+    fig : the map, over whose pictures they are drawn
+    x, y, alpha : how edges and opacities are to be read
+    """
+
+    def __init__(
+        self, fig: figure, x: LinearInterpolator, y: LinearInterpolator, alpha: LinearInterpolator
+    ) -> None:
+        self._shown, self._waiting = True, False
+        self._last: tuple[Partition, Viewport] | None = None
+        self.image: GlyphRenderer = fig.image(
+            unpacked(),
+            x="x",
+            y="y",
+            dw="w",
+            dh="h",
+            source=ColumnDataSource(image_columns(None, None)),
+            color_mapper=LinearColorMapper(palette=palette.edge_palette(), low=0, high=4),
+        )
+        self.boxes: GlyphRenderer = fig.quad(
+            left={"field": "x0", "transform": x},
+            bottom={"field": "y0", "transform": y},
+            right={"field": "x1", "transform": x},
+            top={"field": "y1", "transform": y},
+            source=ColumnDataSource(dict(EMPTY)),
+            fill_color=None,
+            line_color=palette.LINE,
+            line_alpha={"field": "alpha", "transform": alpha},
+            hover_fill_color=None,
+            hover_line_color=palette.HOVER,
+            hover_line_alpha=1.0,
+        )
+
+    def show(self, drawn: Partition, view: Viewport) -> None:
+        """Put a prepared partition on the map, at once or when its lines are shown."""
+        self._last, self._waiting = (drawn, view), True
+        self._put()
+
+    def switch(self, shown: bool) -> None:
+        """Show the lines, or hide them."""
+        self._shown = shown
+        self._put()
+        self.boxes.visible = self.image.visible = shown
+
+    def recolour(self, line: str) -> None:
+        """Change the colour of the lines."""
+        if self.boxes.glyph.line_color != line:
+            self.boxes.glyph.line_color = line
+            self.image.glyph.color_mapper.palette = list(palette.edge_palette(line))
+
+    def _put(self) -> None:
+        if self._last is None or not (self._shown and self._waiting):
+            return
+        self._waiting, (drawn, view) = False, self._last
+        self.boxes.data_source.data = drawn.boxes
         # An empty image need not be sent again.
-        if drawn.edges is not None or len(self.image.data["image"]):
-            self.image.data = image_columns(drawn.edges, view)
+        image = self.image.data_source
+        if drawn.edges is not None or len(image.data["image"]):
+            image.data = image_columns(drawn.edges, view)
 
 
 def image_columns(picture: Any, view: Viewport | None) -> dict[str, Any]:

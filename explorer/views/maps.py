@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from bokeh.core.properties import value
 from bokeh.events import RangesUpdate
 from bokeh.models import (
     ColumnDataSource,
@@ -25,17 +23,13 @@ from explorer.views import palette
 from explorer.views.gestures import HANDLE, box_editor, box_tool
 from explorer.views.ground import ground
 from explorer.views.lines import Lines, image_columns
-from explorer.views.marks import EDGES
 from explorer.views.packing import unpacked
-from explorer.views.polygons import QueryPolygons, polygon_editor
+from explorer.views.polygons import polygon_editor
+from explorer.views.query_boxes import ABOVE, TAG_TYPE, QueryBoxes
 from explorer.views.sketch import Sketch
-from explorer.views.tags import SIDE, TAG_TURNS, TagPlaces, expected, highest_tag
 from explorer.views.tooltips import tooltip
 from explorer.views.viewport import Viewport
 
-#: Boxes and their tags lie over whatever else is drawn: lines across a number hide it.
-_ABOVE = "annotation"
-_NO_CORNERS = np.zeros((0, 2))
 _HOVER = tooltip("""<b>@count{0,0}</b> private count<br>leaf height @height""")
 
 
@@ -73,146 +67,6 @@ class LinkedRanges:
         return self.x.start, self.y.start, self.x.end, self.y.end
 
 
-#: Of a tag on a map.
-TAG_TYPE = "12px"
-#: A name, and the number among rows of that name.
-_Row = tuple[str, int]
-
-
-class QueryBoxes:
-    """Rectangles of queries with their tags, one source for all maps.
-
-    Parameters
-    ----------
-    bounds : edges of the maps x0, y0, x1, y1, in grid units
-    maps : how many maps show them, each with tags of its own
-    """
-
-    def __init__(
-        self, bounds: tuple[float, float, float, float] | None = None, maps: int = 1
-    ) -> None:
-        self._highest = self._turns = np.inf
-        self._bounds, self._scale, self._places = bounds, 1.0, TagPlaces.nowhere()
-        if bounds is not None:
-            x0, _, x1, _ = bounds
-            self._highest = highest_tag(bounds)
-            self._turns, self._scale = x0 + TAG_TURNS * (x1 - x0), SIDE / (x1 - x0)
-        # What was last said of a box of that name on each map, and in which colour.
-        self._said: list[dict[_Row, tuple[str, str]]] = [{} for _ in range(maps)]
-        side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
-        self.polygons = QueryPolygons(side)
-        nothing = self._columns(np.zeros((0, 4)), [], (), ())[0]
-        self.source = ColumnDataSource(nothing)
-        #: The box that is being dragged, which a browser outlines itself: its tags alone.
-        self.draft = ColumnDataSource(nothing)
-
-    def zoom(self, scale: float) -> None:
-        """Maps show a grid unit by so many pixels now: more tags may find a place, or fewer."""
-        if scale == self._scale or not scale > 0:
-            return
-        self._scale = scale
-        if len(self._places.x):
-            self.source.data = {**self.source.data, **self._placed(self.source.data["name"])}
-
-    def show(
-        self,
-        rectangles: NDArray[np.float64],
-        names: Sequence[str],
-        selected: Sequence[int] = (),
-        held: bool = True,
-        shapes: Sequence[Any] = (),
-        corners: NDArray[np.float64] = _NO_CORNERS,
-    ) -> None:
-        """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
-
-        Tags keep what was said of boxes of these names until it is said anew. One selected row has
-        handles, if it is ``held``. Rows that stand for one of ``shapes`` are drawn as polygons,
-        with ``corners`` (k, 2) marked.
-        """
-        columns, self._places = self._columns(rectangles, names, selected, shapes)
-        self.polygons.show(shapes, selected, corners)
-        self.source.data = columns if held else {**columns, "handle": 0 * columns["handle"]}
-
-    def say(self, tags: Sequence[Sequence[tuple[str, str]]]) -> None:
-        """Write text and colour of every box's tag, for each map in turn."""
-        names = self.source.data["name"]
-        said = [dict(zip(_rows(names), each, strict=True)) for each in tags]
-        if said == self._said:
-            return
-        self._said = said
-        self.source.data = {**self.source.data, **self._tags(names), **self._placed(names)}
-
-    def say_draft(
-        self, box: tuple[float, float, float, float], tags: Sequence[tuple[str, str]]
-    ) -> None:
-        """Write a tag for each map at the box that is being dragged."""
-        data = self._columns(np.array([box]), [""], (), ())[0]
-        for number, (text, colour) in enumerate(tags):
-            data |= {f"text{number}": [text], f"colour{number}": [colour]}
-        self.draft.data = data
-
-    def _columns(
-        self,
-        rectangles: NDArray[np.float64],
-        names: Sequence[str],
-        selected: Sequence[int],
-        shapes: Sequence[Any],
-    ) -> tuple[dict[str, Any], TagPlaces]:
-        rectangles, names = np.asarray(rectangles, float), list(names)[: len(rectangles)]
-        chosen = np.isin(np.arange(len(rectangles)), list(selected))
-        # Copies: a source that holds views of the caller's array never notices a change in it.
-        x0, y0, x1, y1 = np.array(rectangles, float).reshape(-1, 4).T.copy()
-        polygons = np.array([shape is not None for shape in shapes] or [False] * len(x0), bool)
-        turned, none = x0 > self._turns, np.zeros(len(x0), dtype=bool)
-        low = np.minimum(y1, self._highest)
-        places = TagPlaces(np.where(turned, x1, x0), low, turned, none, chosen)
-        if polygons.any():
-            places = self.polygons.tags(places, shapes, rectangles, self._scale, self._turns)
-        called = [str(name) for name in names]
-        # A polygon has an outline of its own in place of that of its box.
-        x0, x1 = (np.where(polygons, np.nan, edge) for edge in (x0, x1))
-        columns = {
-            "x0": x0,
-            "y0": y0,
-            "x1": x1,
-            "y1": y1,
-            "name": called,
-            "width": np.where(chosen, 4, 2),
-            "rim": np.where(chosen, 8, 5),
-            # One box at a time can be changed: handles on several would promise more.
-            "handle": np.where(chosen & (chosen.sum() == 1), 10, 0),
-            **self._tags(called),
-            **self._placed(called, places),
-        }
-        return columns, places
-
-    def _placed(self, names: Sequence[str], places: TagPlaces | None = None) -> dict[str, Any]:
-        texts = [
-            [expected(row[0], said[row][0] if row in said else None) for row in _rows(names)]
-            for said in self._said
-        ]
-        places = self._places if places is None else places
-        return places.columns(texts, self._scale, self._bounds)
-
-    def _tags(self, names: Sequence[str]) -> dict[str, list[str]]:
-        tags: dict[str, list[str]] = {}
-        for number, said in enumerate(self._said):
-            each = [said.get(row, (row[0], palette.PRIVATE)) for row in _rows(names)]
-            tags[f"text{number}"] = [text for text, _ in each]
-            tags[f"colour{number}"] = [colour for _, colour in each]
-        return tags
-
-
-def _rows(names: Sequence[str]) -> list[_Row]:
-    """Each name with its number among rows of that name: areas of a file may be called alike."""
-    seen: dict[str, int] = {}
-    found = []
-    for name in names:
-        seen[name] = seen.get(name, -1) + 1
-        found.append((name, seen[name]))
-    return found
-
-
 class MapView:
     """A map with picture, partition and query boxes.
 
@@ -223,7 +77,7 @@ class MapView:
     boxes : QueryBoxes
         Shared with the other maps of its place.
     lines : Lines
-        Of the partition, shared so that a partition over both maps is sent once.
+        Of the partition, shared by all maps that show the same one.
     unit : "m" or "cells"
         With metres the map has a scale bar.
     label : str
@@ -253,21 +107,19 @@ class MapView:
         fig.image(
             unpacked(), x="x", y="y", dw="w", dh="h", source=self.image, color_mapper=self.mapper
         )
-        self.leaves, self.edges = lines.draw_on(fig)
-        self.hover = HoverTool(renderers=[self.leaves], tooltips=_HOVER)
+        self.lines = lines.draw_on(fig)
+        self.hover = HoverTool(renderers=[self.lines.boxes], tooltips=_HOVER)
         # The maps fill a laptop's window: a plain wheel must scroll the page below them.
         self.wheel = WheelZoomTool(modifiers="ctrl")
         fig.add_tools(self.hover, self.wheel)
         fig.toolbar.active_scroll = self.wheel
         fig.toolbar.active_drag = self.draw_tool
         #: A polygon that is being drawn: no line of it crosses a tag.
-        self.sketch = Sketch(fig, _ABOVE)
-        tags = _draw_boxes(fig, boxes, number)
-        #: The tag of the box that is being dragged. It is hidden and never emptied: Bokeh may draw
-        #: texts that were sent before after those that take them away.
-        self.draft = _draw_tags(fig, boxes.draft, number)
+        self.sketch = Sketch(fig, ABOVE)
+        #: Tags of the boxes, and that of the box that is being dragged. It is hidden and never
+        #: emptied: Bokeh may draw texts that were sent before after those that take them away.
+        self.tags = _, self.draft = boxes.draw_on(fig, number)
         self.draft.visible = False
-        self.tags = tags, self.draft
         #: Over the one selected box.
         self.editor = box_editor()
         fig.add_layout(self.editor)
@@ -288,9 +140,7 @@ class MapView:
         line = palette.line_over(colours)
         self._light = line != palette.LINE
         self._ink(self._light)
-        if self.leaves.glyph.line_color != line:
-            self.leaves.glyph.line_color = line
-            self.edges.glyph.color_mapper.palette = list(palette.edge_palette(line))
+        self.lines.recolour(line)
 
     def on_light(self, ink: Callable[[bool], None]) -> None:
         """Call ``ink`` with whether the map is light, now and whenever its colours change."""
@@ -305,8 +155,7 @@ class MapView:
 
     def show_partition(self, shown: bool) -> None:
         """Switch the partition over this map on or off."""
-        self.leaves.visible = shown
-        self.edges.visible = shown
+        self.lines.switch(shown)
         self.hover.visible = shown
 
     def drag(self, mode: str) -> None:
@@ -348,60 +197,6 @@ def _without_spares(fig: figure) -> None:
     for each in fig.renderers:
         if isinstance(each, GlyphRenderer):
             each.nonselection_glyph = each.muted_glyph = "auto"
-
-
-def _draw_boxes(fig: figure, boxes: QueryBoxes, number: int) -> GlyphRenderer:
-    source = boxes.source
-    # No fill: it would change the colours that are compared. A dark rim below the line makes it
-    # stand out on light ground too.
-    for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
-        fig.quad(
-            **EDGES,
-            source=source,
-            fill_color=None,
-            line_color=colour,
-            line_width=width,
-            level=_ABOVE,
-        )
-    # Handles of the box that is selected.
-    for x in ("x0", "x1"):
-        for y in ("y0", "y1"):
-            fig.scatter(
-                x,
-                y,
-                source=source,
-                marker="square",
-                size="handle",
-                fill_color="white",
-                line_color=palette.RIM,
-                line_width=1.5,
-                level=_ABOVE,
-            )
-    boxes.polygons.draw_on(fig, _ABOVE)
-    return _draw_tags(fig, source, number)
-
-
-def _draw_tags(fig: figure, source: ColumnDataSource, number: int) -> GlyphRenderer:
-    return fig.text(
-        x="tag_x",
-        y="tag_y",
-        text=f"text{number}",
-        source=source,
-        text_align="align",
-        text_color="white",
-        text_font=value("Inter, system-ui, sans-serif"),
-        text_font_size=TAG_TYPE,
-        text_font_style="bold",
-        text_baseline="bottom",
-        x_offset="shift",
-        y_offset="lift",
-        level=_ABOVE,
-        background_fill_color=f"colour{number}",
-        background_fill_alpha=0.92,
-        padding=[2, 4],
-        border_radius=3,
-        border_line_color=None,
-    )
 
 
 def _scale_bar(x_range: Range1d) -> ScaleBar:

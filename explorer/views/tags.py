@@ -83,8 +83,8 @@ class TagPlaces:
         along = np.where(self.turned, "right", np.where(self.middle, "center", "left"))
         shift = np.where(self.turned, -4, np.where(self.middle, 0, 4))
         return {
-            "tag_x": np.where(shown, x, np.nan),
-            "tag_y": self.y.copy(),
+            "x": np.where(shown, x, np.nan),
+            "y": self.y.copy(),
             "lift": np.where(self.middle, 10, -4) - _ROW * lift,
             "shift": shift,
             "align": along.tolist(),

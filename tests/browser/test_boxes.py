@@ -25,19 +25,20 @@ pytestmark = pytest.mark.browser
 _TAGS = (
     f"() => {{ const models = {MODELS}"
     + """
-  const drawn = new Set(models.filter(each => each.type === "GlyphRenderer" && each.visible
-    && each.glyph.type === "Text").map(each => each.data_source))
-  return [...drawn].filter(each => each.columns().includes("text0"))
-    .map(each => ["text0", "text1"].map(name => [...(each.get_column(name) ?? [])]))
+  return models.filter(each => each.type === "Figure")
+    .map(map => map.renderers.filter(each => each.visible && each.glyph.type === "Text"
+      && each.data_source.columns().includes("lift"))
+      .map(each => [...(each.data_source.get_column("text") ?? [])]))
+    .filter(each => each.length)
 }
 """
 )
 
 
 def tags(page: Page) -> list[list[str]]:
-    """Of every source of tags with a box: texts on the first map and on the second."""
-    found: list[list[list[str]]] = page.evaluate(_TAGS)
-    return [[*first, *second] for first, second in found if first]
+    """Of the boxes, and of the one that is dragged: texts on the first map and on the second."""
+    first, second = page.evaluate(_TAGS)
+    return [[*one, *other] for one, other in zip(first, second, strict=False) if one]
 
 
 def at(page: Page, name: str, x: float, y: float) -> tuple[float, float]:

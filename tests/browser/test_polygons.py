@@ -34,17 +34,17 @@ _OVERLAP = (
   const pairs = [], ctx = document.createElement("canvas").getContext("2d")
   ctx.font = "bold 12px Inter, system-ui, sans-serif"
   const drawn = models.find(each => each.type === "GlyphRenderer" && each.glyph.type === "Text"
-    && each.glyph.text.field === "text1" && each.data_source.get_length() > 20)
+    && each.data_source.columns().includes("lift") && each.data_source.get_length() > 20)
   const map = models.find(each => each.type === "Figure" && each.renderers.includes(drawn))
   const {x_range, y_range, inner_width, inner_height} = map
   const data = Object.fromEntries(
     drawn.data_source.columns().map(name => [name, [...drawn.data_source.get_column(name)]]))
-  const places = data.tag_x.map((x, i) => {
-    const width = ctx.measureText(data.text1[i]).width + 8
+  const places = data.x.map((x, i) => {
+    const width = ctx.measureText(data.text[i]).width + 8
     const part = {left: 0, center: 0.5, right: 1}[data.align[i]]
     return [(x - x_range.start) / (x_range.end - x_range.start) * inner_width + data.shift[i]
               - part * width,
-            (y_range.end - data.tag_y[i]) / (y_range.end - y_range.start) * inner_height
+            (y_range.end - data.y[i]) / (y_range.end - y_range.start) * inner_height
               + data.lift[i], width]
   }).filter(each => Number.isFinite(each[0]))
   places.forEach((a, i) => places.slice(i + 1).forEach(b => {

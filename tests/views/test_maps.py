@@ -5,26 +5,36 @@ import pytest
 import shapely
 from bokeh.events import SelectionGeometry
 
+from explorer.mechanisms import HTF
+from explorer.points.matrix import FrequencyMatrix
 from explorer.views import palette
 from explorer.views.gestures import on_box
 from explorer.views.lines import Lines
-from explorer.views.maps import LinkedRanges, MapView, QueryBoxes
+from explorer.views.maps import LinkedRanges, MapView
+from explorer.views.partition import Leaves, partition
+from explorer.views.query_boxes import QueryBoxes
 from explorer.views.viewport import Viewport
 from tests.helpers import happen
 
 
 @pytest.fixture
 def pair():
-    ranges, boxes, lines = LinkedRanges((0, 0, 40, 20)), QueryBoxes(), Lines()
-    return [MapView(ranges, boxes, lines, unit="m", label=name) for name in ("A", "B")]
+    ranges, boxes, lines = LinkedRanges((0, 0, 40, 20)), QueryBoxes(maps=2), Lines()
+    return [
+        MapView(ranges, boxes, lines, unit="m", label=name, number=number)
+        for number, name in enumerate(("A", "B"))
+    ]
 
 
-def test_maps_share_ranges_partition_and_boxes(pair) -> None:
+def test_maps_share_ranges_and_boxes_and_have_pictures_and_tags_of_their_own(pair) -> None:
     left, right = pair
     assert left.figure.x_range is right.figure.x_range
     assert left.figure.y_range is right.figure.y_range
-    assert left.leaves.data_source is right.leaves.data_source
     assert left.image is not right.image
+    assert left.tags[0].data_source is not right.tags[0].data_source
+    shared = [{each.data_source.id for each in view.figure.renderers} for view in pair]
+    # Outlines of boxes and of polygons, and corners.
+    assert len(shared[0] & shared[1]) == 3
 
 
 def test_a_picture_lies_where_its_viewport_is(pair) -> None:
@@ -59,7 +69,7 @@ def test_selected_boxes_stand_out_and_the_source_holds_copies() -> None:
     boxes.show(rectangles, ["Q1", "Q2"], selected=[1])
     data = boxes.source.data
     assert list(data["width"]) == [2, 4]
-    assert list(data["handle"]) == [0, 10]
+    assert list(boxes.polygons.corners.data["x"]) == [2, 2, 3, 3]
     rectangles[0, 0] = 99
     assert boxes.source.data["x0"][0] == 0
 
@@ -73,10 +83,10 @@ def test_colours_change_without_the_picture(pair) -> None:
 
 def test_partition_can_be_hidden_with_its_hover(pair) -> None:
     pair[0].show_partition(False)
-    assert not (pair[0].leaves.visible)
-    assert not (pair[0].edges.visible)
+    assert not pair[0].lines.boxes.visible
+    assert not pair[0].lines.image.visible
     assert not (pair[0].hover.visible)
-    assert pair[1].leaves.visible
+    assert pair[1].lines.boxes.visible
 
 
 def test_zoom_keeps_the_centre() -> None:
@@ -115,30 +125,70 @@ def test_tags_say_on_each_map_what_they_were_told_until_they_are_told_anew() -> 
     boxes = QueryBoxes((0, 0, 10, 10), maps=2)
     rectangles = np.array([[0.0, 0, 1, 1], [9, 9.9, 10, 10]])
     boxes.show(rectangles, ["Q1", "Q2"])
-    assert boxes.source.data["text1"] == ["Q1", "Q2"]
+    assert boxes.tags[1].data["text"] == ["Q1", "Q2"]
     boxes.say([[("Q1  5", "red"), ("Q2  7", "red")], [("Q1  6", "blue"), ("Q2  8", "blue")]])
     boxes.show(rectangles[::-1] + 0.0, ["Q2", "Q1"])
-    data = boxes.source.data
-    assert data["text0"] == ["Q2  7", "Q1  5"]
-    assert data["colour1"] == ["blue", "blue"]
+    data = boxes.tags[0].data
+    assert data["text"] == ["Q2  7", "Q1  5"]
+    assert boxes.tags[1].data["colour"] == ["blue", "blue"]
     # At the right and upper edge a tag stands inside.
-    assert list(data["tag_x"]) == [10, 0]
+    assert list(data["x"]) == [10, 0]
     assert data["align"] == ["right", "left"]
-    assert data["tag_y"][0] < 10
+    assert data["y"][0] < 10
+
+
+def test_what_is_new_on_one_map_is_not_sent_to_the_other() -> None:
+    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
+    boxes.show(np.array([[0.0, 0, 1, 1], [np.nan] * 4]), ["Q1", "Q2"])
+    first = [("Q1  5", "red"), ("Q2", "red")]
+    boxes.say([first, [("Q1  6", "blue"), ("Q2", "blue")]])
+    outlines, of_first, of_second = boxes.source.data, *(each.data for each in boxes.tags)
+    boxes.say([first, [("Q1  7", "blue"), ("Q2", "blue")]])
+    assert boxes.source.data is outlines
+    assert boxes.tags[0].data is of_first
+    assert boxes.tags[1].data is not of_second
+    assert boxes.tags[1].data["text"] == ["Q1  7", "Q2"]
+    # A longer text may need another place, on both maps.
+    boxes.show(np.array([[1.0, 1, 2, 2], [1, 1, 2, 2]]), ["Q1", "Q2"])
+    places = boxes.tags[0].data["lift"]
+    assert boxes.tags[1].data["lift"].tolist() == places.tolist()
+
+
+def test_lines_that_are_hidden_are_not_sent_until_they_are_shown(pair) -> None:
+    matrix = FrequencyMatrix.from_array(np.random.default_rng(1).poisson(9, (20, 40)))
+    view = Viewport(0.0, 0.0, 40.0, 20.0, 800, 400)
+    lines = Lines()
+    on = [lines.draw_on(each.figure) for each in pair]
+    on[0].switch(False)
+    for epsilon in (0.5, 1.0):
+        release = HTF(epsilon=epsilon).release(matrix, rng=5)
+        drawn = partition(Leaves.of(release), view, matrix.grid)
+        lines.show(drawn, view)
+        assert not len(on[0].boxes.data_source.data["x0"])
+        assert on[1].boxes.data_source.data["x0"] is drawn.boxes["x0"]
+    on[0].switch(True)
+    assert on[0].boxes.data_source.data["x0"] is drawn.boxes["x0"]
+    # Nothing is new: nothing is sent.
+    before = on[0].boxes.data_source.data
+    on[0].switch(False)
+    on[0].switch(True)
+    assert on[0].boxes.data_source.data is before
 
 
 def test_handles_are_on_the_one_selected_box_alone() -> None:
     boxes = QueryBoxes()
-    for selected, handles in (([], [0, 0]), ([0], [10, 0]), ([0, 1], [0, 0])):
+    for selected, handles in (([], 0), ([0], 4), ([0, 1], 0)):
         boxes.show(np.array([[0.0, 0, 1, 1], [2, 2, 3, 3]]), ["Q1", "Q2"], selected)
-        assert list(boxes.source.data["handle"]) == handles
+        assert len(boxes.polygons.corners.data["x"]) == handles
+    boxes.show(np.array([[0.0, 0, 1, 1]]), ["Q1"], [0], held=False)
+    assert not len(boxes.polygons.corners.data["x"])
 
 
 def test_a_box_that_is_being_dragged_has_a_tag_for_each_map() -> None:
     boxes = QueryBoxes((0, 0, 10, 10), maps=2)
     boxes.say_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
-    assert boxes.draft.data["text1"] == ["6"]
-    assert boxes.draft.data["colour0"] == ["red"]
+    assert boxes.drafts[1].data["text"] == ["6"]
+    assert boxes.drafts[0].data["colour"] == ["red"]
 
 
 def contrast(one: str, other: str) -> float:
@@ -166,27 +216,27 @@ def test_no_tag_covers_another_and_that_of_the_chosen_box_stays() -> None:
     boxes = QueryBoxes((0, 0, 100, 100))
     same = np.array([[10.0, 10, 30, 40]] * 3 + [[60, 60, 80, 80]])
     boxes.show(same, ["Q1", "Q2", "Q3", "Q4"], selected=[1])
-    lift = np.array(boxes.source.data["lift"])
+    lift = np.array(boxes.tags[0].data["lift"])
     assert lift[1] == lift[3] == -4
     assert len({*lift[:3]}) == 3
     # At the upper edge the others go down: none leaves the map.
     boxes.show(np.array([[10.0, 10, 30, 100]] * 2), ["Q1", "Q2"])
-    assert list(boxes.source.data["lift"]) == [-4, 20]
+    assert list(boxes.tags[0].data["lift"]) == [-4, 20]
     # Where a row has no box on this map there is no tag either.
     gap = np.array([[np.nan] * 4, [10, 10, 30, 40], [10, 10, 30, 40]])
     boxes.show(gap, ["Q1", "Q2", "Q3"])
-    assert list(boxes.source.data["lift"][1:]) == [-4, -28]
+    assert list(boxes.tags[0].data["lift"][1:]) == [-4, -28]
 
 
 def overlaps(boxes: QueryBoxes, scale: float) -> int:
     """How many pairs of shown tags cover each other, at 7 pixels a letter and 20 a line."""
-    data = boxes.source.data
-    shown = np.flatnonzero(np.isfinite(data["tag_x"]))
-    width = np.array([7 * max(len(data["text0"][i]), len(data["text1"][i])) + 8 for i in shown])
+    data, texts = boxes.tags[0].data, [each.data["text"] for each in boxes.tags]
+    shown = np.flatnonzero(np.isfinite(data["x"]))
+    width = np.array([7 * max(len(of[i]) for of in texts) + 8 for i in shown])
     align = [data["align"][i] for i in shown]
     part = np.array([{"left": 0, "center": 0.5, "right": 1}[each] for each in align])
-    left = np.asarray(data["tag_x"])[shown] * scale - part * width
-    low = np.asarray(data["tag_y"])[shown] * scale - np.asarray(data["lift"])[shown]
+    left = np.asarray(data["x"])[shown] * scale - part * width
+    low = np.asarray(data["y"])[shown] * scale - np.asarray(data["lift"])[shown]
     beside = (left[:, None] >= (left + width)[None]) | (left[None] >= (left + width)[:, None])
     clear = beside | (np.abs(low[:, None] - low[None]) >= 20)
     return int((~clear).sum() - len(shown)) // 2
@@ -204,7 +254,7 @@ def test_of_sixty_tags_none_covers_another_and_the_map_is_seen_between_them() ->
     boxes.zoom(5.0)
     boxes.show(edges, names, selected=[30])
     boxes.say([tags, tags])
-    shown = np.isfinite(boxes.source.data["tag_x"])
+    shown = np.isfinite(boxes.tags[0].data["x"])
     assert overlaps(boxes, 5.0) == 0
     # The chosen box and the newest say what they hold, and about a third of the map is covered.
     assert shown[30]
@@ -212,7 +262,7 @@ def test_of_sixty_tags_none_covers_another_and_the_map_is_seen_between_them() ->
     assert 8 <= shown.sum() <= 24
     # Closer to the map there is room for more of them.
     boxes.zoom(20.0)
-    assert np.isfinite(boxes.source.data["tag_x"]).sum() > 2 * shown.sum()
+    assert np.isfinite(boxes.tags[0].data["x"]).sum() > 2 * shown.sum()
     assert overlaps(boxes, 20.0) == 0
 
 
@@ -228,14 +278,14 @@ def test_the_tags_of_many_areas_stand_inside_them_and_on_the_map() -> None:
     boxes.zoom(5.0)
     boxes.show(edges, names, (), True, shapes)
     boxes.say([[(f"{name}  12,345  +1.5 %", "red") for name in names]] * 2)
-    data = boxes.source.data
+    data = boxes.tags[0].data
     assert overlaps(boxes, 5.0) == 0
     assert data["align"] == ["center"] * 9
-    for x, low, shape in zip(data["tag_x"], data["tag_y"], shapes, strict=True):
+    for x, low, shape in zip(data["x"], data["y"], shapes, strict=True):
         assert shape.contains(shapely.Point(x, low))
     # One alone has it above, as a box.
     boxes.show(edges[:1], names[:1], (), True, shapes[:1])
-    assert boxes.source.data["tag_y"][0] == 33
+    assert boxes.tags[0].data["y"][0] == 33
     assert np.isnan(boxes.source.data["x0"]).all()
     assert len(boxes.polygons.outlines.data["xs"]) == 1
 
@@ -246,4 +296,4 @@ def test_boxes_of_one_name_have_tags_of_their_own() -> None:
     boxes.show(edges, ["Mill", "Mill"])
     boxes.say([[("Mill  5", "red"), ("Mill  7", "red")]])
     boxes.show(edges, ["Mill", "Mill"], selected=[1])
-    assert boxes.source.data["text0"] == ["Mill  5", "Mill  7"]
+    assert boxes.tags[0].data["text"] == ["Mill  5", "Mill  7"]

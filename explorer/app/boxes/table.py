@@ -82,10 +82,17 @@ def table_frame(rectangles: Rectangles, answers: Any, columns: Sequence[Column])
 
     ``answers`` is None for a table without rows.
     """
-    found: dict[str, Any] = {"box": list(rectangles.names), **EdgeColumns(rectangles).values()}
+    return pd.DataFrame(_values(rectangles, answers, columns))
+
+
+def _values(
+    rectangles: Rectangles, answers: Any, columns: Sequence[Column]
+) -> dict[str, list[Any]]:
+    """What stands in each column, by its name."""
+    found: dict[str, Any] = {"box": rectangles.names, **EdgeColumns(rectangles).values()}
     for column in columns:
         found[column.name] = [] if answers is None else column.values(answers)
-    return pd.DataFrame(found)
+    return {name: np.asarray(values).tolist() for name, values in found.items()}
 
 
 class BoxTable:
@@ -170,25 +177,19 @@ class BoxTable:
 
     def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
-        frame, shown = table_frame(self._rectangles, answers, self._columns), self.widget.value
-        if list(shown.columns) != list(frame.columns) or len(shown) != len(frame):
-            self.widget.value = frame
+        new, shown = _values(self._rectangles, answers, self._columns), self.widget.value
+        if list(shown.columns) != list(new) or len(shown) != len(new["box"]):
+            self.widget.value = pd.DataFrame(new)
         else:
-            self._patch(frame, shown)
+            # What a visitor has typed stands in the frame, too.
+            cells = {name: _others(new[name], shown[name].tolist()) for name in new}
+            self.widget.put_cells(
+                pd.DataFrame(new), {name: each for name, each in cells.items() if each}
+            )
         if self.widget.selection != self._rectangles.selected:
             self._quiet = True
             self.widget.selection = list(self._rectangles.selected)
             self._quiet = False
-
-    def _patch(self, frame: pd.DataFrame, shown: pd.DataFrame) -> None:
-        patches = {}
-        for name in frame.columns:
-            new, old = frame[name], shown[name]
-            moved = np.flatnonzero(~((new == old) | (new.isna() & old.isna())).to_numpy())
-            if len(moved):
-                patches[name] = [(int(i), _plain(new.iloc[i])) for i in moved]
-        if patches:
-            self.widget.patch(patches)
 
     def _looks(self) -> dict[str, Any]:
         """Editors, formats, alignment and widths by column name."""
@@ -281,5 +282,10 @@ def _total(leaves: int) -> str:
     return f"{leaves / 1e3:.0f} k" if leaves >= 100_000 else f"{leaves:,}"
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _others(new: Sequence[Any], old: Sequence[Any]) -> list[tuple[int, Any]]:
+    """Row and value of the cells that are other ones than before; nan is nan."""
+    return [
+        (row, value)
+        for row, (value, before) in enumerate(zip(new, old, strict=True))
+        if value != before and (value == value or before == before)
+    ]

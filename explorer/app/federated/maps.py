@@ -25,7 +25,7 @@ class RoundMaps(MapPair):
     def __init__(self, beside: Any, *args: Any) -> None:
         super().__init__(*args)
         self.put_beside(beside)
-        self.round_marks = RoundMarks(self.right.figure, self.right.leaves)
+        self.round_marks = RoundMarks(self.right.figure, self.right.lines.boxes)
 
     def make_room(self, room: bool) -> None:
         """Shrink the maps so that a panel below them stands in the window too, or grow again."""

@@ -22,9 +22,10 @@ from explorer.app.kit.theme import SPOKEN_LABEL
 from explorer.grid.grid import Grid
 from explorer.views.gestures import on_box, on_edit, on_reshape, on_tap
 from explorer.views.lines import Lines
-from explorer.views.maps import LinkedRanges, MapView, QueryBoxes
+from explorer.views.maps import LinkedRanges, MapView
 from explorer.views.marks import Marks
 from explorer.views.partition import Partition
+from explorer.views.query_boxes import QueryBoxes
 from explorer.views.viewport import Viewport
 
 GAP = 20
@@ -265,7 +266,7 @@ class Maps:
         """
         for place, boxes in enumerate(self.boxes):
             of = [each for each, at in zip(tags, self.places, strict=True) if at == place]
-            if all(len(each) == len(boxes.source.data["x0"]) for each in of):
+            if all(len(each) == len(boxes) for each in of):
                 boxes.say(of)
         self.push()
 

@@ -346,6 +346,18 @@ class Table(pn.widgets.Tabulator):
         elif event.event_name in ("table-edit", "cell-click"):
             self._refuse()
 
+    def put_cells(self, frame: Any, cells: dict[str, list[tuple[int, Any]]]) -> None:
+        """Show another frame of the same rows and columns; a browser is sent ``cells`` alone.
+
+        ``cells`` are row and value of all that are other ones than before, by column. Panel's own
+        way to do so sets them one by one in the frame, a millisecond each.
+        """
+        if cells:
+            with param.discard_events(self):
+                self.value = frame
+            self._processed = frame
+            self._patch(cells)
+
     def _refuse(self) -> None:
         """Send the rows that count, and say why."""
         self.param.trigger("value")

@@ -39,6 +39,8 @@ class MechanismState(Choices):
         super().__init__()
         self._settings: dict[str, dict[str, Any]] = {key: {} for key in self.offered()}
         self._made: Mechanism = self.kind()
+        # What it was made of, and its name: it is asked for ten times a move of a slider.
+        self._made_of: tuple[Any, ...] = ()
         self.put(**{name: value for name, value in choices.items() if name in self.param})
         for name, value in choices.items():
             if name not in self.param:
@@ -96,13 +98,24 @@ class MechanismState(Choices):
         InputError
             One sentence about the first value that it refuses.
         """
+        if epsilon is None and settings is None and self._is_made():
+            return self._made
         epsilon = self.epsilon if epsilon is None else epsilon
         settings = self._settings[self.mechanism] if settings is None else settings
         made = self.kind(epsilon=epsilon, **settings)
         # The one that was handed out before, if nothing has changed.
         if repr(self._made) != repr(made):
             self._made = made
+        self._made_of = self.kind, epsilon, settings, repr(made)
         return self._made
+
+    def _is_made(self) -> bool:
+        """Whether the last mechanism is the chosen one, and nobody has changed it since."""
+        if not self._made_of:
+            return False
+        kind, epsilon, settings, name = self._made_of
+        same = kind is self.kind and settings is self._settings[self.mechanism]
+        return same and epsilon == self.epsilon and repr(self._made) == name
 
     def as_choices(self) -> dict[str, Any]:
         """All choices, and the settings of the mechanism by their own names."""

@@ -7,6 +7,8 @@ value is asked in turn for what it might be, when most are texts and numbers tha
 
 from __future__ import annotations
 
+from base64 import b64encode
+from gzip import compress
 from typing import Any
 
 from bokeh.core.serialization import Ref, Serializer
@@ -16,6 +18,10 @@ from bokeh.protocol.messages.patch_doc import patch_doc
 
 #: Whole numbers on either side of 0 up to which a browser's numbers are exact.
 _EXACT = 2**53 - 1
+#: Bytes up to which an array stands in the message: beside it, it takes two frames of its own.
+_FEW = 4096
+#: How hard they are packed, from 1 to 9.
+_FAST = 1
 #: What stands in Bokeh's place, by where it stood.
 PLAIN: dict[tuple[Any, str], Any] = {}
 
@@ -52,6 +58,13 @@ class Writer(Serializer):
     def has_ref(self, obj: Any) -> bool:
         """Whether there is such a reference."""
         return self.get_ref(obj) is not None
+
+    def _encode_bytes(self, obj: bytes | memoryview) -> Any:
+        """Bytes beside the message, or packed in it where they are few."""
+        if memoryview(obj).nbytes > _FEW:
+            return super()._encode_bytes(obj)
+        packed = compress(bytes(obj), _FAST, mtime=1)
+        return {"type": "bytes", "data": b64encode(packed).decode()}
 
     def _has(self, model: Model) -> bool:
         return self._held.get(model.id) is model and model not in self._new

@@ -3,16 +3,22 @@
 A widget has 40 to 70 parameters. When a page is opened Panel copies each of them for each widget,
 only to ask what its class says as well, asks the disk where the script of all widgets lies, twice
 for each, and lists anew for each what its class sends. All that is found out once here.
+
+Whenever Panel sets something of its own that nobody else may set, it unlocks all parameters of the
+object and locks all of them again, thirty times for a move of a slider. Here those that are locked.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any
 
 import param
+from panel import reactive
 from panel.config import config, panel_extension
 from panel.custom import Reactive, ReactiveESM
 from panel.io.state import state
@@ -22,7 +28,7 @@ from panel.theme.native import Native
 from panel.viewable import Child, Children, Viewable, is_viewable_param
 from param import parameterized
 from param._utils import MUTABLE_TYPES
-from param.parameterized import Parameter, Parameterized
+from param.parameterized import Parameter, Parameterized, Undefined
 
 _get, _put = object.__getattribute__, object.__setattr__
 
@@ -45,11 +51,31 @@ def install() -> bool:
         (Viewable, "_update_design", _design),
         (ReactiveESM, "select", _select),
         (panel_extension, "_apply_signatures", _apply_signatures),
+        (import_module("panel.io.state"), "edit_readonly", _edit_readonly),
+        (reactive, "edit_readonly", _edit_readonly),
     ):
         place: Any = owner
         PLAIN[place, name] = vars(place)[name]
         setattr(place, name, cure)
     return True
+
+
+@contextmanager
+def _edit_readonly(owner: Parameterized) -> Iterator[None]:
+    """Let everything of an object be set meanwhile."""
+    locked = [
+        (each, slot)
+        for each in owner.param.objects("existing").values()
+        for slot in ("readonly", "constant")
+        if _get(each, slot) not in (False, Undefined)
+    ]
+    for each, slot in locked:
+        setattr(each, slot, False)
+    try:
+        yield
+    finally:
+        for each, slot in locked:
+            setattr(each, slot, True)
 
 
 @lru_cache(maxsize=1024)

@@ -47,7 +47,7 @@ def test_no_tag_stays_of_a_box_that_was_drawn(monkeypatch) -> None:
                     heard.append(part)
 
         listening = asyncio.ensure_future(listen())
-        while not any('"text0"' in each for each in heard[1:]):
+        while not any('"lift"' in each for each in heard[1:]):
             await asyncio.sleep(0.05)
         figure = _FIGURE.findall("".join(heard))[0]
         await asyncio.sleep(1)

@@ -21,7 +21,7 @@ def release():
 
 
 def tags(page) -> list[str]:
-    return [text.split("  ")[1] for text in page.maps.boxes[0].source.data["text0"]]
+    return [text.split("  ")[1] for text in page.maps.boxes[0].tags[0].data["text"]]
 
 
 def test_a_release_given_to_explore_shows_its_map_and_its_answers(release) -> None:
@@ -38,7 +38,7 @@ def test_a_release_given_to_explore_shows_its_map_and_its_answers(release) -> No
     assert "Test ‹town›" in said
     assert "<town>" not in said
     assert page.maps.views[0].image.data["image"][0].any()
-    assert len(page.maps.views[0].leaves.data_source.data["x0"]) == release.n_leaves
+    assert len(page.maps.views[0].lines.boxes.data_source.data["x0"]) == release.n_leaves
 
 
 def test_boxes_are_drawn_moved_and_set_as_on_other_pages(release) -> None:
@@ -48,7 +48,7 @@ def test_boxes_are_drawn_moved_and_set_as_on_other_pages(release) -> None:
     shape = {"type": "rect", "x0": 1000.0, "x1": 3000.0, "y0": 500.0, "y1": 2500.0}
     happen(SelectionGeometry(figure, geometry=shape, final=False))
     wanted = release.answer([[1000, 500, 3000, 2500]]).value[0]
-    assert page.maps.boxes[0].draft.data["text0"] == [f"{round(wanted):,}"]
+    assert page.maps.boxes[0].drafts[0].data["text"] == [f"{round(wanted):,}"]
     drag(figure, (1000.0, 500.0, 3000.0, 2500.0))
     assert tags(page)[1] == f"{round(wanted):,}"
     happen(Tap(figure, x=0, y=0))

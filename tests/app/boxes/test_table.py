@@ -133,17 +133,29 @@ def test_the_click_that_deletes_a_row_does_not_select_the_next_one(visit) -> Non
 
 def test_when_rows_stay_only_changed_cells_are_sent(visit, monkeypatch) -> None:
     sent = []
-    patch = visit.table.widget.patch
+    patch = visit.table.widget._patch
     monkeypatch.setattr(
-        visit.table.widget, "patch", lambda changes: (sent.append(changes), patch(changes))
+        visit.table.widget, "_patch", lambda cells: (sent.append(cells), patch(cells))
     )
     visit.release = HTF(epsilon=2.0).release(visit.matrix, rng=2)
     visit.show()
-    assert "private" in sent[0]
-    assert not {"true", "box", "west km"} & set(sent[0])
+    [cells] = sent
+    assert "private" in cells
+    assert not {"true", "box", "west km"} & {*cells}
+    for name, changed in cells.items():
+        assert changed == [(row, visit.shown[name][row]) for row, _ in changed]
     sent.clear()
     visit.show()
     assert not sent
+    # The browser has what the server has, in numbers and texts of the same kinds.
+    before = visit.shown
+    visit.table.widget.value = table_frame(
+        visit.rectangles,
+        answer_boxes(visit.release, visit.matrix, visit.rectangles.boxes),
+        COLUMNS,
+    )
+    assert before.equals(visit.shown)
+    assert before.dtypes.equals(visit.shown.dtypes)
 
 
 def test_texts_stay_texts_in_a_table_that_began_without_rows(visit) -> None:

@@ -155,8 +155,7 @@ def test_it_opens_with_two_boxes_in_public_areas_and_both_their_numbers(page) ->
     np.testing.assert_array_equal(rows["true"], exact(data.national, boxes).round())
     private = page.screen.release.answer(boxes).value.round()
     np.testing.assert_array_equal(rows["private"], private)
-    tags = page.maps.boxes[0].source.data
-    said = " ".join(text for name, of in tags.items() if name[:4] == "text" for text in of)
+    said = " ".join(text for each in page.maps.boxes[0].tags for text in each.data["text"])
     assert all(f"{value:,.0f}" in said for value in private)
 
 

@@ -30,7 +30,7 @@ def page(matrix):
 
 
 def tags(page, number: int) -> list[str]:
-    return list(page.maps.boxes[0].source.data[f"text{number}"])
+    return list(page.maps.boxes[0].tags[number].data["text"])
 
 
 def test_boxes_carry_both_numbers_when_a_page_opens(matrix) -> None:
@@ -88,10 +88,10 @@ def test_a_new_box_says_what_it_holds_while_it_is_dragged(page, matrix) -> None:
     figure = page.maps.views[0].figure
     shape = {"type": "rect", "x0": 1000.0, "x1": 3000.0, "y0": 500.0, "y1": 2500.0}
     happen(SelectionGeometry(figure, geometry=shape, final=False))
-    draft = page.maps.boxes[0].draft
+    true, private = page.maps.boxes[0].drafts
     assert all(view.draft.visible for view in page.maps.views)
-    assert draft.data["text0"] == [count(exact(matrix, [[1000, 500, 3000, 2500]])[0])]
-    assert draft.data["text1"][0].endswith("%")
+    assert true.data["text"] == [count(exact(matrix, [[1000, 500, 3000, 2500]])[0])]
+    assert private.data["text"][0].endswith("%")
     drag(figure, (1000.0, 500.0, 3000.0, 2500.0))
     assert not any(view.draft.visible for view in page.maps.views)
     assert len(page.rectangles) == 3

@@ -93,8 +93,8 @@ def test_the_difference_has_its_own_colours_and_its_own_bar(visit) -> None:
 def test_the_partition_lies_where_it_was_asked_for(visit, on, over, left, right) -> None:
     visit.state.put(partition=on, partition_over=over)
     visit.maps.restyle()
-    assert visit.maps.left.leaves.visible is left
-    assert visit.maps.right.leaves.visible is right
+    assert visit.maps.left.lines.boxes.visible is left
+    assert visit.maps.right.lines.boxes.visible is right
 
 
 def test_before_the_browser_has_told_its_size_the_whole_grid_is_drawn(visit) -> None:

@@ -53,7 +53,7 @@ def drag(page, corners, number: int = 0, end: bool = True) -> None:
 
 
 def tags(page, number: int) -> list[str]:
-    return list(page.maps.boxes[0].source.data[f"text{number}"])
+    return list(page.maps.boxes[0].tags[number].data["text"])
 
 
 def true_of(matrix, shape) -> float:
@@ -67,9 +67,9 @@ def test_a_polygon_counts_while_it_is_drawn_and_is_a_row_at_its_end(page, matrix
     assert not page.maps.views[0].draft.visible
     sketch(page, CORNERS, False)
     assert all(view.draft.visible for view in page.maps.views)
-    draft = page.maps.boxes[0].draft.data
-    assert draft["text0"] == [count(true_of(matrix, TRIANGLE))]
-    assert draft["text1"][0].endswith("%")
+    true, private = (each.data["text"] for each in page.maps.boxes[0].drafts)
+    assert true == [count(true_of(matrix, TRIANGLE))]
+    assert private[0].endswith("%")
     sketch(page, CORNERS, True)
     assert not page.maps.views[0].draft.visible
     assert page.rectangles.shapes == (None, TRIANGLE)

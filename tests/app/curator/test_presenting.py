@@ -21,11 +21,7 @@ def matrix():
 
 def tags(page) -> str:
     return " ".join(
-        text
-        for boxes in page.maps.boxes
-        for name, texts in boxes.source.data.items()
-        if name.startswith("text")
-        for text in texts
+        text for boxes in page.maps.boxes for tags in boxes.tags for text in tags.data["text"]
     )
 
 

@@ -38,7 +38,7 @@ def said(page: Explore) -> str:
 
 
 def pieces(page: Explore) -> int:
-    return len(page.maps.right.leaves.data_source.data["x0"])
+    return len(page.maps.right.lines.boxes.data_source.data["x0"])
 
 
 def right(page: Explore) -> np.ndarray:
@@ -264,7 +264,7 @@ def test_while_another_picture_stands_there_nothing_is_said_of_it_that_is_the_wh
     page,
 ) -> None:
     def tags() -> list[str]:
-        return page.maps.boxes[0].source.data["text1"]
+        return page.maps.boxes[0].tags[1].data["text"]
 
     whole, figures = list(tags()), page.readout.strip.object
     assert all("  " in each for each in whole)
@@ -272,7 +272,7 @@ def test_while_another_picture_stands_there_nothing_is_said_of_it_that_is_the_wh
     assert tags() == list(page.rectangles.names)
     assert "Of the whole release" in page.readout.strip.object
     # The truth is still the truth.
-    assert all("  " in each for each in page.maps.boxes[0].source.data["text0"])
+    assert all("  " in each for each in page.maps.boxes[0].tags[0].data["text"])
     press(page, "To the end")
     assert tags() == whole
     assert page.readout.strip.object == figures

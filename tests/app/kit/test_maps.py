@@ -187,7 +187,7 @@ def test_the_selected_box_has_an_editor_on_every_map_and_no_other() -> None:
     # What a page is about by itself can be drawn over.
     edits.maps.highlight(edits.row, ["Q1"], [0], held=False)
     assert not any(each.visible for each in edits.editors)
-    assert edits.maps.boxes[0].source.data["handle"][0] == 0
+    assert not len(edits.maps.boxes[0].polygons.corners.data["x"])
 
 
 def test_a_dragged_editor_tells_its_place_and_is_left_alone_until_the_end() -> None:
@@ -220,6 +220,6 @@ def test_a_new_box_is_told_while_it_is_dragged_and_clicks_are() -> None:
 def test_tags_of_boxes_that_are_gone_are_not_said() -> None:
     maps = Edits(1).maps
     maps.say([[("Q1  5", "red"), ("Q2  5", "red")]])
-    assert maps.boxes[0].source.data["text0"] == ["Q1"]
+    assert maps.boxes[0].tags[0].data["text"] == ["Q1"]
     maps.say([[("Q1  5", "red")]])
-    assert maps.boxes[0].source.data["text0"] == ["Q1  5"]
+    assert maps.boxes[0].tags[0].data["text"] == ["Q1  5"]

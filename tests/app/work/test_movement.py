@@ -62,8 +62,7 @@ def test_while_a_slider_moves_the_pictures_and_tags_alone_are_new(monkeypatch, k
         return [id(view.image.data) for view in page.maps.views]
 
     def tags():
-        data = page.maps.boxes[0].source.data
-        return [data[name] for name in sorted(data) if name.startswith("text")]
+        return [each.data["text"] for each in page.maps.boxes[0].tags]
 
     before, table, told = pictures(), page.table.widget.value.copy(), tags()
     page.state.put(epsilon=2.0)

@@ -1,0 +1,205 @@
+"""Rectangles of queries on maps: outlines, handles, and tags that say what each holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.core.properties import value
+from bokeh.models import ColumnDataSource, GlyphRenderer
+from bokeh.plotting import figure
+from numpy.typing import NDArray
+
+from explorer.views import palette
+from explorer.views.marks import EDGES
+from explorer.views.polygons import QueryPolygons
+from explorer.views.tags import SIDE, TAG_TURNS, TagPlaces, expected, highest_tag
+
+#: Boxes and their tags lie over whatever else is drawn: lines across a number hide it.
+ABOVE = "annotation"
+#: Of a tag on a map.
+TAG_TYPE = "12px"
+_NO_CORNERS = np.zeros((0, 2))
+#: A name, and the number among rows of that name.
+_Row = tuple[str, int]
+_Tag = tuple[str, str]
+
+
+class QueryBoxes:
+    """Rectangles of queries with their tags, for all maps of a place.
+
+    Outlines are the same on every map. Tags are not, and change more often: each map has a source
+    of them alone, so that a browser draws anew what says something new.
+
+    Parameters
+    ----------
+    bounds : edges of the maps x0, y0, x1, y1, in grid units
+    maps : how many maps show them, each with tags of its own
+    """
+
+    def __init__(
+        self, bounds: tuple[float, float, float, float] | None = None, maps: int = 1
+    ) -> None:
+        self._highest = self._turns = np.inf
+        self._bounds, self._scale, self._places = bounds, 1.0, TagPlaces.nowhere()
+        if bounds is not None:
+            x0, _, x1, _ = bounds
+            self._highest = highest_tag(bounds)
+            self._turns, self._scale = x0 + TAG_TURNS * (x1 - x0), SIDE / (x1 - x0)
+        self._names: list[str] = []
+        # What was last said of a box of that name on each map, and in which colour.
+        self._said: list[dict[_Row, _Tag]] = [{} for _ in range(maps)]
+        side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
+        self.polygons = QueryPolygons(side)
+        self.source = ColumnDataSource({name: [] for name in (*EDGES.values(), "width", "rim")})
+        none = {**self._places.columns([[]], self._scale, bounds), "text": [], "colour": []}
+        #: Of each map.
+        self.tags = [ColumnDataSource(none) for _ in range(maps)]
+        #: Of each map that of the box that is being dragged, which a browser outlines itself.
+        self.drafts = [ColumnDataSource(none) for _ in range(maps)]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def zoom(self, scale: float) -> None:
+        """Maps show a grid unit by so many pixels now: more tags may find a place, or fewer."""
+        if scale == self._scale or not scale > 0:
+            return
+        self._scale = scale
+        self._write()
+
+    def show(
+        self,
+        rectangles: NDArray[np.float64],
+        names: Sequence[str],
+        selected: Sequence[int] = (),
+        held: bool = True,
+        shapes: Sequence[Any] = (),
+        corners: NDArray[np.float64] = _NO_CORNERS,
+    ) -> None:
+        """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
+
+        Tags keep what was said of boxes of these names until it is said anew. One selected row has
+        handles, if it is ``held``. Rows that stand for one of ``shapes`` are drawn as polygons,
+        with ``corners`` (k, 2) marked.
+        """
+        # A copy: a source that holds views of the caller's array never notices a change in it.
+        boxes = np.array(rectangles, float).reshape(-1, 4)
+        chosen = np.isin(np.arange(len(boxes)), list(selected))
+        polygons = np.array([shape is not None for shape in shapes] or [False] * len(boxes), bool)
+        self._names = [str(name) for name in names[: len(boxes)]]
+        self._places = self._belong(boxes, chosen)
+        if polygons.any():
+            self._places = self.polygons.tags(self._places, shapes, boxes, self._scale, self._turns)
+        # One box at a time can be changed: handles on several would promise more.
+        if held and chosen.sum() == 1 and not polygons[chosen].any():
+            x0, y0, x1, y1 = boxes[chosen][0]
+            corners = np.array([(x0, y0), (x0, y1), (x1, y0), (x1, y1)])
+        self.polygons.show(shapes, selected, corners)
+        # A polygon has an outline of its own in place of that of its box.
+        boxes[polygons, ::2] = np.nan
+        columns = {name: edge.copy() for name, edge in zip(EDGES.values(), boxes.T, strict=True)}
+        self.source.data = {
+            **columns,
+            "width": np.where(chosen, 4, 2),
+            "rim": np.where(chosen, 8, 5),
+        }
+        self._write()
+
+    def say(self, tags: Sequence[Sequence[_Tag]]) -> None:
+        """Write text and colour of every box's tag, for each map in turn."""
+        self._said = [dict(zip(_rows(self._names), each, strict=True)) for each in tags]
+        self._write()
+
+    def say_draft(self, box: tuple[float, float, float, float], tags: Sequence[_Tag]) -> None:
+        """Write a tag for each map at the box that is being dragged."""
+        places = self._belong(np.array([box], float), np.zeros(1, dtype=bool))
+        placed = places.columns([[expected("", None)]], self._scale, self._bounds)
+        for source, (text, colour) in zip(self.drafts, tags, strict=False):
+            source.data = {**placed, "text": [text], "colour": [colour]}
+
+    def draw_on(self, fig: figure, number: int) -> tuple[GlyphRenderer, GlyphRenderer]:
+        """Draw them over what ``fig`` shows already, with the tags of the map of that number.
+
+        Returns the renderers of the tags, and of the tag of the box that is being dragged.
+        """
+        # No fill: it would change the colours that are compared. A dark rim below the line makes
+        # it stand out on light ground too.
+        for colour, width in ((palette.RIM, "rim"), (palette.BOX, "width")):
+            fig.quad(
+                **EDGES,
+                source=self.source,
+                fill_color=None,
+                line_color=colour,
+                line_width=width,
+                level=ABOVE,
+            )
+        self.polygons.draw_on(fig, ABOVE)
+        return _draw_tags(fig, self.tags[number]), _draw_tags(fig, self.drafts[number])
+
+    def _belong(self, boxes: NDArray[np.float64], chosen: NDArray[np.bool_]) -> TagPlaces:
+        """Where the tags of (n, 4) boxes belong."""
+        x0, _, x1, y1 = boxes.T
+        turned, none = x0 > self._turns, np.zeros(len(boxes), dtype=bool)
+        low = np.minimum(y1, self._highest)
+        return TagPlaces(np.where(turned, x1, x0), low, turned, none, chosen)
+
+    def _write(self) -> None:
+        """Send each map those of its tags that are other ones than before."""
+        rows = _rows(self._names)
+        texts = [
+            [expected(row[0], said[row][0] if row in said else None) for row in rows]
+            for said in self._said
+        ]
+        placed = self._places.columns(texts, self._scale, self._bounds)
+        for source, said in zip(self.tags, self._said, strict=True):
+            tags = [said.get(row, (row[0], palette.PRIVATE)) for row in rows]
+            columns = {
+                **placed,
+                "text": [text for text, _ in tags],
+                "colour": [colour for _, colour in tags],
+            }
+            if not _same(columns, source.data):
+                source.data = columns
+
+
+def _rows(names: Sequence[str]) -> list[_Row]:
+    """Each name with its number among rows of that name: areas of a file may be called alike."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, -1) + 1
+        found.append((name, seen[name]))
+    return found
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two sets of columns say the same; of a tag that is left out the place is nan."""
+    return all(
+        np.array_equal(one[name], other[name], equal_nan=isinstance(one[name], np.ndarray))
+        for name in one
+    )
+
+
+def _draw_tags(fig: figure, source: ColumnDataSource) -> GlyphRenderer:
+    return fig.text(
+        x="x",
+        y="y",
+        text="text",
+        source=source,
+        text_align="align",
+        text_color="white",
+        text_font=value("Inter, system-ui, sans-serif"),
+        text_font_size=TAG_TYPE,
+        text_font_style="bold",
+        text_baseline="bottom",
+        x_offset="shift",
+        y_offset="lift",
+        level=ABOVE,
+        background_fill_color="colour",
+        background_fill_alpha=0.92,
+        padding=[2, 4],
+        border_radius=3,
+        border_line_color=None,
+    )

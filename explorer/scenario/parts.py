@@ -71,18 +71,19 @@ class Choice:
         if not isinstance(self.key, str):
             raise InputError(f"A mechanism of the scenario is {shown_key(self.key)}.")
         made = _built(self.key, dict(self.settings))
-        differing = {
-            name: Settings(value) if isinstance(value, Mapping) else value
-            for name, value in made.settings().items()
-            if value != type(made).param[name].default
-        }
-        object.__setattr__(self, "settings", tuple(differing.items()))
+        object.__setattr__(self, "settings", _differing(made))
 
     @classmethod
     def read(cls, given: Any) -> Self:
         """A choice of a file: ``htf``, or ``htf: {T: 5}``; an instance, or a choice already."""
         if isinstance(given, cls):
             return given
+        if isinstance(given, Mechanism) and type(given) is known_mechanisms().get(given.key):
+            # It has checked its settings already.
+            choice = object.__new__(cls)
+            object.__setattr__(choice, "key", given.key)
+            object.__setattr__(choice, "settings", _differing(given))
+            return choice
         if isinstance(given, Mechanism):
             return cls(given.key, tuple(given.settings().items()))
         if isinstance(given, str):
@@ -124,6 +125,15 @@ def _built(key: str, settings: dict[Any, Any]) -> Mechanism:
         if checks.text(name, NAME_LENGTH, "name of a setting") == "epsilon":
             raise InputError("Epsilon belongs to the whole scenario: write it beside the city.")
     return kind(**settings)
+
+
+def _differing(made: Mechanism) -> tuple[tuple[str, Any], ...]:
+    """Name and value of the settings that are not the defaults."""
+    return tuple(
+        (name, Settings(value) if isinstance(value, Mapping) else value)
+        for name, value in made.settings().items()
+        if value != type(made).param[name].default
+    )
 
 
 class _Part:

@@ -109,8 +109,10 @@ class QueryBoxes:
 
     def say(self, tags: Sequence[Sequence[_Tag]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""
-        self._said = [dict(zip(_rows(self._names), each, strict=True)) for each in tags]
-        self._write()
+        said = [dict(zip(_rows(self._names), each, strict=True)) for each in tags]
+        if said != self._said:
+            self._said = said
+            self._write()
 
     def say_draft(self, box: tuple[float, float, float, float], tags: Sequence[_Tag]) -> None:
         """Write a tag for each map at the box that is being dragged."""

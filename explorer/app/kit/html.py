@@ -15,10 +15,21 @@ EXACT = ":host { clip-path: var(--exact, none) !important; }"
 QUOTING: dict[str, Any] = {"stylesheets": [CSS, EXACT]}
 
 
+class HtmlPane(pn.pane.HTML):
+    """A pane that sends another text alone.
+
+    Panel looks through all properties of a pane for each new text, five milliseconds a sentence.
+    Its styles are given when it is made.
+    """
+
+    def _update(self, ref: str, model: Any) -> None:
+        model.text = self._process_param_change({"object": self.object})["text"]
+
+
 def html_pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
     """A pane for our own HTML, in the styles of the theme."""
     params = {"sizing_mode": "stretch_width", "stylesheets": [CSS], **params}
-    return pn.pane.HTML(text, margin=margin, **params)
+    return HtmlPane(text, margin=margin, **params)
 
 
 def quoting(sentence: str) -> str:

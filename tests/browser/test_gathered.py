@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -65,3 +66,20 @@ def test_what_changes_quickly_is_gathered_and_its_end_arrives(
     assert changes // 10 <= len(numbers) <= 2 * (changes // 10)
     assert numbers[-1] == 39
     assert ours[-1] == ("value", "left")
+
+
+def test_a_slider_says_its_value_once(browser: Browser, server: Server) -> None:
+    page = new_page(browser)
+    sent: list[Any] = []
+    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    page.goto(server.url)
+    page.get_by_role("button", name=re.compile("^Settings of")).click()
+    slider = page.get_by_role("slider", name="Epsilon", exact=True)
+    slider.focus()
+    page.wait_for_timeout(500)
+    sent.clear()
+    slider.press("ArrowRight")
+    page.wait_for_timeout(500)
+    leave(page)
+    told = [json.loads(each)["events"] for each in sent if str(each).startswith('{"events"')]
+    assert [each["attr"] for events in told for each in events] == ["value"]

@@ -422,3 +422,16 @@ def test_a_teachers_folder_adds_scenarios_and_a_bad_file_is_named(tmp_path, monk
 def test_any_value_can_be_shown_and_is_short() -> None:
     assert shown("x" * 500) == repr("x" * 40)
     assert len(shown(10**5000)) < 60
+
+
+def test_a_choice_of_a_mechanism_is_that_of_its_key_and_settings() -> None:
+    for kind in all_mechanisms().values():
+        made = kind(epsilon=0.3)
+        assert Choice.read(made) == Choice(made.key, tuple(made.settings().items()))
+    tuned = HTF(epsilon=2.0, T=5, stop_count=70)
+    assert Choice.read(tuned) == Choice("htf", (("T", 5), ("stop_count", 70)))
+
+    class Unknown(HTF):
+        """A mechanism of somebody's own, by a key that another has."""
+
+    assert Choice.read(Unknown(epsilon=1.0, T=5)).settings == (("T", 5),)

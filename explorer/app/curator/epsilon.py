@@ -8,6 +8,7 @@ from typing import Any
 
 import panel as pn
 from bokeh.models import CustomJSTickFormatter
+from panel.util import edit_readonly
 
 from explorer.app.kit import ui
 from explorer.app.kit.html import html_pane
@@ -72,8 +73,10 @@ class EpsilonControl:
             self._state.put(epsilon=epsilon)
 
     def _follow(self, _event: Any) -> None:
-        self._quiet = True
-        self.box.value = f"{self._state.epsilon:g}"
+        self._quiet, text = True, f"{self._state.epsilon:g}"
+        # Both at once are one message: Panel sends the one, and then the other.
+        with edit_readonly(self.box):
+            self.box.param.update(value=text, value_input=text)
         # A slider that already stands at this value is not nudged while it is being dragged.
         if epsilon_of(self.slider.value) != self._state.epsilon:
             self.slider.value = self._place()

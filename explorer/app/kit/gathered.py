@@ -44,7 +44,8 @@ if (session?._document_changed && Batch && !session._document_changed.gathers) {
       flush(this)
       return send.call(this, event)
     }
-    if (!event.sync) return
+    // Where a slider was let go says its value, too: nobody listens to it said a second time.
+    if (!event.sync || event.attr == "value_throttled") return
     const last = held.events.at(-1)
     const numbers = [last, event].every(
       each => each?.kind === "ModelChanged" && typeof each.value === "number")

@@ -147,3 +147,19 @@ def test_a_mechanism_is_taken_over_with_all_its_settings() -> None:
     state.put(mechanism="htf")
     state.take(drawn)
     assert repr(state.instance()) == repr(drawn)
+
+
+def test_the_chosen_mechanism_is_made_once_and_again_when_something_changes_it() -> None:
+    state = ExploreState(mechanism="htf", epsilon=0.5)
+    made = state.instance()
+    assert state.instance() is made
+    state.put(epsilon=0.7)
+    assert state.instance() is not made
+    state.set_parameter("T", 5)
+    made = state.instance()
+    assert (made.epsilon, made.T) == (0.7, 5)
+    # Whoever was handed it may do with it what they like.
+    made.T = 2
+    assert state.instance().T == 5
+    state.put(mechanism="identity")
+    assert state.instance().key == "identity"

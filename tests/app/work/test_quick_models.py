@@ -2,10 +2,13 @@
 
 import json
 import re
+from contextlib import AbstractContextManager
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
 import panel as pn
+import param
 import pytest
 from bokeh.core.has_props import HasProps
 from bokeh.core.properties import Dict, Instance, Int, List, Required, String
@@ -143,3 +146,39 @@ def test_a_change_after_the_beginning_is_told() -> None:
     shown.data_source = other
     assert other in shown.references()
     assert source not in shown.references()
+
+
+class Locked(param.Parameterized):
+    read = param.Number(1, readonly=True)
+    fixed = param.Number(1, constant=True)
+    free = param.Number(1)
+
+
+@pytest.mark.parametrize("which", ["ours", "Panel's"])
+def test_what_is_locked_can_be_set_meanwhile_and_is_locked_again(which: str) -> None:
+    module = import_module("panel.io.state")
+    plain = quick_widgets.PLAIN[module, "edit_readonly"]
+    edit, one = module.edit_readonly if which == "ours" else plain, Locked()
+
+    def locks() -> list[tuple[bool, bool]]:
+        found = one.param.objects("existing").values()
+        return [(each.readonly, each.constant) for each in found]
+
+    # From now on it has parameters of its own, as an object has that is watched.
+    assert all(one.param[name] for name in ("read", "fixed", "free"))
+    before = locks()
+    assert (True, True) in before
+    assert (False, True) in before
+    with edit(one):
+        assert {*locks()} == {(False, False)}
+        one.read, one.fixed, one.free = 2, 3, 4
+    assert (one.read, one.fixed, one.free) == (2, 3, 4)
+    assert locks() == before
+    with pytest.raises(RuntimeError, match="wrong"):
+        _fail_in(edit(one))
+    assert locks() == before
+
+
+def _fail_in(context: AbstractContextManager[None]) -> None:
+    with context:
+        raise RuntimeError("wrong")

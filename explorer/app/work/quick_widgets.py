@@ -11,14 +11,14 @@ object and locks all of them again, thirty times for a move of a slider. Here th
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from importlib import import_module
 from typing import Any
 
 import param
-from panel import reactive
+from panel import util
 from panel.config import config, panel_extension
 from panel.custom import Reactive, ReactiveESM
 from panel.io.state import state
@@ -51,8 +51,7 @@ def install() -> bool:
         (Viewable, "_update_design", _design),
         (ReactiveESM, "select", _select),
         (panel_extension, "_apply_signatures", _apply_signatures),
-        (import_module("panel.io.state"), "edit_readonly", _edit_readonly),
-        (reactive, "edit_readonly", _edit_readonly),
+        *((module, "edit_readonly", edit_readonly) for module in _where(util.edit_readonly)),
     ):
         place: Any = owner
         PLAIN[place, name] = vars(place)[name]
@@ -60,8 +59,14 @@ def install() -> bool:
     return True
 
 
+def _where(panels: Any) -> list[Any]:
+    """The modules of Panel and its widgets that know a function by its name."""
+    ours = [each for name, each in sys.modules.items() if name.startswith("panel")]
+    return [each for each in ours if vars(each).get(panels.__name__) is panels]
+
+
 @contextmanager
-def _edit_readonly(owner: Parameterized) -> Iterator[None]:
+def edit_readonly(owner: Parameterized) -> Iterator[None]:
     """Let everything of an object be set meanwhile."""
     locked = [
         (each, slot)

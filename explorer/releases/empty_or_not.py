@@ -22,7 +22,23 @@ from numba import njit
 
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
-from explorer.releases.two_parts import NEVER, parted, together
+from explorer.releases.two_parts import (
+    L1,
+    L2,
+    NEVER,
+    ROOM,
+    V1,
+    V2,
+    WORK,
+    Z1,
+    Z2,
+    T,
+    certain,
+    evident,
+    log_empty_of_certain,
+    parted,
+    together,
+)
 
 STEADY = 300.0
 """Nodes' worth of prior belief that estimates of a level are not biased."""
@@ -55,21 +71,14 @@ def infer(
     # So few bits that the sort counts them: linear in n.
     order = np.argsort(depth.astype(np.uint16), kind="stable")
     behind = np.cumsum(np.bincount(depth))
-    zt, vt, log_empty = shrunk, shrunk_variance, np.empty(n)
-    half_z, half_v, half_l = np.empty((3, n))
+    # Of nodes, then of segments of siblings, see `_where`.
+    z, v, log_empty = np.empty((3, 2 * n))
     _families(parent, first, fan_out)
     _upwards(
-        order,
-        behind,
-        first,
-        fan_out,
-        noisy,
-        precision,
-        (zt, vt, log_empty),
-        (half_z, half_v, half_l),
+        order, behind, first, fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty
     )
     value = np.zeros(n)
-    _downwards(parent, first, fan_out, (zt, vt, log_empty), (half_z, half_v, half_l), value)
+    _downwards(order, behind, parent, first, fan_out, z, v, log_empty, value)
     return value
 
 
@@ -80,65 +89,89 @@ def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
         fan_out[parent[i]] += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _part(low, high, z, v, log_empty, half):  # type: ignore[no-untyped-def]
-    """z, V and l of the children from `low` up to `high`: of one its own, else of their half."""
-    if high - low == 1:
-        return z[low], v[low], log_empty[low]
-    half_z, half_v, half_l = half
-    middle = (low + high) // 2
-    return half_z[middle], half_v[middle], half_l[middle]
+@njit(nogil=True, inline="always")
+def _halvings(fan_out):  # type: ignore[no-untyped-def]
+    """How often so many children are halved until each is alone."""
+    number = 0
+    while 1 << number < fan_out:
+        number += 1
+    return number
+
+
+@njit(nogil=True, inline="always")
+def _segment(low, high, halving, number):  # type: ignore[no-untyped-def]
+    """From where to where the segment with this number reaches after so many halvings."""
+    for bit in range(halving - 1, -1, -1):
+        middle = (low + high) >> 1
+        if number >> bit & 1:
+            low = middle
+        else:
+            high = middle
+    return low, high
+
+
+@njit(nogil=True, inline="always")
+def _where(low, high, n):  # type: ignore[no-untyped-def]
+    """Where the siblings from `low` up to `high` stand: one at its own place, more by their middle.
+
+    No two segments are halved at the same child.
+    """
+    return low if high - low == 1 else n + ((low + high) >> 1)
 
 
 @njit(cache=True, nogil=True)
-def _gathered(begin, end, z, v, log_empty, half, segments):  # type: ignore[no-untyped-def]
-    """z, V and l of all children together; what halves say stays in `half`, at their middles."""
-    half_z, half_v, half_l = half
-    if end - begin == 4:
-        # Quarters, written out: most nodes of most maps.
-        b, c, d = begin + 1, begin + 2, begin + 3
-        z1, v1, l1 = together(z[begin], v[begin], log_empty[begin], z[b], v[b], log_empty[b])
-        z2, v2, l2 = together(z[c], v[c], log_empty[c], z[d], v[d], log_empty[d])
-        half_z[b], half_v[b], half_l[b] = z1, v1, l1
-        half_z[d], half_v[d], half_l[d] = z2, v2, l2
-        return together(z1, v1, l1, z2, v2, l2)
-    if end - begin == 1:
-        return z[begin], v[begin], log_empty[begin]
-    # Halves after what they are halves of, so backwards they come before it.
-    segments[0, 0], segments[0, 1] = begin, end
-    number, looked = 1, 0
-    while looked < number:
-        low, high = segments[looked, 0], segments[looked, 1]
-        middle = (low + high) // 2
-        if middle - low > 1:
-            segments[number, 0], segments[number, 1] = low, middle
-            number += 1
-        if high - middle > 1:
-            segments[number, 0], segments[number, 1] = middle, high
-            number += 1
-        looked += 1
-    for at in range(number - 1, -1, -1):
-        low, high = segments[at, 0], segments[at, 1]
-        middle = (low + high) // 2
-        z1, v1, l1 = _part(low, middle, z, v, log_empty, half)
-        z2, v2, l2 = _part(middle, high, z, v, log_empty, half)
-        found = together(z1, v1, l1, z2, v2, l2)
-        half_z[middle], half_v[middle], half_l[middle] = found
-    middle = (begin + end) // 2
-    return half_z[middle], half_v[middle], half_l[middle]
+def _gather(nodes, first, fan_out, z, v, log_empty, work, where):  # type: ignore[no-untyped-def]
+    """z, V and l of all segments of nodes' children, from the shortest to the longest."""
+    n, most = len(first), 0
+    for i in nodes:
+        most = max(most, fan_out[i])
+    for halving in range(_halvings(most) - 1, -1, -1):
+        waiting = 0
+        for i in nodes:
+            if fan_out[i] <= 1 << halving:
+                continue
+            for number in range(1 << halving):
+                low, high = _segment(first[i], first[i] + fan_out[i], halving, number)
+                if high - low < 2:
+                    continue
+                middle = (low + high) >> 1
+                a, b = _where(low, middle, n), _where(middle, high, n)
+                if certain(z[a], v[a], z[b], v[b]):
+                    both, sum_z = n + middle, z[a] + z[b]
+                    z[both], v[both] = sum_z, v[a] + v[b]
+                    log_empty[both] = log_empty_of_certain(sum_z, log_empty[a] + log_empty[b])
+                    continue
+                work[Z1 + waiting], work[V1 + waiting], work[L1 + waiting] = z[a], v[a], log_empty[a]
+                work[Z2 + waiting], work[V2 + waiting], work[L2 + waiting] = z[b], v[b], log_empty[b]
+                where[waiting] = n + middle
+                waiting += 1
+                if waiting == ROOM:
+                    _keep_together(z, v, log_empty, work, where, waiting)
+                    waiting = 0
+        _keep_together(z, v, log_empty, work, where, waiting)
 
 
 @njit(cache=True, nogil=True)
-def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # type: ignore[no-untyped-def]
-    """Fill z, V and l of all nodes, level by level from the lowest, into `shrunk`."""
-    zt, vt, log_empty = shrunk
+def _keep_together(z, v, log_empty, work, where, number):  # type: ignore[no-untyped-def]
+    together(work, number)
+    for j in range(number):
+        both = where[j]
+        z[both], v[both], log_empty[both] = work[Z1 + j], work[V1 + j], work[L1 + j]
+
+
+@njit(cache=True, nogil=True)
+def _upwards(  # type: ignore[no-untyped-def]
+    order, behind, first, fan_out, noisy, precision, shrunk, shrunk_variance, zt, vt, log_empty
+):
+    """Fill z, V and l of all nodes and segments, level by level from the lowest."""
     n = len(order)
     z = np.empty(n)
     v = np.empty(n)
-    segments = np.empty((max(fan_out.max(), 1), 2), dtype=np.int64)
+    work, where = np.zeros(WORK), np.empty(ROOM, dtype=np.int64)
     paid, e, log_half = -1.0, 0.0, 0.0
     for level in range(len(behind) - 1, -1, -1):
         begin, end = behind[level - 1] if level > 0 else 0, behind[level]
+        _gather(order[begin:end], first, fan_out, zt, vt, log_empty, work, where)
         distance, moved = 0.0, 0
         for at in range(begin, end):
             i = order[at]
@@ -149,6 +182,7 @@ def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # 
                     e = math.sqrt(2.0 * paid)
                     log_half = math.log(0.5 * e)
                 z[i], v[i] = noisy[i], 1.0 / paid
+                zt[i], vt[i] = shrunk[i], shrunk_variance[i]
                 log_empty[i] = max(log_half - e * abs(noisy[i]), NEVER)
             else:
                 own, behind_last = precision[i], first[i] + fan_out[i]
@@ -156,8 +190,8 @@ def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # 
                 for child in range(first[i], behind_last):
                     sum_z += z[child]
                     sum_v += v[child]
-                found = _gathered(first[i], behind_last, zt, vt, log_empty, half, segments)
-                zt[i], vt[i], log_empty[i] = found
+                below = _where(first[i], behind_last, n)
+                zt[i], vt[i], log_empty[i] = zt[below], vt[below], log_empty[below]
                 z[i], v[i] = sum_z, sum_v
                 if own > 0.0:
                     v[i] = 1.0 / (own + 1.0 / sum_v)
@@ -184,50 +218,61 @@ def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # 
 
 
 @njit(cache=True, nogil=True)
-def _downwards(parent, first, fan_out, shrunk, half, value):  # type: ignore[no-untyped-def]
-    """Hand X and Q down to the leaves; what these hold is added up again into `value`, zeros."""
-    z, v, log_empty = shrunk
-    half_z, half_v, half_l = half
-    n = len(parent)
-    x = np.empty(n)
-    q = np.empty(n)
-    x[0], q[0] = max(z[0], 0.0), 1.0
-    begin = np.empty(64, dtype=np.int64)
-    end = np.empty(64, dtype=np.int64)
-    count = np.empty(64)
-    chance = np.empty(64)
-    for i in range(n):
-        if fan_out[i] == 0:
-            value[i] = x[i] * q[i]
-            continue
-        if fan_out[i] == 4:
-            a, c, halved = first[i], first[i] + 2, x[i]
-            x1, q1, x2, q2 = parted(
-                half_z[a + 1], half_v[a + 1], half_l[a + 1],
-                half_z[c + 1], half_v[c + 1], half_l[c + 1], halved,
-            )  # fmt: skip
-            for begins, held, there in ((a, x1, q[i] * q1), (c, x2, q[i] * q2)):
-                k = begins + 1
-                one, p1, other, p2 = parted(
-                    z[begins], v[begins], log_empty[begins], z[k], v[k], log_empty[k], held
-                )
-                x[begins], q[begins], x[k], q[k] = one, there * p1, other, there * p2
-            continue
-        waiting = 1
-        begin[0], end[0], count[0], chance[0] = first[i], first[i] + fan_out[i], x[i], q[i]
-        while waiting > 0:
-            waiting -= 1
-            low, high, t, p = begin[waiting], end[waiting], count[waiting], chance[waiting]
-            if high - low == 1:
-                x[low], q[low] = t, p
+def _hand_down(nodes, first, fan_out, z, v, log_empty, work, where, chance):  # type: ignore[no-untyped-def]
+    """X and Q of nodes' children, written over z and V of these; the nodes have theirs there."""
+    n, most = len(first), 0
+    for i in nodes:
+        most = max(most, fan_out[i])
+        if fan_out[i] > 0:
+            whole = _where(first[i], first[i] + fan_out[i], n)
+            z[whole], v[whole] = z[i], v[i]
+    for halving in range(_halvings(most)):
+        waiting = 0
+        for i in nodes:
+            if fan_out[i] <= 1 << halving:
                 continue
-            middle = (low + high) // 2
-            z1, v1, l1 = _part(low, middle, z, v, log_empty, half)
-            z2, v2, l2 = _part(middle, high, z, v, log_empty, half)
-            x1, q1, x2, q2 = parted(z1, v1, l1, z2, v2, l2, t)
-            begin[waiting], end[waiting], count[waiting], chance[waiting] = low, middle, x1, p * q1
-            waiting += 1
-            begin[waiting], end[waiting], count[waiting], chance[waiting] = middle, high, x2, p * q2
-            waiting += 1
-    for i in range(n - 1, 0, -1):
-        value[parent[i]] += value[i]
+            for number in range(1 << halving):
+                low, high = _segment(first[i], first[i] + fan_out[i], halving, number)
+                if high - low < 2:
+                    continue
+                middle = (low + high) >> 1
+                t, q = z[n + middle], v[n + middle]
+                a, b = _where(low, middle, n), _where(middle, high, n)
+                plain, x1, x2 = evident(z[a], v[a], z[b], v[b], t)
+                if plain:
+                    z[a], v[a], z[b], v[b] = x1, q, x2, q
+                    continue
+                work[Z1 + waiting], work[V1 + waiting], work[L1 + waiting] = z[a], v[a], log_empty[a]
+                work[Z2 + waiting], work[V2 + waiting], work[L2 + waiting] = z[b], v[b], log_empty[b]
+                work[T + waiting] = t
+                where[waiting, 0], where[waiting, 1], chance[waiting] = a, b, q
+                waiting += 1
+                if waiting == ROOM:
+                    _keep_parted(z, v, work, where, chance, waiting)
+                    waiting = 0
+        _keep_parted(z, v, work, where, chance, waiting)
+
+
+@njit(cache=True, nogil=True)
+def _keep_parted(z, v, work, where, chance, number):  # type: ignore[no-untyped-def]
+    parted(work, number)
+    for j in range(number):
+        a, b, q = where[j, 0], where[j, 1], chance[j]
+        z[a], v[a] = work[Z1 + j], q * work[V1 + j]
+        z[b], v[b] = work[Z2 + j], q * work[V2 + j]
+
+
+@njit(cache=True, nogil=True)
+def _downwards(order, behind, parent, first, fan_out, z, v, log_empty, value):  # type: ignore[no-untyped-def]
+    """Hand X and Q down to the leaves; what these hold is added up again into `value`, zeros."""
+    work = np.zeros(WORK)
+    where, chance = np.empty((ROOM, 2), dtype=np.int64), np.empty(ROOM)
+    z[0], v[0] = max(z[0], 0.0), 1.0
+    for level in range(len(behind)):
+        begin, end = behind[level - 1] if level > 0 else 0, behind[level]
+        _hand_down(order[begin:end], first, fan_out, z, v, log_empty, work, where, chance)
+    for i in range(len(parent) - 1, -1, -1):
+        if fan_out[i] == 0:
+            value[i] = z[i] * v[i]
+        if i > 0:
+            value[parent[i]] += value[i]

@@ -59,25 +59,25 @@ def infer(
     parent : (n,) parents before children, children of a node side by side; -1 for the root
     depth : (n,) cuts above every node
     noisy, precision : (n,) own draws and 1 / their variance, 0 where there is none; above 0 at
-        leaves
-    shrunk, shrunk_variance : (n,) what is believed of leaves, after their neighbours; written over
+        leaves; written over
+    shrunk, shrunk_variance : (leaves,) what is believed of leaves, after their neighbours
 
     Returns
     -------
     (n,)
     """
     n = len(parent)
-    first, fan_out = np.zeros((2, n), dtype=np.int64)
+    first, fan_out = np.zeros((2, n), dtype=np.int32)
     # So few bits that the sort counts them: linear in n.
     order = np.argsort(depth.astype(np.uint16), kind="stable")
     behind = np.cumsum(np.bincount(depth))
     # Of nodes, then of segments of siblings, see `_where`.
     z, v, log_empty = np.empty((3, 2 * n))
     _families(parent, first, fan_out)
-    _upwards(
-        order, behind, first, fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty
-    )
-    value = np.zeros(n)
+    _put_leaves(fan_out, shrunk, shrunk_variance, z, v)
+    _upwards(order, behind, first, fan_out, noisy, precision, z, v, log_empty)
+    # Fresh arrays cost more than what is reckoned in them.
+    value = noisy
     _downwards(order, behind, parent, first, fan_out, z, v, log_empty, value)
     return value
 
@@ -87,6 +87,15 @@ def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
     for i in range(len(parent) - 1, 0, -1):
         first[parent[i]] = i
         fan_out[parent[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def _put_leaves(fan_out, shrunk, shrunk_variance, z, v):  # type: ignore[no-untyped-def]
+    leaf = 0
+    for i in range(len(fan_out)):
+        if fan_out[i] == 0:
+            z[i], v[i] = shrunk[leaf], shrunk_variance[leaf]
+            leaf += 1
 
 
 @njit(nogil=True, inline="always")
@@ -160,32 +169,31 @@ def _keep_together(z, v, log_empty, work, where, number):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def _upwards(  # type: ignore[no-untyped-def]
-    order, behind, first, fan_out, noisy, precision, shrunk, shrunk_variance, zt, vt, log_empty
-):
-    """Fill z, V and l of all nodes and segments, level by level from the lowest."""
-    n = len(order)
-    z = np.empty(n)
-    v = np.empty(n)
+def _upwards(order, behind, first, fan_out, noisy, precision, zt, vt, log_empty):  # type: ignore[no-untyped-def]
+    """Fill z, V and l of all nodes and segments, level by level from the lowest.
+
+    Draws and their precisions become what least squares makes of them, and the variances of that.
+    """
+    n, z, v = len(order), noisy, precision
     work, where = np.zeros(WORK), np.empty(ROOM, dtype=np.int64)
-    paid, e, log_half = -1.0, 0.0, 0.0
+    paid, variance, e, log_half = -1.0, 0.0, 0.0, 0.0
     for level in range(len(behind) - 1, -1, -1):
         begin, end = behind[level - 1] if level > 0 else 0, behind[level]
         _gather(order[begin:end], first, fan_out, zt, vt, log_empty, work, where)
         distance, moved = 0.0, 0
         for at in range(begin, end):
             i = order[at]
+            own, draw = precision[i], noisy[i]
             if fan_out[i] == 0:
-                if precision[i] != paid:
+                if own != paid:
                     # Neighbours mostly have the same.
-                    paid = precision[i]
+                    paid, variance = own, 1.0 / own
                     e = math.sqrt(2.0 * paid)
                     log_half = math.log(0.5 * e)
-                z[i], v[i] = noisy[i], 1.0 / paid
-                zt[i], vt[i] = shrunk[i], shrunk_variance[i]
-                log_empty[i] = max(log_half - e * abs(noisy[i]), NEVER)
+                v[i] = variance
+                log_empty[i] = max(log_half - e * abs(draw), NEVER)
             else:
-                own, behind_last = precision[i], first[i] + fan_out[i]
+                behind_last = first[i] + fan_out[i]
                 sum_z, sum_v = 0.0, 0.0
                 for child in range(first[i], behind_last):
                     sum_z += z[child]
@@ -195,14 +203,14 @@ def _upwards(  # type: ignore[no-untyped-def]
                 z[i], v[i] = sum_z, sum_v
                 if own > 0.0:
                     v[i] = 1.0 / (own + 1.0 / sum_v)
-                    z[i] = v[i] * (own * noisy[i] + sum_z / sum_v)
-                    draw = 1.0 / own
-                    both = vt[i] + draw
-                    ratio = 0.5 * (math.log(both * own) - noisy[i] ** 2 * own)
-                    ratio += 0.5 * (noisy[i] - zt[i]) ** 2 / both
+                    z[i] = v[i] * (own * draw + sum_z / sum_v)
+                    of_draw = 1.0 / own
+                    both = vt[i] + of_draw
+                    ratio = 0.5 * (math.log(both * own) - draw**2 * own)
+                    ratio += 0.5 * (draw - zt[i]) ** 2 / both
                     log_empty[i] = max(log_empty[i] + ratio, NEVER)
-                    zt[i] = (zt[i] * draw + noisy[i] * vt[i]) / both
-                    vt[i] = vt[i] * draw / both
+                    zt[i] = (zt[i] * of_draw + draw * vt[i]) / both
+                    vt[i] = vt[i] * of_draw / both
             gap = v[i] - vt[i]
             if gap > 0.001 * v[i]:
                 distance += min((z[i] - zt[i]) ** 2 / gap, 25.0)
@@ -264,15 +272,14 @@ def _keep_parted(z, v, work, where, chance, number):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def _downwards(order, behind, parent, first, fan_out, z, v, log_empty, value):  # type: ignore[no-untyped-def]
-    """Hand X and Q down to the leaves; what these hold is added up again into `value`, zeros."""
+    """Hand X and Q down to the leaves; what these hold is added up again into `value`."""
     work = np.zeros(WORK)
     where, chance = np.empty((ROOM, 2), dtype=np.int64), np.empty(ROOM)
     z[0], v[0] = max(z[0], 0.0), 1.0
     for level in range(len(behind)):
         begin, end = behind[level - 1] if level > 0 else 0, behind[level]
         _hand_down(order[begin:end], first, fan_out, z, v, log_empty, work, where, chance)
-    for i in range(len(parent) - 1, -1, -1):
-        if fan_out[i] == 0:
-            value[i] = z[i] * v[i]
-        if i > 0:
-            value[parent[i]] += value[i]
+    for i in range(len(parent)):
+        value[i] = z[i] * v[i] if fan_out[i] == 0 else 0.0
+    for i in range(len(parent) - 1, 0, -1):
+        value[parent[i]] += value[i]

@@ -11,7 +11,6 @@ Callers compile with ``error_model="numpy"``: a check for divisors of 0 is a bra
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -36,17 +35,24 @@ _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (
 _B3, _B5, _B7, _B9, _B11, _B13, _B15, _B17, _B19, _B21, _B23 = (1.0 / n for n in range(3, 24, 2))
 
 
-def _read_as(given: Any, wanted: Any, kind: Any) -> Callable[..., Any]:
-    """Typing and code of "the same 64 bits as another kind of number"."""
+@intrinsic
+def _bits(_typing: Any, _number: Any) -> Any:
+    """The 64 bits of a double as a whole number."""
 
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], kind)
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
 
-    return lambda typing, number: (wanted(given), build)
+    return types.int64(types.float64), build
 
 
-_bits = intrinsic(_read_as(types.float64, types.int64, ir.IntType(64)))
-_double = intrinsic(_read_as(types.int64, types.float64, ir.DoubleType()))
+@intrinsic
+def _double(_typing: Any, _bits: Any) -> Any:
+    """The double that has these 64 bits."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), build
 
 
 @njit(nogil=True, error_model="numpy", inline="always")
@@ -72,7 +78,7 @@ def exp(x):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, error_model="numpy", inline="always")
 def log(x):  # type: ignore[no-untyped-def]
-    """ln x of normal numbers above 0.
+    """Natural logarithm of normal numbers above 0.
 
     x = 2^k m, sqrt(1/2) <= m < sqrt(2), s = (m - 1) / (m + 1):
     ln x = k ln 2 + 2 (s + s^3 / 3 + ... + s^23 / 23), the next of which is below 1e-20.

@@ -24,7 +24,6 @@ from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
 from explorer.releases.two_parts import (
     L1,
-    L2,
     NEVER,
     ROOM,
     V1,
@@ -35,6 +34,7 @@ from explorer.releases.two_parts import (
     T,
     certain,
     evident,
+    lay,
     log_empty_of_certain,
     parted,
     together,
@@ -150,8 +150,7 @@ def _gather(nodes, first, fan_out, z, v, log_empty, work, where):  # type: ignor
                     z[both], v[both] = sum_z, v[a] + v[b]
                     log_empty[both] = log_empty_of_certain(sum_z, log_empty[a] + log_empty[b])
                     continue
-                work[Z1 + waiting], work[V1 + waiting], work[L1 + waiting] = z[a], v[a], log_empty[a]
-                work[Z2 + waiting], work[V2 + waiting], work[L2 + waiting] = z[b], v[b], log_empty[b]
+                lay(work, waiting, z, v, log_empty, a, b)
                 where[waiting] = n + middle
                 waiting += 1
                 if waiting == ROOM:
@@ -250,8 +249,7 @@ def _hand_down(nodes, first, fan_out, z, v, log_empty, work, where, chance):  # 
                 if plain:
                     z[a], v[a], z[b], v[b] = x1, q, x2, q
                     continue
-                work[Z1 + waiting], work[V1 + waiting], work[L1 + waiting] = z[a], v[a], log_empty[a]
-                work[Z2 + waiting], work[V2 + waiting], work[L2 + waiting] = z[b], v[b], log_empty[b]
+                lay(work, waiting, z, v, log_empty, a, b)
                 work[T + waiting] = t
                 where[waiting, 0], where[waiting, 1], chance[waiting] = a, b, q
                 waiting += 1

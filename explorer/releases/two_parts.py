@@ -71,8 +71,9 @@ _LAST = 2.0 * _CERTAIN * _PIECES - 2.0**-30  # just inside the last piece
 def phi(x):  # type: ignore[no-untyped-def]
     """Phi(x) by cubic pieces: from -8 to 8 to 1e-8 of itself, 0 and 1 beyond."""
     at = min(max((x + _CERTAIN) * _PIECES, 0.0), _LAST)
-    piece = np.uint64(at)
-    f, first = at - piece, piece * np.uint64(4)
+    # 32 bits are turned several at a time; without a sign no place counts from the end.
+    piece = np.int32(at)
+    f, first = at - piece, np.uint64(piece) * np.uint64(4)
     c0, c1 = _CUBICS[first], _CUBICS[first + np.uint64(1)]
     c2, c3 = _CUBICS[first + np.uint64(2)], _CUBICS[first + np.uint64(3)]
     found = c0 + f * (c1 + f * (c2 + f * c3))
@@ -94,11 +95,18 @@ def certain(z1, v1, z2, v2):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, error_model="numpy", inline="always")
 def log_empty_of_certain(z, log_empty):  # type: ignore[no-untyped-def]
-    """l of two certain parts that hold z and have the sum `log_empty` of l."""
+    """What l is of two certain parts that hold z and have the sum `log_empty` of l."""
     # The count itself could not bring l back above the least that is told apart.
     if log_empty < NEVER - 1e3:
         return NEVER
     return max(log_empty - _LOG_BOTH + math.log(z), NEVER)
+
+
+@njit(nogil=True, inline="always")
+def lay(work, at, z, v, log_empty, one, other):  # type: ignore[no-untyped-def]
+    """Put what is known of two parts, by their places, into a work array as the pair `at`."""
+    work[Z1 + at], work[V1 + at], work[L1 + at] = z[one], v[one], log_empty[one]
+    work[Z2 + at], work[V2 + at], work[L2 + at] = z[other], v[other], log_empty[other]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -200,7 +208,7 @@ def parted(work, n):  # type: ignore[no-untyped-def]
         d1, d2, d3 = t - z1, t - z2, t - z1 - z2
         w1, w2 = l2 - 0.5 * d1 * d1 / v1, l1 - 0.5 * d2 * d2 / v2
         w3 = -0.5 * d3 * d3 / v3 if share else -1e5
-        most = max(max(w1, w2), w3)
+        most = max(w1, w2, w3)
         # One of the three is the largest and needs no exponential.
         first, second = w1 == most, w2 == most
         one = exp((w3 if first else w1) - most)

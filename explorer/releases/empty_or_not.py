@@ -68,18 +68,25 @@ def infer(
     """
     n = len(parent)
     first, fan_out = np.zeros((2, n), dtype=np.int32)
-    # So few bits that the sort counts them: linear in n.
-    order = np.argsort(depth.astype(np.uint16), kind="stable")
-    behind = np.cumsum(np.bincount(depth))
+    _families(parent, first, fan_out)
+    levels, inner = _by_level(depth), np.flatnonzero(fan_out)
+    order, behind = _by_level(depth[inner], depth.max())
+    families = inner[order], behind
     # Of nodes, then of segments of siblings, see `_where`.
     z, v, log_empty = np.empty((3, 2 * n))
-    _families(parent, first, fan_out)
-    _put_leaves(fan_out, shrunk, shrunk_variance, z, v)
-    _upwards(order, behind, first, fan_out, noisy, precision, z, v, log_empty)
+    _put_leaves(fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty)
+    _upwards(*levels, *families, first, fan_out, noisy, precision, z, v, log_empty)
     # Fresh arrays cost more than what is reckoned in them.
     value = noisy
-    _downwards(order, behind, parent, first, fan_out, z, v, log_empty, value)
+    _downwards(*families, parent, first, fan_out, z, v, log_empty, value)
     return value
+
+
+def _by_level(depth: Ints, deepest: int = 0) -> tuple[Ints, Ints]:
+    """Nodes from the top to the lowest level, and behind which of these each level ends."""
+    # So few bits that the sort counts them: linear in n.
+    order = np.argsort(depth.astype(np.uint16), kind="stable")
+    return order, np.cumsum(np.bincount(depth, minlength=deepest + 1))
 
 
 @njit(cache=True, nogil=True)
@@ -90,11 +97,18 @@ def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _put_leaves(fan_out, shrunk, shrunk_variance, z, v):  # type: ignore[no-untyped-def]
-    leaf = 0
+def _put_leaves(fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty):  # type: ignore[no-untyped-def]
+    """Fill z, V and l of leaves, and turn their precisions into variances."""
+    leaf, paid, variance, e, log_half = 0, -1.0, 0.0, 0.0, 0.0
     for i in range(len(fan_out)):
         if fan_out[i] == 0:
-            z[i], v[i] = shrunk[leaf], shrunk_variance[leaf]
+            if precision[i] != paid:
+                # Neighbours mostly have the same.
+                paid = precision[i]
+                variance, e = 1.0 / paid, math.sqrt(2.0 * paid)
+                log_half = math.log(0.5 * e)
+            z[i], v[i], precision[i] = shrunk[leaf], shrunk_variance[leaf], variance
+            log_empty[i] = max(log_half - e * abs(noisy[i]), NEVER)
             leaf += 1
 
 
@@ -168,60 +182,59 @@ def _keep_together(z, v, log_empty, work, where, number):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
-def _upwards(order, behind, first, fan_out, noisy, precision, zt, vt, log_empty):  # type: ignore[no-untyped-def]
-    """Fill z, V and l of all nodes and segments, level by level from the lowest.
+def _upwards(  # type: ignore[no-untyped-def]
+    order, behind, inner, inner_behind, first, fan_out, noisy, precision, zt, vt, log_empty
+):
+    """Fill z, V and l of inner nodes and segments, level by level from the lowest.
 
     Draws and their precisions become what least squares makes of them, and the variances of that.
     """
     n, z, v = len(order), noisy, precision
     work, where = np.zeros(WORK), np.empty(ROOM, dtype=np.int64)
-    paid, variance, e, log_half = -1.0, 0.0, 0.0, 0.0
     for level in range(len(behind) - 1, -1, -1):
+        begin, end = inner_behind[level - 1] if level > 0 else 0, inner_behind[level]
+        _gather(inner[begin:end], first, fan_out, zt, vt, log_empty, work, where)
+        for i in inner[begin:end]:
+            own, draw, behind_last = precision[i], noisy[i], first[i] + fan_out[i]
+            sum_z, sum_v = 0.0, 0.0
+            for child in range(first[i], behind_last):
+                sum_z += z[child]
+                sum_v += v[child]
+            below = _where(first[i], behind_last, n)
+            zt[i], vt[i], log_empty[i] = zt[below], vt[below], log_empty[below]
+            z[i], v[i] = sum_z, sum_v
+            if own > 0.0:
+                v[i] = 1.0 / (own + 1.0 / sum_v)
+                z[i] = v[i] * (own * draw + sum_z / sum_v)
+                of_draw = 1.0 / own
+                both = vt[i] + of_draw
+                ratio = 0.5 * (math.log(both * own) - draw**2 * own)
+                ratio += 0.5 * (draw - zt[i]) ** 2 / both
+                log_empty[i] = max(log_empty[i] + ratio, NEVER)
+                zt[i] = (zt[i] * of_draw + draw * vt[i]) / both
+                vt[i] = vt[i] * of_draw / both
         begin, end = behind[level - 1] if level > 0 else 0, behind[level]
-        _gather(order[begin:end], first, fan_out, zt, vt, log_empty, work, where)
-        distance, moved = 0.0, 0
-        for at in range(begin, end):
-            i = order[at]
-            own, draw = precision[i], noisy[i]
-            if fan_out[i] == 0:
-                if own != paid:
-                    # Neighbours mostly have the same.
-                    paid, variance = own, 1.0 / own
-                    e = math.sqrt(2.0 * paid)
-                    log_half = math.log(0.5 * e)
-                v[i] = variance
-                log_empty[i] = max(log_half - e * abs(draw), NEVER)
-            else:
-                behind_last = first[i] + fan_out[i]
-                sum_z, sum_v = 0.0, 0.0
-                for child in range(first[i], behind_last):
-                    sum_z += z[child]
-                    sum_v += v[child]
-                below = _where(first[i], behind_last, n)
-                zt[i], vt[i], log_empty[i] = zt[below], vt[below], log_empty[below]
-                z[i], v[i] = sum_z, sum_v
-                if own > 0.0:
-                    v[i] = 1.0 / (own + 1.0 / sum_v)
-                    z[i] = v[i] * (own * draw + sum_z / sum_v)
-                    of_draw = 1.0 / own
-                    both = vt[i] + of_draw
-                    ratio = 0.5 * (math.log(both * own) - draw**2 * own)
-                    ratio += 0.5 * (draw - zt[i]) ** 2 / both
-                    log_empty[i] = max(log_empty[i] + ratio, NEVER)
-                    zt[i] = (zt[i] * of_draw + draw * vt[i]) / both
-                    vt[i] = vt[i] * of_draw / both
-            gap = v[i] - vt[i]
-            if gap > 0.001 * v[i]:
-                distance += min((z[i] - zt[i]) ** 2 / gap, 25.0)
-                moved += 1
-        back = 1.0 - (moved + STEADY) / (distance + STEADY)
-        if back > 0.0:
-            for at in range(begin, end):
-                i = order[at]
-                gap = v[i] - vt[i]
-                if gap > 0.001 * v[i]:
-                    zt[i] += back * (z[i] - zt[i])
-                    vt[i] += back * gap
+        _move_back(order[begin:end], z, v, zt, vt)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move_back(nodes, z, v, zt, vt):  # type: ignore[no-untyped-def]
+    """Move shrunk estimates of a level back to least squares, as far as they are off together."""
+    distance, moved = 0.0, 0
+    for i in nodes:
+        gap, off = v[i] - vt[i], z[i] - zt[i]
+        # Without a branch: which nodes are shrunk cannot be foreseen.
+        shrunk = gap > 0.001 * v[i]
+        distance += min(off * off / gap, 25.0) if shrunk else 0.0
+        moved += shrunk
+    back = 1.0 - (moved + STEADY) / (distance + STEADY)
+    if back <= 0.0:
+        return
+    for i in nodes:
+        gap = v[i] - vt[i]
+        part = back if gap > 0.001 * v[i] else 0.0
+        zt[i] += part * (z[i] - zt[i])
+        vt[i] += part * gap
 
 
 @njit(cache=True, nogil=True)
@@ -230,9 +243,8 @@ def _hand_down(nodes, first, fan_out, z, v, log_empty, work, where, chance):  # 
     n, most = len(first), 0
     for i in nodes:
         most = max(most, fan_out[i])
-        if fan_out[i] > 0:
-            whole = _where(first[i], first[i] + fan_out[i], n)
-            z[whole], v[whole] = z[i], v[i]
+        whole = _where(first[i], first[i] + fan_out[i], n)
+        z[whole], v[whole] = z[i], v[i]
     for halving in range(_halvings(most)):
         waiting = 0
         for i in nodes:
@@ -269,14 +281,14 @@ def _keep_parted(z, v, work, where, chance, number):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)
-def _downwards(order, behind, parent, first, fan_out, z, v, log_empty, value):  # type: ignore[no-untyped-def]
+def _downwards(inner, behind, parent, first, fan_out, z, v, log_empty, value):  # type: ignore[no-untyped-def]
     """Hand X and Q down to the leaves; what these hold is added up again into `value`."""
     work = np.zeros(WORK)
     where, chance = np.empty((ROOM, 2), dtype=np.int64), np.empty(ROOM)
     z[0], v[0] = max(z[0], 0.0), 1.0
     for level in range(len(behind)):
         begin, end = behind[level - 1] if level > 0 else 0, behind[level]
-        _hand_down(order[begin:end], first, fan_out, z, v, log_empty, work, where, chance)
+        _hand_down(inner[begin:end], first, fan_out, z, v, log_empty, work, where, chance)
     for i in range(len(parent)):
         value[i] = z[i] * v[i] if fan_out[i] == 0 else 0.0
     for i in range(len(parent) - 1, 0, -1):

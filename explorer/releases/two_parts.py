@@ -70,7 +70,9 @@ _LAST = 2.0 * _CERTAIN * _PIECES - 2.0**-30  # just inside the last piece
 @njit(nogil=True, error_model="numpy", inline="always")
 def phi(x):  # type: ignore[no-untyped-def]
     """Phi(x) by cubic pieces: from -8 to 8 to 1e-8 of itself, 0 and 1 beyond."""
-    at = min(max((x + _CERTAIN) * _PIECES, 0.0), _LAST)
+    at = (x + _CERTAIN) * _PIECES
+    # No number at all fails both comparisons, and must not name a place either.
+    at = (at if at < _LAST else _LAST) if at > 0.0 else 0.0
     # 32 bits are turned several at a time; without a sign no place counts from the end.
     piece = np.int32(at)
     f, first = at - piece, np.uint64(piece) * np.uint64(4)
@@ -90,7 +92,9 @@ def _look_up(work, row, n):  # type: ignore[no-untyped-def]
 @njit(nogil=True, error_model="numpy", inline="always")
 def certain(z1, v1, z2, v2):  # type: ignore[no-untyped-def]
     """Whether both parts are `_CERTAIN` to hold somebody."""
-    return z1 > 0.0 and z2 > 0.0 and z1 * z1 > _CERTAIN_2 * v1 and z2 * z2 > _CERTAIN_2 * v2
+    # In one: whether parts are full cannot be foreseen, so four branches would be four guesses.
+    positive = (z1 > 0.0) & (z2 > 0.0)
+    return positive & (z1 * z1 > _CERTAIN_2 * v1) & (z2 * z2 > _CERTAIN_2 * v2)
 
 
 @njit(nogil=True, error_model="numpy", inline="always")

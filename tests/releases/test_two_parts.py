@@ -57,6 +57,7 @@ def test_phi_is_right_in_its_tails():
     found = np.array([phi(each) for each in x])
     np.testing.assert_allclose(found, stats.norm.cdf(x), rtol=1e-8)
     assert [phi(x) for x in (-8.1, 8.1, -np.inf, np.inf)] == [0, 1, 0, 1]
+    assert 0 <= phi(np.nan) < 1e-15  # what is no number reads no memory of others
 
 
 @pytest.mark.parametrize("pair", PAIRS)

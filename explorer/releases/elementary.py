@@ -35,8 +35,7 @@ _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10, _A11, _A12, _A13 = (
 _B3, _B5, _B7, _B9, _B11, _B13, _B15, _B17, _B19, _B21, _B23 = (1.0 / n for n in range(3, 24, 2))
 
 
-@intrinsic
-def _bits(_typing: Any, _number: Any) -> Any:
+def _to_bits(_typing: Any, _number: Any) -> Any:
     """The 64 bits of a double as a whole number."""
 
     def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -45,14 +44,18 @@ def _bits(_typing: Any, _number: Any) -> Any:
     return types.int64(types.float64), build
 
 
-@intrinsic
-def _double(_typing: Any, _bits: Any) -> Any:
+def _to_double(_typing: Any, _bits: Any) -> Any:
     """The double that has these 64 bits."""
 
     def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.int64), build
+
+
+# Numba gives the first argument itself, which the types of a decorator do not say.
+_bits: Any = intrinsic(_to_bits)
+_double: Any = intrinsic(_to_double)
 
 
 @njit(nogil=True, error_model="numpy", inline="always")

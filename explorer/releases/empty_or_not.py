@@ -22,7 +22,23 @@ from numba import njit
 
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
-from explorer.releases.two_parts import NEVER, parted, together
+from explorer.releases.two_parts import (
+    L1,
+    NEVER,
+    ROOM,
+    V1,
+    V2,
+    WORK,
+    Z1,
+    Z2,
+    T,
+    certain,
+    evident,
+    lay,
+    log_empty_of_certain,
+    parted,
+    together,
+)
 
 STEADY = 300.0
 """Nodes' worth of prior belief that estimates of a level are not biased."""
@@ -43,34 +59,34 @@ def infer(
     parent : (n,) parents before children, children of a node side by side; -1 for the root
     depth : (n,) cuts above every node
     noisy, precision : (n,) own draws and 1 / their variance, 0 where there is none; above 0 at
-        leaves
-    shrunk, shrunk_variance : (n,) what is believed of leaves, after their neighbours; written over
+        leaves; written over
+    shrunk, shrunk_variance : (leaves,) what is believed of leaves, after their neighbours
 
     Returns
     -------
     (n,)
     """
     n = len(parent)
-    first, fan_out = np.zeros((2, n), dtype=np.int64)
+    first, fan_out = np.zeros((2, n), dtype=np.int32)
+    _families(parent, first, fan_out)
+    levels, inner = _by_level(depth), np.flatnonzero(fan_out)
+    order, behind = _by_level(depth[inner], depth.max())
+    families = inner[order], behind
+    # Of nodes, then of segments of siblings, see `_where`.
+    z, v, log_empty = np.empty((3, 2 * n))
+    _put_leaves(fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty)
+    _upwards(*levels, *families, first, fan_out, noisy, precision, z, v, log_empty)
+    # Fresh arrays cost more than what is reckoned in them.
+    value = noisy
+    _downwards(*families, parent, first, fan_out, z, v, log_empty, value)
+    return value
+
+
+def _by_level(depth: Ints, deepest: int = 0) -> tuple[Ints, Ints]:
+    """Nodes from the top to the lowest level, and behind which of these each level ends."""
     # So few bits that the sort counts them: linear in n.
     order = np.argsort(depth.astype(np.uint16), kind="stable")
-    behind = np.cumsum(np.bincount(depth))
-    zt, vt, log_empty = shrunk, shrunk_variance, np.empty(n)
-    half_z, half_v, half_l = np.empty((3, n))
-    _families(parent, first, fan_out)
-    _upwards(
-        order,
-        behind,
-        first,
-        fan_out,
-        noisy,
-        precision,
-        (zt, vt, log_empty),
-        (half_z, half_v, half_l),
-    )
-    value = np.zeros(n)
-    _downwards(parent, first, fan_out, (zt, vt, log_empty), (half_z, half_v, half_l), value)
-    return value
+    return order, np.cumsum(np.bincount(depth, minlength=deepest + 1))
 
 
 @njit(cache=True, nogil=True)
@@ -80,154 +96,200 @@ def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
         fan_out[parent[i]] += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _part(low, high, z, v, log_empty, half):  # type: ignore[no-untyped-def]
-    """z, V and l of the children from `low` up to `high`: of one its own, else of their half."""
-    if high - low == 1:
-        return z[low], v[low], log_empty[low]
-    half_z, half_v, half_l = half
-    middle = (low + high) // 2
-    return half_z[middle], half_v[middle], half_l[middle]
-
-
 @njit(cache=True, nogil=True)
-def _gathered(begin, end, z, v, log_empty, half, segments):  # type: ignore[no-untyped-def]
-    """z, V and l of all children together; what halves say stays in `half`, at their middles."""
-    half_z, half_v, half_l = half
-    if end - begin == 4:
-        # Quarters, written out: most nodes of most maps.
-        b, c, d = begin + 1, begin + 2, begin + 3
-        z1, v1, l1 = together(z[begin], v[begin], log_empty[begin], z[b], v[b], log_empty[b])
-        z2, v2, l2 = together(z[c], v[c], log_empty[c], z[d], v[d], log_empty[d])
-        half_z[b], half_v[b], half_l[b] = z1, v1, l1
-        half_z[d], half_v[d], half_l[d] = z2, v2, l2
-        return together(z1, v1, l1, z2, v2, l2)
-    if end - begin == 1:
-        return z[begin], v[begin], log_empty[begin]
-    # Halves after what they are halves of, so backwards they come before it.
-    segments[0, 0], segments[0, 1] = begin, end
-    number, looked = 1, 0
-    while looked < number:
-        low, high = segments[looked, 0], segments[looked, 1]
-        middle = (low + high) // 2
-        if middle - low > 1:
-            segments[number, 0], segments[number, 1] = low, middle
-            number += 1
-        if high - middle > 1:
-            segments[number, 0], segments[number, 1] = middle, high
-            number += 1
-        looked += 1
-    for at in range(number - 1, -1, -1):
-        low, high = segments[at, 0], segments[at, 1]
-        middle = (low + high) // 2
-        z1, v1, l1 = _part(low, middle, z, v, log_empty, half)
-        z2, v2, l2 = _part(middle, high, z, v, log_empty, half)
-        found = together(z1, v1, l1, z2, v2, l2)
-        half_z[middle], half_v[middle], half_l[middle] = found
-    middle = (begin + end) // 2
-    return half_z[middle], half_v[middle], half_l[middle]
-
-
-@njit(cache=True, nogil=True)
-def _upwards(order, behind, first, fan_out, noisy, precision, shrunk, half):  # type: ignore[no-untyped-def]
-    """Fill z, V and l of all nodes, level by level from the lowest, into `shrunk`."""
-    zt, vt, log_empty = shrunk
-    n = len(order)
-    z = np.empty(n)
-    v = np.empty(n)
-    segments = np.empty((max(fan_out.max(), 1), 2), dtype=np.int64)
-    paid, e, log_half = -1.0, 0.0, 0.0
-    for level in range(len(behind) - 1, -1, -1):
-        begin, end = behind[level - 1] if level > 0 else 0, behind[level]
-        distance, moved = 0.0, 0
-        for at in range(begin, end):
-            i = order[at]
-            if fan_out[i] == 0:
-                if precision[i] != paid:
-                    # Neighbours mostly have the same.
-                    paid = precision[i]
-                    e = math.sqrt(2.0 * paid)
-                    log_half = math.log(0.5 * e)
-                z[i], v[i] = noisy[i], 1.0 / paid
-                log_empty[i] = max(log_half - e * abs(noisy[i]), NEVER)
-            else:
-                own, behind_last = precision[i], first[i] + fan_out[i]
-                sum_z, sum_v = 0.0, 0.0
-                for child in range(first[i], behind_last):
-                    sum_z += z[child]
-                    sum_v += v[child]
-                found = _gathered(first[i], behind_last, zt, vt, log_empty, half, segments)
-                zt[i], vt[i], log_empty[i] = found
-                z[i], v[i] = sum_z, sum_v
-                if own > 0.0:
-                    v[i] = 1.0 / (own + 1.0 / sum_v)
-                    z[i] = v[i] * (own * noisy[i] + sum_z / sum_v)
-                    draw = 1.0 / own
-                    both = vt[i] + draw
-                    ratio = 0.5 * (math.log(both * own) - noisy[i] ** 2 * own)
-                    ratio += 0.5 * (noisy[i] - zt[i]) ** 2 / both
-                    log_empty[i] = max(log_empty[i] + ratio, NEVER)
-                    zt[i] = (zt[i] * draw + noisy[i] * vt[i]) / both
-                    vt[i] = vt[i] * draw / both
-            gap = v[i] - vt[i]
-            if gap > 0.001 * v[i]:
-                distance += min((z[i] - zt[i]) ** 2 / gap, 25.0)
-                moved += 1
-        back = 1.0 - (moved + STEADY) / (distance + STEADY)
-        if back > 0.0:
-            for at in range(begin, end):
-                i = order[at]
-                gap = v[i] - vt[i]
-                if gap > 0.001 * v[i]:
-                    zt[i] += back * (z[i] - zt[i])
-                    vt[i] += back * gap
-
-
-@njit(cache=True, nogil=True)
-def _downwards(parent, first, fan_out, shrunk, half, value):  # type: ignore[no-untyped-def]
-    """Hand X and Q down to the leaves; what these hold is added up again into `value`, zeros."""
-    z, v, log_empty = shrunk
-    half_z, half_v, half_l = half
-    n = len(parent)
-    x = np.empty(n)
-    q = np.empty(n)
-    x[0], q[0] = max(z[0], 0.0), 1.0
-    begin = np.empty(64, dtype=np.int64)
-    end = np.empty(64, dtype=np.int64)
-    count = np.empty(64)
-    chance = np.empty(64)
-    for i in range(n):
+def _put_leaves(fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty):  # type: ignore[no-untyped-def]
+    """Fill z, V and l of leaves, and turn their precisions into variances."""
+    leaf, paid, variance, e, log_half = 0, -1.0, 0.0, 0.0, 0.0
+    for i in range(len(fan_out)):
         if fan_out[i] == 0:
-            value[i] = x[i] * q[i]
-            continue
-        if fan_out[i] == 4:
-            a, c, halved = first[i], first[i] + 2, x[i]
-            x1, q1, x2, q2 = parted(
-                half_z[a + 1], half_v[a + 1], half_l[a + 1],
-                half_z[c + 1], half_v[c + 1], half_l[c + 1], halved,
-            )  # fmt: skip
-            for begins, held, there in ((a, x1, q[i] * q1), (c, x2, q[i] * q2)):
-                k = begins + 1
-                one, p1, other, p2 = parted(
-                    z[begins], v[begins], log_empty[begins], z[k], v[k], log_empty[k], held
-                )
-                x[begins], q[begins], x[k], q[k] = one, there * p1, other, there * p2
-            continue
-        waiting = 1
-        begin[0], end[0], count[0], chance[0] = first[i], first[i] + fan_out[i], x[i], q[i]
-        while waiting > 0:
-            waiting -= 1
-            low, high, t, p = begin[waiting], end[waiting], count[waiting], chance[waiting]
-            if high - low == 1:
-                x[low], q[low] = t, p
+            if precision[i] != paid:
+                # Neighbours mostly have the same.
+                paid = precision[i]
+                variance, e = 1.0 / paid, math.sqrt(2.0 * paid)
+                log_half = math.log(0.5 * e)
+            z[i], v[i], precision[i] = shrunk[leaf], shrunk_variance[leaf], variance
+            log_empty[i] = max(log_half - e * abs(noisy[i]), NEVER)
+            leaf += 1
+
+
+@njit(nogil=True, inline="always")
+def _halvings(fan_out):  # type: ignore[no-untyped-def]
+    """How often so many children are halved until each is alone."""
+    number = 0
+    while 1 << number < fan_out:
+        number += 1
+    return number
+
+
+@njit(nogil=True, inline="always")
+def _segment(low, high, halving, number):  # type: ignore[no-untyped-def]
+    """From where to where the segment with this number reaches after so many halvings."""
+    for bit in range(halving - 1, -1, -1):
+        middle = (low + high) >> 1
+        if number >> bit & 1:
+            low = middle
+        else:
+            high = middle
+    return low, high
+
+
+@njit(nogil=True, inline="always")
+def _where(low, high, n):  # type: ignore[no-untyped-def]
+    """Where the siblings from `low` up to `high` stand: one at its own place, more by their middle.
+
+    No two segments are halved at the same child.
+    """
+    return low if high - low == 1 else n + ((low + high) >> 1)
+
+
+@njit(cache=True, nogil=True)
+def _gather(nodes, first, fan_out, z, v, log_empty, work, where):  # type: ignore[no-untyped-def]
+    """z, V and l of all segments of nodes' children, from the shortest to the longest."""
+    n, most = len(first), 0
+    for i in nodes:
+        most = max(most, fan_out[i])
+    for halving in range(_halvings(most) - 1, -1, -1):
+        waiting = 0
+        for i in nodes:
+            if fan_out[i] <= 1 << halving:
                 continue
-            middle = (low + high) // 2
-            z1, v1, l1 = _part(low, middle, z, v, log_empty, half)
-            z2, v2, l2 = _part(middle, high, z, v, log_empty, half)
-            x1, q1, x2, q2 = parted(z1, v1, l1, z2, v2, l2, t)
-            begin[waiting], end[waiting], count[waiting], chance[waiting] = low, middle, x1, p * q1
-            waiting += 1
-            begin[waiting], end[waiting], count[waiting], chance[waiting] = middle, high, x2, p * q2
-            waiting += 1
-    for i in range(n - 1, 0, -1):
+            for number in range(1 << halving):
+                low, high = _segment(first[i], first[i] + fan_out[i], halving, number)
+                if high - low < 2:
+                    continue
+                middle = (low + high) >> 1
+                a, b = _where(low, middle, n), _where(middle, high, n)
+                if certain(z[a], v[a], z[b], v[b]):
+                    both, sum_z = n + middle, z[a] + z[b]
+                    z[both], v[both] = sum_z, v[a] + v[b]
+                    log_empty[both] = log_empty_of_certain(sum_z, log_empty[a] + log_empty[b])
+                    continue
+                lay(work, waiting, z, v, log_empty, a, b)
+                where[waiting] = n + middle
+                waiting += 1
+                if waiting == ROOM:
+                    _keep_together(z, v, log_empty, work, where, waiting)
+                    waiting = 0
+        _keep_together(z, v, log_empty, work, where, waiting)
+
+
+@njit(cache=True, nogil=True)
+def _keep_together(z, v, log_empty, work, where, number):  # type: ignore[no-untyped-def]
+    together(work, number)
+    for j in range(number):
+        both = where[j]
+        z[both], v[both], log_empty[both] = work[Z1 + j], work[V1 + j], work[L1 + j]
+
+
+@njit(cache=True, nogil=True)
+def _upwards(  # type: ignore[no-untyped-def]
+    order, behind, inner, inner_behind, first, fan_out, noisy, precision, zt, vt, log_empty
+):
+    """Fill z, V and l of inner nodes and segments, level by level from the lowest.
+
+    Draws and their precisions become what least squares makes of them, and the variances of that.
+    """
+    n, z, v = len(order), noisy, precision
+    work, where = np.zeros(WORK), np.empty(ROOM, dtype=np.int64)
+    for level in range(len(behind) - 1, -1, -1):
+        begin, end = inner_behind[level - 1] if level > 0 else 0, inner_behind[level]
+        _gather(inner[begin:end], first, fan_out, zt, vt, log_empty, work, where)
+        for i in inner[begin:end]:
+            own, draw, behind_last = precision[i], noisy[i], first[i] + fan_out[i]
+            sum_z, sum_v = 0.0, 0.0
+            for child in range(first[i], behind_last):
+                sum_z += z[child]
+                sum_v += v[child]
+            below = _where(first[i], behind_last, n)
+            zt[i], vt[i], log_empty[i] = zt[below], vt[below], log_empty[below]
+            z[i], v[i] = sum_z, sum_v
+            if own > 0.0:
+                v[i] = 1.0 / (own + 1.0 / sum_v)
+                z[i] = v[i] * (own * draw + sum_z / sum_v)
+                of_draw = 1.0 / own
+                both = vt[i] + of_draw
+                ratio = 0.5 * (math.log(both * own) - draw**2 * own)
+                ratio += 0.5 * (draw - zt[i]) ** 2 / both
+                log_empty[i] = max(log_empty[i] + ratio, NEVER)
+                zt[i] = (zt[i] * of_draw + draw * vt[i]) / both
+                vt[i] = vt[i] * of_draw / both
+        begin, end = behind[level - 1] if level > 0 else 0, behind[level]
+        _move_back(order[begin:end], z, v, zt, vt)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move_back(nodes, z, v, zt, vt):  # type: ignore[no-untyped-def]
+    """Move shrunk estimates of a level back to least squares, as far as they are off together."""
+    distance, moved = 0.0, 0
+    for i in nodes:
+        gap, off = v[i] - vt[i], z[i] - zt[i]
+        # Without a branch: which nodes are shrunk cannot be foreseen.
+        shrunk = gap > 0.001 * v[i]
+        distance += min(off * off / gap, 25.0) if shrunk else 0.0
+        moved += shrunk
+    back = 1.0 - (moved + STEADY) / (distance + STEADY)
+    if back <= 0.0:
+        return
+    for i in nodes:
+        gap = v[i] - vt[i]
+        part = back if gap > 0.001 * v[i] else 0.0
+        zt[i] += part * (z[i] - zt[i])
+        vt[i] += part * gap
+
+
+@njit(cache=True, nogil=True)
+def _hand_down(nodes, first, fan_out, z, v, log_empty, work, where, chance):  # type: ignore[no-untyped-def]
+    """X and Q of nodes' children, written over z and V of these; the nodes have theirs there."""
+    n, most = len(first), 0
+    for i in nodes:
+        most = max(most, fan_out[i])
+        whole = _where(first[i], first[i] + fan_out[i], n)
+        z[whole], v[whole] = z[i], v[i]
+    for halving in range(_halvings(most)):
+        waiting = 0
+        for i in nodes:
+            if fan_out[i] <= 1 << halving:
+                continue
+            for number in range(1 << halving):
+                low, high = _segment(first[i], first[i] + fan_out[i], halving, number)
+                if high - low < 2:
+                    continue
+                middle = (low + high) >> 1
+                t, q = z[n + middle], v[n + middle]
+                a, b = _where(low, middle, n), _where(middle, high, n)
+                plain, x1, x2 = evident(z[a], v[a], z[b], v[b], t)
+                if plain:
+                    z[a], v[a], z[b], v[b] = x1, q, x2, q
+                    continue
+                lay(work, waiting, z, v, log_empty, a, b)
+                work[T + waiting] = t
+                where[waiting, 0], where[waiting, 1], chance[waiting] = a, b, q
+                waiting += 1
+                if waiting == ROOM:
+                    _keep_parted(z, v, work, where, chance, waiting)
+                    waiting = 0
+        _keep_parted(z, v, work, where, chance, waiting)
+
+
+@njit(cache=True, nogil=True)
+def _keep_parted(z, v, work, where, chance, number):  # type: ignore[no-untyped-def]
+    parted(work, number)
+    for j in range(number):
+        a, b, q = where[j, 0], where[j, 1], chance[j]
+        z[a], v[a] = work[Z1 + j], q * work[V1 + j]
+        z[b], v[b] = work[Z2 + j], q * work[V2 + j]
+
+
+@njit(cache=True, nogil=True)
+def _downwards(inner, behind, parent, first, fan_out, z, v, log_empty, value):  # type: ignore[no-untyped-def]
+    """Hand X and Q down to the leaves; what these hold is added up again into `value`."""
+    work = np.zeros(WORK)
+    where, chance = np.empty((ROOM, 2), dtype=np.int64), np.empty(ROOM)
+    z[0], v[0] = max(z[0], 0.0), 1.0
+    for level in range(len(behind)):
+        begin, end = behind[level - 1] if level > 0 else 0, behind[level]
+        _hand_down(inner[begin:end], first, fan_out, z, v, log_empty, work, where, chance)
+    for i in range(len(parent)):
+        value[i] = z[i] * v[i] if fan_out[i] == 0 else 0.0
+    for i in range(len(parent) - 1, 0, -1):
         value[parent[i]] += value[i]

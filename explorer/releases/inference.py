@@ -150,16 +150,14 @@ def empty_or_not(
         precision[near] /= below[near]
     # With hardly any noise at all squares of its inverse would leave the numbers.
     known = np.minimum(precision, MOST_PRECISE)
-    believed, variance = noisy.copy(), np.zeros(len(transcript))
     leaves = np.flatnonzero(transcript.is_leaf)
-    variance[leaves] = 1.0 / known[leaves]
+    believed, variance = noisy[leaves], 1.0 / known[leaves]
     if len(axes) == 2 and len(leaves) > 1:
-        lower, upper = (each.take(leaves, axis=0) for each in (transcript.lower, transcript.upper))
+        lower, upper = transcript.lower, transcript.upper
         if len(axes) < lower.shape[1]:
             lower, upper = (each.take(list(axes), axis=1) for each in (lower, upper))
-        rows, columns = transcript.upper[0, list(axes)].tolist()
-        believed[leaves], variance[leaves] = surroundings.shrunk(
-            lower, upper, noisy[leaves], variance[leaves], (rows, columns)
+        believed, variance = surroundings.shrunk(
+            lower, upper, leaves, believed, variance, tuple(upper[0].tolist())
         )
     value = weighing.infer(transcript.parent, transcript.depth, noisy, known, believed, variance)
     return Estimate(transcript, value, precision, linear=False)

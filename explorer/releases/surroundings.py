@@ -37,13 +37,19 @@ SPARSE = 0.75
 
 
 def shrunk(
-    lower: Ints, upper: Ints, draws: Floats, variance: Floats, shape: tuple[int, int]
+    lower: Ints,
+    upper: Ints,
+    leaves: Ints,
+    draws: Floats,
+    variance: Floats,
+    shape: tuple[int, int],
 ) -> tuple[Floats, Floats]:
     """What is believed of leaves after their surroundings.
 
     Parameters
     ----------
-    lower, upper : (n, 2) half open, they tile a map
+    lower, upper : (m, 2) half open, of all nodes of a tree
+    leaves : (n,) those that tile the map
     draws, variance : (n,) their noisy counts and the variance of the noise
     shape : rows and columns of the map
 
@@ -52,19 +58,20 @@ def shrunk(
     Estimates and their variances, (n,) each
     """
     sums = np.zeros((shape[0] + 1, shape[1] + 1))
-    _paint(lower, upper, draws, sums)
+    _paint(lower, upper, leaves, draws, sums)
     group, rings = np.empty(len(draws), dtype=np.int64), np.empty((len(draws), 3))
-    _look_round(lower, upper, variance, sums, group, rings)
+    _look_round(lower, upper, leaves, variance, sums, group, rings)
     estimate, believed = np.empty_like(draws), np.empty_like(draws)
     _shrink(group, draws, variance, rings, estimate, believed)
     return estimate, believed
 
 
 @njit(cache=True, nogil=True)
-def _paint(lower, upper, draws, sums):  # type: ignore[no-untyped-def]
+def _paint(lower, upper, leaves, draws, sums):  # type: ignore[no-untyped-def]
     """Spread counts over cells and add up from the corner, into zeros (rows + 1, cols + 1)."""
-    for i in range(len(draws)):
-        r0, r1, c0, c1 = lower[i, 0], upper[i, 0], lower[i, 1], upper[i, 1]
+    for i in range(len(leaves)):
+        leaf = leaves[i]
+        r0, r1, c0, c1 = lower[leaf, 0], upper[leaf, 0], lower[leaf, 1], upper[leaf, 1]
         density = draws[i] / ((r1 - r0) * (c1 - c0))
         for r in range(r0 + 1, r1 + 1):
             for c in range(c0 + 1, c1 + 1):
@@ -77,21 +84,31 @@ def _paint(lower, upper, draws, sums):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _look_round(lower, upper, variance, sums, group, rings):  # type: ignore[no-untyped-def]
+def _look_round(lower, upper, leaves, variance, sums, group, rings):  # type: ignore[no-untyped-def]
     """What every leaf would hold at the density of each ring, in units of its noise's scale.
 
     Leaves of about as many cells are a group: 1, 2, 4, ...
     """
     rows, cols = sums.shape[0] - 1, sums.shape[1] - 1
-    for i in range(len(lower)):
-        height, width = upper[i, 0] - lower[i, 0], upper[i, 1] - lower[i, 1]
-        group[i] = int(np.floor(np.log2(height * width) + 0.5))
-        scale = height * width * np.sqrt(2.0 / variance[i])
+    own, known, per_cell, size_group = -1, -1.0, 0.0, 0
+    for i in range(len(leaves)):
+        at = leaves[i]
+        top, bottom, left, right = lower[at, 0], upper[at, 0], lower[at, 1], upper[at, 1]
+        height, width = bottom - top, right - left
+        # Neighbours mostly have the same.
+        if height * width != own:
+            own = height * width
+            size_group = int(np.floor(np.log2(own) + 0.5))
+        if variance[i] != known:
+            known = variance[i]
+            per_cell = np.sqrt(2.0 / known)
+        group[i] = size_group
+        scale = own * per_cell
         held, cells = 0.0, 0
         for x in range(len(OUTWARDS)):
             away = OUTWARDS[x]
-            r0, r1 = max(lower[i, 0] - away * height, 0), min(upper[i, 0] + away * height, rows)
-            c0, c1 = max(lower[i, 1] - away * width, 0), min(upper[i, 1] + away * width, cols)
+            r0, r1 = max(top - away * height, 0), min(bottom + away * height, rows)
+            c0, c1 = max(left - away * width, 0), min(right + away * width, cols)
             within = sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]
             size = (r1 - r0) * (c1 - c0)
             if x > 0:
@@ -112,10 +129,15 @@ def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[
         for x in range(3):
             matrix[g, x, x] = RIDGE
             right[g, x] = RIDGE * PRIOR[x]
+    known, scale = -1.0, 0.0
     for i in range(n):
         f0, f1, f2 = rings[i, 0], rings[i, 1], rings[i, 2]
+        if variance[i] != known:
+            # Neighbours mostly have the same.
+            known = variance[i]
+            scale = np.sqrt(2.0 / known)
         # In units of the noise's scale, here and below.
-        estimate[i] = draws[i] * np.sqrt(2.0 / variance[i])
+        estimate[i] = draws[i] * scale
         mean = (max(f0, 0.0) + max(f1, 0.0) + max(f2, 0.0)) / 3.0
         if mean > 40.0:
             continue

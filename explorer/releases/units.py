@@ -43,6 +43,12 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
     """
     # Large measurements mostly pay alike.
     alike = len(units) > 1000 and units.min() == units.max()
+    if len(units) > 1000 and not alike:
+        # Neighbours of others nearly always do.
+        first = np.flatnonzero(np.diff(units, prepend=units[0] - 1))
+        if 4 * len(first) < len(units):
+            each = laplace_variance(units[first], sensitivity)
+            return np.repeat(each, np.diff(first, append=len(units)))
     half = np.asarray(units[:1] if alike else units) / (2.0 * UNITS_PER_EPSILON * sensitivity)
     variance: NDArray[np.float64] = 0.5 / np.sinh(np.minimum(half, 300.0)) ** 2
     return np.broadcast_to(variance, len(units)) if alike else variance

@@ -7,6 +7,7 @@ from explorer import HTF, FrequencyMatrix, Mosaic, QuadTree
 from explorer.privacy.noise import PreviewNoise
 from explorer.releases import inference
 from explorer.releases.empty_or_not import infer
+from explorer.releases.two_parts import ROOM
 from tests.helpers import city, run
 
 
@@ -29,8 +30,7 @@ def test_counts_add_up_and_are_never_negative_whatever_the_fan_out(seed):
     leaf = ~np.isin(np.arange(n), parent)
     precision = np.where(leaf | (rng.random(n) < 0.4), rng.exponential(1, n), 0.0)
     noisy = np.where(precision > 0, rng.normal(3, 10, n), 0.0)
-    variance = 1 / np.where(precision > 0, precision, 1)
-    value = infer(parent, depth, noisy, precision, noisy.copy(), variance)
+    value = infer(parent, depth, noisy, precision, noisy[leaf], 1 / precision[leaf])
     assert np.all(value >= 0)
     below = np.zeros(n)
     np.add.at(below, parent[1:], value[1:])
@@ -47,6 +47,18 @@ def test_where_nothing_is_in_doubt_it_is_least_squares(mechanism):
     np.testing.assert_allclose(
         inference.empty_or_not(record, axes=()).value, inference.least_squares(record).value
     )
+
+
+def test_families_alike_come_out_alike_in_whatever_block_they_are_weighed():
+    families, draws = 2 * ROOM, np.array([-3.0, 2.0, 9.0, 40.0])
+    parent = np.concatenate([[-1], np.zeros(families, int), np.repeat(1 + np.arange(families), 4)])
+    depth = np.minimum(np.arange(len(parent)), 1) + (parent > 0)
+    above, precision = np.zeros(1 + families), np.full(4 * families, 0.1)
+    noisy, known = np.append(above, np.tile(draws, families)), np.append(above, precision)
+    value = infer(parent, depth, noisy, known, np.tile(draws, families), 1 / precision)
+    found = value[1 + families :].reshape(-1, 4)
+    np.testing.assert_allclose(found, np.broadcast_to(found[0], found.shape), rtol=1e-12)
+    assert np.all(np.diff(found[0]) > 0)
 
 
 def test_empty_parts_of_a_map_come_out_nearly_empty():

@@ -7,6 +7,8 @@ from explorer import Mosaic
 from explorer.releases.surroundings import _look_round, _paint, shrunk
 from tests.helpers import city
 
+EVERY = np.arange(64 * 64)
+
 
 def quarters(side):
     """Every cell of a square as a leaf."""
@@ -20,8 +22,9 @@ def test_rings_are_means_between_windows_cut_off_at_the_map():
     variance = np.full(len(counts), 8.0)
     sums, rings = np.zeros((49, 41)), np.empty((len(counts), 3))
     group = np.empty(len(counts), dtype=np.int64)
-    _paint(lower, upper, counts, sums)
-    _look_round(lower, upper, variance, sums, group, rings)
+    leaves = np.arange(len(counts))
+    _paint(lower, upper, leaves, counts, sums)
+    _look_round(lower, upper, leaves, variance, sums, group, rings)
     image = release.density()
     for leaf in range(0, len(counts), 7):
         (r0, c0), (r1, c1) = lower[leaf], upper[leaf]
@@ -42,7 +45,7 @@ def test_on_an_even_map_neighbours_take_most_of_the_noise_away():
     rng = np.random.default_rng(2)
     lower, upper = quarters(64)
     draws = rng.poisson(6, 64 * 64) + rng.laplace(0, 4, 64 * 64)
-    estimate, variance = shrunk(lower, upper, draws, np.full(64 * 64, 32.0), (64, 64))
+    estimate, variance = shrunk(lower, upper, EVERY, draws, np.full(64 * 64, 32.0), (64, 64))
     before, after = np.mean((draws - 6) ** 2), np.mean((estimate - 6) ** 2)
     assert after < 0.35 * before
     assert variance.mean() < 16
@@ -53,7 +56,7 @@ def test_what_stands_out_keeps_its_own_count():
     lower, upper = quarters(64)
     truth = np.where(rng.random(64 * 64) < 0.02, 3000.0, 0.0)
     draws = truth + rng.laplace(0, 4, 64 * 64)
-    estimate, _ = shrunk(lower, upper, draws, np.full(64 * 64, 32.0), (64, 64))
+    estimate, _ = shrunk(lower, upper, EVERY, draws, np.full(64 * 64, 32.0), (64, 64))
     full = truth > 0
     assert np.abs(estimate - truth)[full].mean() < 1.2 * np.abs(draws - truth)[full].mean()
 
@@ -62,6 +65,6 @@ def test_one_row_and_leaves_of_all_sizes_are_seen():
     lower = np.array([[0, 0], [0, 8], [0, 12], [0, 14], [0, 15]])
     upper = np.array([[1, 8], [1, 12], [1, 14], [1, 15], [1, 16]])
     draws, variance = np.array([5.0, -3.0, 40.0, 2.0, 0.0]), np.array([2.0, 2, 2, 2, 8])
-    estimate, believed = shrunk(lower, upper, draws, variance, (1, 16))
+    estimate, believed = shrunk(lower, upper, np.arange(5), draws, variance, (1, 16))
     assert np.isfinite(estimate).all()
     assert np.all((believed > 0) & (believed <= variance))

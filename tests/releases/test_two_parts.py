@@ -4,7 +4,22 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from explorer.releases.two_parts import ALONE, ALONE_BELOW, parted, phi, together
+from explorer.releases import two_parts
+from explorer.releases.two_parts import (
+    ALONE,
+    ALONE_BELOW,
+    L1,
+    ROOM,
+    V1,
+    V2,
+    WORK,
+    Z1,
+    Z2,
+    certain,
+    evident,
+    log_empty_of_certain,
+    phi,
+)
 
 PAIRS = [
     ((3.0, 4.0, -2.0), (5.0, 9.0, -3.0)),
@@ -15,10 +30,34 @@ PAIRS = [
 ]
 
 
+def together(*pairs):
+    """z, V and l of pairs that are weighed, (n, 6) or one."""
+    work = laid_out(pairs)
+    two_parts.together(work, np.size(pairs) // 6)
+    return tuple(work[[Z1, V1, L1]])
+
+
+def parted(*pair_and_total):
+    """X1, Q1, X2, Q2 of a pair and a total that are weighed."""
+    work = laid_out(pair_and_total)
+    two_parts.parted(work, 1)
+    return tuple(work[[Z1, V1, Z2, V2]])
+
+
+def laid_out(numbers):
+    """Rows of a work array from (n, rows) or one."""
+    work, rows = np.full(WORK, np.nan), np.atleast_2d(numbers).T
+    for row, each in enumerate(rows):
+        work[row * ROOM : row * ROOM + len(each)] = each
+    return work
+
+
 def test_phi_is_right_in_its_tails():
     x = np.concatenate([[-8, 0, 8], np.random.default_rng(1).uniform(-8, 8, 2000)])
     found = np.array([phi(each) for each in x])
     np.testing.assert_allclose(found, stats.norm.cdf(x), rtol=1e-8)
+    assert [phi(x) for x in (-8.1, 8.1, -np.inf, np.inf)] == [0, 1, 0, 1]
+    assert 0 <= phi(np.nan) < 1e-15  # what is no number reads no memory of others
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -65,11 +104,40 @@ def test_a_node_is_the_mixture_of_three_cases(pair):
     assert together(*pair[1], *pair[0]) == pytest.approx((z, v, log_empty))
 
 
+def test_a_block_of_pairs_is_each_pair_by_itself():
+    rng = np.random.default_rng(3)
+    pairs = np.stack([rng.normal(3, 6, ROOM), rng.exponential(9, ROOM), -rng.exponential(40, ROOM)])
+    pairs = np.concatenate([pairs, rng.permuted(pairs, axis=1)]).T
+    work = laid_out(pairs)
+    two_parts.together(work, ROOM)
+    for j, pair in enumerate(pairs):
+        assert together(*pair) == tuple(work[[Z1 + j, V1 + j, L1 + j]])
+
+
+def test_likelihoods_of_empty_above_1_leave_no_numbers():
+    for pair in ((3.0, 4.0, 900.0, 5.0, 9.0, -3.0), (3.0, 4.0, 800.0, 5.0, 9.0, 900.0)):
+        z, v, log_empty = together(*pair)
+        other = 5.0 if pair[2] > pair[5] else 3.0
+        assert z == pytest.approx(other)
+        assert log_empty == pytest.approx(min(pair[2], pair[5]) - np.log(ALONE), abs=0.2)
+        assert v > 0
+
+
 def test_certain_parts_add_up_and_the_shortcut_joins_on():
-    z, v, log_empty = together(100.0, 25.0, -60.0, 400.0, 25.0, -300.0)
-    assert (z, v) == (500.0, 50.0)
-    assert log_empty == pytest.approx(-360 - np.log(1 - 2 * ALONE) + np.log(500.0))
-    # One part is 7.99 and 8.01 deviations above 0: hardly a step between the two ways.
-    below, above = (together(n, 1.0, -40.0, 400.0, 25.0, -300.0) for n in (7.99, 8.01))
-    assert below == pytest.approx(above, rel=1e-3)
-    assert parted(100.0, 25.0, -60.0, 400.0, 25.0, -300.0, 520.0) == (110.0, 1.0, 410.0, 1.0)
+    assert certain(100.0, 25.0, 400.0, 25.0)
+    assert log_empty_of_certain(500.0, -360.0) == pytest.approx(
+        -360 - np.log(1 - 2 * ALONE) + np.log(500.0)
+    )
+    # A part that is 8 deviations above 0: hardly a step between the two ways.
+    assert [bool(certain(n, 1.0, 400.0, 25.0)) for n in (7.99, 8.01)] == [False, True]
+    weighed = together(8.01, 1.0, -40.0, 400.0, 25.0, -300.0)
+    sums = 408.01, 26.0, log_empty_of_certain(408.01, -340.0)
+    assert weighed == pytest.approx(sums, rel=1e-3)
+
+
+def test_what_is_evident_of_a_total_is_not_weighed():
+    assert evident(100.0, 25.0, 400.0, 25.0, 520.0) == (True, 110.0, 410.0)
+    assert evident(100.0, 25.0, 400.0, 25.0, 0.0) == (True, 0.0, 0.0)
+    assert not evident(10.0, 25.0, 400.0, 25.0, 420.0)[0]
+    weighed = parted(100.0, 25.0, -60.0, 400.0, 25.0, -300.0, 520.0)
+    assert weighed == pytest.approx((110.0, 1.0, 410.0, 1.0))

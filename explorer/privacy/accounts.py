@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.releases.nodes import Ints, span
+from explorer.releases.nodes import Ints, one_or_each, span
 
 Keys = NDArray[np.uint64]
 
@@ -131,7 +131,7 @@ class Accounts:
         """The largest account that there would be if some nodes paid (n,) units more."""
         if np.shape(paid) != np.shape(ids):
             raise ValueError("every region pays one number of units")
-        fault, most = _dearest(ids, paid, self._spent[: self._number])
+        fault, most = _dearest(ids, one_or_each(paid), self._spent[: self._number])
         _refuse(fault)
         return int(most)
 
@@ -144,7 +144,7 @@ class Accounts:
         if agree is not None:
             agree(most)
         self._most = max(self._most, most)
-        _pay(ids, paid, self._spent)
+        _pay(ids, one_or_each(paid), self._spent)
 
     def hand_on(self, ids: Ints) -> None:
         """Close nodes: from now on an inner curator measures what lies in them."""
@@ -237,6 +237,10 @@ def _look(ids, state, number):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _pay(ids, paid, spent):  # type: ignore[no-untyped-def]
+    if len(paid) == 1:
+        for i in range(len(ids)):
+            spent[np.uint64(ids[i])] += paid[0]
+        return
     for i in range(len(ids)):
         spent[np.uint64(ids[i])] += paid[i]
 
@@ -247,11 +251,18 @@ def _dearest(ids, paid, spent):  # type: ignore[no-untyped-def]
     low, high, least, dear, most = 0, -1, 0, 0, 0
     for i in range(len(ids)):
         low, high = min(low, ids[i]), max(high, ids[i])
+    for i in range(len(paid)):
         least, dear = min(least, paid[i]), max(dear, paid[i])
     if low < 0 or high >= len(spent):
         return 1, most
     if dear > _MOST:
         return 5, most
-    for i in range(len(ids)):
-        most = max(most, spent[np.uint64(ids[i])] + paid[i])
+    if len(paid) == 1:
+        for i in range(len(ids)):
+            most = max(most, spent[np.uint64(ids[i])])
+        # Nobody at all pays nothing.
+        most = most + paid[0] if len(ids) > 0 else 0
+    else:
+        for i in range(len(ids)):
+            most = max(most, spent[np.uint64(ids[i])] + paid[i])
     return 4 if least < 0 else 0, most

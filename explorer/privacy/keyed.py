@@ -19,17 +19,27 @@ from explorer.releases.transcript import Candidates
 Keys = NDArray[np.uint64]
 
 _AHEAD = 3  # regions between what is searched and what is loaded
+# First bits of a uniform that say its noise, where noise falls off fast and where it does not.
+_FEW_PIECES, _MANY_PIECES = 12, 16
+# Decays below which so many pieces hold too many steps of the noise.
+_SLOW, _SLOWEST = 0.02, 0.0005
+_UNSURE = -(2**15)  # no noise that is looked up
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _uniform(key, salt):  # type: ignore[no-untyped-def]
-    """A number strictly between 0 and 1 from two 64-bit words (splitmix64)."""
+def _word(key, salt):  # type: ignore[no-untyped-def]
+    """A 64-bit word from two (splitmix64)."""
     z = key ^ salt
     z = (z + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (np.float64(z >> np.uint64(11)) + 0.5) * 2.0**-53
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _uniform(key, salt):  # type: ignore[no-untyped-def]
+    """A number strictly between 0 and 1 from two 64-bit words."""
+    return (np.float64(_word(key, salt) >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -48,15 +58,55 @@ def _laplace(key, salt, decay, rest):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-untyped-def]
-    """Fill `noisy` (n,) with `values` and noise of scale `scale` / units."""
-    paid, decay, rest = 0, 1.0, 0.0
-    for i in range(len(values)):
+    """Fill `noisy` (n,) with `values` and noise of scale `scale` / units.
+
+    `units` are of each or one of all. A logarithm takes most of a draw's time: where many pay the
+    same, draws are looked up by the first bits of their uniforms.
+    """
+    number, begin = len(values), 0
+    steps = np.empty(0, dtype=np.int16)
+    while begin < number:
         # Neighbours mostly paid the same.
-        if units[i] != paid:
-            paid = units[i]
-            decay = paid / scale
-            rest = np.log1p(np.exp(-decay))
-        noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
+        paid, end = units[min(begin, len(units) - 1)], number
+        if len(units) > 1:
+            end = begin + 1
+            while end < number and units[end] == paid:
+                end += 1
+        decay = paid / scale
+        rest = np.log1p(np.exp(-decay))
+        bits = _FEW_PIECES if decay > _SLOW else _MANY_PIECES
+        if decay > _SLOWEST and (end - begin) >> bits > 1:
+            if len(steps) != 1 << bits:
+                steps = np.empty(1 << bits, dtype=np.int16)
+            _fill_steps(decay, rest, steps)
+            for i in range(begin, end):
+                step = steps[_word(keys[i], salt) >> np.uint64(64 - bits)]
+                if step == _UNSURE:
+                    step = _laplace(keys[i], salt, decay, rest)
+                noisy[i] = values[i] + step
+        else:
+            for i in range(begin, end):
+                noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
+        begin = end
+
+
+@njit(cache=True, nogil=True)
+def _fill_steps(decay, rest, steps):  # type: ignore[no-untyped-def]
+    """Fill `steps` with the noise of uniforms in equal pieces of (0, 1), `_UNSURE` if it differs.
+
+    The noise falls and rises with the uniform: where both ends of a piece have the same, and that
+    not by the last digits, all between them have it.
+    """
+    pieces = len(steps)
+    room = 1e-11 / decay
+    most = np.inf
+    for piece in range(pieces >> 1):
+        least = -(np.log((piece + 1) / pieces) + rest) / decay
+        size = max(np.floor(least - room), 0.0)
+        steps[piece] = steps[pieces - 1 - piece] = _UNSURE
+        if size == max(np.floor(most + room), 0.0) and size < -_UNSURE:
+            steps[piece], steps[pieces - 1 - piece] = -size, size
+        most = least
 
 
 @njit(cache=True, nogil=True)

@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.releases.nodes import MANY
+
 UNITS_PER_EPSILON = 10**12
 """One unit is 10^-12 epsilon."""
 
@@ -42,7 +44,7 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
     2 sensitivity^2 / epsilon^2 (Ghosh, Roughgarden, Sundararajan 2009).
     """
     # Large measurements mostly pay alike.
-    alike = len(units) > 1000 and units.min() == units.max()
+    alike = len(units) > MANY and (units.strides == (0,) or units.min() == units.max())
     half = np.asarray(units[:1] if alike else units) / (2.0 * UNITS_PER_EPSILON * sensitivity)
     variance: NDArray[np.float64] = 0.5 / np.sinh(np.minimum(half, 300.0)) ** 2
     return np.broadcast_to(variance, len(units)) if alike else variance

@@ -78,7 +78,7 @@ class QuadTree(Mechanism):
         split = allocation.geometric if self.budget == "geometric" else allocation.uniform
         shares = split(curator.units, height)
         for level in range(height, -1, -1):
-            last = (nodes.cells == 1) | (level == 0)
+            last = nodes.cells == 1 if level else np.ones(len(nodes), dtype=bool)
             leaves, nodes = nodes.select(last), nodes.select(~last)
             if len(leaves):
                 curator.count(leaves, curator.remaining(leaves), "leaves")

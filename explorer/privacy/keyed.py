@@ -19,10 +19,10 @@ from explorer.releases.transcript import Candidates
 Keys = NDArray[np.uint64]
 
 _AHEAD = 3  # regions between what is searched and what is loaded
-# First bits of a uniform that say its noise, where noise falls off fast and where it does not.
-_FEW_PIECES, _MANY_PIECES = 12, 16
-# Decays below which so many pieces hold too many steps of the noise.
-_SLOW, _SLOWEST = 0.02, 0.0005
+# First bits of a uniform that say its noise: as many as make pieces times decay this much, so that
+# few pieces hold a step of the noise; no more than pieces that a cache holds.
+_LEAST_BITS, _MOST_BITS, _ENOUGH = 12, 16, 256.0
+_SLOWEST = 0.0005  # decay below which too many hold one
 _UNSURE = -(2**15)  # no noise that is looked up
 
 
@@ -67,27 +67,56 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
     steps = np.empty(0, dtype=np.int16)
     while begin < number:
         # Neighbours mostly paid the same.
-        paid, end = units[min(begin, len(units) - 1)], number
-        if len(units) > 1:
-            end = begin + 1
-            while end < number and units[end] == paid:
-                end += 1
+        paid = units[min(begin, len(units) - 1)]
+        end = _end_of_run(units, begin) if len(units) > 1 else number
         decay = paid / scale
         rest = np.log1p(np.exp(-decay))
-        bits = _FEW_PIECES if decay > _SLOW else _MANY_PIECES
-        if decay > _SLOWEST and (end - begin) >> bits > 1:
-            if len(steps) != 1 << bits:
-                steps = np.empty(1 << bits, dtype=np.int16)
-            _fill_steps(decay, rest, steps)
-            for i in range(begin, end):
-                step = steps[_word(keys[i], salt) >> np.uint64(64 - bits)]
-                if step == _UNSURE:
-                    step = _laplace(keys[i], salt, decay, rest)
-                noisy[i] = values[i] + step
-        else:
-            for i in range(begin, end):
-                noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
+        steps = _steps_of(decay, rest, end - begin, steps)
+        for i in range(begin, end):
+            noisy[i] = values[i] + _looked_up(keys[i], salt, decay, rest, steps)
         begin = end
+
+
+@njit(cache=True, nogil=True)
+def _end_of_run(units, begin):  # type: ignore[no-untyped-def]
+    """The position behind the last that pays what the one at `begin` does."""
+    end = begin + 1
+    while end < len(units) and units[end] == units[begin]:
+        end += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _steps_of(decay, rest, draws, steps):  # type: ignore[no-untyped-def]
+    """What to look so many draws up in, written over `steps` if it fits; empty for a few."""
+    bits = _bits(decay, draws)
+    size = 1 << bits if bits > 0 else 0
+    if len(steps) != size:
+        steps = np.empty(size, dtype=np.int16)
+    if size > 0:
+        _fill_steps(decay, rest, steps)
+    return steps
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _looked_up(key, salt, decay, rest, steps):  # type: ignore[no-untyped-def]
+    """See `_laplace`; looked up where there is something to look it up in."""
+    if len(steps) > 0:
+        step = steps[(_word(key, salt) >> np.uint64(48)) * np.uint64(len(steps)) >> np.uint64(16)]
+        if step != _UNSURE:
+            return np.int64(step)
+    return _laplace(key, salt, decay, rest)
+
+
+@njit(cache=True, nogil=True)
+def _bits(decay, draws):  # type: ignore[no-untyped-def]
+    """How many first bits of uniforms say the noise of so many draws; 0 where it is not worth it."""
+    if decay < _SLOWEST or draws >> _LEAST_BITS < 2:
+        return 0
+    bits = _LEAST_BITS
+    while bits < _MOST_BITS and decay * (1 << bits) < _ENOUGH and draws >> bits > 2:
+        bits += 1
+    return bits
 
 
 @njit(cache=True, nogil=True)

@@ -234,7 +234,7 @@ def _solve(
     masses: Floats | None = None,
     anchored: bool = False,
 ) -> Estimate:
-    if np.any(precision[transcript.is_leaf] <= 0):
+    if not _all_measured(transcript.is_leaf, precision):
         raise ValueError("a leaf was never measured")
     if anchored and precision[0] <= 0:
         raise ValueError("the root was never measured")
@@ -268,6 +268,15 @@ def _solve(
         _downwards(transcript.parent, precision, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.
     return Estimate(transcript, value, precision, linear=not way_down and bool(np.all(shares == 1)))
+
+
+@njit(cache=True, nogil=True)
+def _all_measured(is_leaf, precision):  # type: ignore[no-untyped-def]
+    """Whether all leaves were measured."""
+    measured = True
+    for i in range(len(is_leaf)):
+        measured &= precision[i] > 0.0 or not is_leaf[i]
+    return measured
 
 
 @njit(cache=True, nogil=True)

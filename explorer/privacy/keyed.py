@@ -110,7 +110,7 @@ def _looked_up(key, salt, decay, rest, steps):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _bits(decay, draws):  # type: ignore[no-untyped-def]
-    """How many first bits of uniforms say the noise of so many draws; 0 where it is not worth it."""
+    """First bits of uniforms that say the noise of so many draws; 0 where it is not worth it."""
     if decay < _SLOWEST or draws >> _LEAST_BITS < 2:
         return 0
     bits = _LEAST_BITS

@@ -197,8 +197,8 @@ class Accounts:
 
         Nobody can write to that: such a part need not be looked at.
         """
-        kind = ids.dtype, ids.strides
-        if len(ids) <= MANY or ids.base is not self._ids or kind != (np.int64, (ids.itemsize,)):
+        own = self._ids.dtype, self._ids.strides
+        if len(ids) <= MANY or ids.base is not self._ids or (ids.dtype, ids.strides) != own:
             return None
         where = span(ids)
         return where if isinstance(where, slice) and where.stop <= self._number else None

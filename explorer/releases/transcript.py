@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -164,21 +165,24 @@ class Booked(Transcript):
         """Sums of what nodes paid, times a weight of each, by stage, without the table.
 
         Nodes behind the weights weigh 1. To the last bit those of the table's columns from the
-        first node to the last; None where a stage was paid in another order.
+        first node to the last; None where there are no charges.
         """
         if self.charges is None:
             return None
-        total, last = np.zeros(len(self.stages)), np.full(len(self.stages), -1)
-        for charge in self.charges:
-            stage = self.stages.index(charge.stage)
-            if len(charge.ids) == 0:
-                continue
-            if charge.ids[0] <= last[stage]:
-                return None
-            last[stage] = charge.ids[-1]
-            units = one_or_each(charge.units)
-            total[stage] = _weigh(weights, charge.ids, units, total[stage])
-        return total
+        return np.array([self._weighed(weights, stage) for stage in self.stages])
+
+    def _weighed(self, weights: Floats, stage: str) -> float:
+        paid = [each for each in self.charges or () if each.stage == stage and len(each.ids)]
+        total = 0.0
+        if all(one.ids[-1] < other.ids[0] for one, other in pairwise(paid)):
+            for charge in paid:
+                total = _weigh(weights, charge.ids, one_or_each(charge.units), total)
+            return total
+        # Paid in another order: its column of the table, whose zeros change no sum.
+        column = np.zeros(len(self), dtype=np.int64)
+        for charge in paid:
+            column[span(charge.ids)] += charge.units
+        return float(_weigh(weights, np.arange(len(self)), column, total))
 
 
 @njit(cache=True, nogil=True)

@@ -190,4 +190,12 @@ def levels_of(side: int, b: int) -> int:
 def best_branching(shape: tuple[int, ...]) -> int:
     """Parts along each side with the least error of boxes, see `HB`; the fewest of equally good."""
     side = max(shape)
-    return min(range(2, max(side, 2) + 1), key=lambda b: b * levels_of(side, b) ** 2)
+    best, least = 2, 2 * levels_of(side, 2) ** 2
+    for b in range(3, side + 1):
+        # With one level alone it would be b already.
+        if b >= least:
+            break
+        error = b * levels_of(side, b) ** 2
+        if error < least:
+            best, least = b, error
+    return best

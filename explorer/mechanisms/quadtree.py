@@ -77,14 +77,16 @@ class QuadTree(Mechanism):
         height = deepest if self.height is None else min(self.height, deepest)
         split = allocation.geometric if self.budget == "geometric" else allocation.uniform
         shares = split(curator.units, height)
-        for level in range(height, -1, -1):
-            last = (nodes.cells == 1) | (level == 0)
-            leaves, nodes = nodes.select(last), nodes.select(~last)
+        for level in range(height, 0, -1):
+            single = nodes.cells == 1
+            leaves, nodes = nodes.select(single), nodes.select(~single)
             if len(leaves):
                 curator.count(leaves, curator.remaining(leaves), "leaves")
             if len(nodes):
                 curator.count(nodes, shares[level], "inner nodes")
                 nodes = nodes.grid(halves)
+        if len(nodes):
+            curator.count(nodes, curator.remaining(nodes), "leaves")
         return self.infer(curator.transcript(), ["leaves"])
 
     @property

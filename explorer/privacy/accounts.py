@@ -8,6 +8,7 @@ no trust in the mechanism. What a node is, a box of cells or something else, acc
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.releases.nodes import Ints, span
+from explorer.releases.nodes import MANY, Ints, one_or_each, span
 
 Keys = NDArray[np.uint64]
 
@@ -29,6 +30,7 @@ _FAULTS = (
     "nobody pays below 0",
     "nobody pays more than 2^61 units",
 )
+_in_use: weakref.WeakValueDictionary[str, Ints] = weakref.WeakValueDictionary()
 _MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
 
@@ -69,7 +71,7 @@ class Accounts:
         self._limit = int(limit)
         self._number = 1
         self._most = 0
-        self._ids = np.zeros(1, dtype=np.int64)
+        self._ids = _counted_off(1)
         self._parent = np.array([-1], dtype=np.int64)
         self._spent = np.zeros(1, dtype=np.int64)
         self._state = np.zeros(1, dtype=np.int8)
@@ -122,7 +124,11 @@ class Accounts:
             of order.
         """
         ids = np.asarray(ids, dtype=np.int64)
-        _refuse(_look(ids, self._state, self._number))
+        run = self._run(ids)
+        if run is None:
+            _refuse(_look(ids, self._state, self._number))
+        elif self._state[run].any():
+            _refuse(2)
         where = span(ids)
         # Side by side, they are a part of the book's own list of numbers.
         return self._numbers(where) if isinstance(where, slice) else shown(ids.copy())
@@ -131,9 +137,13 @@ class Accounts:
         """The largest account that there would be if some nodes paid (n,) units more."""
         if np.shape(paid) != np.shape(ids):
             raise ValueError("every region pays one number of units")
-        fault, most = _dearest(ids, paid, self._spent[: self._number])
-        _refuse(fault)
-        return int(most)
+        run, units = self._run(ids), one_or_each(paid)
+        if run is None or len(units) > 1:
+            fault, most = _dearest(ids, units, self._spent[: self._number])
+            _refuse(fault)
+            return int(most)
+        _refuse(4 if units[0] < 0 else 5 if units[0] > _MOST else 0)
+        return int(self._spent[run].max() + units[0])
 
     def pay(self, ids: Ints, paid: Ints, agree: Callable[[int], None] | None = None) -> None:
         """Book (n,) units, 0 or more, on the accounts of some nodes.
@@ -144,7 +154,11 @@ class Accounts:
         if agree is not None:
             agree(most)
         self._most = max(self._most, most)
-        _pay(ids, paid, self._spent)
+        run = self._run(ids)
+        if run is None:
+            _pay(ids, one_or_each(paid), self._spent)
+        else:
+            self._spent[run] += paid
 
     def hand_on(self, ids: Ints) -> None:
         """Close nodes: from now on an inner curator measures what lies in them."""
@@ -160,20 +174,34 @@ class Accounts:
         self._spent[number] = spent
         self._most = max(self._most, spent)
 
-    def _make_room(self, more: int) -> int:
-        """Room for so many nodes more; returns the number of the first of them."""
+    def _make_room(self, more: int, expected: int = 0) -> int:
+        """Room for so many nodes more; returns the number of the first of them.
+
+        Where there is none, it is made for as many as are `expected` in the end.
+        """
         wanted = self._number + more
         if wanted > len(self._parent):
-            size = max(wanted, 2 * len(self._parent))
+            size = max(wanted, 2 * len(self._parent), expected)
             for name in self._columns():
                 setattr(self, name, _longer(getattr(self, name), self._number, size))
-            self._ids = np.arange(size)
+            self._ids = _counted_off(size)
             self._views = {}
         return self._number
 
     def _numbers(self, where: slice) -> Ints:
         """Numbers of nodes that stand side by side, not to be written to."""
-        return self._seen("_ids", where)
+        return self._ids[where]
+
+    def _run(self, ids: Ints) -> slice | None:
+        """Where nodes stand, if these many numbers are a part of the book's own list; else None.
+
+        Nobody can write to that: such a part need not be looked at.
+        """
+        own = self._ids.dtype, self._ids.strides
+        if len(ids) <= MANY or ids.base is not self._ids or (ids.dtype, ids.strides) != own:
+            return None
+        where = span(ids)
+        return where if isinstance(where, slice) and where.stop <= self._number else None
 
     def _seen(self, name: str, where: slice | None = None) -> NDArray[Any]:
         """Rows of a column, those that are in use unless `where` says which; not to be written to.
@@ -192,6 +220,14 @@ class Accounts:
         """Enter children, `fan_out` (n,) of them each, in their order, and close their parents."""
         _enter(parents, fan_out, self._number, self._parent, self._spent, self._state, self._keys)
         self._number += int(fan_out.sum())
+
+
+def _counted_off(number: int) -> Ints:
+    """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
+    found = _in_use.get("numbers")
+    if found is None or len(found) < number:
+        _in_use["numbers"] = found = shown(np.arange(number))
+    return found
 
 
 def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:
@@ -237,6 +273,10 @@ def _look(ids, state, number):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _pay(ids, paid, spent):  # type: ignore[no-untyped-def]
+    if len(paid) == 1:
+        for i in range(len(ids)):
+            spent[np.uint64(ids[i])] += paid[0]
+        return
     for i in range(len(ids)):
         spent[np.uint64(ids[i])] += paid[i]
 
@@ -247,11 +287,18 @@ def _dearest(ids, paid, spent):  # type: ignore[no-untyped-def]
     low, high, least, dear, most = 0, -1, 0, 0, 0
     for i in range(len(ids)):
         low, high = min(low, ids[i]), max(high, ids[i])
+    for i in range(len(paid)):
         least, dear = min(least, paid[i]), max(dear, paid[i])
     if low < 0 or high >= len(spent):
         return 1, most
     if dear > _MOST:
         return 5, most
-    for i in range(len(ids)):
-        most = max(most, spent[np.uint64(ids[i])] + paid[i])
+    if len(paid) == 1:
+        for i in range(len(ids)):
+            most = max(most, spent[np.uint64(ids[i])])
+        # Nobody at all pays nothing.
+        most = most + paid[0] if len(ids) > 0 else 0
+    else:
+        for i in range(len(ids)):
+            most = max(most, spent[np.uint64(ids[i])] + paid[i])
     return 4 if least < 0 else 0, most

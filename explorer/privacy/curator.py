@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,6 +89,11 @@ class Curator(Passes):
     def lattice(self) -> int:
         """How many units of a count make one record: public, 1 but for weighted records."""
         return lattice_of(self.__counts)
+
+    @cached_property
+    def __tabled(self) -> Tabled | None:
+        """The counts, if they have tables: to look takes as long as many a search."""
+        return self.__counts if isinstance(self.__counts, Tabled) else None
 
     def within(self, region: Regions, counts: Counts) -> Curator:
         """A curator of one region's own finer data, limited by what its path has left.
@@ -228,9 +234,9 @@ class Curator(Passes):
                 return noisy
 
             # A source that inherits may draw otherwise: it is asked for every draw.
-            if type(self._noise) is PreviewNoise and isinstance(counts, Tabled):
+            if type(self._noise) is PreviewNoise and (tabled := self.__tabled) is not None:
                 noise = self._noise.scale(sensitivity), self._noise.salts(names)
-                found, drawn = keyed.search(counts.tables, chosen, axes, limits, each, *noise)
+                found, drawn = keyed.search(tabled.tables, chosen, axes, limits, each, *noise)
                 self._notes.candidates += [(chosen.book, looked_at) for looked_at in drawn]
             else:
                 found = cuts.search(*limits, rounds, evaluate)

@@ -19,17 +19,27 @@ from explorer.releases.transcript import Candidates
 Keys = NDArray[np.uint64]
 
 _AHEAD = 3  # regions between what is searched and what is loaded
+# First bits of a uniform that say its noise: as many as make pieces times decay this much, so that
+# few pieces hold a step of the noise; no more than pieces that a cache holds.
+_LEAST_BITS, _MOST_BITS, _ENOUGH = 12, 16, 256.0
+_SLOWEST = 0.0005  # decay below which too many hold one
+_UNSURE = -(2**15)  # no noise that is looked up
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _uniform(key, salt):  # type: ignore[no-untyped-def]
-    """A number strictly between 0 and 1 from two 64-bit words (splitmix64)."""
+def _word(key, salt):  # type: ignore[no-untyped-def]
+    """A 64-bit word from two (splitmix64)."""
     z = key ^ salt
     z = (z + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (np.float64(z >> np.uint64(11)) + 0.5) * 2.0**-53
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _uniform(key, salt):  # type: ignore[no-untyped-def]
+    """A number strictly between 0 and 1 from two 64-bit words."""
+    return (np.float64(_word(key, salt) >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -48,15 +58,84 @@ def _laplace(key, salt, decay, rest):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-untyped-def]
-    """Fill `noisy` (n,) with `values` and noise of scale `scale` / units."""
-    paid, decay, rest = 0, 1.0, 0.0
-    for i in range(len(values)):
+    """Fill `noisy` (n,) with `values` and noise of scale `scale` / units.
+
+    `units` are of each or one of all. A logarithm takes most of a draw's time: where many pay the
+    same, draws are looked up by the first bits of their uniforms.
+    """
+    number, begin = len(values), 0
+    steps = np.empty(0, dtype=np.int16)
+    while begin < number:
         # Neighbours mostly paid the same.
-        if units[i] != paid:
-            paid = units[i]
-            decay = paid / scale
-            rest = np.log1p(np.exp(-decay))
-        noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
+        paid = units[min(begin, len(units) - 1)]
+        end = _end_of_run(units, begin) if len(units) > 1 else number
+        decay = paid / scale
+        rest = np.log1p(np.exp(-decay))
+        steps = _steps_of(decay, rest, end - begin, steps)
+        for i in range(begin, end):
+            noisy[i] = values[i] + _looked_up(keys[i], salt, decay, rest, steps)
+        begin = end
+
+
+@njit(cache=True, nogil=True)
+def _end_of_run(units, begin):  # type: ignore[no-untyped-def]
+    """The position behind the last that pays what the one at `begin` does."""
+    end = begin + 1
+    while end < len(units) and units[end] == units[begin]:
+        end += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _steps_of(decay, rest, draws, steps):  # type: ignore[no-untyped-def]
+    """What to look so many draws up in, written over `steps` if it fits; empty for a few."""
+    bits = _bits(decay, draws)
+    size = 1 << bits if bits > 0 else 0
+    if len(steps) != size:
+        steps = np.empty(size, dtype=np.int16)
+    if size > 0:
+        _fill_steps(decay, rest, steps)
+    return steps
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _looked_up(key, salt, decay, rest, steps):  # type: ignore[no-untyped-def]
+    """See `_laplace`; looked up where there is something to look it up in."""
+    if len(steps) > 0:
+        step = steps[(_word(key, salt) >> np.uint64(48)) * np.uint64(len(steps)) >> np.uint64(16)]
+        if step != _UNSURE:
+            return np.int64(step)
+    return _laplace(key, salt, decay, rest)
+
+
+@njit(cache=True, nogil=True)
+def _bits(decay, draws):  # type: ignore[no-untyped-def]
+    """First bits of uniforms that say the noise of so many draws; 0 where it is not worth it."""
+    if decay < _SLOWEST or draws >> _LEAST_BITS < 2:
+        return 0
+    bits = _LEAST_BITS
+    while bits < _MOST_BITS and decay * (1 << bits) < _ENOUGH and draws >> bits > 2:
+        bits += 1
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _fill_steps(decay, rest, steps):  # type: ignore[no-untyped-def]
+    """Fill `steps` with the noise of uniforms in equal pieces of (0, 1), `_UNSURE` if it differs.
+
+    The noise falls and rises with the uniform: where both ends of a piece have the same, and that
+    not by the last digits, all between them have it.
+    """
+    pieces = len(steps)
+    room = 1e-11 / decay
+    most = np.inf
+    for piece in range(pieces >> 1):
+        least = -(np.log((piece + 1) / pieces) + rest) / decay
+        size = max(np.floor(least - room), 0.0)
+        steps[piece] = steps[pieces - 1 - piece] = _UNSURE
+        if size == max(np.floor(most + room), 0.0) and size < -_UNSURE:
+            steps[piece], steps[pieces - 1 - piece] = -size, size
+        most = least
 
 
 @njit(cache=True, nogil=True)

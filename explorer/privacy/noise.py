@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.privacy import keyed
+from explorer.releases.nodes import one_or_each
 from explorer.releases.units import UNITS_PER_EPSILON
 
 Ints = NDArray[np.int64]
@@ -134,6 +135,7 @@ class PreviewNoise:
         """See `NoiseSource.laplace`: the inverse distribution function of a hashed uniform."""
         noisy = np.empty(len(values), dtype=np.int64)
         scale = self.scale(sensitivity)
+        units = one_or_each(units)
         keyed.add_laplace(values, units, scale, keys, self._stage_key(stage), noisy)
         return noisy
 

@@ -12,10 +12,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy.accounts import shown
 from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.notes import INSIDE, Notes
 from explorer.privacy.regions import Boxes, Regions
-from explorer.releases.nodes import Ints, span
+from explorer.releases.nodes import MANY, Ints, one_or_each, span
 from explorer.releases.transcript import LedgerRow, Transcript
 from explorer.releases.units import to_epsilon
 
@@ -72,9 +73,12 @@ class Passes:
         return self._books[-1].root()
 
     def remaining(self, regions: Regions) -> Ints:
-        """What each region's path may still spend, (n,), in units of 10^-12 epsilon."""
-        left: Ints = regions.book.limit - regions.book.spent[span(regions.ids)]
-        return left
+        """What each region's path may still spend, (n,), in units of 10^-12 epsilon; read-only."""
+        spent = regions.book.spent[span(regions.ids)]
+        if len(spent) > MANY and spent.min() == spent.max():
+            # All of a level of a complete tree have the same.
+            return np.broadcast_to(regions.book.limit - spent[0], len(spent))
+        return shown(regions.book.limit - spent)
 
     def close(self) -> int:
         """Measure nothing from now on, here or inside; returns what all has cost in the end."""
@@ -106,9 +110,11 @@ class Passes:
 
     def _charge(self, regions: Regions, units: ArrayLike, stage: str) -> Ints:
         """Book a share on every region's account, or refuse all of them."""
-        paid = np.empty(len(regions), dtype=np.int64)
-        paid[:] = units
-        book = regions.book
+        number, given, book = len(regions), np.asarray(units), regions.book
+        # One number for many is held once.
+        alike = number > MANY and (given.ndim == 0 or given.shape + given.strides == (number, 0))
+        paid = np.empty(1 if alike else number, dtype=np.int64)
+        paid[:] = given[:1] if alike and given.ndim else units
         if paid.min(initial=1) <= 0:
             raise BudgetExceeded(f"{stage}: a measurement needs a budget above 0")
 
@@ -117,6 +123,8 @@ class Passes:
                 would, limit = to_epsilon(most), to_epsilon(book.limit)
                 raise BudgetExceeded(f"{stage}: would spend {would} of {limit}; nothing was drawn")
 
+        if alike:
+            paid = np.broadcast_to(paid, number)
         before = self.spent
         book.pay(regions.ids, paid, agree)
         # Asked after paying: whoever measures while another thread closes is in its sum, or here.
@@ -175,6 +183,6 @@ class Passes:
 
     def _enter(self, stage: str, paid: Ints, draws: int, sensitivity: float) -> None:
         if draws:
-            epsilon = to_epsilon(int(paid.max()))
+            epsilon = to_epsilon(int(one_or_each(paid).max()))
             row = LedgerRow(stage, epsilon, draws, float(sensitivity), "parallel")
             self._notes.enter(row)

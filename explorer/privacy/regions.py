@@ -8,6 +8,7 @@ measured. Any number of dimensions works.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,8 @@ from explorer.releases.nodes import Ints, span
 
 MOST_NODES = 2**25
 """Nodes of one pass: about 4 gigabytes of accounts on a map."""
+_SOON = 16
+"""Cells of a child at most when room is made for all that may come below."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,8 @@ class Regions:
     def select(self, chosen: NDArray[Any]) -> Regions:
         """The regions where a mask is true (or at increasing positions)."""
         if chosen.dtype == bool:
+            if len(chosen) == len(self) and chosen.all():
+                return self
             chosen = np.flatnonzero(chosen)
         if len(chosen) == len(self):
             return self
@@ -237,11 +242,14 @@ class Boxes(Accounts):
     def grid(self, ids: Ints, parts: ArrayLike) -> Regions:
         """Cut boxes into grids, see `Regions.grid`."""
         own = self.named(ids)
-        number = np.empty((len(own), self._lower.shape[1]), dtype=np.int64)
+        # One row may stand for all.
+        rows = len(own) if np.ndim(parts) > 1 else 1
+        number = np.empty((rows, self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
         fan_out = np.empty(len(own), dtype=np.int64)
         _require_room(len(self) + _plan(own, self._lower, self._upper, number, fan_out))
-        begin = self._make_room(int(fan_out.sum()))
+        more = int(fan_out.sum())
+        begin = self._make_room(more, self._expected(len(own), more))
         _tile(own, number, begin, self._lower, self._upper)
         return self._opened(own, fan_out)
 
@@ -277,6 +285,17 @@ class Boxes(Accounts):
         begin = self._make_room(more)
         self._lower[begin : begin + more], self._upper[begin : begin + more] = low, high
         return self._opened(own, children)
+
+    def _expected(self, parents: int, children: int) -> int:
+        """How many nodes there are in the end if children are cut like their parents, or 0.
+
+        Only where it is few steps to single cells: room that is not used takes no memory, but what
+        is in use is copied whenever room is made.
+        """
+        cells = math.prod(self._upper[0].tolist())
+        if not children < cells <= min(_SOON * children, MOST_NODES) or children < 2 * parents:
+            return 0
+        return cells + cells * parents // (children - parents) + 1
 
     def _opened(self, parents: Ints, fan_out: Ints) -> Regions:
         """Enter children whose boxes are filled in."""
@@ -386,20 +405,25 @@ def _halve(ids, axis, position, row, lower, upper):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def _plan(ids, lower, upper, number, boxes):  # type: ignore[no-untyped-def]
-    """Cut the wanted parts `number` (n, d) down to the cells; fill `boxes` (n,) with products.
+    """Fill `boxes` (n,) with products of the wanted parts, (n, d) or (1, d), cut down to the cells.
 
     Returns their sum, a float: products of many sides leave the whole numbers of 64 bits.
     """
     total = 0.0
     for i in range(len(boxes)):
-        p = ids[i]
         boxes[i], product = 1, 1.0
         for axis in range(lower.shape[1]):
-            number[i, axis] = min(max(number[i, axis], 1), upper[p, axis] - lower[p, axis])
-            boxes[i] *= number[i, axis]
-            product *= number[i, axis]
+            parts = _parts(number, i, lower, upper, ids[i], axis)
+            boxes[i] *= parts
+            product *= parts
         total += product
     return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _parts(number, i, lower, upper, p, axis):  # type: ignore[no-untyped-def]
+    """Into how many parts a side of box p is cut: 1 to its cells."""
+    return min(max(number[i if len(number) > 1 else 0, axis], 1), upper[p, axis] - lower[p, axis])
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -415,20 +439,38 @@ def _edge(k, cells, pieces):  # type: ignore[no-untyped-def]
     return cells >> 1 if pieces == 2 else k * cells // pieces
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _quartered(number, i, lower, upper, p):  # type: ignore[no-untyped-def]
+    """Whether both sides of box p of a map are cut in two."""
+    rows, columns = _parts(number, i, lower, upper, p, 0), _parts(number, i, lower, upper, p, 1)
+    return rows == 2 and columns == 2
+
+
 @njit(cache=True, nogil=True)
 def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
     """Fill in the boxes of the grids of all regions from position `row` on."""
     last = lower.shape[1] - 1
-    edges = np.empty(number[:, last].max() + 1 if len(number) else 1, dtype=np.int64)
+    most = max(number[:, last].max(), 1) if len(number) else 1
+    edges = np.empty(min(most, upper[0, last]) + 1, dtype=np.int64)
     for i in range(len(ids)):
         p = ids[i]
-        pieces, cells = number[i, last], upper[p, last] - lower[p, last]
+        if last == 1 and _quartered(number, i, lower, upper, p):
+            # The usual cut, in a third of the time.
+            for axis, far in ((0, 2), (1, 1)):
+                begin, end = lower[p, axis], upper[p, axis]
+                middle = begin + _edge(1, end - begin, 2)
+                for k in range(4):
+                    lower[row + k, axis] = middle if k & far else begin
+                    upper[row + k, axis] = end if k & far else middle
+            row += 4
+            continue
+        pieces, cells = _parts(number, i, lower, upper, p, last), upper[p, last] - lower[p, last]
         for k in range(pieces + 1):
             edges[k] = lower[p, last] + _edge(k, cells, pieces)
         if last == 1:
             # The same, written out: maps are by far the most.
-            first, extent, parts = lower[p, 0], upper[p, 0] - lower[p, 0], number[i, 0]
-            low = first
+            first, extent = lower[p, 0], upper[p, 0] - lower[p, 0]
+            low, parts = first, _parts(number, i, lower, upper, p, 0)
             for rank in range(1, parts + 1):
                 high = first + _edge(rank, extent, parts)
                 for k in range(pieces):
@@ -439,12 +481,13 @@ def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
             continue
         runs = 1
         for axis in range(last):
-            runs *= number[i, axis]
+            runs *= _parts(number, i, lower, upper, p, axis)
         for rank in range(runs):
             # A run of boxes side by side along the last axis; what is left of its rank says where.
             left = rank
             for axis in range(last - 1, -1, -1):
-                parts, extent = number[i, axis], upper[p, axis] - lower[p, axis]
+                parts = _parts(number, i, lower, upper, p, axis)
+                extent = upper[p, axis] - lower[p, axis]
                 index = left % parts
                 left //= parts
                 low = lower[p, axis] + _edge(index, extent, parts)

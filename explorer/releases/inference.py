@@ -13,7 +13,7 @@ from explorer.releases import empty_or_not as weighing
 from explorer.releases import non_negative as projecting
 from explorer.releases import split_inference as sharing
 from explorer.releases import surroundings
-from explorer.releases.nodes import Ints, count_leaves
+from explorer.releases.nodes import Ints, count_leaves, inner_end
 from explorer.releases.place_maps import PlaceMaps
 from explorer.releases.transcript import Floats, Transcript
 
@@ -232,13 +232,16 @@ def _solve(
     masses: Floats | None = None,
     anchored: bool = False,
 ) -> Estimate:
-    if np.any(precision[transcript.is_leaf] <= 0):
+    if not _all_measured(transcript.is_leaf, precision):
         raise ValueError("a leaf was never measured")
     if anchored and precision[0] <= 0:
         raise ValueError("the root was never measured")
     shares = np.ones(0) if largest_share is None else largest_share
     root = noisy[0]
-    variance, below, below_variance = (np.zeros(len(transcript)) for _ in range(3))
+    inner = inner_end(transcript.parent)
+    below, below_variance = np.zeros((2, inner))
+    # Leaves that no way down asks for are left out.
+    variance = np.empty(len(transcript) if way_down else inner)
     _upwards(
         transcript.parent,
         transcript.is_leaf,
@@ -260,9 +263,18 @@ def _solve(
         noisy[0] = root if anchored else noisy[0]
         sharing.downwards(transcript.parent, noisy, variance, expected, value)
     else:
-        _downwards(transcript.parent, variance, below, below_variance, value)
+        _downwards(transcript.parent, precision, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.
     return Estimate(transcript, value, precision, linear=not way_down and bool(np.all(shares == 1)))
+
+
+@njit(cache=True, nogil=True)
+def _all_measured(is_leaf, precision):  # type: ignore[no-untyped-def]
+    """Whether all leaves were measured."""
+    measured = True
+    for i in range(len(is_leaf)):
+        measured &= precision[i] > 0.0 or not is_leaf[i]
+    return measured
 
 
 @njit(cache=True, nogil=True)
@@ -294,7 +306,8 @@ def _upwards(  # type: ignore[no-untyped-def]
 ):
     """Turn draws `z` into the best estimates from every node's own subtree.
 
-    Lowers `precision` to the shares; no `shares` at all hold nothing back.
+    Lowers `precision` to the shares; no `shares` at all hold nothing back. What is said of children
+    may end behind the last node that has any, and `variance` anywhere after that.
     """
     held = len(shares) > 0
     known, inverse = 1.0, 1.0
@@ -306,28 +319,42 @@ def _upwards(  # type: ignore[no-untyped-def]
             if precision[i] != known:
                 known = precision[i]
                 inverse = 1.0 / known
-            variance[i] = inverse
+            own = inverse
         elif precision[i] > 0.0 and not (held and shares[i] <= 0.0):
             if held and shares[i] < 1.0:
                 most = shares[i] / ((1.0 - shares[i]) * below_variance[i])
                 precision[i] = min(precision[i], most)
-            variance[i] = 1.0 / (precision[i] + 1.0 / below_variance[i])
-            z[i] = variance[i] * (precision[i] * z[i] + below[i] / below_variance[i])
+            own = 1.0 / (precision[i] + 1.0 / below_variance[i])
+            z[i] = own * (precision[i] * z[i] + below[i] / below_variance[i])
         else:
-            variance[i] = below_variance[i]
+            own = below_variance[i]
             z[i] = below[i]
+        if i < len(variance):
+            variance[i] = own
         if parent[i] != owner:
             owner = parent[i]
-            sum_z, sum_variance = below[owner], below_variance[owner]
+            sum_z, sum_variance = 0.0, 0.0
+            if owner >= 0:
+                sum_z, sum_variance = below[owner], below_variance[owner]
         sum_z += z[i]
-        sum_variance += variance[i]
+        sum_variance += own
         if owner >= 0:
             below[owner], below_variance[owner] = sum_z, sum_variance
 
 
 @njit(cache=True, nogil=True)
-def _downwards(parent, variance, below, below_variance, value):  # type: ignore[no-untyped-def]
+def _downwards(  # type: ignore[no-untyped-def]
+    parent, precision, variance, below, below_variance, value
+):
     """Hand every parent's discrepancy to its children in proportion to their variances."""
+    known, inverse = 1.0, 1.0
     for i in range(1, len(parent)):
         p = parent[i]
-        value[i] += variance[i] / below_variance[p] * (value[p] - below[p])
+        if i < len(variance):
+            own = variance[i]
+        else:
+            if precision[i] != known:
+                known = precision[i]
+                inverse = 1.0 / known
+            own = inverse
+        value[i] += own / below_variance[p] * (value[p] - below[p])

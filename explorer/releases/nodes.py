@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+
+MANY = 1000
+"""From this number of values on it pays to hold one, broadcast, where all are the same."""
 
 
 def span(ids: Ints) -> slice | Ints:
@@ -14,6 +19,17 @@ def span(ids: Ints) -> slice | Ints:
     if len(ids) and ids[-1] - ids[0] + 1 == len(ids):
         return slice(int(ids[0]), int(ids[-1]) + 1)
     return ids
+
+
+def one_or_each(values: NDArray[Any]) -> NDArray[Any]:
+    """Values for a kernel, (n,), or (1,) where one number was broadcast to all of them."""
+    # One kind of array, so one kernel.
+    return values[:1].copy() if values.strides == (0,) else np.ascontiguousarray(values)
+
+
+def inner_end(parent: Ints) -> int:
+    """The position behind the last node that has children, 1 or more: all after it are leaves."""
+    return max(int(parent.max()) + 1, 1)
 
 
 def depths(parent: Ints) -> Ints:
@@ -31,14 +47,20 @@ def _descend(parent, depth):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_leaves(parent, below):  # type: ignore[no-untyped-def]
-    """Add up in `below`, zeros at first, how many leaves lie under every node."""
-    total, owner = 0.0, -1
+    """Add up in `below`, zeros at first, how many leaves lie under every node.
+
+    It may end behind the last node that has children: all after that are leaves.
+    """
+    total, owner = 0, -1
     for i in range(len(parent) - 1, -1, -1):
-        # Children come after their parents: what none has added to is a leaf.
-        below[i] = max(below[i], 1.0)
+        own = 1
+        if i < len(below):
+            # Children come after their parents: what none has added to is a leaf.
+            own = max(int(below[i]), 1)
+            below[i] = own
         if parent[i] != owner:
             owner = parent[i]
-            total = below[owner] if owner >= 0 else 0.0
-        total += below[i]
+            total = int(below[owner]) if owner >= 0 else 0
+        total += own
         if owner >= 0:
             below[owner] = total

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.releases.nodes import Ints, depths, span
+from explorer.releases.nodes import Ints, depths, one_or_each, span
 
 Floats = NDArray[np.float64]
 
@@ -105,17 +106,26 @@ class Transcript:
 
         Several draws of one node are averaged by precision. `stages` restricts which count.
         """
-        weighted, precision = np.zeros(len(self)), np.zeros(len(self))
-        for measured in self.measurements:
-            if stages is not None and measured.stage not in stages:
-                continue
-            variances = measured.variances
-            # One kind of array, so one kernel; equal draws come as one number broadcast.
-            alike = len(variances) > 0 and variances.strides == (0,)
-            variances = variances[:1].copy() if alike else np.ascontiguousarray(variances)
-            _collect(measured.ids, measured.values, variances, weighted, precision)
-        _divide(weighted, precision)
-        return weighted, precision
+        draws = [
+            (measured.ids, measured.values, one_or_each(measured.variances))
+            for measured in self.measurements
+            if stages is None or measured.stage in stages
+        ]
+        # Nearly all nodes are drawn once, in their order: nothing is added up, or 0 at first.
+        value, precision = np.empty(len(self)), np.empty(len(self))
+        end = 0
+        for draw in draws:
+            end = _put(*draw, end, value, precision)
+            if end < 0:
+                break
+        else:
+            value[end:] = precision[end:] = 0.0
+            return value, precision
+        value[:] = precision[:] = 0.0
+        for draw in draws:
+            _collect(*draw, value, precision)
+        _divide(value, precision)
+        return value, precision
 
 
 @dataclass(frozen=True)
@@ -152,29 +162,35 @@ class Booked(Transcript):
         return spent
 
     def weighed(self, weights: Floats) -> Floats | None:
-        """Sums of what nodes paid, times a weight of each (n,), by stage, without the table.
+        """Sums of what nodes paid, times a weight of each, by stage, without the table.
 
-        To the last bit those of the table's columns from the first node to the last; None where a
-        stage was paid in another order.
+        Nodes behind the weights weigh 1. To the last bit those of the table's columns from the
+        first node to the last; None where there are no charges.
         """
         if self.charges is None:
             return None
-        total, last = np.zeros(len(self.stages)), np.full(len(self.stages), -1)
-        for charge in self.charges:
-            stage = self.stages.index(charge.stage)
-            if len(charge.ids) == 0:
-                continue
-            if charge.ids[0] <= last[stage]:
-                return None
-            last[stage] = charge.ids[-1]
-            total[stage] = _weigh(weights, charge.ids, charge.units, total[stage])
-        return total
+        return np.array([self._weighed(weights, stage) for stage in self.stages])
+
+    def _weighed(self, weights: Floats, stage: str) -> float:
+        paid = [each for each in self.charges or () if each.stage == stage and len(each.ids)]
+        total = 0.0
+        if all(one.ids[-1] < other.ids[0] for one, other in pairwise(paid)):
+            for charge in paid:
+                total = _weigh(weights, charge.ids, one_or_each(charge.units), total)
+            return total
+        # Paid in another order: its column of the table, whose zeros change no sum.
+        column = np.zeros(len(self), dtype=np.int64)
+        for charge in paid:
+            column[span(charge.ids)] += charge.units
+        return float(_weigh(weights, np.arange(len(self)), column, total))
 
 
 @njit(cache=True, nogil=True)
 def _weigh(weights, ids, units, total):  # type: ignore[no-untyped-def]
+    one = len(units) == 1
     for k in range(len(ids)):
-        total += weights[ids[k]] * units[k]
+        weight = weights[ids[k]] if ids[k] < len(weights) else 1.0
+        total += weight * units[0 if one else k]
     return total
 
 
@@ -191,6 +207,44 @@ def _collect(ids, values, variances, weighted, precision):  # type: ignore[no-un
             weight = 1.0 / max(variance, 1e-300)
         precision[ids[k]] += weight
         weighted[ids[k]] += weight * values[k]
+
+
+@njit(cache=True, nogil=True)
+def _put(ids, values, variances, end, value, precision):  # type: ignore[no-untyped-def]
+    """Write the only draws of some nodes, and 0 for others from `end` on up to the last of them.
+
+    To the last bit what `_collect` and `_divide` make of one draw. Returns the position behind the
+    last node; -1, before anything is written, where nodes do not increase from `end` on.
+    """
+    if len(ids) == 0:
+        return end
+    in_order = ids[0] >= end
+    for k in range(1, len(ids)):
+        in_order &= ids[k] > ids[k - 1]
+    if not in_order:
+        return -1
+    first, last = ids[0], ids[-1]
+    if len(variances) == 1 and last - first + 1 == len(ids):
+        weight = 1.0 / max(variances[0], 1e-300)
+        value[end:first] = 0.0
+        precision[end:first] = 0.0
+        for k in range(len(ids)):
+            precision[first + k] = weight
+            value[first + k] = (0.0 + weight * values[k]) / weight if weight > 0.0 else 0.0
+        return last + 1
+    variance, weight = -1.0, 0.0
+    for k in range(len(ids)):
+        of_this = variances[min(k, len(variances) - 1)]
+        # Neighbours mostly have the same.
+        if of_this != variance:
+            variance = of_this
+            weight = 1.0 / max(variance, 1e-300)
+        for i in range(end, ids[k]):
+            value[i] = precision[i] = 0.0
+        end = ids[k] + 1
+        precision[end - 1] = weight
+        value[end - 1] = (0.0 + weight * values[k]) / weight if weight > 0.0 else 0.0
+    return end
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,7 @@ from explorer.releases.fans import Fans, child_of, fans, touched
 from explorer.releases.forms import gather, smooth
 from explorer.releases.grid_table import FEWEST, MANY_BOXES, GridTable
 from explorer.releases.inference import Estimate, add_down
-from explorer.releases.nodes import count_leaves, depths, span
+from explorer.releases.nodes import count_leaves, depths, inner_end, span
 from explorer.releases.painting import paint
 from explorer.releases.place_maps import NO_MAPS, Chances, parts_by_maps
 from explorer.releases.transcript import Booked, Transcript
@@ -109,11 +109,12 @@ class Tree:
     @cached_property
     def mean_path_spent(self) -> Floats:
         """Mean over leaves of what their paths spent, by stage, (stages,): sums without paths."""
-        below = np.zeros(len(self))
+        below = np.zeros(inner_end(self.parent))
         count_leaves(self.parent, below)
         return self._weighed(below) / below[0]
 
     def _weighed(self, weights: Floats) -> Floats:
+        """Sums by stage of what nodes paid, times the weights of the first; all others weigh 1."""
         total = np.zeros(len(self.stages))
         _weigh(weights, self.spent, total)
         return total
@@ -264,16 +265,18 @@ def no_map(axes: int) -> InputError:
 
 @njit(cache=True, nogil=True)
 def _weigh(weights, columns, total):  # type: ignore[no-untyped-def]
-    """Weighted sums of columns (n, m) into `total` (m,)."""
+    """Weighted sums of columns (n, m) into `total` (m,); rows behind the weights weigh 1."""
     if columns.shape[1] == 1:
         alone = 0.0
         for i in range(columns.shape[0]):
-            alone += weights[i] * columns[i, 0]
+            weight = weights[i] if i < len(weights) else 1.0
+            alone += weight * columns[i, 0]
         total[0] = alone
         return
     for i in range(columns.shape[0]):
+        weight = weights[i] if i < len(weights) else 1.0
         for j in range(columns.shape[1]):
-            total[j] += weights[i] * columns[i, j]
+            total[j] += weight * columns[i, j]
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.releases.nodes import MANY
+
 UNITS_PER_EPSILON = 10**12
 """One unit is 10^-12 epsilon."""
 
@@ -42,8 +44,8 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
     2 sensitivity^2 / epsilon^2 (Ghosh, Roughgarden, Sundararajan 2009).
     """
     # Large measurements mostly pay alike.
-    alike = len(units) > 1000 and units.min() == units.max()
-    if len(units) > 1000 and not alike:
+    alike = len(units) > MANY and (units.strides == (0,) or units.min() == units.max())
+    if len(units) > MANY and not alike:
         # Neighbours of others nearly always do.
         first = np.flatnonzero(np.diff(units, prepend=units[0] - 1))
         if 4 * len(first) < len(units):

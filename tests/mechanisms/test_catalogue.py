@@ -78,6 +78,9 @@ def test_hierarchy_has_the_levels_it_says():
 def test_branching_of_hb():
     # 7 . 3^2 = 63 < 4 . 4^2 = 16 . 2^2 = 64; and 6 . 4^2 = 96 < 11 . 3^2 = 99 < 4 . 5^2 = 100.
     assert best_branching((256, 256)) == 7
+    for side in range(1, 600):
+        every = range(2, max(side, 2) + 1)
+        assert best_branching((side, 1)) == min(every, key=lambda b: b * levels_of(side, b) ** 2)
     assert best_branching((1024, 700)) == 6
     assert best_branching((1, 1)) == best_branching((1, 2)) == 2
     assert best_branching((3, 3)) == 3

@@ -35,6 +35,16 @@ def test_nodes_opened_one_by_one_move_few_rows(monkeypatch: pytest.MonkeyPatch) 
     assert moved <= 2 * columns * opened
 
 
+def test_a_complete_tree_makes_room_once_for_its_last_levels() -> None:
+    book = Boxes((256, 256), 0, 100)
+    node, rooms = book.root(), []
+    for _ in range(8):
+        node = node.halves()
+        rooms.append(len(book._parent))
+    assert rooms[-1] == rooms[-2] == rooms[-3]
+    assert len(book) == (4**9 - 1) // 3 <= rooms[-1] < 1.01 * len(book)
+
+
 def test_the_dearest_path_is_known_at_any_time() -> None:
     book = Boxes((8, 8), 0, 100)
     book.pay(np.array([0]), np.array([5]))

@@ -39,6 +39,29 @@ def test_counts_are_charged_and_children_inherit():
     assert [(row.stage, row.draws) for row in desk.ledger] == [("total", 1), ("leaf", 1)]
 
 
+def test_one_price_for_many_is_what_each_of_them_pays() -> None:
+    """It is held once, and nothing that comes of it shows that."""
+    found = []
+    for given in (60, np.full(4096, 60), np.broadcast_to(np.array([60]), 4096)):
+        desk = curator(noise=PreviewNoise(3), matrix=city((64, 64), 5000))
+        cells = desk.open().grid((64, 64))
+        desk.count(cells, given, "first")
+        left = desk.remaining(cells)
+        with pytest.raises(ValueError, match="read-only"):
+            left[0] = 1
+        with pytest.raises(BudgetExceeded, match="nothing was drawn"):
+            desk.count(cells, left + 1, "too much")
+        desk.count(cells.select(np.arange(5, 3000)), left[5:3000], "second")
+        record = desk.transcript()
+        drawn = [(m.values.tolist(), m.variances.tolist()) for m in record.measurements]
+        counted = [each.tolist() for each in record.counts()]
+        found.append((drawn, counted, record.spent.tolist(), desk.ledger, desk.spent))
+        with pytest.raises(ValueError, match="broadcast"):
+            desk.count(cells, np.broadcast_to(np.array([1]), 4095), "too few")
+    assert found[0] == found[1] == found[2]
+    assert found[0][-1] == 100
+
+
 def test_overspending_is_refused_before_anything_is_drawn():
     noise = Counting()
     desk = curator(noise=noise)

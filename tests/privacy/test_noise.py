@@ -134,6 +134,22 @@ def test_preview_draws_are_the_formula_to_the_bit_whatever_stands_beside_them():
     assert together[::3].tolist() == alone
 
 
+@pytest.mark.parametrize("decay", [30, 3, 0.7, 0.1, 0.03, 0.0021, 0.0006, 0.0004, 1e-6])
+@pytest.mark.parametrize("number", [9_000, 70_000])
+def test_many_draws_of_one_price_are_the_formula_to_the_bit(decay: float, number: int) -> None:
+    """They are looked up by the first bits of a uniform, in more pieces the more noise there is."""
+    rng = np.random.default_rng(4)
+    keys = rng.integers(2**63, size=number).astype(np.uint64)
+    values, paid = rng.integers(-50, 50, number), to_units(str(decay))
+    one = np.broadcast_to(np.array([paid]), number)
+    found = PreviewNoise(3).laplace(values, 1, one, keys, "test")
+    assert found.tolist() == PreviewNoise(3).laplace(values, 1, one.copy(), keys, "test").tolist()
+    few = 1_000
+    parts = [slice(begin, begin + few) for begin in range(0, number, few)]
+    asked = [PreviewNoise(3).laplace(values[p], 1, one[p].copy(), keys[p], "test") for p in parts]
+    assert found.tolist() == np.concatenate(asked).tolist()
+
+
 def test_preview_draws_stay_what_they_were():
     """Seeds in lessons and saved scenarios name these draws."""
     values, units = np.zeros(8, dtype=np.int64), np.full(8, to_units(0.1))

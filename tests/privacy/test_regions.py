@@ -113,6 +113,49 @@ def test_compiled_loops_enter_what_the_definitions_say(dimensions, data):
         nodes = children
 
 
+@pytest.mark.parametrize("shape", [(256, 256), (100, 300), (7, 2000)])
+def test_large_levels_are_those_that_are_cut_and_paid_part_by_part(shape) -> None:
+    """What is read of a whole level at once is what its nodes are, one by one."""
+    whole, apart = Boxes(shape, 0, 10**6), Boxes(shape, 0, 10**6)
+    levels = [whole.root(), apart.root()]
+    for level in range(8):
+        whole.pay(levels[0].ids, np.broadcast_to(np.array([level + 1]), len(levels[0])))
+        for i in range(len(levels[1])):
+            apart.pay(levels[1].ids[i : i + 1], np.array([level + 1]))
+        assert whole.most == apart.most
+        above = levels[0]
+        levels = [above.halves(), levels[1].grid(np.full((len(above), 2), 2))]
+        with pytest.raises(ValueError, match="split or handed on"):
+            whole.named(above.ids)
+    for name in ("lower", "upper", "parent", "spent", "keys", "is_split"):
+        assert np.array_equal(getattr(whole, name), getattr(apart, name))
+
+
+def test_of_a_large_level_nothing_is_paid_or_cut_wrongly() -> None:
+    book = Boxes((64, 64), 0, 100)
+    cells = book.root().grid((64, 64))
+    with pytest.raises(ValueError, match="below 0"):
+        book.pay(cells.ids, np.broadcast_to(np.array([-1]), 4096))
+    with pytest.raises(ValueError, match="more than 2"):
+        book.pay(cells.ids, np.broadcast_to(np.array([2**61 + 1]), 4096))
+    assert not book.spent.any()
+    for ids in (cells.ids[::-1], cells.ids + 1, cells.ids - 2, np.zeros(4096, dtype=np.int64)):
+        with pytest.raises(ValueError, match=r"no such region|named only once|split"):
+            book.named(ids)
+    assert book.named(cells.ids[::2]).tolist() == cells.ids[::2].tolist()
+    book.hand_on(cells.ids[9:10])
+    with pytest.raises(ValueError, match="handed on"):
+        book.named(cells.ids)
+
+
+def test_books_count_their_nodes_by_the_same_numbers() -> None:
+    one = Boxes((64, 64), 0, 100).root().grid((64, 64))
+    other = Boxes((64, 64), 0, 100).root().grid((64, 64))
+    assert np.shares_memory(one.ids, other.ids)
+    with pytest.raises(ValueError, match="read-only"):
+        one.ids[0] = 3
+
+
 def test_the_dearest_account_is_known_before_anybody_pays():
     book = Boxes((4, 4), 0, 100)
     cells = book.root().grid(np.array([4, 4]))

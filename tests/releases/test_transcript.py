@@ -33,6 +33,37 @@ def test_draws_of_one_node_are_averaged_by_precision() -> None:
     assert precision[[0, 2, 3]].tolist() == [0, 0, 0]
 
 
+def test_draws_in_their_order_are_read_as_those_in_any_other() -> None:
+    """To the last bit: nodes that are drawn once need no sums."""
+    rng = np.random.default_rng(1)
+    number, leaf = 500, np.ones(500, dtype=bool)
+    parent = np.r_[-1, np.zeros(number - 1, dtype=np.int64)]
+    boxes, spent = np.zeros((number, 2), dtype=np.int64), np.zeros((number, 1), dtype=np.int64)
+    where = (
+        np.arange(3, 40),
+        np.array([40]),
+        np.arange(60, 200, 3),
+        np.arange(201, 400),
+        np.arange(0),
+    )
+    each = rng.choice([0.1, 0.3, 0.0], 199)
+    alike = [
+        np.broadcast_to(np.array([one]), len(ids))
+        for one, ids in zip([0.7, 3.1, 1 / 3], where, strict=False)
+    ]
+    draws = [
+        Measurement("a", ids, rng.integers(-90, 90, len(ids)), variances)
+        for ids, variances in zip(where, [*alike, each, np.empty(0)], strict=True)
+    ]
+    made = [
+        Transcript(boxes, boxes + 1, parent, leaf, ("a",), spent, tuple(order)).counts()
+        for order in (draws, draws[::-1])
+    ]
+    for one, other in zip(*made, strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert np.count_nonzero(made[0][1]) == 37 + 1 + 47 + 199
+
+
 def test_reading_counts_leaves_the_record_alone() -> None:
     record = transcript(measured("a", [0, 1], [10, 7], [2.0, 2.0]))
     first, precision = record.counts()

@@ -60,7 +60,7 @@ _double: Any = intrinsic(_to_double)
 
 @njit(nogil=True, error_model="numpy", inline="always")
 def exp(x):  # type: ignore[no-untyped-def]
-    """e^x of x up to 709; 0 below -708.
+    """e^x of x up to 709; 0 below -708, and for what is no number.
 
     x = k ln 2 + r, |r| <= ln 2 / 2: Taylor's series of e^r to r^13 / 13! (the next is below
     5e-18), times 2^k.

@@ -79,7 +79,8 @@ class Choice:
         if isinstance(given, cls):
             return given
         if isinstance(given, Mechanism) and type(given) is known_mechanisms().get(given.key):
-            # It has checked its settings already.
+            # It has checked its settings already; a link that was made of one that somebody has
+            # changed since is refused when it is opened.
             choice = object.__new__(cls)
             object.__setattr__(choice, "key", given.key)
             object.__setattr__(choice, "settings", _differing(given))

@@ -60,7 +60,7 @@ class DrawnLines:
     def __init__(
         self, fig: figure, x: LinearInterpolator, y: LinearInterpolator, alpha: LinearInterpolator
     ) -> None:
-        self._shown, self._waiting = True, False
+        self._shown, self._waiting, self._imaged = True, False, False
         self._last: tuple[Partition, Viewport] | None = None
         self.image: GlyphRenderer = fig.image(
             unpacked(),
@@ -108,9 +108,9 @@ class DrawnLines:
         self._waiting, (drawn, view) = False, self._last
         self.boxes.data_source.data = drawn.boxes
         # An empty image need not be sent again.
-        image = self.image.data_source
-        if drawn.edges is not None or len(image.data["image"]):
-            image.data = image_columns(drawn.edges, view)
+        if drawn.edges is not None or self._imaged:
+            self.image.data_source.data = image_columns(drawn.edges, view)
+            self._imaged = drawn.edges is not None
 
 
 def image_columns(picture: Any, view: Viewport | None) -> dict[str, Any]:

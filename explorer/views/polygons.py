@@ -1,4 +1,4 @@
-"""Polygons of queries on a map: outlines with a dark rim, and the corners of a selected one."""
+"""Polygons of queries on a map: outlines with a dark rim, and the corners of what is selected."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ LINE, CHOSEN_LINE, RIM, CHOSEN_RIM = 2, 4, 5, 8
 class QueryPolygons:
     """Sources of the outlines and of the corners that can be dragged, one pair for all maps.
 
+    Corners are those of the selected polygon, or of the selected box.
+
     Parameters
     ----------
     side : of the maps in grid units; outlines of many corners are simplified by a part of it
@@ -36,6 +38,8 @@ class QueryPolygons:
         self._drawn: dict[int, tuple[Any, tuple[list[Any], list[Any]]]] = {}
         self.outlines = ColumnDataSource({"xs": [], "ys": [], "width": [], "rim": []})
         self.corners = ColumnDataSource({"x": [], "y": []})
+        # What was last sent: a browser can write anything into the sources.
+        self._sent: tuple[int, list[list[float]]] = (0, [])
 
     def draw_on(self, fig: figure, level: str) -> None:
         """Draw outlines and corners over what ``fig`` shows already."""
@@ -76,14 +80,16 @@ class QueryPolygons:
         }
         self._middles = {key: of for key, of in self._middles.items() if key in self._drawn}
         drawn = [self._drawn[id(shapes[row])][1] for row in rows]
-        if rows or len(self.outlines.data["xs"]):
+        before, marked = self._sent
+        self._sent = len(rows), corners.tolist()
+        if rows or before:
             self.outlines.data = {
                 "xs": [x for x, _ in drawn],
                 "ys": [y for _, y in drawn],
                 "width": [CHOSEN_LINE if row in chosen else LINE for row in rows],
                 "rim": [CHOSEN_RIM if row in chosen else RIM for row in rows],
             }
-        if len(corners) or len(self.corners.data["x"]):
+        if self._sent[1] != marked:
             self.corners.data = {"x": corners[:, 0].tolist(), "y": corners[:, 1].tolist()}
 
     def tags(

@@ -48,6 +48,10 @@ class QueryBoxes:
             self._highest = highest_tag(bounds)
             self._turns, self._scale = x0 + TAG_TURNS * (x1 - x0), SIDE / (x1 - x0)
         self._names: list[str] = []
+        # What was last sent; of the outlines, and of each map's tags. The sources themselves are
+        # not asked: a browser can write anything into them.
+        self._outlines: dict[str, Any] = {}
+        self._written: list[dict[str, Any]] = [{} for _ in range(maps)]
         # What was last said of a box of that name on each map, and in which colour.
         self._said: list[dict[_Row, _Tag]] = [{} for _ in range(maps)]
         side = 0.0 if bounds is None else max(bounds[2] - bounds[0], bounds[3] - bounds[1])
@@ -81,8 +85,8 @@ class QueryBoxes:
         """Show (n, 4) ``rectangles`` in grid units; the ``selected`` rows stand out.
 
         Tags keep what was said of boxes of these names until it is said anew. One selected row has
-        handles, if it is ``held``. Rows that stand for one of ``shapes`` are drawn as polygons,
-        with ``corners`` (k, 2) marked.
+        handles at its corners, if it is ``held``. Rows that stand for one of ``shapes`` are drawn
+        as polygons; ``corners`` (k, 2) are marked where a polygon is selected.
         """
         # A copy: a source that holds views of the caller's array never notices a change in it.
         boxes = np.array(rectangles, float).reshape(-1, 4)
@@ -93,23 +97,25 @@ class QueryBoxes:
         if polygons.any():
             self._places = self.polygons.tags(self._places, shapes, boxes, self._scale, self._turns)
         # One box at a time can be changed: handles on several would promise more.
-        if held and chosen.sum() == 1 and not polygons[chosen].any():
+        alone = held and chosen.sum() == 1 and not polygons[chosen].any()
+        if alone and np.isfinite(boxes[chosen]).all():
             x0, y0, x1, y1 = boxes[chosen][0]
             corners = np.array([(x0, y0), (x0, y1), (x1, y0), (x1, y1)])
         self.polygons.show(shapes, selected, corners)
         # A polygon has an outline of its own in place of that of its box.
         boxes[polygons, ::2] = np.nan
         columns = {name: edge.copy() for name, edge in zip(EDGES.values(), boxes.T, strict=True)}
-        self.source.data = {
-            **columns,
-            "width": np.where(chosen, 4, 2),
-            "rim": np.where(chosen, 8, 5),
-        }
+        columns |= {"width": np.where(chosen, 4, 2), "rim": np.where(chosen, 8, 5)}
+        if not _same(columns, self._outlines):
+            self.source.data = self._outlines = columns
         self._write()
 
     def say(self, tags: Sequence[Sequence[_Tag]]) -> None:
         """Write text and colour of every box's tag, for each map in turn."""
-        said = [dict(zip(_rows(self._names), each, strict=True)) for each in tags]
+        rows = _rows(self._names)
+        said = [
+            dict(zip(rows, each, strict=True)) for _, each in zip(self._said, tags, strict=True)
+        ]
         if said != self._said:
             self._said = said
             self._write()
@@ -120,6 +126,12 @@ class QueryBoxes:
         placed = places.columns([[expected("", None)]], self._scale, self._bounds)
         for source, (text, colour) in zip(self.drafts, tags, strict=False):
             source.data = {**placed, "text": [text], "colour": [colour]}
+
+    def forget_draft(self) -> None:
+        """Nothing is left in a browser of what was said of the last box that was dragged."""
+        none = {**TagPlaces.nowhere().columns([[]], self._scale, None), "text": [], "colour": []}
+        for source in self.drafts:
+            source.data = dict(none)
 
     def draw_on(self, fig: figure, number: int) -> tuple[GlyphRenderer, GlyphRenderer]:
         """Draw them over what ``fig`` shows already, with the tags of the map of that number.
@@ -155,15 +167,15 @@ class QueryBoxes:
             for said in self._said
         ]
         placed = self._places.columns(texts, self._scale, self._bounds)
-        for source, said in zip(self.tags, self._said, strict=True):
+        for number, (source, said) in enumerate(zip(self.tags, self._said, strict=True)):
             tags = [said.get(row, (row[0], palette.PRIVATE)) for row in rows]
             columns = {
                 **placed,
                 "text": [text for text, _ in tags],
                 "colour": [colour for _, colour in tags],
             }
-            if not _same(columns, source.data):
-                source.data = columns
+            if not _same(columns, self._written[number]):
+                source.data = self._written[number] = columns
 
 
 def _rows(names: Sequence[str]) -> list[_Row]:
@@ -178,7 +190,7 @@ def _rows(names: Sequence[str]) -> list[_Row]:
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two sets of columns say the same; of a tag that is left out the place is nan."""
-    return all(
+    return one.keys() == other.keys() and all(
         np.array_equal(one[name], other[name], equal_nan=isinstance(one[name], np.ndarray))
         for name in one
     )

@@ -297,3 +297,36 @@ def test_boxes_of_one_name_have_tags_of_their_own() -> None:
     boxes.say([[("Mill  5", "red"), ("Mill  7", "red")]])
     boxes.show(edges, ["Mill", "Mill"], selected=[1])
     assert boxes.tags[0].data["text"] == ["Mill  5", "Mill  7"]
+
+
+def test_whatever_a_browser_writes_into_a_source_the_next_tags_are_shown() -> None:
+    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
+    edges = np.array([[1.0, 1, 2, 2]])
+    for wrong in ({}, {"x": ["a", "b"], "lift": []}):
+        boxes.show(edges, ["Q1"], [0])
+        for source in (*boxes.tags, boxes.source, boxes.polygons.corners, boxes.polygons.outlines):
+            source.data = wrong
+        boxes.say([[("Q1  5", "red")], [("Q1  6", "blue")]])
+        boxes.zoom(7.0)
+        boxes.show(edges + 1, ["Q1"], [])
+        assert [each.data["text"] for each in boxes.tags] == [["Q1  5"], ["Q1  6"]]
+        assert boxes.source.data["x0"] == 2
+        assert boxes.polygons.corners.data == {"x": [], "y": []}
+
+
+def test_boxes_that_are_not_on_a_map_are_sent_once() -> None:
+    boxes = QueryBoxes((0, 0, 10, 10))
+    nowhere = np.full((1, 4), np.nan)
+    boxes.show(nowhere, ["Q1"], [0])
+    before = boxes.source.data, boxes.tags[0].data, boxes.polygons.corners.data
+    boxes.show(nowhere.copy(), ["Q1"], [0])
+    after = boxes.source.data, boxes.tags[0].data, boxes.polygons.corners.data
+    assert all(one is other for one, other in zip(before, after, strict=True))
+    assert not len(boxes.polygons.corners.data["x"])
+
+
+def test_of_a_box_that_was_dragged_nothing_is_left_once_it_is_forgotten() -> None:
+    boxes = QueryBoxes((0, 0, 10, 10), maps=2)
+    boxes.say_draft((1.0, 1.0, 2.0, 2.0), [("5", "red"), ("6", "blue")])
+    boxes.forget_draft()
+    assert not any(len(column) for each in boxes.drafts for column in each.data.values())

@@ -92,7 +92,10 @@ def _values(
     found: dict[str, Any] = {"box": rectangles.names, **EdgeColumns(rectangles).values()}
     for column in columns:
         found[column.name] = [] if answers is None else column.values(answers)
-    return {name: np.asarray(values).tolist() for name, values in found.items()}
+    return {
+        name: values.tolist() if isinstance(values, np.ndarray) else list(values)
+        for name, values in found.items()
+    }
 
 
 class BoxTable:
@@ -178,14 +181,13 @@ class BoxTable:
     def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
         new, shown = _values(self._rectangles, answers, self._columns), self.widget.value
-        if list(shown.columns) != list(new) or len(shown) != len(new["box"]):
-            self.widget.value = pd.DataFrame(new)
-        else:
+        frame = pd.DataFrame(new)
+        if len(frame) == len(shown) and frame.dtypes.equals(shown.dtypes):
             # What a visitor has typed stands in the frame, too.
             cells = {name: _others(new[name], shown[name].tolist()) for name in new}
-            self.widget.put_cells(
-                pd.DataFrame(new), {name: each for name, each in cells.items() if each}
-            )
+            self.widget.put_cells(frame, {name: each for name, each in cells.items() if each})
+        else:
+            self.widget.value = frame
         if self.widget.selection != self._rectangles.selected:
             self._quiet = True
             self.widget.selection = list(self._rectangles.selected)

@@ -74,7 +74,7 @@ class EpsilonControl:
 
     def _follow(self, _event: Any) -> None:
         self._quiet, text = True, f"{self._state.epsilon:g}"
-        # Both at once are one message: Panel sends the one, and then the other.
+        # Both at once are one message; otherwise Panel sends the one, and then the other.
         with edit_readonly(self.box):
             self.box.param.update(value=text, value_input=text)
         # A slider that already stands at this value is not nudged while it is being dragged.

@@ -235,7 +235,7 @@ class MapPage(CuratorPage):
 
     def _selected(self) -> None:
         """A click on a map has selected a box, or none."""
-        self.highlight()
+        held(pn.state.curdoc, self.highlight)
         soon(self.numbers)
 
     def pressed(self, key: str, far: bool) -> None:
@@ -259,8 +259,12 @@ class MapPage(CuratorPage):
 
     def _presented(self) -> None:
         """The truth was hidden, or is shown again: tags say less, or more."""
+        held(pn.state.curdoc, self._show_truth)
+
+    def _show_truth(self) -> None:
         if self.maps is not None:
             self.maps.show_truth(self.parts.truth)
+            self.maps.forget_drafts()
         self.highlight()
         self.numbers()
 

@@ -44,7 +44,7 @@ if (session?._document_changed && Batch && !session._document_changed.gathers) {
       flush(this)
       return send.call(this, event)
     }
-    // Where a slider was let go says its value, too: nobody listens to it said a second time.
+    // No page listens to it: it repeats the value of a slider when that is let go.
     if (!event.sync || event.attr == "value_throttled") return
     const last = held.events.at(-1)
     const numbers = [last, event].every(

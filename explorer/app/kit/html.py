@@ -19,7 +19,7 @@ class HtmlPane(pn.pane.HTML):
     """A pane that sends another text alone.
 
     Panel looks through all properties of a pane for each new text, five milliseconds a sentence.
-    Its styles are given when it is made.
+    Here style sheets are those that it was made with; its other looks may change.
     """
 
     def _update(self, ref: str, model: Any) -> None:

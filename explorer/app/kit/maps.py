@@ -216,6 +216,12 @@ class Maps:
             view.draft.visible = box is not None and at == place
         self.push()
 
+    def forget_drafts(self) -> None:
+        """No browser keeps what was said of the last box that was dragged."""
+        for boxes in self.boxes:
+            boxes.forget_draft()
+        self.push()
+
     def _dragged(self, place: int, box: Box, final: bool) -> None:
         self._editing.drawing(place, None if final else box)
         if final:

@@ -100,8 +100,9 @@ class _Led:
 class FloatSlider(_Led, _Checked, pmui.FloatSlider):
     """A slider of numbers that answers at once: a browser gathers what a drag tells."""
 
-    # Panel's own is 50 ms after every change. A browser tells of none within 40 ms of the last (see
-    # `gather_changes`), so that waiting gathers nothing, and costs a drag a quarter of its frames.
+    # Panel's own is 50 ms after every change. The browser of a served page tells of none within
+    # 40 ms of the last (see `gather_changes`), so that waiting gathers nothing, and costs a drag a
+    # quarter of its frames.
     _debounce = 0
 
 
@@ -337,10 +338,14 @@ class Table(pn.widgets.Tabulator):
     def put_cells(self, frame: Any, cells: dict[str, list[tuple[int, Any]]]) -> None:
         """Show another frame of the same rows and columns; a browser is sent ``cells`` alone.
 
-        ``cells`` are row and value of all that are other ones than before, by column. Panel's own
-        way to do so sets them one by one in the frame, a millisecond each.
+        Its columns are of the same types. ``cells`` are row and value of all that are other ones
+        than before, by column. Panel's own way to do so sets them one by one in the frame, a
+        millisecond each.
         """
-        if cells:
+        if cells and not self._models:
+            # No browser has been sent anything: all of it is what one will be sent.
+            self.value = frame
+        elif cells:
             with param.discard_events(self):
                 self.value = frame
             self._processed = frame

@@ -258,3 +258,16 @@ def test_a_table_of_an_audience_has_no_true_column() -> None:
     columns = list(visit.table.widget.value.columns)
     assert columns[5:] == ["private", "range of the noise (95 %)", "leaves"]
     assert list(visit.table.widget.value["range of the noise (95 %)"]) == ["−1 to 3"] * 2
+
+
+def test_cells_that_are_put_before_there_is_a_browser_are_in_what_it_is_sent() -> None:
+    grid = Grid.around(2.35, 48.85, 8000, shape=32)
+    matrix = FrequencyMatrix.from_array(np.full(grid.shape, 30), grid)
+    rectangles = Rectangles(grid)
+    rectangles.reset(grid)
+    table = BoxTable(rectangles, lambda: None, lambda: None, lambda _said: None, COLUMNS)
+    for seed in (1, 2):
+        release = HTF(epsilon=1.0).release(matrix, rng=seed)
+        table.show(answer_boxes(release, matrix, rectangles.boxes))
+    source = table.widget.get_root().source
+    assert list(source.data["private"]) == list(table.widget.value["private"])

@@ -33,9 +33,10 @@ def test_no_true_number_is_on_the_screen_before_it_is_asked_for(matrix) -> None:
     page = Explore(matrix)
     true = [f"{value:,.0f}" for value in page.answers.true]
     assert all(each in tags(page) for each in true)
+    page.maps.draft(0, (0.0, 0.0, 900.0, 900.0), [("4,711", "green"), ("4,700  -0.2 %", "blue")])
     page.pressed("p", False)
     assert shown(page) == [False, True]
-    assert not any(each in tags(page) for each in true)
+    assert not any(each in tags(page) for each in (*true, "4,711"))
     assert "%" not in tags(page)
     exact = {"true", "difference", "noise / uneven areas", "error %"}
     assert exact <= {*page.table.widget.hidden_columns}

@@ -298,9 +298,16 @@ class Mechanism(param.Parameterized, metaclass=Declared):
                 rows, cols = np.indices((64, 64))
                 crowd = (rows < 32) & (cols < 32)
                 town = np.where(crowd, 10**6, (rows + cols) % 4)
-                made = clear.release(FrequencyMatrix.from_array(town), rng=0)
-                clear.release(FrequencyMatrix.from_array(town), rng=AskedNoise(0))
+                usual = type(self)(**{**self.settings(), "epsilon": 1.0})
+                # Few regions are counted in other ways than many, and where some end early draws
+                # come in another order.
+                quarter = town[24:40, 24:40].copy()
+                for one, counts_of in ((usual, town), (clear, quarter), (clear, town)):
+                    made = one.release(FrequencyMatrix.from_array(counts_of), rng=0)
+                    one.release(FrequencyMatrix.from_array(counts_of), rng=AskedNoise(0))
             elif isinstance(counts, MadeUp):
+                usual = type(self)(**{**self.settings(), "epsilon": 1.0})
+                usual.release(counts.made_up(), rng=0)
                 made = clear.release(counts.made_up(), rng=0)
             else:
                 return

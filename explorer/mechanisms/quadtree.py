@@ -82,11 +82,10 @@ class QuadTree(Mechanism):
             leaves, nodes = nodes.select(single), nodes.select(~single)
             if len(leaves):
                 curator.count(leaves, curator.remaining(leaves), "leaves")
-            if len(nodes):
-                curator.count(nodes, shares[level], "inner nodes")
-                nodes = nodes.grid(halves)
-        if len(nodes):
-            curator.count(nodes, curator.remaining(nodes), "leaves")
+            # Of the longest side there is more than one cell up to the last level.
+            curator.count(nodes, shares[level], "inner nodes")
+            nodes = nodes.grid(halves)
+        curator.count(nodes, curator.remaining(nodes), "leaves")
         return self.infer(curator.transcript(), ["leaves"])
 
     @property

@@ -71,7 +71,11 @@ def test_what_changes_quickly_is_gathered_and_its_end_arrives(
 def test_a_slider_says_its_value_once(browser: Browser, server: Server) -> None:
     page = new_page(browser)
     sent: list[Any] = []
-    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+
+    def note(part: Any) -> None:
+        sent.append(part)
+
+    page.on("websocket", lambda socket: socket.on("framesent", note))
     page.goto(server.url)
     page.get_by_role("button", name=re.compile("^Settings of")).click()
     slider = page.get_by_role("slider", name="Epsilon", exact=True)

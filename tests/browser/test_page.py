@@ -270,8 +270,10 @@ _BASE = (
     f"() => {{ const models = {MODELS}"
     + """
   const drawn = models.filter(each => each.type === "GlyphRenderer" && each.visible)
+  // Tags of boxes are texts, too: they have a ground of their own.
   const names = drawn.filter(each => each.glyph.type === "Text"
-    && each.glyph.text.field === "text").map(each => [...each.data_source.data.text])
+    && each.glyph.text.field === "text" && each.glyph.background_fill_color.field === undefined)
+    .map(each => [...each.data_source.data.text])
   return {names, lines: drawn.filter(each => each.glyph.type === "MultiLine"
     && each.data_source.data.kind?.length > 5).length}
 }

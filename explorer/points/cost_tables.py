@@ -15,13 +15,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid.aligned import aligned
+
 # Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
 # eight keep the memory at 134 MB. Cells four times as many hold a fourth of the records each.
 _LEVELS_SMALL, _LEVELS_LARGE, _SMALL_CELLS = 16, 8, 2**20 + 1
 _COARSE_SMALL, _COARSE_LARGE = 256, 64
 BLOCK = 8
 """Cells along the side of a block of the coarse tables."""
-_CACHE_LINE = 64
 _INT32_MAX = 2**31 - 1
 
 Ints = NDArray[np.int64]
@@ -59,21 +60,13 @@ def tables(counts: Ints, sums: Ints) -> Tables:
         return Tables(counts, sums, none, none, none[0], none[0])
     small = counts.size < _SMALL_CELLS
     rows, cols = counts.shape
-    excess = _aligned((rows + 1, cols + 1, _LEVELS_SMALL if small else _LEVELS_LARGE))
+    excess = aligned((rows + 1, cols + 1, _LEVELS_SMALL if small else _LEVELS_LARGE), np.int32)
     _fill_excess(counts, excess)
     levels = _COARSE_SMALL if small else _COARSE_LARGE
-    coarse = _aligned((rows // BLOCK + 1, cols // BLOCK + 1, levels))
+    coarse = aligned((rows // BLOCK + 1, cols // BLOCK + 1, levels), np.int32)
     _fill_coarse(counts, coarse)
     by_rows = counts.astype(np.int32)
     return Tables(counts, sums, excess, coarse, by_rows, np.ascontiguousarray(by_rows.T))
-
-
-def _aligned(shape: tuple[int, ...]) -> NDArray[Any]:
-    """An array of int32, not filled in, that begins with a line of the cache: numpy's do not."""
-    size = 4 * math.prod(shape)
-    room = np.empty(size + _CACHE_LINE, dtype=np.uint8)
-    begin = -room.__array_interface__["data"][0] % _CACHE_LINE
-    return room[begin : begin + size].view(np.int32).reshape(shape)
 
 
 @njit(cache=True, nogil=True)

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid.aligned import aligned
 from explorer.releases.nodes import MANY, Ints, one_or_each, span
 
 Keys = NDArray[np.uint64]
@@ -31,6 +32,8 @@ _FAULTS = (
     "nobody pays more than 2^61 units",
 )
 _in_use: weakref.WeakValueDictionary[str, Ints] = weakref.WeakValueDictionary()
+_for_good: list[Ints] = []
+_FOR_GOOD = 2**21  # numbers, 16 MB of them: counting off a tree of all cells anew takes as long
 _MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
 
@@ -223,16 +226,18 @@ class Accounts:
 
 
 def _counted_off(number: int) -> Ints:
-    """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
+    """0, 1, 2, ... up to the number, or further: the same array for as long as it is used."""
     found = _in_use.get("numbers")
     if found is None or len(found) < number:
         _in_use["numbers"] = found = shown(np.arange(number))
+        if number <= _FOR_GOOD:
+            _for_good[:] = [found]
     return found
 
 
 def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:
     """A copy of the first rows, with room for `size` of them."""
-    longer = np.empty((size, *values.shape[1:]), dtype=values.dtype)
+    longer = aligned((size, *values.shape[1:]), values.dtype)
     longer[:number] = values[:number]
     return longer
 

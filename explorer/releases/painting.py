@@ -10,4 +10,6 @@ def paint(lower, upper, values, image):  # type: ignore[no-untyped-def]
     """Write `values` (n,) into the cells of n boxes, (n, 2) half open, of `image` (rows, cols)."""
     for k in range(len(values)):
         for i in range(lower[k, 0], upper[k, 0]):
-            image[i, lower[k, 1] : upper[k, 1]] = values[k]
+            # A slice is as long as a cell or two of most boxes, and takes longer.
+            for j in range(lower[k, 1], upper[k, 1]):
+                image[i, j] = values[k]

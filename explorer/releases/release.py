@@ -265,12 +265,12 @@ class Release(Questions, Shown, Sampled):
     @cached_property
     def lower(self) -> NDArray[np.int64]:
         """Lower edge of every leaf in cells, (leaves, d)."""
-        return self.tree.lower[self.tree.leaves]
+        return self.tree.lower.take(self.tree.leaves, axis=0)
 
     @cached_property
     def upper(self) -> NDArray[np.int64]:
         """Upper edge of every leaf in cells, (leaves, d), half open."""
-        return self.tree.upper[self.tree.leaves]
+        return self.tree.upper.take(self.tree.leaves, axis=0)
 
     @cached_property
     def counts(self) -> Floats:

@@ -204,8 +204,9 @@ class Tree:
         self._check_map()
         image = np.empty(shape)
         leaves = self.leaves
-        lower, upper = self.lower[leaves], self.upper[leaves]
-        paint(lower, upper, self.value[leaves] / np.prod(upper - lower, axis=1), image)
+        lower, upper = (edge.take(leaves, axis=0) for edge in (self.lower, self.upper))
+        size = upper - lower
+        paint(lower, upper, self.value[leaves] / (size[:, 0] * size[:, 1]), image)
         return image
 
     def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
@@ -220,7 +221,8 @@ class Tree:
         image = np.full(shape, -1, dtype=np.int32)
         leaves = self.leaves
         numbers = np.arange(len(leaves), dtype=np.int32)
-        paint(self.lower[leaves], self.upper[leaves], numbers, image)
+        lower, upper = (edge.take(leaves, axis=0) for edge in (self.lower, self.upper))
+        paint(lower, upper, numbers, image)
         return image
 
     def _check_map(self) -> None:

@@ -56,7 +56,8 @@ class Leaves:
     @cached_property
     def cells(self) -> NDArray[np.int64]:
         """(m,) number of cells of each leaf."""
-        size: NDArray[np.int64] = np.prod(self.upper - self.lower, axis=1)
+        sides = self.upper - self.lower
+        size: NDArray[np.int64] = sides[:, 0] * sides[:, 1]
         return size
 
     @cached_property

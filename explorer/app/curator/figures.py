@@ -29,11 +29,22 @@ def map_error(matrix: FrequencyMatrix, release: Release, leaves: Leaves) -> floa
     if release.is_uniform:
         wrong = _absolute_error(matrix.counts, leaves.lower, leaves.upper, leaves.density)
     else:
-        wrong = np.abs(matrix.counts - release.density()).sum()
+        wrong = _difference(matrix.counts, release.density())
     return float(wrong) / matrix.total
 
 
-@njit(cache=True, nogil=True)
+# Sums may be added in any order: their last digits are never shown, and one at a time they take
+# four times as long.
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _difference(counts, density):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for r in range(counts.shape[0]):
+        for c in range(counts.shape[1]):
+            total += abs(counts[r, c] - density[r, c])
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _absolute_error(counts, lower, upper, density):  # type: ignore[no-untyped-def]
     total = 0.0
     for leaf in range(density.size):

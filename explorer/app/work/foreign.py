@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import panel as pn
 
-from explorer.app.work.job import Superseded, not_wanted, patient
+from explorer.app.work.job import Superseded, give_up_unwanted, not_wanted, patient
 from explorer.errors import InputError
 from explorer.grid.apart import GivenUp
 from explorer.grid.apart.reading import LOOK, MOST_READERS
@@ -75,8 +75,7 @@ class Foreign(Generic[Result]):
             return
         end = time.monotonic() + _GONE
         while True:
-            if not_wanted():
-                raise Superseded
+            give_up_unwanted()
             with _lock:
                 if _visits.setdefault(self._visit, self) is self:
                     return

@@ -41,6 +41,12 @@ def not_wanted() -> bool:
     return run is not None and run.cancelled.is_set()
 
 
+def give_up_unwanted(_part: float = 0.0) -> None:
+    """What work tells its progress to, in its thread: stops it once nobody wants its result."""
+    if not_wanted():
+        raise Superseded
+
+
 def give_up_late(outdated: Callable[[], bool]) -> Callable[[float], None]:
     """What work tells its progress to: stops it where it is outdated and takes long.
 

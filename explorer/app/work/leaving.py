@@ -27,7 +27,7 @@ _made: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyD
 #: Seconds after which memory is given back.
 _LATER = 12.0
 #: Of ``malloc.h``: areas of threads; bytes free at an end; bytes of what has a place of its own.
-_KEPT = ((-8, 2), (-1, 131_072), (-3, 131_072))
+_KEPT = ((-8, 2), (-1, 2**25), (-3, 2**22))
 #: New objects before garbage is looked for among them: a page is some 200,000.
 _OFTEN = 10_000
 _planned: list[asyncio.TimerHandle] = []

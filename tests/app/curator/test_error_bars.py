@@ -1,12 +1,14 @@
 """Simulated error bars: only where they are needed, only for the newest screen."""
 
 import asyncio
+import threading
 from types import SimpleNamespace
 
 import numpy as np
 
 import explorer
 from explorer.app.curator.error_bars import RUNS, ErrorBars
+from explorer.evaluate import simulation
 from explorer.evaluate.simulation import simulated_sd
 from explorer.points.matrix import FrequencyMatrix
 
@@ -73,4 +75,34 @@ def test_without_boxes_or_after_the_end_nothing_is_done() -> None:
 
     shown = screen(explorer.Mosaic(epsilon=1.0))
     asyncio.run(visit())
+    assert bars.of(shown) is None
+
+
+def test_a_simulation_that_is_not_wanted_any_more_ends_with_its_run(monkeypatch) -> None:
+    bars = ErrorBars(lambda: None)
+    bars.job.delay = 0.0
+    shown = screen(explorer.Mosaic(epsilon=1.0))
+    drawn: list[int] = []
+    begun, go_on = threading.Event(), threading.Event()
+    plain = simulation.reruns
+
+    def slowly(*asked):
+        for again in plain(*asked):
+            drawn.append(1)
+            begun.set()
+            go_on.wait(60)
+            yield again
+
+    monkeypatch.setattr(simulation, "reruns", slowly)
+
+    async def visit() -> None:
+        bars.want(shown)
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        bars.job.cancel()
+        go_on.set()
+        await bars.job.wait()
+
+    asyncio.run(visit())
+    assert len(drawn) == 1
     assert bars.of(shown) is None

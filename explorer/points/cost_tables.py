@@ -8,8 +8,7 @@ is scanned, along rows or along columns, in 32 bits.
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.aligned import aligned
+from explorer.grid.aligned import roomy
 from explorer.releases.nodes import MANY, Ints, one_or_each, span
 
 Keys = NDArray[np.uint64]
@@ -237,7 +237,7 @@ def _counted_off(number: int) -> Ints:
 
 def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:
     """A copy of the first rows, with room for `size` of them."""
-    longer = aligned((size, *values.shape[1:]), values.dtype)
+    longer = roomy((size, *values.shape[1:]), values.dtype)
     longer[:number] = values[:number]
     return longer
 

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid.aligned import aligned
+from explorer.grid.aligned import roomy
 from explorer.privacy.accounts import Accounts, Keys, shown
 from explorer.privacy.tiling import tile
 from explorer.releases.nodes import Ints, span
@@ -224,7 +224,7 @@ class Boxes(Accounts):
     def cells(self, ids: Ints) -> Ints:
         """Number of cells of some boxes, (n,)."""
         where = span(ids)
-        number = aligned(len(ids), np.int64)
+        number = roomy(len(ids), np.int64)
         _count_cells(self._lower[where], self._upper[where], number)
         return number
 
@@ -247,7 +247,7 @@ class Boxes(Accounts):
         rows = len(own) if np.ndim(parts) > 1 else 1
         number = np.empty((rows, self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
-        fan_out = aligned(len(own), np.int64)
+        fan_out = roomy(len(own), np.int64)
         _require_room(len(self) + _plan(own, self._lower, self._upper, number, fan_out))
         more = int(fan_out.sum())
         begin = self._make_room(more, self._expected(len(own), more))

@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numba import njit
 
-from explorer.grid.aligned import aligned
+from explorer.grid.aligned import roomy
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
 from explorer.releases.two_parts import (
@@ -74,7 +74,7 @@ def infer(
     order, behind = _by_level(depth[inner], depth.max())
     families = inner[order], behind
     # Of nodes, then of segments of siblings, see `_where`.
-    z, v, log_empty = aligned((3, 2 * n), np.float64)
+    z, v, log_empty = roomy((3, 2 * n), np.float64)
     _put_leaves(fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty)
     _upwards(*levels, *families, first, fan_out, noisy, precision, z, v, log_empty)
     # Fresh arrays cost more than what is reckoned in them.

@@ -142,7 +142,7 @@ def empty_or_not(
     axes : those that are cut; where they are two, leaves are seen in their surroundings
     """
     noisy, precision = transcript.counts(stages)
-    if np.any(precision[transcript.is_leaf] <= 0):
+    if not _all_measured(transcript.is_leaf, precision):
         raise ValueError("a leaf was never measured")
     if near is not None and near.any():
         below = np.zeros(len(transcript))

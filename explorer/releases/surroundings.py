@@ -169,14 +169,18 @@ def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[
             number[group[i]] += 1.0
             distance[group[i]] += (estimate[i] - lam) ** 2
     own_part = np.maximum(0.0, 1.0 - 2.0 * (number + 5.0) / (distance + 10.0))
+    known = -1.0
     for i in range(n):
+        if variance[i] != known:
+            known = variance[i]
+            scale = np.sqrt(known / 2.0)
         lam, y = believed[i], estimate[i]
         own = own_part[group[i]] if lam > SPARSE else 1.0
         if own > OWN:
             own = 1.0
         estimate[i] = draws[i]
         if own < 1.0:
-            estimate[i] = (y + (1.0 - own) * (lam - y)) * np.sqrt(variance[i] / 2.0)
+            estimate[i] = (y + (1.0 - own) * (lam - y)) * scale
         believed[i] = max(2.0 * own, 0.05) * variance[i] / 2.0
 
 

@@ -47,7 +47,7 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
     alike = len(units) > MANY and (units.strides == (0,) or units.min() == units.max())
     if len(units) > MANY and not alike:
         # Neighbours of others nearly always do.
-        first = np.flatnonzero(np.diff(units, prepend=units[0] - 1))
+        first = np.append(0, np.flatnonzero(units[1:] != units[:-1]) + 1)
         if 4 * len(first) < len(units):
             each = laplace_variance(units[first], sensitivity)
             return np.repeat(each, np.diff(first, append=len(units)))

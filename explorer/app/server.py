@@ -9,8 +9,9 @@ import os
 import secrets
 import socket
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
 #: Bytes that may be sent with a request: there is one form, of a name and a password.
 _MOST_SENT = 64_000
 _EVERYBODY = Admission()
+#: Seconds that getting ready takes at most where all is compiled already.
+_PATIENCE = 15.0
+COMPILING = (
+    "Getting ready: the first start on a computer compiles, which takes a minute or two. "
+    "Later ones take seconds."
+)
 
 
 def serve(
@@ -70,7 +77,7 @@ def serve(
         or "192.0.2.7:8080"; a host without a port may have the server's port or the usual one
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
-    say : called with a line on where the page is
+    say : called with a line on where the page is, and before with one if that takes long
     scenario : what visitors begin with, on its page, unless their link says otherwise; of a story
         its first screen, with the story's text below it
     class_only : serve the Class page and nothing else, so that a room of participants cannot open
@@ -125,10 +132,23 @@ def serve(
     if start:
         keep_little_free()
     if warm:
-        warm_up(key, shown, **choices)
+        with _told_if_long(say):
+            warm_up(key, shown, **choices)
     admission = Admission(passwords, class_only, proxied)
     more = story, admission, teach_at, warm
     return _listen(shown, first, begin, address, where, open, start, say, *more)
+
+
+@contextlib.contextmanager
+def _told_if_long(say: Callable[[str], None]) -> Iterator[None]:
+    """Say once why nothing is to be seen, where getting ready takes longer than it usually does."""
+    late = threading.Timer(_PATIENCE, say, [COMPILING])
+    late.daemon = True
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
 
 
 def _refuse_in_a_worker() -> None:

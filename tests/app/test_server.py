@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 import weakref
 
 import panel as pn
@@ -19,6 +20,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
 from explorer.app import serve
+from explorer.app import server as server_module
 from explorer.cli import main
 from explorer.errors import InputError
 from explorer.serving import entrance
@@ -299,6 +301,18 @@ def test_a_number_that_is_no_port_is_refused(port) -> None:
 def test_an_unknown_city_is_refused_before_anything_starts() -> None:
     with pytest.raises(InputError, match="no city"):
         serve("atlantis", port=0, open=False, start=False)
+
+
+@pytest.mark.parametrize("patience", [0.02, 60.0])
+def test_who_waits_long_for_the_first_start_is_told_why(monkeypatch, patience) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(server_module, "_PATIENCE", patience)
+    monkeypatch.setattr(server_module, "warm_up", lambda *_, **__: time.sleep(0.3))
+    monkeypatch.setattr(server_module, "prime", lambda *_: None)
+    serve("madeup", port=0, open=False, start=False, say=said.append).stop()
+    told = said.count(server_module.COMPILING)
+    assert told == (patience < 1)
+    assert "The explorer is at" in said[-1]
 
 
 def test_a_process_that_another_started_does_not_serve(monkeypatch) -> None:

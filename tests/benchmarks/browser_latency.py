@@ -5,6 +5,7 @@
 It starts a warm server of its own, opens one page of 1366 x 768 and prints a table. Painted: from
 the key or mouse event in the page to the last canvas operation after it. Compute: the mechanism
 alone, as the page says it. CPU: of the server process, compute included. Sent: bytes of all frames.
+Milliseconds are of this machine at this moment: a unit stands beside them, 11 ms where it is quick.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 from playwright.sync_api import Page, sync_playwright
 
@@ -81,6 +83,17 @@ def start(city: str, settings: str) -> tuple[subprocess.Popen[str], int]:
         if found:
             return server, int(found[1])
     raise SystemExit("The server did not start.")
+
+
+def unit() -> float:
+    """What a unit takes just now, in ms (see `conftest.reference`): a machine's speed drifts."""
+    cells = np.random.default_rng(0).poisson(3, (1024, 1024))
+    took = []
+    for _ in range(15):
+        begun = time.process_time()
+        np.cumsum(np.cumsum(cells, 0), 1)
+        took.append((time.process_time() - begun) * 1000)
+    return statistics.median(took)
 
 
 def settle(page: Page, quiet: float = 350) -> float:
@@ -287,10 +300,10 @@ def main() -> None:
             for name in ("Epsilon", "Stop count"):
                 row = make(f"slider key: {name}")
                 keys(page, row, name, given.times)
-                print(row)
+                print(f"{row}  unit {unit():.1f} ms")
             for row in boxes(page, make, max(3, given.times // 4)):
                 print(row)
-            print("continuous drag:", continuous(page))
+            print("continuous drag:", continuous(page), f" unit {unit():.1f} ms")
             print("live tag of a new box:", live_tag(page))
             browser.close()
     finally:

@@ -77,7 +77,7 @@ def give_back() -> None:
 
 
 def keep_little_free() -> None:
-    """Let large arrays that are given up go back to the system, where that can be asked for (glibc).
+    """Let large arrays that are given up go back to the system, where glibc can be asked for it.
 
     Else each thread keeps its own, and their sizes grow with use: after thirty visitors a quarter
     of the memory was free and not given back. Where a server starts, never at an import: it is the

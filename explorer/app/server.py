@@ -42,10 +42,11 @@ if TYPE_CHECKING:
 #: Bytes that may be sent with a request: there is one form, of a name and a password.
 _MOST_SENT = 64_000
 _EVERYBODY = Admission()
-#: Seconds that getting ready takes at most where all is compiled already.
+#: Seconds that getting ready takes at most, as a rule, where all is compiled already.
 _PATIENCE = 15.0
+#: What is said once they have passed.
 COMPILING = (
-    "Getting ready: the first start on a computer compiles, which takes a minute or two. "
+    "Still getting ready: the first start on a computer compiles, which takes a minute or two. "
     "Later ones take seconds."
 )
 
@@ -77,7 +78,8 @@ def serve(
         or "192.0.2.7:8080"; a host without a port may have the server's port or the usual one
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
-    say : called with a line on where the page is, and before with one if that takes long
+    say : called with a line on where the page is, and before that, from
+        another thread, with one if it takes long
     scenario : what visitors begin with, on its page, unless their link says otherwise; of a story
         its first screen, with the story's text below it
     class_only : serve the Class page and nothing else, so that a room of participants cannot open
@@ -149,6 +151,8 @@ def _told_if_long(say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         late.cancel()
+        # Where it is being said just now, it is said before what follows.
+        late.join()
 
 
 def _refuse_in_a_worker() -> None:

@@ -75,12 +75,13 @@ class Placed:
                 f"Boxes in cells have shape {boxes.shape}; give (n, 2, 2): lower and upper edge, "
                 "row before column."
             )
+        boxes, steps, origin = boxes.reshape(-1, 2, 2), self._steps(), self._origin()
         found = np.empty((len(boxes), 4))
         # Column by column: numpy takes ten times as long for rows of two.
         for column, (edge, axis) in enumerate([(0, 1), (0, 0), (1, 1), (1, 0)]):
             of_all = found[:, column]
-            np.multiply(boxes.reshape(-1, 2, 2)[:, edge, axis], self._steps()[axis], out=of_all)
-            of_all += self._origin()[axis]
+            np.multiply(boxes[:, edge, axis], steps[axis], out=of_all)
+            of_all += origin[axis]
         return found
 
     def pieces(self, geometry: Any, crs: Any = None) -> tuple[Ints, Floats]:

@@ -38,8 +38,10 @@ def interpolate(
     -------
     (rows, cols) with the same sum in every leaf
     """
+    finest = _padded(even, mode="edge")
     # Written over, in the end; who asks keeps the even one.
-    masses, inside = [_padded(even.copy(), mode="edge")], [_padded(leaf, constant_values=-1)]
+    masses = [finest.copy() if finest is even else finest]
+    inside = [_padded(leaf, constant_values=-1)]
     while masses[-1].shape[0] > 1:
         masses.append(_of_blocks(masses[-1]))
         inside.append(_common_owner(inside[-1]))

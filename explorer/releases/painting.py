@@ -7,9 +7,13 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def paint(lower, upper, values, image):  # type: ignore[no-untyped-def]
-    """Write `values` (n,) into the cells of n boxes, (n, 2) half open, of `image` (rows, cols)."""
+    """Write `values` (n,) into the cells of n boxes, (n, 2) half open, of `image` (rows, cols).
+
+    What of a box lies behind the last row or column is left out.
+    """
+    rows, cols = image.shape
     for k in range(len(values)):
-        for i in range(lower[k, 0], upper[k, 0]):
+        for i in range(lower[k, 0], min(upper[k, 0], rows)):
             # A slice is as long as a cell or two of most boxes, and takes longer.
-            for j in range(lower[k, 1], upper[k, 1]):
+            for j in range(lower[k, 1], min(upper[k, 1], cols)):
                 image[i, j] = values[k]

@@ -142,16 +142,16 @@ def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[
         if mean > 40.0:
             continue
         g, weight = group[i], 1.0 / (1.0 + mean) ** 2
-        y, own, sums = min(estimate[i], 60.0), matrix[g], right[g]
-        sums[0] += weight * f0 * y
-        sums[1] += weight * f1 * y
-        sums[2] += weight * f2 * y
-        own[0, 0] += weight * f0 * f0
-        own[0, 1] += weight * f0 * f1
-        own[0, 2] += weight * f0 * f2
-        own[1, 1] += weight * f1 * f1
-        own[1, 2] += weight * f1 * f2
-        own[2, 2] += weight * f2 * f2
+        y = min(estimate[i], 60.0)
+        right[g, 0] += weight * f0 * y
+        right[g, 1] += weight * f1 * y
+        right[g, 2] += weight * f2 * y
+        matrix[g, 0, 0] += weight * f0 * f0
+        matrix[g, 0, 1] += weight * f0 * f1
+        matrix[g, 0, 2] += weight * f0 * f2
+        matrix[g, 1, 1] += weight * f1 * f1
+        matrix[g, 1, 2] += weight * f1 * f2
+        matrix[g, 2, 2] += weight * f2 * f2
     beta = np.empty((groups, 3))
     for g in range(groups):
         for x in range(3):
@@ -187,6 +187,8 @@ def _shrink(group, draws, variance, rings, estimate, believed):  # type: ignore[
 @njit(cache=True, nogil=True)
 def _class(lam):  # type: ignore[no-untyped-def]
     """Position among `EDGES`."""
-    if lam > EDGES[-1]:
-        return len(EDGES)
-    return np.searchsorted(EDGES, lam)
+    # Compared with all of them: which way a search turns cannot be foreseen.
+    position = 0
+    for edge in EDGES:
+        position += lam > edge
+    return position

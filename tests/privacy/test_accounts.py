@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from explorer.privacy import accounts
 from explorer.privacy.accounts import Accounts, shown
 from explorer.privacy.regions import Boxes
 
 
 def test_nodes_opened_one_by_one_move_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copying is what growth costs; doubling copies each row once in the mean."""
-    from explorer.privacy import accounts
-
     moved = 0
     longer = accounts._longer
 
@@ -96,3 +95,15 @@ def test_what_is_shown_follows_and_cannot_be_written_to() -> None:
         with pytest.raises(ValueError, match="WRITEABLE"):
             each.flags.writeable = True
     assert shown(np.zeros((0, 2))).shape == (0, 2)
+
+
+def test_numbers_are_counted_off_once_and_not_again_after_a_large_book(monkeypatch) -> None:
+    monkeypatch.setattr(accounts, "_FOR_GOOD", 100)
+    monkeypatch.setattr(accounts, "_for_good", [np.arange(0)])
+    kept = accounts._counted_off(90)
+    large = accounts._counted_off(120)
+    assert large.tolist() == list(range(120))
+    assert accounts._counted_off(110) is large
+    del large
+    assert accounts._counted_off(60) is kept
+    assert not kept.flags.writeable

@@ -54,3 +54,25 @@ def test_an_even_map_stays_even_up_to_its_edges(shape):
     rows, cols = np.indices(shape)
     leaves = (rows // 2 * shape[1] + cols // 2).astype(np.int32)
     np.testing.assert_allclose(interpolate(np.ones(shape), leaves), 1.0)
+
+
+@pytest.mark.parametrize("side", [8, 6])
+def test_what_was_asked_stays_as_it_was(side):
+    even = np.random.default_rng(3).random((side, side))
+    leaf = (np.indices((side, side)) // 4).sum(axis=0).astype(np.int32)
+    for each in (even, leaf):
+        each.flags.writeable = False
+    before = even.copy()
+    found = interpolate(even, leaf)
+    np.testing.assert_array_equal(even, before)
+    assert not np.shares_memory(found, even)
+
+
+def test_a_map_that_is_smaller_than_its_tree_shows_a_part_of_it():
+    release = HTF(epsilon=1).release(city((8, 8)), rng=1)
+    whole = release.tree.paint((8, 8))
+    around = np.full((10, 8), -1.0)
+    part = around[1:9, :5]
+    part[:] = release.tree.paint((8, 5))
+    np.testing.assert_array_equal(part, whole[:, :5])
+    np.testing.assert_array_equal(release.tree.paint((3, 8)), whole[:3])

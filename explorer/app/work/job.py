@@ -18,6 +18,7 @@ from typing import Any, Generic, Literal, TypeVar
 import panel as pn
 
 from explorer.app.work.document import Visit, held
+from explorer.app.work.leaving import AFTER_WORK, give_back_in
 from explorer.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -239,6 +240,7 @@ class Job(Generic[Result]):
                 with visit.working():
                     found, said = await self._once(run, question, visit)
                 visit.show(partial(self._end, run, found, said))
+                give_back_in(AFTER_WORK)
             if not self._outdated:
                 break
             run = self._run = Run()

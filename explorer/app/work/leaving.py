@@ -24,8 +24,8 @@ from panel.links import Callback
 _made: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
 
-#: Seconds after which memory is given back.
-_LATER = 12.0
+#: Seconds after which memory is given back: after visitors left, and after work was done.
+_LATER, AFTER_WORK = 12.0, 60.0
 #: Of ``malloc.h``: areas of threads; bytes free at an end; bytes of what has a place of its own.
 #: Smaller arrays find the room that those of the last picture had: fresh memory comes in pages of
 #: 4 kB, and took two fifths of the time of a map of 200,000 leaves.
@@ -61,11 +61,24 @@ def _forget(which: weakref.ref[Any], _context: Any = None) -> None:
         source = each()
         if source is not None:
             Callback.registry.pop(source, None)
+    # Once for all who leave together, and after Panel has collected what is left of them.
+    give_back_in(_LATER)
+
+
+def give_back_in(seconds: float) -> None:
+    """Give free memory back once so many seconds have passed, or with what is planned for sooner.
+
+    Does nothing without a loop.
+    """
     with contextlib.suppress(RuntimeError):
         loop = asyncio.get_running_loop()
-        # Once for all who leave together, and after Panel has collected what is left of them.
-        if not _planned or loop.time() > _planned[-1].when():
-            _planned[:] = [loop.call_later(_LATER, give_back, context=contextvars.Context())]
+        if _planned and loop.time() <= _planned[-1].when() <= loop.time() + seconds:
+            return
+        for each in _planned:
+            each.cancel()
+        # In a thread: it takes longer, the more there is.
+        later = partial(loop.run_in_executor, None, give_back)
+        _planned[:] = [loop.call_later(seconds, later, context=contextvars.Context())]
 
 
 def give_back() -> None:
@@ -80,8 +93,8 @@ def keep_little_free() -> None:
     """Let large arrays that are given up go back to the system, where glibc can be asked for it.
 
     Else each thread keeps its own, and their sizes grow with use: after thirty visitors a quarter
-    of the memory was free and not given back. Where a server starts, never at an import: it is the
-    whole process that changes.
+    of the memory was free and not given back. What lies free between smaller arrays goes back with
+    `give_back`. Where a server starts, never at an import: it is the whole process that changes.
     """
     ask = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if ask is not None:

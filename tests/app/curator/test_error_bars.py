@@ -97,8 +97,7 @@ def test_a_simulation_that_is_not_wanted_any_more_ends_with_its_run(monkeypatch)
 
     async def visit() -> None:
         bars.want(shown)
-        while not begun.is_set():
-            await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(begun.wait, 60)
         bars.job.cancel()
         go_on.set()
         await bars.job.wait()

@@ -100,10 +100,13 @@ def test_what_is_shown_follows_and_cannot_be_written_to() -> None:
 def test_numbers_are_counted_off_once_and_not_again_after_a_large_book(monkeypatch) -> None:
     monkeypatch.setattr(accounts, "_FOR_GOOD", 100)
     monkeypatch.setattr(accounts, "_for_good", [np.arange(0)])
-    kept = accounts._counted_off(90)
-    large = accounts._counted_off(120)
-    assert large.tolist() == list(range(120))
-    assert accounts._counted_off(110) is large
+
+    def numbers(cells: int):
+        return Boxes((cells,), 0, 100).root().grid(cells).ids.base
+
+    kept, large = numbers(90), numbers(120)
+    assert large[:121].tolist() == list(range(121))
+    assert numbers(110) is large
     del large
-    assert accounts._counted_off(60) is kept
+    assert numbers(60) is kept
     assert not kept.flags.writeable

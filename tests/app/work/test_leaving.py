@@ -32,6 +32,7 @@ def test_what_is_planned_for_sooner_stands_for_what_is_later(monkeypatch) -> Non
 
 
 def test_without_a_loop_nothing_is_planned(monkeypatch) -> None:
-    monkeypatch.setattr(leaving, "_planned", [])
+    planned: list[object] = []
+    monkeypatch.setattr(leaving, "_planned", planned)
     leaving.give_back_in(0.0)
-    assert leaving._planned == []
+    assert planned == []

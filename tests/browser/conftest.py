@@ -237,7 +237,9 @@ _LEFT = re.compile(
     r"Traceback.*?\ntornado\.websocket\.WebSocketClosedError\n",
     flags=re.DOTALL,
 )
-_USUAL = re.compile(r"The explorer (is at|has stopped)|.*message as connection was closed")
+_USUAL = re.compile(
+    r"The explorer (is at|has stopped)|Still getting ready|.*message as connection was closed"
+)
 
 
 def troubles(logged: str) -> str:
@@ -247,7 +249,7 @@ def troubles(logged: str) -> str:
 
 
 def unexpected(log: list[str]) -> list[str]:
-    """All lines of a log but where the page is, and that visitors left while it was writing."""
+    """All lines of a log but of its start and end, and that visitors left while it was writing."""
     lines = _LEFT.sub("", "".join(log)).splitlines()
     return [each for each in lines if each.strip() and not _USUAL.match(each)]
 

@@ -308,8 +308,9 @@ def test_a_tooltip_has_the_colours_of_the_theme(page) -> None:
             )
         )
         page.mouse.move(5, 700)
+        before = background(page)
         page.get_by_role("button", name="Toggle theme").click()
-        page.wait_for_timeout(500)
+        wait_until(page, lambda before=before: background(page) != before)
     (one, ink), (other, other_ink) = looks
     assert {one, other} == {"rgb(22, 29, 38)", "rgb(255, 255, 255)"}
     assert ink != other_ink

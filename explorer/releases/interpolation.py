@@ -43,8 +43,9 @@ def interpolate(
     masses = [finest.copy() if finest is even else finest]
     inside = [_padded(leaf, constant_values=-1)]
     while masses[-1].shape[0] > 1:
-        masses.append(_of_blocks(masses[-1]))
-        inside.append(_common_owner(inside[-1]))
+        mass, owner = _coarser(masses[-1], inside[-1])
+        masses.append(mass)
+        inside.append(owner)
     smooth = masses[-1]
     for level in range(len(masses) - 2, -1, -1):
         finer = masses[level]
@@ -62,32 +63,25 @@ def _padded(cells, **how):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _of_blocks(fine):  # type: ignore[no-untyped-def]
-    """Masses of blocks of 2 x 2."""
+def _coarser(fine, owner):  # type: ignore[no-untyped-def]
+    """Of blocks of 2 x 2 their masses, and the leaf that all four quarters lie in, or -1."""
     side = fine.shape[0] // 2
-    coarse = np.empty((side, side), dtype=fine.dtype)
-    for i in range(side):
-        for j in range(side):
-            west = fine[2 * i, 2 * j] + fine[2 * i + 1, 2 * j]
-            coarse[i, j] = west + fine[2 * i, 2 * j + 1] + fine[2 * i + 1, 2 * j + 1]
-    return coarse
-
-
-@njit(cache=True, nogil=True)
-def _common_owner(owner):  # type: ignore[no-untyped-def]
-    """The leaf that all four quarters of a block lie in, or -1."""
-    side = owner.shape[0] // 2
+    mass = np.empty((side, side), dtype=fine.dtype)
     common = np.empty((side, side), dtype=owner.dtype)
     for i in range(side):
         for j in range(side):
-            first = owner[2 * i, 2 * j]
+            north, west = 2 * i, 2 * j
+            south, east = north + 1, west + 1
+            both = fine[north, west] + fine[south, west]
+            mass[i, j] = both + fine[north, east] + fine[south, east]
+            first = owner[north, west]
             same = (
-                owner[2 * i + 1, 2 * j] == first
-                and owner[2 * i, 2 * j + 1] == first
-                and owner[2 * i + 1, 2 * j + 1] == first
+                owner[south, west] == first
+                and owner[north, east] == first
+                and owner[south, east] == first
             )
             common[i, j] = first if same else -1
-    return common
+    return mass, common
 
 
 @njit(cache=True, nogil=True)

@@ -11,9 +11,6 @@ def paint(lower, upper, values, image):  # type: ignore[no-untyped-def]
 
     What of a box lies behind the last row or column is left out.
     """
-    rows, cols = image.shape
     for k in range(len(values)):
-        for i in range(lower[k, 0], min(upper[k, 0], rows)):
-            # A slice is as long as a cell or two of most boxes, and takes longer.
-            for j in range(lower[k, 1], min(upper[k, 1], cols)):
-                image[i, j] = values[k]
+        for i in range(lower[k, 0], min(upper[k, 0], len(image))):
+            image[i, lower[k, 1] : upper[k, 1]] = values[k]

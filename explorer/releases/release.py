@@ -262,15 +262,15 @@ class Release(Questions, Shown, Sampled):
         """Number of leaves."""
         return len(self.tree.leaves)
 
-    @cached_property
+    @property
     def lower(self) -> NDArray[np.int64]:
         """Lower edge of every leaf in cells, (leaves, d)."""
-        return self.tree.lower.take(self.tree.leaves, axis=0)
+        return self.tree.leaf_edges[0]
 
-    @cached_property
+    @property
     def upper(self) -> NDArray[np.int64]:
         """Upper edge of every leaf in cells, (leaves, d), half open."""
-        return self.tree.upper.take(self.tree.leaves, axis=0)
+        return self.tree.leaf_edges[1]
 
     @cached_property
     def counts(self) -> Floats:

@@ -94,6 +94,12 @@ class Tree:
         return np.flatnonzero(self.fan_out == 0)
 
     @cached_property
+    def leaf_edges(self) -> tuple[Ints, Ints]:
+        """Lower and upper edge of every leaf in cells, half open, (leaves, d) each."""
+        # `take` is several times as fast as indexing where rows are short.
+        return self.lower.take(self.leaves, axis=0), self.upper.take(self.leaves, axis=0)
+
+    @cached_property
     def depth(self) -> Ints:
         """Cuts between the root and the node, (n,)."""
         return depths(self.parent)
@@ -190,8 +196,7 @@ class Tree:
         leaves = self.leaves
         if len(leaves) < FEWEST or np.count_nonzero(self.precision) > len(leaves):
             return None
-        boxes = self.lower[leaves], self.upper[leaves]
-        return GridTable.of(*boxes, self.value[leaves], self.precision[leaves])
+        return GridTable.of(*self.leaf_edges, self.value[leaves], self.precision[leaves])
 
     def paint(self, shape: tuple[int, int]) -> Floats:
         """Density per cell, (rows, cols): every leaf's count spread over its cells.
@@ -203,10 +208,9 @@ class Tree:
         """
         self._check_map()
         image = np.empty(shape)
-        leaves = self.leaves
-        lower, upper = (edge.take(leaves, axis=0) for edge in (self.lower, self.upper))
+        lower, upper = self.leaf_edges
         size = upper - lower
-        paint(lower, upper, self.value[leaves] / (size[:, 0] * size[:, 1]), image)
+        paint(lower, upper, self.value[self.leaves] / (size[:, 0] * size[:, 1]), image)
         return image
 
     def owners(self, shape: tuple[int, int]) -> NDArray[np.int32]:
@@ -219,10 +223,7 @@ class Tree:
         """
         self._check_map()
         image = np.full(shape, -1, dtype=np.int32)
-        leaves = self.leaves
-        numbers = np.arange(len(leaves), dtype=np.int32)
-        lower, upper = (edge.take(leaves, axis=0) for edge in (self.lower, self.upper))
-        paint(lower, upper, numbers, image)
+        paint(*self.leaf_edges, np.arange(len(self.leaves), dtype=np.int32), image)
         return image
 
     def _check_map(self) -> None:

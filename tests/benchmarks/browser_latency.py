@@ -21,9 +21,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 from playwright.sync_api import Page, sync_playwright
+
+# Run as a script, beside its sibling and without a package around them.
+sys.path.insert(0, str(Path(__file__).parent))
+from units import median_seconds, unit
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -85,15 +88,9 @@ def start(city: str, settings: str) -> tuple[subprocess.Popen[str], int]:
     raise SystemExit("The server did not start.")
 
 
-def unit() -> float:
-    """What a unit takes just now, in ms (see `conftest.reference`): a machine's speed drifts."""
-    cells = np.random.default_rng(0).poisson(3, (1024, 1024))
-    took = []
-    for _ in range(15):
-        begun = time.process_time()
-        np.cumsum(np.cumsum(cells, 0), 1)
-        took.append((time.process_time() - begun) * 1000)
-    return statistics.median(took)
+def beside() -> str:
+    """What a unit takes just now: a machine's speed drifts."""
+    return f"unit {median_seconds(unit(), 15) * 1000:.1f} ms"
 
 
 def settle(page: Page, quiet: float = 350) -> float:
@@ -300,10 +297,10 @@ def main() -> None:
             for name in ("Epsilon", "Stop count"):
                 row = make(f"slider key: {name}")
                 keys(page, row, name, given.times)
-                print(f"{row}  unit {unit():.1f} ms")
+                print(row, "", beside())
             for row in boxes(page, make, max(3, given.times // 4)):
                 print(row)
-            print("continuous drag:", continuous(page), f" unit {unit():.1f} ms")
+            print("continuous drag:", continuous(page), "", beside())
             print("live tag of a new box:", live_tag(page))
             browser.close()
     finally:

@@ -10,13 +10,14 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from tests.benchmarks.units import median_seconds, unit
 
 KEPT = Path(__file__).with_name("kept.json")
 REPORT: list[tuple[str, float, float, str]] = []
@@ -28,22 +29,10 @@ print(own.read_text() if own.exists() else "")
 """
 
 
-def median_seconds(work: Callable[[], Any], rounds: int) -> float:
-    """Median CPU seconds of a function, run once more before to warm up."""
-    work()
-    times = []
-    for _ in range(rounds):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return float(np.median(times))
-
-
 @pytest.fixture(scope="session")
 def reference() -> Callable[[], Any]:
-    """What a unit is: both cumulative sums of a 1024 x 1024 int64 array."""
-    a = np.random.default_rng(0).poisson(3, (1024, 1024))
-    return lambda: np.cumsum(np.cumsum(a, 0), 1)
+    """See `unit`."""
+    return unit()
 
 
 @pytest.fixture
@@ -52,12 +41,12 @@ def in_units(benchmark: Any, reference: Callable[[], Any]) -> Callable[..., Any]
 
     def measure(label: str, work: Callable[[], Any], target: str, rounds: int = 15) -> Any:
         # Beside the work, not at the start of the run: a machine's speed drifts.
-        unit = 0.0 if benchmark.disabled else median_seconds(reference, 15)
+        a_unit = 0.0 if benchmark.disabled else median_seconds(reference, 15)
         result = benchmark.pedantic(work, rounds=rounds, warmup_rounds=1)
         if not benchmark.disabled:
             seconds = benchmark.stats.stats.median
-            benchmark.extra_info["units"] = seconds / unit
-            REPORT.append((label, seconds, seconds / unit, target))
+            benchmark.extra_info["units"] = seconds / a_unit
+            REPORT.append((label, seconds, seconds / a_unit, target))
         return result
 
     return measure
@@ -87,11 +76,11 @@ def alone_in_units(
     def measure(label: str, arguments: list[str], target: str, rounds: int = 7) -> str:
         said, _ = run_alone(arguments)
         if request.config.getoption("benchmark_enable"):
-            unit = median_seconds(reference, 15)
+            a_unit = median_seconds(reference, 15)
             seconds = float(np.median([run_alone(arguments)[1] for _ in range(rounds)]))
             peak = re.search(r"VmHWM:\s*(\d+) kB", said)
             beside = f"{int(peak[1]) / 1024:.0f} MB, " if peak else ""
-            REPORT.append((label, seconds, seconds / unit, f"{beside}{target}"))
+            REPORT.append((label, seconds, seconds / a_unit, f"{beside}{target}"))
         return said
 
     return measure

@@ -74,7 +74,11 @@ class Started:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            pytest.fail("it did not end:\n" + "".join(self.log[-30:]), pytrace=False)
 
 
 class Server(Started):

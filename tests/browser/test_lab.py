@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,15 +57,6 @@ class Lab(Started):
         ]
         said = r"(http://127\.0\.0\.1:\d+)/"
         super().__init__(command, said, cwd=folder, env={**os.environ, **own})
-
-    def stop(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(PATIENCE / 6)
-        except subprocess.TimeoutExpired:
-            # Its kernels have ended by then, and now and then it waits for ever: not ours to test.
-            self.process.kill()
-            self.process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")

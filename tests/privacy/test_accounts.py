@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.privacy import accounts
 from explorer.privacy.accounts import Accounts, shown
 from explorer.privacy.regions import Boxes
 
 
 def test_nodes_opened_one_by_one_move_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copying is what growth costs; doubling copies each row once in the mean."""
+    from explorer.privacy import accounts
+
     moved = 0
     longer = accounts._longer
 
@@ -95,18 +96,3 @@ def test_what_is_shown_follows_and_cannot_be_written_to() -> None:
         with pytest.raises(ValueError, match="WRITEABLE"):
             each.flags.writeable = True
     assert shown(np.zeros((0, 2))).shape == (0, 2)
-
-
-def test_numbers_are_counted_off_once_and_not_again_after_a_large_book(monkeypatch) -> None:
-    monkeypatch.setattr(accounts, "_FOR_GOOD", 100)
-    monkeypatch.setattr(accounts, "_for_good", [np.arange(0)])
-
-    def numbers(cells: int):
-        return Boxes((cells,), 0, 100).root().grid(cells).ids.base
-
-    kept, large = numbers(90), numbers(120)
-    assert large[:121].tolist() == list(range(121))
-    assert numbers(110) is large
-    del large
-    assert numbers(60) is kept
-    assert not kept.flags.writeable

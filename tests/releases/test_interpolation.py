@@ -5,6 +5,7 @@ import pytest
 
 from explorer import AG, HTF, FrequencyMatrix, Mosaic, Release
 from explorer.releases.interpolation import interpolate
+from explorer.releases.painting import paint
 from tests.helpers import city
 
 
@@ -68,11 +69,16 @@ def test_what_was_asked_stays_as_it_was(side):
     assert not np.shares_memory(found, even)
 
 
-def test_a_map_that_is_smaller_than_its_tree_shows_a_part_of_it():
-    release = HTF(epsilon=1).release(city((8, 8)), rng=1)
-    whole = release.tree.paint((8, 8))
-    around = np.full((10, 8), -1.0)
-    part = around[1:9, :5]
-    part[:] = release.tree.paint((8, 5))
-    np.testing.assert_array_equal(part, whole[:, :5])
-    np.testing.assert_array_equal(release.tree.paint((3, 8)), whole[:3])
+def test_nothing_is_painted_beside_a_map_that_is_smaller_than_its_boxes():
+    tree = HTF(epsilon=1).release(city((8, 8)), rng=1).tree
+    lower, upper = tree.leaf_edges
+    values = np.arange(1.0, len(lower) + 1)
+    whole = np.zeros((8, 8))
+    paint(lower, upper, values, whole)
+    assert whole.all()
+    for rows, cols in ((8, 5), (3, 8), (2, 2)):
+        # A part of a larger array: what lies around it must stay.
+        around = np.zeros((8, 8))
+        paint(lower, upper, values, around[:rows, :cols])
+        np.testing.assert_array_equal(around[:rows, :cols], whole[:rows, :cols])
+        assert np.count_nonzero(around) == rows * cols

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.app.country.data import CountryData
 from explorer.app.curator.comparing import Order
-from explorer.app.work.job import Run, Superseded
+from explorer.app.work.job import Run
 from explorer.country.benchmarks import benchmark_plan, by_cells
 from explorer.country.mechanism import Country
 from explorer.errors import InputError
@@ -97,8 +97,7 @@ def compare(order: Order, run: Run) -> Comparison:
     for title, made in known.items():
         found, said = [], ""
         for again in range(RUNS):
-            if run.cancelled.is_set():
-                raise Superseded
+            run.give_up_unwanted()
             try:
                 found.append(errors(order.data, made, seed_of(again), run))
             except InputError as error:
@@ -116,7 +115,7 @@ def compare(order: Order, run: Run) -> Comparison:
 
 def errors(data: CountryData, made: Country | Benchmark, seed: int, run: Run) -> Floats:
     """Mean of |private - true| / max(true, 20) over the areas of each level, (levels + 1,)."""
-    progress: Callable[[float], None] = _stopping(run)
+    progress: Callable[[float], None] = run.give_up_unwanted
     if isinstance(made, Benchmark):
         private = made.figures(data, seed, progress)
     else:
@@ -127,11 +126,3 @@ def errors(data: CountryData, made: Country | Benchmark, seed: int, run: Run) ->
 
 def _levels(data: CountryData) -> int:
     return len(data.areas.levels) + 1
-
-
-def _stopping(run: Run) -> Callable[[float], None]:
-    def progress(_part: float) -> None:
-        if run.cancelled.is_set():
-            raise Superseded
-
-    return progress

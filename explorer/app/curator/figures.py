@@ -33,9 +33,7 @@ def map_error(matrix: FrequencyMatrix, release: Release, leaves: Leaves) -> floa
     return float(wrong) / matrix.total
 
 
-# Sums may be added in any order: their last digits are never shown, and one at a time they take
-# four times as long.
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@njit(cache=True, nogil=True)
 def _difference(counts, density):  # type: ignore[no-untyped-def]
     total = 0.0
     for r in range(counts.shape[0]):
@@ -44,7 +42,7 @@ def _difference(counts, density):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@njit(cache=True, nogil=True)
 def _absolute_error(counts, lower, upper, density):  # type: ignore[no-untyped-def]
     total = 0.0
     for leaf in range(density.size):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.app.curator.comparing import Order
 from explorer.app.federated.screen import people_of
-from explorer.app.work.job import Run, Superseded
+from explorer.app.work.job import Run
 from explorer.errors import InputError
 from explorer.evaluate.repeats import seed_of
 from explorer.federated.mechanism import ALGORITHMS, Federated
@@ -122,8 +122,7 @@ def telling(run: Run, before: float, whole: float) -> Callable[[float], None]:
     """What a release tells its progress to: a part of all work, which ends when it is cancelled."""
 
     def progress(part: float) -> None:
-        if run.cancelled.is_set():
-            raise Superseded
+        run.give_up_unwanted()
         run.tell(before + whole * part)
 
     return progress

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.comparing import Order
-from explorer.app.work.job import Run, Superseded
+from explorer.app.work.job import Run
 from explorer.errors import InputError
 from explorer.evaluate.metrics import mre
 from explorer.evaluate.papers.trips.bench import by_law
@@ -97,8 +97,7 @@ def _row(
     nothing = (math.nan,) * len(asked)
     found = []
     for again in range(RUNS):
-        if run.cancelled.is_set():
-            raise Superseded
+        run.give_up_unwanted()
         try:
             answer = _answering(made, matrix, seed_of(again))
         except InputError as error:

@@ -26,7 +26,7 @@ from explorer.app.state.trips import TripsState
 from explorer.app.trips import flow_sentences as say
 from explorer.app.trips.flow_work import FlowChoice, FlowJob, FlowScreen, find_flows
 from explorer.app.trips.screen import TripScreen
-from explorer.app.work.job import Job, Run, Superseded, patient
+from explorer.app.work.job import Job, Run, patient
 from explorer.errors import InputError
 from explorer.evaluate.simulation import about_flows, simulate
 from explorer.releases.flows import Flows
@@ -316,8 +316,7 @@ def _simulated(asked: tuple[Release, Flows], run: Run) -> Bars:
 
     def progress(part: float) -> None:
         run.tell(part)
-        if run.cancelled.is_set():
-            raise Superseded
+        run.give_up_unwanted()
 
     (found,) = simulate(release, [about_flows(every)], RUNS, progress=progress)
     return release, every.zones, every.pair, found.half_width()

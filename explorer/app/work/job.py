@@ -44,8 +44,9 @@ def not_wanted() -> bool:
 
 def give_up_unwanted(_part: float = 0.0) -> None:
     """What work tells its progress to, in its thread: stops it once nobody wants its result."""
-    if not_wanted():
-        raise Superseded
+    run = _going.get()
+    if run is not None:
+        run.give_up_unwanted()
 
 
 def give_up_late(outdated: Callable[[], bool]) -> Callable[[float], None]:
@@ -85,6 +86,16 @@ class Run:
     def phase(self) -> Phase:
         """What has become of it."""
         return "cancelled" if self.cancelled.is_set() else self.reached
+
+    def give_up_unwanted(self, _part: float = 0.0) -> None:
+        """Stop the work once nobody wants its result; may be told a progress.
+
+        Raises
+        ------
+        Superseded
+        """
+        if self.cancelled.is_set():
+            raise Superseded
 
     def tell(self, part: float) -> None:
         """So much is done, from 0 to 1; what is done at the first call is not counted as work."""

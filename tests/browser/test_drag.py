@@ -27,14 +27,21 @@ from tests.browser.visit import still, wait_until
 
 pytestmark = pytest.mark.browser
 
+#: Frames within which what a page was told is painted, and drags until one of them tells.
+PAINTED, DRAGS = 3, 8
 _FIND = """
 const find = (root, name) => [...root.querySelectorAll("*")].flatMap(e => [
   ...(e.matches(name) ? [e] : []), ...(e.shadowRoot ? find(e.shadowRoot, name) : [])])
 """
-# Each map's picture whenever it is another one, and when the strip of numbers was written anew.
+# Each map's picture whenever it is another one; when the strip of numbers was written anew, and how
+# many frames the page had painted by then since it was last told of a picture.
 _NOTE = f"""
 {_FIND}
 window.noted = {{pictures: [], numbers: []}}
+let frames = 0
+Bokeh.documents[0].on_change(event => {{
+  if (event.attr === "data" && "image" in event.model.data) frames = 0
+}})
 const map = find(document, "[aria-label^='Private map']")[0]
 const canvases = find(map.shadowRoot ?? map, "canvas").filter(c => c.width)
 const look = () => {{
@@ -43,7 +50,8 @@ const look = () => {{
   if (pictures.at(-1)?.[1] !== picture) pictures.push([performance.now(), picture])
   const numbers = find(document, "dl.figures").map(e => e.innerText).join()
   if (window.noted.numbers.at(-1)?.[1] !== numbers)
-    window.noted.numbers.push([performance.now(), numbers])
+    window.noted.numbers.push([performance.now(), numbers, frames])
+  frames += 1
   requestAnimationFrame(look)
 }}
 look()
@@ -133,14 +141,24 @@ def test_the_picture_of_a_drag_and_the_one_after_its_last_move_are_the_same(page
     page.evaluate(_NOTE)
     slider = page.get_by_role("slider", name="Epsilon", exact=True)
     slider.focus()
-    for key in ["ArrowLeft", *["ArrowLeft", "ArrowRight"] * 5, "ArrowLeft"]:
-        page.keyboard.press(key)
-        page.wait_for_timeout(70)
-    wait_until(page, lambda: strip(page, "Epsilon") == "0.79")
-    still(page, "Private map")
-    pictures, numbers = page.evaluate("[window.noted.pictures, window.noted.numbers]")
-    rested = numbers[-1][0]
-    last = pictures[-1][1]
-    during = [picture for at, picture in pictures if at < rested]
-    assert len(numbers) < len(during), "numbers come when it rests, pictures before"
-    assert last in during
+    page.keyboard.press("ArrowLeft")
+    wait_until(page, lambda: strip(page, "Epsilon") == "0.89")
+    # On a busy machine moves are further apart than a drag's, and numbers come within the frame of
+    # their picture: that drag tells nothing. A defect would show in every one.
+    for _ in range(DRAGS):
+        page.evaluate("Object.assign(window.noted, {pictures: [], numbers: []}), null")
+        for key in ["ArrowLeft", "ArrowRight"] * 5 + ["ArrowLeft"]:
+            page.keyboard.press(key)
+            page.wait_for_timeout(70)
+        wait_until(page, lambda: strip(page, "Epsilon") == "0.79")
+        still(page, "Private map")
+        pictures, numbers = page.evaluate("[window.noted.pictures, window.noted.numbers]")
+        rested, _, frames = numbers[-1]
+        during = [picture for at, picture in pictures if at < rested]
+        if frames >= PAINTED and len(numbers) < len(during):
+            break
+        page.keyboard.press("ArrowRight")
+        wait_until(page, lambda: strip(page, "Epsilon") == "0.89")
+    assert frames >= PAINTED, "numbers come when it rests"
+    assert len(numbers) < len(during), "pictures come before it rests"
+    assert pictures[-1][1] in during

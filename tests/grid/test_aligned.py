@@ -34,5 +34,7 @@ def test_a_large_array_begins_at_a_large_page(make, shape, dtype) -> None:
 
 @pytest.mark.parametrize("shape", [0, 3, (0, 2), (5, 2), np.int64(4)])
 def test_small_arrays_have_their_shape(shape) -> None:
-    assert roomy(shape, np.int64).shape == np.empty(shape).shape
-    assert begin(aligned(shape, np.float64)) % 64 == 0
+    found = aligned(shape, np.float64)
+    assert roomy(shape, np.int64).shape == found.shape == np.empty(shape).shape
+    # An array of none has no first number: numpy lets it begin anywhere.
+    assert not found.size or begin(found) % 64 == 0

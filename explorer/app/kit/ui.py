@@ -82,19 +82,25 @@ class _Led:
         self._set_at = now
 
     def _process_events(self, events: dict[str, Any]) -> None:
-        now = time.monotonic()
-        kept = tuple((value, at) for value, at in self._earlier if now - at < self.late)
-        earlier = [value for value, _at in kept]
-        if events.get("value") in earlier and events["value"] != self.value:  # type: ignore[attr-defined]
-            # Once only: who insists on an earlier value gets it. Those after it may still come.
-            self._earlier = kept[earlier.index(events["value"]) + 1 :]
-            self.param.trigger("value")  # type: ignore[attr-defined]
+        if self._echoes(events):
             return
         self._hears = True
         try:
             super()._process_events(events)  # type: ignore[misc]
         finally:
             self._hears = False
+
+    def _echoes(self, events: dict[str, Any]) -> bool:
+        """Whether they are an earlier value that comes back; then the present one is sent."""
+        now = time.monotonic()
+        kept = tuple((value, at) for value, at in self._earlier if now - at < self.late)
+        earlier = [value for value, _at in kept]
+        if events.get("value") not in earlier or events["value"] == self.value:  # type: ignore[attr-defined]
+            return False
+        # Once only: who insists on an earlier value gets it. Those after it may still come.
+        self._earlier = kept[earlier.index(events["value"]) + 1 :]
+        self.param.trigger("value")  # type: ignore[attr-defined]
+        return True
 
 
 class FloatSlider(_Led, _Checked, pmui.FloatSlider):
@@ -119,7 +125,7 @@ _TYPED: dict[str, Any] = {
 }
 
 
-class FloatInput(_Checked, pmui.FloatInput):
+class FloatInput(_Led, _Checked, pmui.FloatInput):
     """A box to type a number."""
 
     _debounce = 0
@@ -128,7 +134,7 @@ class FloatInput(_Checked, pmui.FloatInput):
         super().__init__(**{"sx": _TYPED, **params})
 
 
-class IntInput(_Checked, pmui.IntInput):
+class IntInput(_Led, _Checked, pmui.IntInput):
     """A box to type a whole number."""
 
     _debounce = 0
@@ -137,11 +143,25 @@ class IntInput(_Checked, pmui.IntInput):
         super().__init__(**{"sx": _TYPED, **params})
 
 
-class TextInput(_Checked, pmui.TextInput):
+class TextInput(_Led, _Checked, pmui.TextInput):
     """A box to type a text."""
 
     # The key Enter must not overtake what was typed before it.
     _debounce = 0
+    #: The earlier text that came back last, until it comes as what stands in the box, too.
+    _drawn: str | None = None
+
+    def _echoes(self, events: dict[str, Any]) -> bool:
+        if self._drawn is not None and events.get("value_input") == self._drawn:
+            self._drawn = None
+            self.param.trigger("value_input")
+            return True
+        # What a person enters was told key by key before; a browser that draws tells it first.
+        entered = events.get("value") == self.value_input
+        if entered or not super()._echoes(events):
+            return False
+        self._drawn = events["value"]
+        return True
 
 
 class Select(_Checked, pmui.Select):

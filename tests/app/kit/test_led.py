@@ -1,4 +1,4 @@
-"""A slider that is moved from here takes no notice of a slow browser's echo."""
+"""A control that is moved from here takes no notice of a slow browser's echo."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from explorer.app.kit import ui
 from tests.app.press import send
 
 
-@pytest.mark.parametrize("kind", [ui.IntSlider, ui.FloatSlider])
+@pytest.mark.parametrize("kind", [ui.IntSlider, ui.FloatSlider, ui.IntInput, ui.FloatInput])
 def test_an_earlier_value_that_comes_back_is_no_choice_of_a_visitor(kind) -> None:
     slider = kind(label="Level", start=0, end=10, value=8)
     chosen = []
@@ -57,3 +57,27 @@ def test_every_echo_of_a_slow_browser_is_none() -> None:
     for echo in (3, 15):
         send(slider, value=echo)
         assert slider.value == 31
+
+
+def test_a_text_that_comes_back_is_no_entry() -> None:
+    """A slider's box followed it, came back late, and the slider jumped to where it had been."""
+    box, chosen = ui.TextInput(label="Exact epsilon", value="1"), []
+    box.param.watch(lambda event: chosen.append(event.new), "value")
+    for text in ("0.89", "0.79", "0.89", "0.71"):
+        box.param.update(value=text, value_input=text)
+    chosen.clear()
+    # As a browser tells of them: what counts, then what stands in the box.
+    send(box, value="0.79")
+    send(box, value_input="0.79")
+    assert (box.value, box.value_input) == ("0.71", "0.71")
+    assert all(each == "0.71" for each in chosen), "sent again, no other one chosen"
+
+
+def test_a_text_that_is_typed_counts_though_the_box_held_it_before() -> None:
+    box = ui.TextInput(label="Exact epsilon", value="1")
+    for text in ("0.89", "0.79"):
+        box.param.update(value=text, value_input=text)
+    for key in ("0", "0.", "0.8", "0.89"):
+        send(box, value_input=key)
+    send(box, value="0.89")
+    assert (box.value, box.value_input) == ("0.89", "0.89")

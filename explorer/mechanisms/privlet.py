@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from explorer.grid.aligned import roomy
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, public
 from explorer.mechanisms.figures import Figures
@@ -17,7 +18,7 @@ from explorer.releases.inference import Estimate
 class Privlet(Mechanism):
     """Noise on the wavelet coefficients: large rectangles need few of them.
 
-    The Haar transform of the whole matrix, see `privacy.haar`; every coefficient gets the same
+    The Haar transform of the whole matrix, see `releases.haar`; every coefficient gets the same
     noise, of scale (1 + log2 rows)(1 + log2 columns) / epsilon. Sides are padded in public.
 
     Examples
@@ -47,10 +48,11 @@ class Privlet(Mechanism):
         counts = haar.inverse(noisy)[:rows, :cols].ravel()
         domain.grid(domain.shape)
         transcript = curator.transcript()
-        value = np.concatenate([[counts.sum()], counts])
+        value, precision = (roomy(1 + counts.size, np.float64) for _ in range(2))
+        value[0], value[1:] = counts.sum(), counts
         # One cell takes the same part of every level's noise, wherever it lies.
         cell = variance * float(haar.noise(np.array([[[0.0, 0], [1, 1]]]), (rows, cols))[0])
-        precision = np.concatenate([[0.0], np.full(rows * cols, 1 / cell)])
+        precision[0], precision[1:] = 0.0, 1 / cell
         return Estimate(transcript, value, precision, haar_variance=variance)
 
     @property

@@ -43,6 +43,14 @@ def mix(values):  # type: ignore[no-untyped-def]
     return values ^ (values >> np.uint64(31))
 
 
+@njit(cache=True, nogil=True)
+def numbered(key, keys):  # type: ignore[no-untyped-def]
+    """Fill `keys` (n,) with those of n draws at one node, and give them back."""
+    for i in range(len(keys)):
+        keys[i] = mix(key + np.uint64(i))
+    return keys
+
+
 def shown(values: NDArray[Any]) -> NDArray[Any]:
     """The same numbers, not to be written to: not even after setting a flag."""
     return np.asarray(values.data.toreadonly())
@@ -227,8 +235,16 @@ def _counted_off(number: int) -> Ints:
     """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
     found = _in_use.get("numbers")
     if found is None or len(found) < number:
-        _in_use["numbers"] = found = shown(np.arange(number))
+        _in_use["numbers"] = found = shown(_count_off(roomy(number, np.int64)))
     return found
+
+
+@njit(cache=True, nogil=True)
+def _count_off(numbers):  # type: ignore[no-untyped-def]
+    """Fill in 0, 1, 2, ... and give them back."""
+    for i in range(len(numbers)):
+        numbers[i] = i
+    return numbers
 
 
 def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:

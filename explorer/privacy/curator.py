@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import InputError
+from explorer.grid.aligned import roomy
 from explorer.points import split_costs as homogeneity
 from explorer.points.weights import lattice_of
 from explorer.privacy import cuts, keyed, partitions
-from explorer.privacy.accounts import mix, shown
+from explorer.privacy.accounts import numbered, shown
 from explorer.privacy.counts import Counts, Dense, Tabled, sliced
 from explorer.privacy.exceeded import BudgetExceeded
 from explorer.privacy.noise import NoiseSource, PreviewNoise, is_release_grade
@@ -415,9 +416,8 @@ class Curator(Passes):
         self._charge(root, self.remaining(root), stage)
         bound = self.__counts.contribution_bound
         flat = exact.ravel()
-        with np.errstate(over="ignore"):
-            keys = mix(np.arange(flat.size, dtype=np.uint64) + root.keys[0])
-        paid = np.full(flat.size, each)
+        keys = numbered(root.keys[0], roomy(flat.size, np.uint64))
+        paid = np.broadcast_to(np.int64(each), flat.size)
         noisy = self._noise.laplace(flat, bound, paid, keys, stage).reshape(exact.shape)
         self._notes.enter(
             LedgerRow(stage, to_epsilon(each), flat.size, float(bound), f"{levels} levels in turn")

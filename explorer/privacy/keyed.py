@@ -24,6 +24,7 @@ _AHEAD = 3  # regions between what is searched and what is loaded
 _LEAST_BITS, _MOST_BITS, _ENOUGH = 12, 16, 256.0
 _SLOWEST = 0.0005  # decay below which too many hold one
 _UNSURE = -(2**15)  # no noise that is looked up
+_AT_ONCE = 256  # draws whose words are made together
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -64,7 +65,7 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
     same, draws are looked up by the first bits of their uniforms.
     """
     number, begin = len(values), 0
-    steps = np.empty(0, dtype=np.int16)
+    steps, pieces = np.empty(0, dtype=np.int16), np.empty(_AT_ONCE, dtype=np.uint64)
     while begin < number:
         # Neighbours mostly paid the same.
         paid = units[min(begin, len(units) - 1)]
@@ -72,8 +73,19 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
         decay = paid / scale
         rest = np.log1p(np.exp(-decay))
         steps = _steps_of(decay, rest, end - begin, steps)
-        for i in range(begin, end):
-            noisy[i] = values[i] + _looked_up(keys[i], salt, decay, rest, steps)
+        size = np.uint64(len(steps))
+        for first in range(begin, end if size > 0 else begin, _AT_ONCE):
+            # Many words at once, without a question between them, take a third of the time.
+            some = min(_AT_ONCE, end - first)
+            for j in range(some):
+                pieces[j] = (_word(keys[first + j], salt) >> np.uint64(48)) * size >> np.uint64(16)
+            for j in range(some):
+                i, step = first + j, np.int64(steps[pieces[j]])
+                if step == _UNSURE:
+                    step = _laplace(keys[i], salt, decay, rest)
+                noisy[i] = values[i] + step
+        for i in range(begin if size == 0 else end, end):
+            noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
         begin = end
 
 
@@ -96,16 +108,6 @@ def _steps_of(decay, rest, draws, steps):  # type: ignore[no-untyped-def]
     if size > 0:
         _fill_steps(decay, rest, steps)
     return steps
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _looked_up(key, salt, decay, rest, steps):  # type: ignore[no-untyped-def]
-    """See `_laplace`; looked up where there is something to look it up in."""
-    if len(steps) > 0:
-        step = steps[(_word(key, salt) >> np.uint64(48)) * np.uint64(len(steps)) >> np.uint64(16)]
-        if step != _UNSURE:
-            return np.int64(step)
-    return _laplace(key, salt, decay, rest)
 
 
 @njit(cache=True, nogil=True)

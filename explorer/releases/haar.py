@@ -10,9 +10,15 @@ weights have become 1.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid.aligned import roomy
+
 Floats = NDArray[np.float64]
+# Lines that are transformed side by side, across rows and along them: as many as read and write
+# whole lines of the cache, and no more than it holds.
+_ACROSS, _ALONG = 32, 8
 
 
 def side(cells: int) -> int:
@@ -23,14 +29,23 @@ def side(cells: int) -> int:
 def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
     """Coefficients of a matrix, padded with empty cells to powers of two."""
     rows, cols = matrix.shape
-    padded = np.zeros((side(rows), side(cols)), dtype=np.int64)
-    padded[:rows, :cols] = matrix
-    return _forward(_forward(padded.T).T)
+    padded = (side(rows), side(cols))
+    if padded != matrix.shape:
+        cells = np.zeros(padded, dtype=np.int64)
+        cells[:rows, :cols] = matrix
+        matrix = cells
+    found = roomy(padded, np.int64)
+    _forward(np.ascontiguousarray(matrix, dtype=np.int64), found, _ACROSS)
+    _forward(found.T, found.T, _ALONG)
+    return found
 
 
 def inverse(coefficients: NDArray[np.int64]) -> Floats:
     """The matrix that the coefficients came from; padding stays."""
-    return _inverse(_inverse(coefficients.astype(np.float64).T).T)
+    found = roomy(coefficients.shape, np.float64)
+    _inverse(np.ascontiguousarray(coefficients), found, _ACROSS)
+    _inverse(found.T, found.T, _ALONG)
+    return found
 
 
 def energy(weights: Floats) -> Floats:
@@ -47,30 +62,52 @@ def energy(weights: Floats) -> Floats:
     return total + weights[:, 0] ** 2
 
 
-def _forward(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Transform along the last axis: the last sum first, then differences, coarse to fine.
+@njit(cache=True, nogil=True)
+def _forward(cells, found, strip):  # type: ignore[no-untyped-def]
+    """Transform along the first axis: the last sum first, then differences, coarse to fine.
 
-    Of a transposed matrix that is the first axis, and nothing is copied for it.
+    So many columns at a time. `found` (n, m) may be `cells`.
     """
-    found = np.empty_like(cells)
-    n = cells.shape[1]
-    while n > 1:
-        even, odd = cells[:, :n:2], cells[:, 1:n:2]
-        np.subtract(even, odd, out=found[:, n // 2 : n])
-        cells, n = even + odd, n // 2
-    found[:, 0] = cells[:, 0]
-    return found
+    length, width = cells.shape
+    sums = np.empty((length, strip), dtype=cells.dtype)
+    for begin in range(0, width, strip):
+        columns = min(strip, width - begin)
+        for i in range(length):
+            for j in range(columns):
+                sums[i, j] = cells[i, begin + j]
+        n = length
+        while n > 1:
+            n //= 2
+            for i in range(n):
+                for j in range(columns):
+                    even, odd = sums[2 * i, j], sums[2 * i + 1, j]
+                    found[n + i, begin + j] = even - odd
+                    sums[i, j] = even + odd
+        for j in range(columns):
+            found[0, begin + j] = sums[0, j]
 
 
-def _inverse(coefficients: Floats) -> Floats:
-    cells, n = coefficients.copy(order="K"), 1
-    while n < cells.shape[1]:
-        total, difference = cells[:, :n].copy(order="K"), coefficients[:, n : 2 * n]
-        np.add(total, difference, out=cells[:, : 2 * n : 2])
-        np.subtract(total, difference, out=cells[:, 1 : 2 * n : 2])
-        cells[:, : 2 * n] /= 2
-        n *= 2
-    return cells
+@njit(cache=True, nogil=True)
+def _inverse(coefficients, found, strip):  # type: ignore[no-untyped-def]
+    """Undo `_forward`."""
+    length, width = coefficients.shape
+    cells = np.empty((length, strip))
+    for begin in range(0, width, strip):
+        columns = min(strip, width - begin)
+        for j in range(columns):
+            cells[0, j] = coefficients[0, begin + j]
+        n = 1
+        while n < length:
+            # From the end: each sum makes room for the two that it becomes.
+            for i in range(n - 1, -1, -1):
+                for j in range(columns):
+                    total, difference = cells[i, j], coefficients[n + i, begin + j]
+                    cells[2 * i, j] = (total + difference) / 2
+                    cells[2 * i + 1, j] = (total - difference) / 2
+            n *= 2
+        for i in range(length):
+            for j in range(columns):
+                found[i, begin + j] = cells[i, j]
 
 
 def noise(boxes: Floats, shape: tuple[int, int]) -> Floats:

@@ -96,6 +96,24 @@ def test_haar_goes_there_and_back(rows, cols, seed):
     assert not back[rows:].any()
 
 
+def transformed(lines):
+    """One step of the definition after the other: sums go on, differences stay."""
+    if len(lines) == 1:
+        return lines
+    return np.concatenate([transformed(lines[::2] + lines[1::2]), lines[::2] - lines[1::2]])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 200), (37, 1), (64, 32), (33, 100), (128, 9)])
+def test_haar_is_as_defined_on_either_side_of_a_strip(shape):
+    matrix = np.random.default_rng(3).integers(-(2**40), 2**40, shape)
+    matrix.flags.writeable = False
+    padded = np.zeros((haar.side(shape[0]), haar.side(shape[1])), dtype=np.int64)
+    padded[: shape[0], : shape[1]] = matrix
+    found = haar.forward(matrix)
+    assert np.array_equal(found, transformed(transformed(padded).T).T)
+    assert np.array_equal(haar.inverse(found), padded)
+
+
 def test_one_record_moves_one_coefficient_of_every_level_by_one():
     matrix = np.random.default_rng(1).integers(0, 9, (8, 4))
     neighbour = matrix.copy()

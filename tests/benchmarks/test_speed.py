@@ -120,7 +120,8 @@ def test_preparation(in_units, san_francisco):
 
 TARGETS = dict.fromkeys(all_mechanisms(), 10.0) | {"htf": 1.3, "mosaic": 2.5}
 """Units that a preview at epsilon 0.1 may take."""
-TARGETS |= dict.fromkeys(["privlet", "kd-standard", "kd-hybrid", "kd-cell"], 30.0)
+TARGETS |= dict.fromkeys(["kd-standard", "kd-hybrid", "kd-cell"], 30.0)
+TARGETS |= {"identity": 2.2, "hb": 2.8, "privlet": 3.5, "quadtree": 3.5}
 PREVIEWS = [(all_mechanisms()[key](epsilon=0.1), target) for key, target in TARGETS.items()]
 PREVIEWS.append((HTF(epsilon=0.1, split_rule="all cuts"), 6.0))
 IDS = [*TARGETS, "htf, all cuts"]

@@ -1,4 +1,4 @@
-"""Interrupts that wait while a compiler runs."""
+"""Interrupts that wait while a compiler runs, and are one after a kernel."""
 
 from __future__ import annotations
 
@@ -53,9 +53,26 @@ class _Deferral(event.Listener):
 def interrupts_between_steps() -> Iterator[None]:
     """Take an interrupt (Ctrl-C) before or after a compilation, never inside one.
 
-    Does nothing outside the main thread, where Python raises no interrupts, and where somebody
+    Holds none back outside the main thread, where Python raises no interrupts, and where somebody
     else than Python handles them.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Also for one that came in a kernel which hands an array back that it was given: numba runs
+        Python for that, and calls an interrupt there an error of the system.
     """
+    try:
+        with _held_back():
+            yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
     ours = threading.current_thread() is threading.main_thread()
     if not ours or _Deferral.installed or signal.getsignal(signal.SIGINT) is None:
         yield

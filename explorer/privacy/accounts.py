@@ -45,10 +45,9 @@ def mix(values):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def numbered(key, keys):  # type: ignore[no-untyped-def]
-    """Fill `keys` (n,) with those of n draws at one node, and give them back."""
+    """Fill `keys` (n,) with those of n draws at one node, whose own is `key`."""
     for i in range(len(keys)):
-        keys[i] = mix(key + np.uint64(i))
-    return keys
+        keys[i] = mix(np.uint64(key) + np.uint64(i))
 
 
 def shown(values: NDArray[Any]) -> NDArray[Any]:
@@ -235,16 +234,17 @@ def _counted_off(number: int) -> Ints:
     """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
     found = _in_use.get("numbers")
     if found is None or len(found) < number:
-        _in_use["numbers"] = found = shown(_count_off(roomy(number, np.int64)))
+        numbers = roomy(number, np.int64)
+        _count_off(numbers)
+        _in_use["numbers"] = found = shown(numbers)
     return found
 
 
 @njit(cache=True, nogil=True)
 def _count_off(numbers):  # type: ignore[no-untyped-def]
-    """Fill in 0, 1, 2, ... and give them back."""
+    """Fill in 0, 1, 2, ..."""
     for i in range(len(numbers)):
         numbers[i] = i
-    return numbers
 
 
 def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:

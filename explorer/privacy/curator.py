@@ -416,7 +416,8 @@ class Curator(Passes):
         self._charge(root, self.remaining(root), stage)
         bound = self.__counts.contribution_bound
         flat = exact.ravel()
-        keys = numbered(root.keys[0], roomy(flat.size, np.uint64))
+        keys = roomy(flat.size, np.uint64)
+        numbered(root.keys[0], keys)
         paid = np.broadcast_to(np.int64(each), flat.size)
         noisy = self._noise.laplace(flat, bound, paid, keys, stage).reshape(exact.shape)
         self._notes.enter(

@@ -75,7 +75,7 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
         steps = _steps_of(decay, rest, end - begin, steps)
         size = np.uint64(len(steps))
         for first in range(begin, end if size > 0 else begin, _AT_ONCE):
-            # Many words at once, without a question between them, take a third of the time.
+            # Words alone, many at once: without a question between them they are vectors.
             some = min(_AT_ONCE, end - first)
             for j in range(some):
                 pieces[j] = (_word(keys[first + j], salt) >> np.uint64(48)) * size >> np.uint64(16)

@@ -35,7 +35,7 @@ def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
         cells[:rows, :cols] = matrix
         matrix = cells
     found = roomy(padded, np.int64)
-    _forward(np.ascontiguousarray(matrix, dtype=np.int64), found, _ACROSS)
+    _forward(_read(matrix), found, _ACROSS)
     _forward(found.T, found.T, _ALONG)
     return found
 
@@ -43,9 +43,16 @@ def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
 def inverse(coefficients: NDArray[np.int64]) -> Floats:
     """The matrix that the coefficients came from; padding stays."""
     found = roomy(coefficients.shape, np.float64)
-    _inverse(np.ascontiguousarray(coefficients), found, _ACROSS)
+    _inverse(_read(coefficients), found, _ACROSS)
     _inverse(found.T, found.T, _ALONG)
     return found
+
+
+def _read(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same in rows and not to be written to: one kind of array, so one kernel."""
+    rows = np.ascontiguousarray(matrix, dtype=np.int64).view()
+    rows.flags.writeable = False
+    return rows
 
 
 def energy(weights: Floats) -> Floats:

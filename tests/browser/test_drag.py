@@ -27,25 +27,35 @@ from tests.browser.visit import still, wait_until
 
 pytestmark = pytest.mark.browser
 
-#: Frames within which what a page was told is painted, and drags until one of them tells.
-PAINTED, DRAGS = 3, 8
+#: Frames within which what a page was told is painted; drags until one of them tells; how many
+#: numbers come in place of a picture at most (where each picture brings its own: .9 to 1.1).
+PAINTED, DRAGS, FEWER = 3, 8, 0.75
 _FIND = """
 const find = (root, name) => [...root.querySelectorAll("*")].flatMap(e => [
   ...(e.matches(name) ? [e] : []), ...(e.shadowRoot ? find(e.shadowRoot, name) : [])])
 """
-# Each map's picture whenever it is another one; when the strip of numbers was written anew, and how
-# many frames the page had painted by then since it was last told of a picture.
+# The private map's picture whenever it is another one; when the strip of numbers was written anew,
+# and how many frames the page had painted by then since it was last told of a picture.
 _NOTE = f"""
 {_FIND}
-window.noted = {{pictures: [], numbers: []}}
+window.noted = {{pictures: [], numbers: [], told: 0}}
 let frames = 0
 Bokeh.documents[0].on_change(event => {{
-  if (event.attr === "data" && "image" in event.model.data) frames = 0
+  if (event.attr !== "data" || !event.model.data?.image) return
+  frames = 0
+  window.noted.told += 1
 }})
 const map = find(document, "[aria-label^='Private map']")[0]
 const canvases = find(map.shadowRoot ?? map, "canvas").filter(c => c.width)
+// A picture as text takes longer than a frame: a sum of its pixels in their order does not.
+const pixels = canvas => {{
+  const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data
+  let sum = 1
+  for (const word of new Uint32Array(all.buffer)) sum = Math.imul(sum ^ word, 16777619)
+  return sum
+}}
 const look = () => {{
-  const picture = canvases.map(c => c.toDataURL()).join()
+  const picture = canvases.map(pixels).join()
   const pictures = window.noted.pictures
   if (pictures.at(-1)?.[1] !== picture) pictures.push([performance.now(), picture])
   const numbers = find(document, "dl.figures").map(e => e.innerText).join()
@@ -144,21 +154,23 @@ def test_the_picture_of_a_drag_and_the_one_after_its_last_move_are_the_same(page
     page.keyboard.press("ArrowLeft")
     wait_until(page, lambda: strip(page, "Epsilon") == "0.89")
     # On a busy machine moves are further apart than a drag's, and numbers come within the frame of
-    # their picture: that drag tells nothing. A defect would show in every one.
+    # their picture: that drag tells nothing, and another is made.
     for _ in range(DRAGS):
-        page.evaluate("Object.assign(window.noted, {pictures: [], numbers: []}), null")
+        page.evaluate("Object.assign(window.noted, {pictures: [], numbers: [], told: 0}), null")
         for key in ["ArrowLeft", "ArrowRight"] * 5 + ["ArrowLeft"]:
             page.keyboard.press(key)
             page.wait_for_timeout(70)
         wait_until(page, lambda: strip(page, "Epsilon") == "0.79")
         still(page, "Private map")
-        pictures, numbers = page.evaluate("[window.noted.pictures, window.noted.numbers]")
+        noted = page.evaluate("window.noted")
+        pictures, numbers = noted["pictures"], noted["numbers"]
         rested, _, frames = numbers[-1]
         during = [picture for at, picture in pictures if at < rested]
-        if frames >= PAINTED and len(numbers) < len(during):
+        if frames >= PAINTED and len(numbers) <= FEWER * len(during):
             break
         page.keyboard.press("ArrowRight")
         wait_until(page, lambda: strip(page, "Epsilon") == "0.89")
+    assert noted["told"], "the page was told of pictures"
     assert frames >= PAINTED, "numbers come when it rests"
-    assert len(numbers) < len(during), "pictures come before it rests"
+    assert len(numbers) <= FEWER * len(during), "pictures come before it rests"
     assert pictures[-1][1] in during

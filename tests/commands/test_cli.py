@@ -10,7 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import njit
 from numba.core.compiler_lock import global_compiler_lock
 
 import explorer
@@ -253,6 +255,32 @@ def test_an_interrupt_waits_until_a_compilation_has_ended() -> None:
         steps.append("went on")
     assert steps == ["compiled"]
     assert signal.getsignal(signal.SIGINT) is usual
+
+
+@njit
+def handed_back(array, turns):
+    """Some work; numba runs Python to hand back an array that a kernel was given."""
+    for i in range(turns):
+        array[0] = (array[0] * 31 + i) % 1_000_003
+    return array
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of POSIX")
+def test_an_interrupt_in_a_kernel_that_hands_an_array_back_is_one() -> None:
+    array, turns, took = np.zeros(1, dtype=np.int64), 1_000, 0.0
+    handed_back(array, turns)
+    while took < 0.3:
+        turns, begun = 2 * turns, time.monotonic()
+        handed_back(array, turns)
+        took = time.monotonic() - begun
+    usual = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), interrupts_between_steps():  # noqa: PT012
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            handed_back(array, turns)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, usual)
 
 
 def test_no_command_is_interrupted_in_the_midst_of_a_compilation(

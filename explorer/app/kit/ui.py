@@ -95,7 +95,9 @@ class _Led:
         now = time.monotonic()
         kept = tuple((value, at) for value, at in self._earlier if now - at < self.late)
         earlier = [value for value, _at in kept]
-        if events.get("value") not in earlier or events["value"] == self.value:  # type: ignore[attr-defined]
+        if "value" not in events or events["value"] == self.value:  # type: ignore[attr-defined]
+            return False
+        if events["value"] not in earlier:
             return False
         # Once only: who insists on an earlier value gets it. Those after it may still come.
         self._earlier = kept[earlier.index(events["value"]) + 1 :]
@@ -125,7 +127,7 @@ _TYPED: dict[str, Any] = {
 }
 
 
-class FloatInput(_Led, _Checked, pmui.FloatInput):
+class FloatInput(_Checked, pmui.FloatInput):
     """A box to type a number."""
 
     _debounce = 0
@@ -134,7 +136,7 @@ class FloatInput(_Led, _Checked, pmui.FloatInput):
         super().__init__(**{"sx": _TYPED, **params})
 
 
-class IntInput(_Led, _Checked, pmui.IntInput):
+class IntInput(_Checked, pmui.IntInput):
     """A box to type a whole number."""
 
     _debounce = 0
@@ -148,19 +150,24 @@ class TextInput(_Led, _Checked, pmui.TextInput):
 
     # The key Enter must not overtake what was typed before it.
     _debounce = 0
-    #: The earlier text that came back last, until it comes as what stands in the box, too.
-    _drawn: str | None = None
+    #: The earlier text that came back last, and when; until it comes as what stands in the box.
+    _drawn: tuple[str, float] = ("", float("-inf"))
 
     def _echoes(self, events: dict[str, Any]) -> bool:
-        if self._drawn is not None and events.get("value_input") == self._drawn:
-            self._drawn = None
-            self.param.trigger("value_input")
-            return True
-        # What a person enters was told key by key before; a browser that draws tells it first.
-        entered = events.get("value") == self.value_input
-        if entered or not super()._echoes(events):
+        (text, at), self._drawn = self._drawn, ("", float("-inf"))
+        comes_back = time.monotonic() - at < self.late
+        if "value" not in events:
+            if comes_back and events.get("value_input") == text:
+                self.param.trigger("value_input")
+                return True
             return False
-        self._drawn = events["value"]
+        # What a person enters was told key by key before, be it in the same message; what a browser
+        # draws is told as the value first, unless the end of another echo stands before it.
+        told_first = next(iter(events)) == "value_input" and not comes_back
+        if told_first or events["value"] == self.value_input or not super()._echoes(events):
+            return False
+        if "value_input" not in events:
+            self._drawn = (events["value"], time.monotonic())
         return True
 
 

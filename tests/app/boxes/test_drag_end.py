@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 
 import pytest
 
@@ -13,6 +14,8 @@ from tests.benchmarks.websocket_client import Client
 
 #: Quick drags; with the old order two of three left their tag behind.
 DRAGS = 12
+#: Seconds within which a tag leaves.
+PATIENCE = 20
 _FIGURE = re.compile(r'"name":"Figure","id":"(p\d+)"')
 _ANSWERED = re.compile(r'"Q1  [0-9]')
 _VISIBLE = re.compile(r'"model":\{"id":"(p\d+)"\},"attr":"visible","new":(true|false)')
@@ -30,6 +33,17 @@ def dragged(client: Client, figure: str, right: float, *, final: bool) -> None:
             "values": {"type": "map", "entries": values},
         }
     )
+
+
+def told(heard: list[str]) -> dict[str, str]:
+    """Of which parts it was said that they are visible or not, and what was said last."""
+    return dict(_VISIBLE.findall("".join(heard)))
+
+
+def stays(last: dict[str, str], drags: list[dict[str, str]]) -> bool:
+    """Whether a tag of those that the first of these drags showed is visible at last."""
+    drafts = next((each for each in drags if each), last)
+    return "true" in map(last.get, drafts)
 
 
 @pytest.mark.slow
@@ -60,13 +74,15 @@ def test_no_tag_stays_of_a_box_that_was_drawn(monkeypatch) -> None:
                 await asyncio.sleep(0.004 * (drag % 7) * (move % 2))
             dragged(client, figure, 1200.0 + drag, final=True)
             await asyncio.sleep(0.6)
-            left.append(dict(_VISIBLE.findall("".join(heard))))
+            # A busy machine takes longer; a tag that stays, stays for good.
+            end = time.monotonic() + PATIENCE
+            while stays(told(heard), left) and time.monotonic() < end:
+                await asyncio.sleep(0.1)
+            left.append(told(heard))
         listening.cancel()
         client.close()
 
     running.do(visit)
     running.stop()
-    shown = [each for each in left if each]
-    assert len(shown) > DRAGS / 2, "tags are shown during a drag"
-    drafts = set(shown[0])
-    assert not [each for each in shown if "true" in map(each.get, drafts)]
+    assert sum(map(bool, left)) > DRAGS / 2, "tags are shown during a drag"
+    assert not [each for each in left if stays(each, left)]

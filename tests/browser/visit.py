@@ -131,6 +131,8 @@ def unfold(page: Page, *titles: str) -> None:
     for title in titles:
         heading = page.get_by_role("button", name=re.compile(f"^{re.escape(title)}"))
         if heading.get_attribute("aria-expanded") != "true":
+            # What the section before holds comes when it is open, and moves this one.
+            steady(page, heading.bounding_box, 3)
             heading.click()
         expect(heading).to_have_attribute("aria-expanded", "true")
 

@@ -95,12 +95,11 @@ class _Led:
         now = time.monotonic()
         kept = tuple((value, at) for value, at in self._earlier if now - at < self.late)
         earlier = [value for value, _at in kept]
-        if "value" not in events or events["value"] == self.value:  # type: ignore[attr-defined]
-            return False
-        if events["value"] not in earlier:
+        value = events.get("value", self.value)  # type: ignore[attr-defined]
+        if value == self.value or value not in earlier:  # type: ignore[attr-defined]
             return False
         # Once only: who insists on an earlier value gets it. Those after it may still come.
-        self._earlier = kept[earlier.index(events["value"]) + 1 :]
+        self._earlier = kept[earlier.index(value) + 1 :]
         self.param.trigger("value")  # type: ignore[attr-defined]
         return True
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Server, Watch, troubles
-from tests.browser.visit import number, steady
+from tests.browser.visit import number
 
 pytestmark = pytest.mark.browser
 
@@ -148,9 +148,6 @@ def test_two_participants_answer_and_the_teacher_sees_all(visit: Callable[..., P
     assert [line.split(",")[0] for line in lines] == ["question", "1", "1", "1", "2"]
     # A double click closes nothing: its second half lands on the way back.
     button(teacher, "Close the class").dblclick()
-    # Of a busy machine's double click one half alone may be one of the button.
-    if steady(teacher, button(teacher, "Keep the class").count, 8):
-        button(teacher, "Keep the class").click()
     expect(button(teacher, "Close the class")).to_be_visible()
     button(teacher, "Close the class").click()
     button(teacher, "Close it for 2 participants, lose 4 answers").click()

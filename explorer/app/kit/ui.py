@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -13,6 +12,7 @@ import panel_material_ui as pmui
 import param
 
 from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.echoes import Led, LedText, without_echoes
 from explorer.app.kit.gathered import gather_changes
 from explorer.app.kit.late_values import show_late_values
 from explorer.app.kit.later import after
@@ -34,6 +34,9 @@ class _Checked:
     refused: Callable[[str], None] | None = None
 
     def _process_events(self, events: dict[str, Any]) -> None:
+        events = without_echoes(self, events)
+        if not events:
+            return
         try:
             params = self._process_property_change(dict(events))  # type: ignore[attr-defined]
             for name, value in params.items():
@@ -51,60 +54,7 @@ class _Checked:
         super()._process_events(events)  # type: ignore[misc]
 
 
-class _Led:
-    """Takes no notice of what a browser says again after it was moved from here.
-
-    The browser writes a value back once it has drawn it. Where a player moves a slider on while a
-    slow browser still draws, the slider's earlier value comes back as if a visitor had chosen it,
-    and the player would stop (seen with a processor six times slower).
-    What it has drawn already, or a visitor chose, does not come back: then it is a choice.
-    """
-
-    #: Seconds in which a browser may still draw an earlier value.
-    late = 3.0
-    _hears = False
-    #: When the present value was set from here; long ago where it was not.
-    _set_at = float("-inf")
-    _earlier: tuple[tuple[Any, float], ...] = ()
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        self.param.watch(self._note, "value")  # type: ignore[attr-defined]
-
-    def _note(self, event: Any) -> None:
-        if self._hears:
-            self._earlier, self._set_at = (), float("-inf")
-            return
-        now = time.monotonic()
-        maybe_drawing = now - self._set_at < self.late
-        kept = (*self._earlier, (event.old, now)) if maybe_drawing else self._earlier
-        self._earlier = tuple((value, at) for value, at in kept if now - at < self.late)
-        self._set_at = now
-
-    def _process_events(self, events: dict[str, Any]) -> None:
-        if self._echoes(events):
-            return
-        self._hears = True
-        try:
-            super()._process_events(events)  # type: ignore[misc]
-        finally:
-            self._hears = False
-
-    def _echoes(self, events: dict[str, Any]) -> bool:
-        """Whether they are an earlier value that comes back; then the present one is sent."""
-        now = time.monotonic()
-        kept = tuple((value, at) for value, at in self._earlier if now - at < self.late)
-        earlier = [value for value, _at in kept]
-        value = events.get("value", self.value)  # type: ignore[attr-defined]
-        if value == self.value or value not in earlier:  # type: ignore[attr-defined]
-            return False
-        # Once only: who insists on an earlier value gets it. Those after it may still come.
-        self._earlier = kept[earlier.index(value) + 1 :]
-        self.param.trigger("value")  # type: ignore[attr-defined]
-        return True
-
-
-class FloatSlider(_Led, _Checked, pmui.FloatSlider):
+class FloatSlider(Led, _Checked, pmui.FloatSlider):
     """A slider of numbers that answers at once: a browser gathers what a drag tells."""
 
     # Panel's own is 50 ms after every change. The browser of a served page tells of none within
@@ -113,7 +63,7 @@ class FloatSlider(_Led, _Checked, pmui.FloatSlider):
     _debounce = 0
 
 
-class IntSlider(_Led, _Checked, pmui.IntSlider):
+class IntSlider(Led, _Checked, pmui.IntSlider):
     """A slider of whole numbers, as `FloatSlider`."""
 
     _debounce = 0
@@ -144,30 +94,11 @@ class IntInput(_Checked, pmui.IntInput):
         super().__init__(**{"sx": _TYPED, **params})
 
 
-class TextInput(_Led, _Checked, pmui.TextInput):
+class TextInput(LedText, _Checked, pmui.TextInput):
     """A box to type a text."""
 
     # The key Enter must not overtake what was typed before it.
     _debounce = 0
-    #: The earlier text that came back last, and when; until it comes as what stands in the box.
-    _drawn: tuple[str, float] = ("", float("-inf"))
-
-    def _echoes(self, events: dict[str, Any]) -> bool:
-        (text, at), self._drawn = self._drawn, ("", float("-inf"))
-        comes_back = time.monotonic() - at < self.late
-        if "value" not in events:
-            if comes_back and events.get("value_input") == text:
-                self.param.trigger("value_input")
-                return True
-            return False
-        # What a person enters was told key by key before, be it in the same message; what a browser
-        # draws is told as the value first, unless the end of another echo stands before it.
-        told_first = next(iter(events)) == "value_input" and not comes_back
-        if told_first or events["value"] == self.value_input or not super()._echoes(events):
-            return False
-        if "value_input" not in events:
-            self._drawn = (events["value"], time.monotonic())
-        return True
 
 
 class Select(_Checked, pmui.Select):

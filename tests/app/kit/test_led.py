@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.app.kit import ui
+from explorer.app.kit import echoes, ui
+from explorer.app.kit.echoes import Led
 from tests.app.press import send
 
 
@@ -29,7 +30,7 @@ def test_an_echo_comes_soon_or_never(monkeypatch) -> None:
     slider = ui.IntSlider(label="Level", start=0, end=10, value=8)
     slider.value = 3
     slider.value = 5
-    monkeypatch.setattr(ui._Led, "late", -1.0)
+    monkeypatch.setattr(Led, "late", -1.0)
     send(slider, value=3)
     assert slider.value == 3
 
@@ -41,9 +42,9 @@ def test_what_a_browser_has_drawn_is_a_choice(monkeypatch) -> None:
     send(slider, value=0)
     assert slider.value == 0
     # Set from here long ago: it has been drawn since.
-    now = ui.time.monotonic()
+    now = echoes.time.monotonic()
     slider.value = 9
-    monkeypatch.setattr(ui.time, "monotonic", lambda: now + 10)
+    monkeypatch.setattr(echoes.time, "monotonic", lambda: now + 10)
     slider.value = 4
     send(slider, value=9)
     assert slider.value == 9
@@ -105,9 +106,24 @@ def test_a_text_that_is_typed_counts_though_the_box_held_it_before(at_once) -> N
 
 
 def test_a_text_of_which_half_came_back_is_forgotten(monkeypatch) -> None:
-    box, now = moved("0.89", "0.79"), ui.time.monotonic()
+    box, now = moved("0.89", "0.79"), echoes.time.monotonic()
     send(box, value="0.89")
     assert box.value == "0.79"
-    monkeypatch.setattr(ui.time, "monotonic", lambda: now + 10)
+    monkeypatch.setattr(echoes.time, "monotonic", lambda: now + 10)
     send(box, value_input="0.89")
     assert box.value_input == "0.89"
+
+
+def test_a_label_that_comes_back_is_not_the_buttons() -> None:
+    """After a double click it went on saying "Keep the class", and asked nothing."""
+    button, sent = ui.Button(label="Close the class"), []
+    for label in ("Keep the class", "Close the class"):
+        button.label = label
+    button.param.watch(lambda event: sent.append(event.new), "label", onlychanged=False)
+    send(button, label="Keep the class")
+    assert button.label == "Close the class"
+    assert sent == ["Close the class"], "it is sent again"
+    # What comes with it counts all the same.
+    box = ui.TextInput(label="Name")
+    send(box, disabled=True, value="here")
+    assert (box.disabled, box.value) == (False, "here")

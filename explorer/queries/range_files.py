@@ -42,10 +42,11 @@ MOST_BYTES, MOST_UNPACKED = 20_000_000, 100_000_000
 # The first bytes of each kind, and how its file has to end for a reader of it.
 _BEGINS = {b"SQLite format 3\0": ".gpkg", b"PAR1": ".parquet", b"PK\x03\x04": ".zip"}
 _SHAPEFILE = b"\0\0\x27\x0a"
-# What damage makes of an archive, by its ways of packing, and what a password does.
+# What damage makes of an archive, by its ways of packing, and what a password, or a way of packing
+# that Python does not know, does (both a RuntimeError).
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError),
-    *(NotImplementedError, RuntimeError, ValueError, struct.error),
+    *(RuntimeError, ValueError, struct.error),
 )
 # The parts of a Shapefile that are read; the first three must be there.
 _PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")

@@ -3,7 +3,9 @@
 import errno
 import io
 import json
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import geopandas as gpd
@@ -162,22 +164,70 @@ def test_a_polygon_that_was_moved_elsewhere_is_asked_where_it_is() -> None:
     assert moved.bounds[0] == pytest.approx(680, abs=10)
 
 
-@pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_an_archive_that_is_damaged_inside_is_one_sentence(tmp_path, way) -> None:
+def packed_by(way: int, folder: Path) -> bytes:
+    """`zipped`, packed in one of the ways of archives."""
     packed = io.BytesIO()
     with (
-        zipfile.ZipFile(io.BytesIO(zipped(tmp_path))) as plain,
+        zipfile.ZipFile(io.BytesIO(zipped(folder))) as plain,
         zipfile.ZipFile(packed, "w", way) as archive,
     ):
         for each in plain.infolist():
             archive.writestr(each.filename, plain.read(each))
-    content = packed.getvalue()
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("way", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_that_is_damaged_inside_is_one_sentence(tmp_path, way) -> None:
+    content = packed_by(way, tmp_path)
     assert len(read_ranges(content, GRID, "x.zip").boxes) == len(SHAPES)
     first = content.index(b".shp") + 4
     damaged = content[: first + 8] + bytes(20) + content[first + 28 :]
     with pytest.raises(InputError, match="damaged or locked") as refused:
         read_ranges(damaged, GRID, "x.zip")
     assert "\n" not in str(refused.value)
+
+
+def patched(content: bytes, record: bytes, at: int, value: bytes) -> bytes:
+    """Other bytes ``at`` the place of a field in every record of an archive of one kind."""
+    begin = content.find(record)
+    while begin >= 0:
+        content = content[: begin + at] + value + content[begin + at + len(value) :]
+        begin = content.find(record, begin + 1)
+    return content
+
+
+_ENTRY, _END = b"PK\1\2", b"PK\5\6"
+
+
+@pytest.mark.parametrize(
+    ("cause", "record", "at", "value"),
+    [
+        (RuntimeError, _ENTRY, 8, b"\1\0"),  # locked by a password
+        (NotImplementedError, _ENTRY, 10, b"\x63\0"),  # packed in no known way
+        (ValueError, _END, 16, b"\xff\xff\xff\x7f"),  # begins before its own beginning
+        ((EOFError, zipfile.BadZipFile), _ENTRY, 20, struct.pack("<II", 2**24, 2**24)),  # cut off
+        (zipfile.BadZipFile, _ENTRY, 16, b"\1\2\3\4"),  # other bytes than were packed
+    ],
+)
+def test_whatever_is_wrong_with_an_archive_is_one_sentence(
+    tmp_path, cause, record, at, value
+) -> None:
+    content = zipped(tmp_path)
+    damaged = patched(content, record, at, value)
+    assert damaged != content
+    with pytest.raises(InputError, match="damaged or locked") as refused:
+        read_ranges(damaged, GRID, "x.zip")
+    assert "\n" not in str(refused.value)
+    assert isinstance(refused.value.__cause__, cause)
+
+
+def test_a_packed_part_that_is_no_such_stream_is_one_sentence(tmp_path) -> None:
+    content = packed_by(zipfile.ZIP_DEFLATED, tmp_path)
+    begin = content.index(b".shp") + 4
+    damaged = content[:begin] + b"\xff" * 8 + content[begin + 8 :]
+    with pytest.raises(InputError, match="damaged or locked") as refused:
+        read_ranges(damaged, GRID, "x.zip")
+    assert isinstance(refused.value.__cause__, zlib.error)
 
 
 def test_no_part_of_an_archive_is_written_anywhere(tmp_path, monkeypatch) -> None:

@@ -74,18 +74,21 @@ def add_laplace(values, units, scale, keys, salt, noisy):  # type: ignore[no-unt
         rest = np.log1p(np.exp(-decay))
         steps = _steps_of(decay, rest, end - begin, steps)
         size = np.uint64(len(steps))
-        for first in range(begin, end if size > 0 else begin, _AT_ONCE):
-            # Words alone, many at once: without a question between them they are vectors.
-            some = min(_AT_ONCE, end - first)
-            for j in range(some):
-                pieces[j] = (_word(keys[first + j], salt) >> np.uint64(48)) * size >> np.uint64(16)
-            for j in range(some):
-                i, step = first + j, np.int64(steps[pieces[j]])
-                if step == _UNSURE:
-                    step = _laplace(keys[i], salt, decay, rest)
-                noisy[i] = values[i] + step
-        for i in range(begin if size == 0 else end, end):
-            noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
+        if size > 0:
+            for first in range(begin, end, _AT_ONCE):
+                # Words alone, many at once: without a question between them they are vectors.
+                some = min(_AT_ONCE, end - first)
+                for j in range(some):
+                    word = _word(keys[first + j], salt) >> np.uint64(48)
+                    pieces[j] = word * size >> np.uint64(16)
+                for j in range(some):
+                    i, step = first + j, np.int64(steps[pieces[j]])
+                    if step == _UNSURE:
+                        step = _laplace(keys[i], salt, decay, rest)
+                    noisy[i] = values[i] + step
+        else:
+            for i in range(begin, end):
+                noisy[i] = values[i] + _laplace(keys[i], salt, decay, rest)
         begin = end
 
 

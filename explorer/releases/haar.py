@@ -27,7 +27,12 @@ def side(cells: int) -> int:
 
 
 def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Coefficients of a matrix, padded with empty cells to powers of two."""
+    """Coefficients of a matrix (rows, cols), padded with empty cells to powers of two.
+
+    Returns
+    -------
+    (`side` (rows), `side` (cols)), the last sum first, then differences, coarse to fine
+    """
     rows, cols = matrix.shape
     padded = (side(rows), side(cols))
     if padded != matrix.shape:
@@ -41,7 +46,7 @@ def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def inverse(coefficients: NDArray[np.int64]) -> Floats:
-    """The matrix that the coefficients came from; padding stays."""
+    """The matrix that the coefficients (2^r, 2^c) came from, of that shape: padding stays."""
     found = roomy(coefficients.shape, np.float64)
     _inverse(_read(coefficients), found, _ACROSS)
     _inverse(found.T, found.T, _ALONG)
@@ -71,9 +76,9 @@ def energy(weights: Floats) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _forward(cells, found, strip):  # type: ignore[no-untyped-def]
-    """Transform along the first axis: the last sum first, then differences, coarse to fine.
+    """Transform along the first axis, a strip of so many columns at a time.
 
-    So many columns at a time. `found` (n, m) may be `cells`.
+    `found` (2^r, m) may be `cells` itself.
     """
     length, width = cells.shape
     sums = np.empty((length, strip), dtype=cells.dtype)
@@ -96,7 +101,7 @@ def _forward(cells, found, strip):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _inverse(coefficients, found, strip):  # type: ignore[no-untyped-def]
-    """Undo `_forward`."""
+    """Undo `_forward`, in the same way."""
     length, width = coefficients.shape
     cells = np.empty((length, strip))
     for begin in range(0, width, strip):

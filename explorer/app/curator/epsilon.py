@@ -16,11 +16,13 @@ from explorer.app.state.mechanism import EPSILON_EXPONENTS, MechanismState, epsi
 from explorer.app.work.quick_widgets import edit_readonly
 from explorer.errors import InputError
 
-# The slider's place is a power of ten; a person reads epsilon, on screen and through a reader.
+# The slider's place is a power of ten; a person reads epsilon, on screen and through a reader: what
+# was typed as it is, and what the slider chose rounded as it counts (`epsilon_of`).
 _EPSILON_FORMAT = """
 const exact = Math.pow(10, tick)
-const grid = Math.abs(tick * 20 - Math.round(tick * 20)) < 1e-6
-return String(Number(exact.toPrecision(grid ? 2 : 4)))
+const rounded = digits => Number(exact.toPrecision(digits))
+const typed = [2, 3, 4, 5, 6, 7, 8].find(each => Math.abs(rounded(each) / exact - 1) < 1e-12)
+return String(rounded(typed ?? 2))
 """
 
 

@@ -95,6 +95,12 @@ def test_epsilon_can_be_typed_and_a_wrong_one_is_refused_in_a_sentence(page) -> 
         expect(box).to_have_value("0.137")
         page.get_by_role("button", name="Close", exact=True).click()
     assert figure(page, "Epsilon") == "0.137"
+    # From there the slider goes on beside its marks, and says what counts.
+    slider = page.get_by_role("slider", name="Epsilon", exact=True)
+    assert slider.get_attribute("aria-valuetext") == "0.137"
+    slider.press("ArrowRight")
+    wait_until(page, lambda: figure(page, "Epsilon") == "0.15")
+    assert slider.get_attribute("aria-valuetext") == "0.15"
 
 
 def test_a_box_is_one_plain_drag_and_its_answers_are_those_of_python(page, matrix) -> None:

@@ -11,23 +11,17 @@ independent, and a plan sees its own alone. Each of them was paid for before the
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from greenlet import getcurrent, greenlet
 from numpy.typing import NDArray
 
 from explorer.privacy.noise import Ints, Keys, NoiseSource
 
 T = TypeVar("T")
-AT_ONCE = 512
-"""Plans that run side by side; more run after them."""
-
-
-class _Stopped(BaseException):
-    """Ends a plan that waits when another has failed; no plan catches it by mistake."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,69 +39,56 @@ class _Asked:
 
 
 class _Lane:
-    """The source of noise of one plan: every call waits for the pool."""
+    """The source of noise of one plan: every call waits for the pool.
+
+    A greenlet, no thread: forests wait tens of thousands of times, and what one wait of a thread
+    costs is more than what a plan reckons between two.
+    """
 
     preview = True
 
     def __init__(self, run: Callable[[NoiseSource], Any]) -> None:
         self.asked: _Asked | None = None
-        self.found: Any = None
         self.result: Any = None
-        self.failure: BaseException | None = None
-        self.is_done = False
-        self._run = run
-        self._is_stopped = False
-        # Plain locks, held until the other side lets go: half the price of semaphores.
-        self._go, self._back = threading.Lock(), threading.Lock()
-        self._go.acquire()
-        self._back.acquire()
-        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._run = greenlet(run)
 
     def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """See `NoiseSource.laplace`."""
-        return self._wait(_Asked("laplace", values, units, keys, sensitivity, stage))
+        return _wait(_Asked("laplace", values, units, keys, sensitivity, stage))
 
     def lowest(
         self, costs: Ints, offsets: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str
     ) -> Ints:
         """See `NoiseSource.lowest`."""
-        return self._wait(_Asked("lowest", costs, units, keys, sensitivity, stage, offsets))
+        return _wait(_Asked("lowest", costs, units, keys, sensitivity, stage, offsets))
 
     def above(
         self, values: Ints, threshold: int, sensitivity: int, units: Ints, keys: Keys, stage: str
     ) -> NDArray[np.bool_]:
         """See `NoiseSource.above`."""
-        return self._wait(_Asked("above", values, units, keys, sensitivity, stage, None, threshold))
+        return _wait(_Asked("above", values, units, keys, sensitivity, stage, None, threshold))
 
-    def advance(self) -> None:
-        """Let the plan run until it needs noise or has ended."""
-        if self._thread.ident is None:
-            self._thread.start()
-        self._go.release()
-        self._back.acquire()
+    @property
+    def is_done(self) -> bool:
+        return bool(self._run.dead)
+
+    def advance(self, found: Any) -> None:
+        """Let the plan go on with what it waited for until it needs noise again or has ended."""
+        self.asked = None
+        given = self._run.switch(found)
+        if self._run.dead:
+            self.result = given
+        else:
+            self.asked = given
 
     def stop(self) -> None:
         """End a plan that waits; nothing is drawn for it."""
-        if self._thread.ident is not None and not self.is_done:
-            self._is_stopped = True
-            self.advance()
+        self._run.throw()
 
-    def _wait(self, asked: _Asked) -> Any:
-        self.asked = asked
-        self._back.release()
-        self._go.acquire()
-        if self._is_stopped:
-            raise _Stopped
-        return self.found
 
-    def _work(self) -> None:
-        self._go.acquire()
-        try:
-            self.result = self._run(self)
-        except BaseException as failure:  # handed on to whoever runs the pool
-            self.failure = failure
-        self.asked, self.is_done = None, True
-        self._back.release()
+def _wait(asked: _Asked) -> Any:
+    """Hand a question to the pool; returns its answer."""
+    return getcurrent().parent.switch(asked)
 
 
 def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]]) -> list[T]:
@@ -122,37 +103,32 @@ def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]
     -------
     What each returned, (n,). If one raises, the others end where they wait and it is raised here.
     """
-    found: list[T] = []
-    for begin in range(0, len(plans), AT_ONCE):
-        lanes = [_Lane(plan) for plan in plans[begin : begin + AT_ONCE]]
-        try:
-            going = lanes
-            while going:
-                for lane in going:
-                    lane.advance()
-                    if lane.failure is not None:
-                        raise lane.failure
-                going = [lane for lane in going if not lane.is_done]
-                _draw(source, going)
-        finally:
-            for lane in lanes:
-                lane.stop()
-        found += [lane.result for lane in lanes]
-    return found
+    lanes = [_Lane(plan) for plan in plans]
+    try:
+        # What a plan begins with is its source of noise.
+        going, found = lanes, list[Any](lanes)
+        while going:
+            for lane, one in zip(going, found, strict=True):
+                lane.advance(one)
+            going = [lane for lane in going if not lane.is_done]
+            found = _draw(source, [lane.asked for lane in going if lane.asked is not None])
+    finally:
+        for lane in lanes:
+            lane.stop()
+    return [lane.result for lane in lanes]
 
 
-def _draw(source: NoiseSource, lanes: Sequence[_Lane]) -> None:
-    """Answer what lanes wait for, in one call for each kind of question."""
-    groups: dict[tuple[Any, ...], list[_Lane]] = {}
-    for lane in lanes:
-        asked = lane.asked
-        assert asked is not None
+def _draw(source: NoiseSource, asked: Sequence[_Asked]) -> list[Any]:
+    """Answer what is waited for, in one call for each kind of question."""
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for i, each in enumerate(asked):
         # Only reproducible noise has names: OpenDP is asked for all stages at once.
-        stage = asked.stage if source.preview else "areas"
-        kind = asked.method, asked.sensitivity, asked.threshold, stage
-        groups.setdefault(kind, []).append(lane)
+        stage = each.stage if source.preview else "areas"
+        kind = each.method, each.sensitivity, each.threshold, stage
+        groups.setdefault(kind, []).append(i)
+    found: list[Any] = [None] * len(asked)
     for (method, sensitivity, threshold, stage), group in groups.items():
-        asked_by = [lane.asked for lane in group if lane.asked is not None]
+        asked_by = [asked[i] for i in group]
         values = np.concatenate([each.values for each in asked_by])
         rest = (
             sensitivity,
@@ -169,5 +145,6 @@ def _draw(source: NoiseSource, lanes: Sequence[_Lane]) -> None:
         else:
             drawn = source.laplace(values, *rest)
         ends = np.cumsum([len(each.units) for each in asked_by])[:-1]
-        for lane, part in zip(group, np.split(drawn, ends), strict=True):
-            lane.found = part.copy()
+        for i, part in zip(group, np.split(drawn, ends), strict=True):
+            found[i] = part.copy()
+    return found

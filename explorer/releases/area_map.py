@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.grid.areas.windows import Window
-from explorer.grid.sums import rectangle_sums, summed
+from explorer.grid.sums import box_sums, rectangle_sums, summed
 from explorer.releases import haar
 from explorer.releases.forms import Family
 from explorer.releases.interpolation import interpolate
@@ -49,9 +49,8 @@ class AreaMap:
     def leaf_land(self) -> Floats:
         """Land of every leaf, in cells, (leaves,)."""
         leaves = self.tree.leaves
-        boxes = np.stack([self.tree.lower[leaves], self.tree.upper[leaves]], axis=1)
         # Sums of many cells leave a trace of rounding where there is no land at all.
-        land = rectangle_sums(summed(self.land), boxes.astype(np.float64))
+        land = box_sums(summed(self.land), self.tree.lower[leaves], self.tree.upper[leaves])
         land[land < 1e-6] = 0.0
         return land
 

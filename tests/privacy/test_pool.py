@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
 from explorer import FrequencyMatrix, InputError
 from explorer.mechanisms import HTF, KDStandard, Mosaic, PrivTree
-from explorer.privacy import pool
 from explorer.privacy.curator import BudgetExceeded, Curator
 from explorer.privacy.forest import ForestCurator
 from explorer.privacy.noise import NoiseSource, PreviewNoise, ReleaseNoise
@@ -65,6 +62,22 @@ def test_side_by_side_is_one_after_another_in_fewer_calls(kind) -> None:
     assert calls[1] < calls[0] / 2
 
 
+@pytest.mark.parametrize("kind", [HTF, Mosaic, PrivTree], ids=lambda kind: kind.key)
+def test_a_preview_is_the_same_with_and_without_the_pool(kind) -> None:
+    finer, units, found = maps(), to_units(0.7), []
+    # One that inherits is asked for every draw, and so goes to the pool.
+    for noise in (PreviewNoise(5), Counting(5)):
+        curator, areas = nation(finer, noise, units)
+        made = curator.forest(areas, finer, kind(epsilon=0.7).plan)
+        found.append((made, curator.ledger, curator.transcript(areas).spent))
+    (one, ledger, spent), (other, ledger_2, spent_2) = found
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_array_equal(left.value, right.value)
+        assert left.transcript.stages == right.transcript.stages
+    assert sorted(map(repr, ledger)) == sorted(map(repr, ledger_2))
+    np.testing.assert_array_equal(spent, spent_2)
+
+
 def test_rows_of_the_ledger_are_shared_as_by_inner_curators() -> None:
     finer, units = maps(3), to_units(1)
     curator, areas = nation(finer, PreviewNoise(1), units)
@@ -88,11 +101,9 @@ def test_what_one_cannot_pay_ends_all_before_it_is_drawn() -> None:
         root = inner.open()
         inner.count(root, 101 if inner.shape == finer[2].shape else 1, "all")
 
-    before = threading.active_count()
     with pytest.raises(BudgetExceeded):
         curator.forest(areas, finer, greedy)
     assert noise.calls == 0
-    assert threading.active_count() == before, "nobody waits for ever"
     assert curator.spent <= 100
 
 
@@ -105,28 +116,67 @@ def test_counts_of_another_bound_are_refused_before_anything_is_drawn() -> None:
     assert noise.calls == 0
 
 
-def test_a_source_that_fails_ends_all() -> None:
-    class Broken(PreviewNoise):
-        def laplace(self, *_):
-            raise OSError("no dice")
+@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("in_a_plan", [True, False])
+def test_a_failure_ends_all_where_they_wait(failure, in_a_plan: bool) -> None:
+    left, one = [], np.array([1])
 
-    def ask(source: NoiseSource) -> None:
-        one = np.array([1])
-        source.laplace(one, 1, one, one.astype(np.uint64), "stage")
-
-    before = threading.active_count()
-    with pytest.raises(OSError, match="no dice"):
-        side_by_side(Broken(0), [ask, ask, ask])
-    assert threading.active_count() == before
-
-
-def test_more_plans_than_run_at_once(monkeypatch) -> None:
-    monkeypatch.setattr(pool, "AT_ONCE", 3)
-    key = np.array([1], dtype=np.uint64)
+    class Source(NoNoise):
+        def laplace(self, *asked):
+            if not in_a_plan:
+                raise failure("no dice")
+            return super().laplace(*asked)
 
     def ask(number: int):
-        value = np.array([number])
-        return lambda source: source.laplace(value, 1, np.array([10**12]), key, "stage")[0]
+        def plan(source: NoiseSource) -> None:
+            try:
+                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
+                if number == 1:
+                    raise failure("no dice")
+                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
+            finally:
+                left.append(number)
 
-    assert side_by_side(NoNoise(), [ask(number) for number in range(8)]) == list(range(8))
+        return plan
+
+    with pytest.raises(failure, match="no dice"):
+        side_by_side(Source(), [ask(0), ask(1), ask(2)])
+    assert sorted(left) == [0, 1, 2], "nobody waits for ever"
+
+
+def test_plans_that_draw_nothing_or_unequally_often() -> None:
+    key, paid = np.array([1], dtype=np.uint64), np.array([10**12])
+
+    def ask(number: int):
+        def plan(source: NoiseSource) -> int:
+            return sum(
+                int(source.laplace(np.array([number]), 1, paid, key, "stage")[0])
+                for _ in range(number)
+            )
+
+        return plan
+
+    assert side_by_side(NoNoise(), [ask(number) for number in range(8)]) == [
+        n * n for n in range(8)
+    ]
     assert side_by_side(NoNoise(), []) == []
+
+
+def test_a_forest_inside_a_plan() -> None:
+    """The pool of a forest inside another hands what it waits for to the outer pool."""
+    key, paid = np.array([1], dtype=np.uint64), np.array([10**12])
+    calls = []
+
+    class Source(NoNoise):
+        def laplace(self, *asked):
+            calls.append(len(asked[0]))
+            return super().laplace(*asked)
+
+    def leaf(number: int):
+        return lambda source: int(source.laplace(np.array([number]), 1, paid, key, "stage")[0])
+
+    def inner(first: int):
+        return lambda source: side_by_side(source, [leaf(first), leaf(first + 1)])
+
+    assert side_by_side(Source(), [inner(0), inner(2), leaf(9)]) == [[0, 1], [2, 3], 9]
+    assert calls == [5]

@@ -105,8 +105,8 @@ class CellFinder:
             return
         asked = self._room(x.size)[3]
         m = enter_sure(
-            x, y, *self.crop, fitted.ravel(), len(fitted), self.patches.margin, *shape, cell,
-            counts, asked,
+            x, y, *self.crop, fitted.ravel(), len(fitted), fitted.shape[-1], self.patches.margin,
+            *shape, cell, counts, asked,
         )  # fmt: skip
         if m:
             some = asked[:m]
@@ -197,10 +197,10 @@ def _place(  # type: ignore[no-untyped-def]
         k, j = min(int(s), pieces - 1), min(int(t), pieces - 1)
         s, t = 2.0 * (s - k) - 1.0, 2.0 * (t - j) - 1.0
         c = patches[j, k, 0]
-        u = _cubic(c, s, t)
+        u = _polynomial(c, s, t)
         if not -margin <= u <= cols + margin:
             continue
-        v = _cubic(patches[j, k, 1], s, t)
+        v = _polynomial(patches[j, k, 1], s, t)
         if not -margin <= v <= rows + margin:
             continue
         column[n], row[n], index[n] = u, v, i
@@ -214,13 +214,12 @@ def _place(  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _cubic(c, s, t):  # type: ignore[no-untyped-def]
+def _polynomial(c, s, t):  # type: ignore[no-untyped-def]
     """See `Patches`."""
-    return (
-        c[0]
-        + t * (c[2] + t * (c[5] + t * c[9]))
-        + s * (c[1] + t * (c[4] + t * c[8]) + s * (c[3] + t * c[7] + s * c[6]))
-    )
+    found = c[0] + t * (c[2] + t * c[5]) + s * (c[1] + t * c[4] + s * c[3])
+    if len(c) > 6:
+        found += t * t * (s * c[8] + t * c[9]) + s * s * (s * c[6] + t * c[7])
+    return found
 
 
 @njit(cache=True, nogil=True)

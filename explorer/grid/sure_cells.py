@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Coefficients of a patch, and their numbers as what no index is looked at for being below 0.
-_LENGTH = 20
+#: Numbers of coefficients, as what no index is looked at for being below 0.
 _1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(each) for each in range(1, 10))
 
 
@@ -23,20 +22,36 @@ def enter(column, row, index, rows, cols, cell, counts):  # type: ignore[no-unty
                 counts[which] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def enter_sure(  # type: ignore[no-untyped-def]
-    x, y, west, south, east, north, period, fitted, pieces, margin, rows, cols, cell, counts, asked
+    x,
+    y,
+    west,
+    south,
+    east,
+    north,
+    period,
+    fitted,
+    pieces,
+    number,
+    margin,
+    rows,
+    cols,
+    cell,
+    counts,
+    asked,
 ):
     """As `cells._place` with patches and then `enter`, but for places near an edge between cells.
 
     Returns how many those are; ``asked`` gets their places in ``x``. All indices are unsigned:
-    none is looked at for being below 0.
+    none is looked at for being below 0. A product and a sum are rounded together where a machine
+    can: what that changes is far within the margin.
     """
     m = 0
     width, height = east - west, north - south
     across, along = 2.0 * pieces / width, 2.0 * pieces / height
     last, sure = np.int64(pieces - 1), 0.5 - margin
-    columns, lines = np.uint64(cols), np.uint64(rows)
+    columns, lines, length = np.uint64(cols), np.uint64(rows), np.uint64(number)
     for i in range(x.size):
         s, t = x[i] - west, y[i] - south
         if not 0.0 <= t <= height:
@@ -50,8 +65,12 @@ def enter_sure(  # type: ignore[no-untyped-def]
         s, t = s * across, t * along
         k, j = min(np.int64(s) >> 1, last), min(np.int64(t) >> 1, last)
         s, t = s - (2 * k + 1), t - (2 * j + 1)
-        at = np.uint64(_LENGTH) * (np.uint64(j) * np.uint64(pieces) + np.uint64(k))
-        u, v = _cubic_at(fitted, at, s, t), _cubic_at(fitted, at + np.uint64(_LENGTH // 2), s, t)
+        at = _2 * length * (np.uint64(j) * np.uint64(pieces) + np.uint64(k))
+        u = _quadratic_at(fitted, at, s, t)
+        v = _quadratic_at(fitted, at + length, s, t)
+        if length > _6:
+            u += _rest_at(fitted, at, s, t)
+            v += _rest_at(fitted, at + length, s, t)
         fu, fv = np.floor(u), np.floor(v)
         column, row = np.uint64(np.int64(fu)), np.uint64(np.int64(fv))
         if max(abs(u - fu - 0.5), abs(v - fv - 0.5)) >= sure:
@@ -67,15 +86,16 @@ def enter_sure(  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
-def _cubic_at(c, at, s, t):  # type: ignore[no-untyped-def]
+def _quadratic_at(c, at, s, t):  # type: ignore[no-untyped-def]
     """See `patches.Patches`; of coefficients that stand flat, from a place on."""
     return (
         c[at]
-        + t * (c[at + _2] + t * (c[at + _5] + t * c[at + _9]))
-        + s
-        * (
-            c[at + _1]
-            + t * (c[at + _4] + t * c[at + _8])
-            + s * (c[at + _3] + t * c[at + _7] + s * c[at + _6])
-        )
+        + t * (c[at + _2] + t * c[at + _5])
+        + s * (c[at + _1] + t * c[at + _4] + s * c[at + _3])
     )
+
+
+@njit(inline="always")
+def _rest_at(c, at, s, t):  # type: ignore[no-untyped-def]
+    """What degree three adds."""
+    return t * t * (s * c[at + _8] + t * c[at + _9]) + s * s * (s * c[at + _6] + t * c[at + _7])

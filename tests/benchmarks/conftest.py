@@ -40,13 +40,19 @@ def in_units(benchmark: Any, reference: Callable[[], Any]) -> Callable[..., Any]
     """Run a function under the benchmark and note its median CPU time in units."""
 
     def measure(label: str, work: Callable[[], Any], target: str, rounds: int = 15) -> Any:
-        # Beside the work, not at the start of the run: a machine's speed drifts.
-        a_unit = 0.0 if benchmark.disabled else median_seconds(reference, 15)
-        result = benchmark.pedantic(work, rounds=rounds, warmup_rounds=1)
+        a_unit: list[float] = []
+
+        def beside() -> None:
+            # Each round has its own: a machine's speed drifts within seconds.
+            if not benchmark.disabled:
+                a_unit.append(median_seconds(reference, 3))
+
+        result = benchmark.pedantic(work, setup=beside, rounds=rounds, warmup_rounds=1)
         if not benchmark.disabled:
-            seconds = benchmark.stats.stats.median
-            benchmark.extra_info["units"] = seconds / a_unit
-            REPORT.append((label, seconds, seconds / a_unit, target))
+            seconds = benchmark.stats.stats.data
+            ratio = float(np.median(np.divide(seconds, a_unit[-len(seconds) :])))
+            benchmark.extra_info["units"] = ratio
+            REPORT.append((label, float(np.median(seconds)), ratio, target))
         return result
 
     return measure

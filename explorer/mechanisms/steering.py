@@ -27,6 +27,7 @@ MOST_BASE = 0.22  # of what is left, for the base: where count times budget is b
 BASE_FALL = 0.2  # the base costs the less, the fuller the map is: q to this power
 LEVELS_EACH = 2.0  # levels still to go for each level that is jumped
 DOUBT = 0.25  # standard deviations by which a count may be larger than believed
+FEW = 16  # so many values are sorted without a call
 NEAR = 2.0  # up to so many times enough, a decision to go on was in doubt
 
 
@@ -195,22 +196,24 @@ def _share(noisy, owner, variance, believed, known, found):  # type: ignore[no-u
     for part in range(len(noisy)):
         of[behind[owner[part]]] = part
         behind[owner[part]] += 1
+    most = 0
+    for i in range(n):
+        most = max(most, start[i + 1] - start[i])
+    values = np.empty(most)
     for i in range(n):
         number = start[i + 1] - start[i]
         if number == 0:
             continue
         parts = of[start[i] : start[i + 1]]
-        values = np.empty(number)
         total = 0.0
-        for k in range(number):
-            values[k] = noisy[parts[k]]
-            total += values[k]
+        for part in parts:
+            total += noisy[part]
         own, sums = 1.0 / known[i], 1.0 / (number * variance[i])
         together = (believed[i] * own + total * sums) / (own + sums)
         if together <= 0.0:
             continue
         # The largest k values that stay above 0 when they are moved to add up.
-        values = -np.sort(-values)
+        _sort_down(noisy, parts, values)
         above, moved = 0.0, 0.0
         for k in range(number):
             above += values[k]
@@ -220,6 +223,23 @@ def _share(noisy, owner, variance, believed, known, found):  # type: ignore[no-u
             moved = by
         for part in parts:
             found[part] = max(0.0, noisy[part] - moved)
+
+
+@njit(cache=True, nogil=True)
+def _sort_down(noisy, parts, values):  # type: ignore[no-untyped-def]
+    """Write the draws of some parts into `values`, the largest first."""
+    if len(parts) > FEW:
+        for k in range(len(parts)):
+            values[k] = -noisy[parts[k]]
+        values[: len(parts)] = -np.sort(values[: len(parts)])
+        return
+    # Put in one by one: quicker than what a call of a sort costs.
+    for k in range(len(parts)):
+        value, place = np.float64(noisy[parts[k]]), k
+        while place > 0 and values[place - 1] < value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
 
 
 def single(lower: Ints, upper: Ints, cut: list[int]) -> NDArray[np.bool_]:

@@ -32,6 +32,7 @@ _FAULTS = (
     "nobody pays more than 2^61 units",
 )
 _in_use: weakref.WeakValueDictionary[str, Ints] = weakref.WeakValueDictionary()
+_FIRST_ROOM = 256  # forests open books by the thousand, most of them for fewer nodes than that
 _MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
 
@@ -79,13 +80,14 @@ class Accounts:
         self._limit = int(limit)
         self._number = 1
         self._most = 0
-        self._ids = _counted_off(1)
-        self._parent = np.array([-1], dtype=np.int64)
-        self._spent = np.zeros(1, dtype=np.int64)
-        self._state = np.zeros(1, dtype=np.int8)
+        self._ids = _counted_off(_FIRST_ROOM)
+        self._parent = np.full(_FIRST_ROOM, -1, dtype=np.int64)
+        self._spent = np.zeros(_FIRST_ROOM, dtype=np.int64)
+        self._state = np.zeros(_FIRST_ROOM, dtype=np.int8)
+        self._keys: Keys = np.empty(_FIRST_ROOM, dtype=np.uint64)
         words = np.array([name + 1], dtype=np.uint64) * _GOLDEN
         # Scrambled once more, or the first pass would be the region's first child by name.
-        self._keys: Keys = mix(words if under is None else words + mix(np.array([under])))
+        self._keys[:1] = mix(words if under is None else words + mix(np.array([under])))
         self._views: dict[str, NDArray[Any]] = {}
 
     def __len__(self) -> int:

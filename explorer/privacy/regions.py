@@ -194,8 +194,9 @@ class Boxes(Accounts):
         self, shape: tuple[int, ...], name: int, limit: int, under: np.uint64 | None = None
     ) -> None:
         super().__init__(name, limit, under)
-        self._lower = np.zeros((1, len(shape)), dtype=np.int64)
-        self._upper = np.array([shape], dtype=np.int64)
+        room = len(self._parent), len(shape)
+        self._lower, self._upper = np.zeros(room, np.int64), np.empty(room, np.int64)
+        self._upper[0] = shape
 
     @property
     def lower(self) -> Ints:

@@ -173,20 +173,26 @@ class HTF(Mechanism):
         height = paper_height(total, self.epsilon, nodes) if self.height is None else self.height
         left = int(curator.remaining(nodes)[0])
         cut_share, shares, thresholds = self.schedule(curator.units, left, height, total)
+        leaves = []
         for h in range(height, -1, -1):
             # Ends for a reason that is public: one draw with everything unspent (erratum 7).
             ends = (nodes.cells <= self.stop_extent) | (h == 0)
-            nodes = self._publish(curator, nodes, ends)
+            leaves.append(nodes.select(ends))
+            nodes = nodes.select(~ends)
             if len(nodes) == 0:
                 break
             # A test draw decides; a leaf then gets a draw of its own (erratum 8).
-            noisy = curator.count(nodes, shares[h], "stop test")
-            nodes = self._publish(curator, nodes, noisy <= thresholds[h])
+            stops = curator.count(nodes, shares[h], "stop test") <= thresholds[h]
+            leaves.append(nodes.select(stops))
+            nodes = nodes.select(~stops)
             if len(nodes) == 0:
                 break
             axis = self._axis(nodes, h, height)
             cut = curator.cut(nodes, axis, cut_share, self.split_rule, self.T)
             nodes = nodes.split(axis, cut)
+        # All at once: what each has left stays as it is until then.
+        ended = Regions.join(leaves)
+        curator.count(ended, curator.remaining(ended), "leaf counts")
         estimate = self._infer(curator.transcript(), curator.units, thresholds[::-1])
         estimate.facts["height"] = height
         return estimate
@@ -279,14 +285,6 @@ class HTF(Mechanism):
         first = {"paper": height % 2, "rows": 0, "columns": 1}[self.first_axis]
         axis = (first + height - h) % 2
         return np.where(sides[:, axis] == 1, 1 - axis, axis)
-
-    @staticmethod
-    def _publish(curator: Curator, nodes: Regions, ends: np.ndarray) -> Regions:
-        """Draw the counts of the nodes that end; returns the others."""
-        leaves = nodes.select(ends)
-        if len(leaves):
-            curator.count(leaves, curator.remaining(leaves), "leaf counts")
-        return nodes.select(~ends)
 
 
 def paper_height(noisy_total: int, epsilon: float, domain: Regions) -> int:

@@ -125,13 +125,13 @@ class Passes:
 
         if alike:
             paid = np.broadcast_to(paid, number)
-        before = self.spent
+        before = book.most
         book.pay(regions.ids, paid, agree)
         # Asked after paying: whoever measures while another thread closes is in its sum, or here.
         if self._is_closed:
             raise BudgetExceeded(f"{stage}: this curator is closed; nothing was drawn")
         self._notes.charges.append((book, stage, regions.ids, paid))
-        self._pay_around(self.spent - before, stage)
+        self._pay_around(book.most - before, stage)
         self._come_further(regions, paid)
         return paid
 
@@ -175,11 +175,11 @@ class Passes:
             return
         outer, region = self._around
         stage = f"{INSIDE}: {stage}"
-        before = outer.spent
+        before = region.book.most
         region.book.pay_inside(int(region.ids[0]), units)
         paid = np.array([units], dtype=np.int64)
         outer._notes.charges.append((region.book, stage, region.ids, paid))
-        outer._pay_around(outer.spent - before, stage)
+        outer._pay_around(region.book.most - before, stage)
 
     def _enter(self, stage: str, paid: Ints, draws: int, sensitivity: float) -> None:
         if draws:

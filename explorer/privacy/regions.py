@@ -323,15 +323,20 @@ def each_axis(axis: ArrayLike, number: int, dimensions: int) -> Ints:
     """An axis for each of some regions, (number,), copied; 0 to dimensions - 1."""
     axes = each_of(axis, number, "axis")
     if axes.min(initial=0) < 0 or axes.max(initial=0) >= dimensions:
-        raise ValueError(f"the axes are 0 to {dimensions - 1}")
+        raise _no_such_axis(dimensions)
     return axes
+
+
+def _no_such_axis(dimensions: int) -> ValueError:
+    return ValueError(f"the axes are 0 to {dimensions - 1}")
 
 
 def sides(regions: Regions, axis: ArrayLike) -> tuple[Ints, Ints, Ints]:
     """An axis for each region, and its first cell and its number of cells along it, all (n,)."""
-    axes = each_axis(axis, len(regions), regions.lower.shape[1])
+    axes = each_of(axis, len(regions), "axis")
     start, length = np.empty((2, len(regions)), dtype=np.int64)
-    _measure(regions.lower, regions.upper, axes, start, length)
+    if not _measure(regions.lower, regions.upper, axes, start, length):
+        raise _no_such_axis(regions.lower.shape[1])
     return axes, start, length
 
 
@@ -379,9 +384,13 @@ def _count_cells(lower, upper, number):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _measure(lower, upper, axis, start, length):  # type: ignore[no-untyped-def]
+    """Fill in first cells and lengths of boxes along an axis each; returns whether all exist."""
     for i in range(len(axis)):
+        if not 0 <= axis[i] < lower.shape[1]:
+            return False
         start[i] = lower[i, axis[i]]
         length[i] = upper[i, axis[i]] - start[i]
+    return True
 
 
 @njit(cache=True, nogil=True)

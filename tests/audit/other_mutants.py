@@ -129,13 +129,14 @@ def small_groups_take_the_dearest() -> Any:
 
 
 def full_nodes_never_stop() -> Any:
-    right = HTF._publish
+    right = curator.Curator.count
 
-    def wrong(desk, nodes, ends):
-        exact = exact_of(desk, nodes)
-        return right(desk, nodes, ends & ((exact <= 4096) | (nodes.cells < 16)))
+    def wrong(self, regions, units, stage):
+        noisy = right(self, regions, units, stage)
+        full = (exact_of(self, regions) > 4096) & (regions.cells >= 16)
+        return np.where(full, 10**9, noisy) if stage == "stop test" else noisy
 
-    return patch.object(HTF, "_publish", staticmethod(wrong))
+    return patch.object(curator.Curator, "count", wrong)
 
 
 def digits_in_facts() -> Any:

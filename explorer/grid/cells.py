@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.grid.grid import Grid
-from explorer.grid.patches import Box, Patches, worth
+from explorer.grid.patches import QUADRATIC, Box, Patches, worth
 from explorer.grid.projection import box_in, transformer
 from explorer.grid.sure_cells import enter, enter_sure
 
@@ -217,7 +217,7 @@ def _place(  # type: ignore[no-untyped-def]
 def _polynomial(c, s, t):  # type: ignore[no-untyped-def]
     """See `Patches`."""
     found = c[0] + t * (c[2] + t * c[5]) + s * (c[1] + t * c[4] + s * c[3])
-    if len(c) > 6:
+    if len(c) > QUADRATIC:
         found += t * t * (s * c[8] + t * c[9]) + s * s * (s * c[6] + t * c[7])
     return found
 

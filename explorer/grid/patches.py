@@ -28,8 +28,9 @@ QUADRATIC, CUBIC = 6, 10
 _NODES, _CHECKS = 6, 9
 # Not proven, a factor of safety: see `Patches`.
 _SAFETY, _LEAST_MARGIN, _MOST_ERROR = 100.0, 1e-6, 1e-3
-# With such a margin four places in ten thousand are asked for, which takes no time.
-_NARROW = 1e-4
+#: Coefficients, and the margin with which they do. With 10^-4 cells four places in ten thousand are
+#: asked for, which takes no time; but where degree two is off by more, the box is a large one.
+_DEGREES = ((QUADRATIC, 1e-4), (CUBIC, _LEAST_MARGIN))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +63,6 @@ class Patches:
     error: float = field(default=np.inf)
     margin: float = field(default=0.0)
 
-    @property
-    def is_narrow(self) -> bool:
-        """Whether the margin is so narrow that more patches would save nothing."""
-        return 0.0 < self.margin <= _NARROW
-
     @classmethod
     def none(cls) -> Patches:
         """No patches: the projection is asked for every place."""
@@ -76,11 +72,11 @@ class Patches:
     def over(cls, box: Box, cells: Cells, most: int = MANY) -> Patches:
         """Fit patches over a box, as few as are exact enough.
 
-        Sixteen along each side are, where their margin is below 10^-4 cells: over a city, mostly
-        of degree two, which takes two thirds of the time of degree three. Else 64 are, up to a
-        country. There are none where 64 are off by more than 10^-3 cells: over a continent, or
-        where PROJ changes its way of projecting inside the box (EPSG:27700 jumps by 130 m), and
-        none over an infinite box.
+        Sixteen along each side are, where their margin is at most 10^-4 cells with degree two,
+        which takes two thirds of the time of degree three, or the least there is with that: over a
+        city. Else 64 are, up to a country. There are none where 64 are off by more than 10^-3
+        cells: over a continent, or where PROJ changes its way of projecting inside the box
+        (EPSG:27700 jumps by 130 m), and none over an infinite box.
 
         Parameters
         ----------
@@ -89,10 +85,10 @@ class Patches:
         most : int
             Along each side; see `worth`.
         """
-        found = cls.none()
+        found, is_enough = cls.none(), not np.isfinite(box).all()
         for pieces in (FEW, MANY):
-            if pieces <= most and not found.is_narrow and np.isfinite(box).all():
-                found = _fit(box, cells, pieces)
+            if pieces <= most and not is_enough:
+                found, is_enough = _fit(box, cells, pieces)
         return found if found.error <= _MOST_ERROR else cls.none()
 
 
@@ -106,24 +102,24 @@ def worth(places: float) -> int:
     return max(allowed, default=0)
 
 
-def _fit(box: Box, cells: Cells, pieces: int) -> Patches:
-    """Least squares on Chebyshev nodes, checked on even ones."""
+def _fit(box: Box, cells: Cells, pieces: int) -> tuple[Patches, bool]:
+    """Least squares on Chebyshev nodes, checked on even ones; and whether that is close enough."""
     nodes = np.cos((2 * np.arange(_NODES) + 1) * np.pi / (2 * _NODES))
     wanted = _projected(box, cells, pieces, nodes)
     if not np.isfinite(wanted).all():
-        return Patches.none()
+        return Patches.none(), False
     checks = np.linspace(-1.0, 1.0, _CHECKS)
     true = _projected(box, cells, pieces, checks)
     if not np.isfinite(true).all():
-        return Patches.none()
-    found = Patches.none()
-    for number in (QUADRATIC, CUBIC):
-        if not found.is_narrow:
-            inverse = np.linalg.pinv(_powers(nodes)[:, :number])
-            coefficients = np.ascontiguousarray(wanted @ inverse.T)
-            error = float(np.abs(coefficients @ _powers(checks)[:, :number].T - true).max())
-            found = Patches(coefficients, error, max(_SAFETY * error, _LEAST_MARGIN))
-    return found
+        return Patches.none(), False
+    for number, most in _DEGREES:
+        inverse = np.linalg.pinv(_powers(nodes)[:, :number])
+        coefficients = np.ascontiguousarray(wanted @ inverse.T)
+        error = float(np.abs(coefficients @ _powers(checks)[:, :number].T - true).max())
+        found = Patches(coefficients, error, max(_SAFETY * error, _LEAST_MARGIN))
+        if found.margin <= most:
+            return found, True
+    return found, False
 
 
 def _projected(box: Box, cells: Cells, pieces: int, nodes: Floats) -> Floats:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-#: Numbers of coefficients, as what no index is looked at for being below 0.
+from explorer.grid.patches import QUADRATIC
+
+#: Places of coefficients, unsigned: such an index is not looked at for being below 0.
 _1, _2, _3, _4, _5, _6, _7, _8, _9 = (np.uint64(each) for each in range(1, 10))
 
 
@@ -68,7 +70,7 @@ def enter_sure(  # type: ignore[no-untyped-def]
         at = _2 * length * (np.uint64(j) * np.uint64(pieces) + np.uint64(k))
         u = _quadratic_at(fitted, at, s, t)
         v = _quadratic_at(fitted, at + length, s, t)
-        if length > _6:
+        if number > QUADRATIC:
             u += _rest_at(fitted, at, s, t)
             v += _rest_at(fitted, at + length, s, t)
         fu, fv = np.floor(u), np.floor(v)

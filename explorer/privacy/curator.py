@@ -22,7 +22,7 @@ from explorer.privacy import cuts, keyed, partitions
 from explorer.privacy.accounts import numbered, shown
 from explorer.privacy.counts import Counts, Dense, Tabled, sliced
 from explorer.privacy.exceeded import BudgetExceeded
-from explorer.privacy.noise import NoiseSource, PreviewNoise, is_release_grade
+from explorer.privacy.noise import NoiseSource, is_plain_preview, is_release_grade
 from explorer.privacy.passes import Passes
 from explorer.privacy.regions import Regions, each_of, one_axis, sides
 from explorer.privacy.reports import ReportingNoise
@@ -64,7 +64,7 @@ class Curator(Passes):
         self._noise = noise
         if progress is not None:
             self._mean_spent = 0.0
-            if type(noise) is PreviewNoise:
+            if is_plain_preview(noise):
                 # Its draws are so quick that whole measurements are told; wrapped it would not be
                 # known as one that a kernel can draw itself.
                 self._tell = progress
@@ -208,7 +208,7 @@ class Curator(Passes):
             return start + length // 2
         low, high = cuts.window(length, rule)
         position = start + length // 2
-        choosing = np.flatnonzero(high - low > 2)
+        choosing = np.flatnonzero((high - low > 2) & (length > 2))
         if len(choosing) == 0:
             return position
         chosen, axes, budget = _those(choosing, regions, axis, units)
@@ -234,8 +234,7 @@ class Curator(Passes):
                 self._notes.candidates.append((chosen.book, looked_at))
                 return noisy
 
-            # A source that inherits may draw otherwise: it is asked for every draw.
-            if type(self._noise) is PreviewNoise and (tabled := self.__tabled) is not None:
+            if is_plain_preview(self._noise) and (tabled := self.__tabled) is not None:
                 noise = self._noise.scale(sensitivity), self._noise.salts(names)
                 found, drawn = keyed.search(tabled.tables, chosen, axes, limits, each, *noise)
                 self._notes.candidates += [(chosen.book, looked_at) for looked_at in drawn]

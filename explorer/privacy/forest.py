@@ -1,4 +1,4 @@
-"""The curator of a forest: one plan in each of many areas, all their noise in few calls."""
+"""The curator of a forest: one plan in each of many areas, a release's noise in few calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.privacy.counts import Counts
 from explorer.privacy.curator import Curator
-from explorer.privacy.noise import NoiseSource, PreviewNoise
+from explorer.privacy.noise import NoiseSource, is_plain_preview
 from explorer.privacy.pool import side_by_side
 from explorer.privacy.regions import Regions
 
@@ -22,7 +22,7 @@ class ForestCurator(Curator):
     def forest(
         self, regions: Regions, counts: Sequence[Counts], plan: Callable[[Curator], T]
     ) -> list[T]:
-        """Run one plan in each of some regions as if `within` it, the draws of all taken together.
+        """Run one plan in each of some regions as if `within` it, a release's draws taken together.
 
         The proof is that of `within`, region by region: what is drawn at one time (`pool`) was
         charged to each region's own account before, and each plan sees its own draws alone.
@@ -44,8 +44,8 @@ class ForestCurator(Curator):
         """
         each = [regions.select(np.array([i])) for i in range(len(regions))]
         inner = [self.within(*one) for one in zip(each, counts, strict=True)]
-        if type(self._noise) is PreviewNoise:
-            # Its draws have names, so their order tells nothing, and kernels draw them themselves.
+        if is_plain_preview(self._noise):
+            # Its draws have names, so that nothing is gained by waiting for others.
             return [plan(curator) for curator in inner]
 
         def run(curator: Curator) -> Callable[[NoiseSource], T]:

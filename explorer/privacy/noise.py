@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,6 +190,14 @@ def is_release_grade(source: NoiseSource) -> bool:
     Both what is booked and what a release says of itself follow this.
     """
     return type(source) is ReleaseNoise
+
+
+def is_plain_preview(source: NoiseSource) -> TypeGuard[PreviewNoise]:
+    """Whether a source draws as `PreviewNoise` does: by names alone, and kernels can do it for it.
+
+    One that inherits may draw otherwise: it is asked for every draw.
+    """
+    return type(source) is PreviewNoise
 
 
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:

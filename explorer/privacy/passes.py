@@ -127,11 +127,11 @@ class Passes:
             paid = np.broadcast_to(paid, number)
         before = book.most
         book.pay(regions.ids, paid, agree)
+        self._notes.charges.append((book, stage, regions.ids, paid))
+        self._pay_around(book.most - before, stage)
         # Asked after paying: whoever measures while another thread closes is in its sum, or here.
         if self._is_closed:
             raise BudgetExceeded(f"{stage}: this curator is closed; nothing was drawn")
-        self._notes.charges.append((book, stage, regions.ids, paid))
-        self._pay_around(book.most - before, stage)
         self._come_further(regions, paid)
         return paid
 

@@ -3,7 +3,7 @@
 OpenDP's cost is calls, not draws: a measurement takes a third of a millisecond to make and call, a
 draw eight microseconds. A forest of areas asks for few numbers each, many of them at one budget.
 So every plan runs until it needs noise; what all of them wait for is drawn in one call for each
-budget; then all go on. One plan runs at a time.
+budget; then all go on. One plan runs at a time; what each holds on to is held for all of them.
 
 What is drawn, and from which distribution, is as if they had run one after another: draws are
 independent, and a plan sees its own alone. Each of them was paid for before the plan began to wait.
@@ -12,6 +12,7 @@ independent, and a plan sees its own alone. Each of them was paid for before the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -54,19 +55,19 @@ class _Lane:
 
     def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """See `NoiseSource.laplace`."""
-        return _wait(_Asked("laplace", values, units, keys, sensitivity, stage))
+        return self._wait(_Asked("laplace", values, units, keys, sensitivity, stage))
 
     def lowest(
         self, costs: Ints, offsets: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str
     ) -> Ints:
         """See `NoiseSource.lowest`."""
-        return _wait(_Asked("lowest", costs, units, keys, sensitivity, stage, offsets))
+        return self._wait(_Asked("lowest", costs, units, keys, sensitivity, stage, offsets))
 
     def above(
         self, values: Ints, threshold: int, sensitivity: int, units: Ints, keys: Keys, stage: str
     ) -> NDArray[np.bool_]:
         """See `NoiseSource.above`."""
-        return _wait(_Asked("above", values, units, keys, sensitivity, stage, None, threshold))
+        return self._wait(_Asked("above", values, units, keys, sensitivity, stage, None, threshold))
 
     @property
     def is_done(self) -> bool:
@@ -82,13 +83,15 @@ class _Lane:
             self.asked = given
 
     def stop(self) -> None:
-        """End a plan that waits; nothing is drawn for it."""
-        self._run.throw()
+        """End a plan that waits; nothing is drawn for it, and what its end raises is not told."""
+        with suppress(Exception):
+            self._run.throw()
 
-
-def _wait(asked: _Asked) -> Any:
-    """Hand a question to the pool; returns its answer."""
-    return getcurrent().parent.switch(asked)
+    def _wait(self, asked: _Asked) -> Any:
+        """Hand a question to the pool; returns its answer."""
+        if getcurrent() is not self._run:
+            raise RuntimeError("a plan of a forest asks for noise itself, and until it ends")
+        return self._run.parent.switch(asked)
 
 
 def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]]) -> list[T]:
@@ -104,7 +107,9 @@ def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]
     What each returned, (n,). If one raises, the others end where they wait and it is raised here.
     """
     lanes = [_Lane(plan) for plan in plans]
-    try:
+    with ExitStack() as ends:
+        for lane in lanes:
+            ends.callback(lane.stop)
         # What a plan begins with is its source of noise.
         going, found = lanes, list[Any](lanes)
         while going:
@@ -112,9 +117,6 @@ def side_by_side(source: NoiseSource, plans: Sequence[Callable[[NoiseSource], T]
                 lane.advance(one)
             going = [lane for lane in going if not lane.is_done]
             found = _draw(source, [lane.asked for lane in going if lane.asked is not None])
-    finally:
-        for lane in lanes:
-            lane.stop()
     return [lane.result for lane in lanes]
 
 

@@ -225,8 +225,9 @@ class Boxes(Accounts):
     def cells(self, ids: Ints) -> Ints:
         """Number of cells of some boxes, (n,)."""
         where = span(ids)
-        number = roomy(len(ids), np.int64)
-        _count_cells(self._lower[where], self._upper[where], number)
+        lower, upper = self.lower[where], self.upper[where]
+        number = roomy(len(lower), np.int64)
+        _count_cells(lower, upper, number)
         return number
 
     def split(self, ids: Ints, axis: ArrayLike, position: ArrayLike) -> Regions:

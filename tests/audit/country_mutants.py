@@ -135,17 +135,18 @@ def _of_all_lanes(**same: Callable[[Any], Any]) -> Plant:
     draw = pool._draw
 
     def plant(patch: pytest.MonkeyPatch) -> None:
-        def mixed(source: Any, lanes: Any) -> None:
-            asked = [lane.asked for lane in lanes]
-            for lane in lanes:
-                changed = {
-                    name: np.full_like(lane.asked.units, of(asked))
-                    if name == "units"
-                    else of(asked)
-                    for name, of in same.items()
-                }
-                lane.asked = dataclasses.replace(lane.asked, **changed)
-            draw(source, lanes)
+        def mixed(source: Any, asked: Any) -> list[Any]:
+            changed = [
+                dataclasses.replace(
+                    each,
+                    **{
+                        name: np.full_like(each.units, of(asked)) if name == "units" else of(asked)
+                        for name, of in same.items()
+                    },
+                )
+                for each in asked
+            ]
+            return draw(source, changed)
 
         patch.setattr(pool, "_draw", mixed)
 
@@ -156,12 +157,11 @@ def no_noise_on_nothing(patch: pytest.MonkeyPatch) -> None:
     """Counts of 0 inside areas get no noise."""
     draw = pool._draw
 
-    def quiet(source: Any, lanes: Any) -> None:
-        asked = [lane.asked for lane in lanes]
-        draw(source, lanes)
-        for lane, each in zip(lanes, asked, strict=True):
-            if each.method == "laplace":
-                lane.found = np.where(each.values == 0, 0, lane.found)
+    def quiet(source: Any, asked: Any) -> list[Any]:
+        return [
+            np.where(each.values == 0, 0, found) if each.method == "laplace" else found
+            for each, found in zip(asked, draw(source, asked), strict=True)
+        ]
 
     patch.setattr(pool, "_draw", quiet)
 

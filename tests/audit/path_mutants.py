@@ -27,6 +27,8 @@ from explorer.releases import units
 from explorer.releases.release import Release
 
 Bug = Callable[[], Any]
+BROKEN = "the run fails: (Attribute|Type|Name|Import|Key|Index)Error"
+"""What is said of a bug that was not planted: it does not fit the code any more."""
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,8 @@ def test_a_draw_that_is_tried_again_is_found(monkeypatch) -> None:
     for seed in range(6):
         try:
             found += worst(Country(**PLAIN), [seed], styles=("down",))
-        except Breach:
+        except Breach as breach:
+            _require_planted(breach)
             found += 1
     assert found > 0
 
@@ -250,6 +251,12 @@ def test_k_an_area_in_place_of_k_in_the_country_is_found(monkeypatch) -> None:
         loss()
 
 
+def _require_planted(breach: Breach) -> None:
+    """Raise what a bug died of that does not fit the code any more: it was not found."""
+    if isinstance(breach.__cause__, (AttributeError, TypeError, NameError, LookupError)):
+        raise breach
+
+
 def worst_of_some() -> bool:
     """Whether pairs of several bounds and settings show a breach; ends at the first."""
     for seed in range(12):
@@ -257,7 +264,8 @@ def worst_of_some() -> bool:
             try:
                 if worst(made, [seed], bound=1 + seed % 3, styles=("still", "down")):
                     return True
-            except Breach:
+            except Breach as breach:
+                _require_planted(breach)
                 return True
     return False
 

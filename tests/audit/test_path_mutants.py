@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.audit.other_mutants import OTHER_MUTANTS
-from tests.audit.path_mutants import PATH_MUTANTS, PathMutant
+from tests.audit.path_mutants import BROKEN, PATH_MUTANTS, PathMutant
 
 pytestmark = pytest.mark.audit
 ALL = [*PATH_MUTANTS, *OTHER_MUTANTS]
@@ -14,7 +16,9 @@ ALL = [*PATH_MUTANTS, *OTHER_MUTANTS]
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_every_class_is_found_in_a_default_run(mutant: PathMutant) -> None:
     with mutant.around():
-        assert mutant.found() is not None
+        fault = mutant.found()
+    assert fault is not None
+    assert not re.search(BROKEN, fault), "the bug itself does not run"
 
 
 def test_all_seven_classes_have_a_bug() -> None:

@@ -40,17 +40,17 @@ def in_units(benchmark: Any, reference: Callable[[], Any]) -> Callable[..., Any]
     """Run a function under the benchmark and note its median CPU time in units."""
 
     def measure(label: str, work: Callable[[], Any], target: str, rounds: int = 15) -> Any:
-        a_unit: list[float] = []
+        units: list[float] = []
 
         def beside() -> None:
             # Each round has its own: a machine's speed drifts within seconds.
             if not benchmark.disabled:
-                a_unit.append(median_seconds(reference, 3))
+                units.append(median_seconds(reference, 3))
 
         result = benchmark.pedantic(work, setup=beside, rounds=rounds, warmup_rounds=1)
         if not benchmark.disabled:
             seconds = benchmark.stats.stats.data
-            ratio = float(np.median(np.divide(seconds, a_unit[-len(seconds) :])))
+            ratio = float(np.median(np.divide(seconds, units[-len(seconds) :])))
             benchmark.extra_info["units"] = ratio
             REPORT.append((label, float(np.median(seconds)), ratio, target))
         return result
@@ -82,11 +82,14 @@ def alone_in_units(
     def measure(label: str, arguments: list[str], target: str, rounds: int = 7) -> str:
         said, _ = run_alone(arguments)
         if request.config.getoption("benchmark_enable"):
-            a_unit = median_seconds(reference, 15)
-            seconds = float(np.median([run_alone(arguments)[1] for _ in range(rounds)]))
+            beside = [
+                (median_seconds(reference, 3), run_alone(arguments)[1]) for _ in range(rounds)
+            ]
+            units, taken = np.transpose(beside)
+            seconds, ratio = float(np.median(taken)), float(np.median(taken / units))
             peak = re.search(r"VmHWM:\s*(\d+) kB", said)
-            beside = f"{int(peak[1]) / 1024:.0f} MB, " if peak else ""
-            REPORT.append((label, seconds, seconds / a_unit, f"{beside}{target}"))
+            memory = f"{int(peak[1]) / 1024:.0f} MB, " if peak else ""
+            REPORT.append((label, seconds, ratio, f"{memory}{target}"))
         return said
 
     return measure

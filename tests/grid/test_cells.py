@@ -76,7 +76,7 @@ def on_edges(grid: Grid, n: int) -> tuple[np.ndarray, np.ndarray]:
         (-122.42, 37.77, 20e3, FEW),
         (180.0, -16.5, 20e3, FEW),  # across the antimeridian
         (-179.99, 65.0, 100e3, FEW),
-        (10.0, 50.0, 900e3, FEW),
+        (10.0, 50.0, 900e3, MANY),
         (20.0, 90.0, 50e3, 0),  # around a pole
         (15.0, 89.95, 50e3, MANY),
         (0.0, 0.0, 15_000e3, MANY),
@@ -96,7 +96,7 @@ def test_the_central_meridian_is_an_edge_that_pyproj_decides() -> None:
     lat = np.random.default_rng(7).uniform(49.5, 60, 200_000)
     lon = np.full(lat.size, -2.5)
     for side in (lon, np.nextafter(lon, 0), np.nextafter(lon, -5)):
-        assert_equal(grid, FEW, side, lat)
+        assert_equal(grid, MANY, side, lat)
 
 
 def test_a_projection_that_switches_inside_the_box_has_no_patches() -> None:
@@ -152,4 +152,4 @@ def test_ten_million_places_of_great_britain() -> None:
     rng = np.random.default_rng(10)
     lon, lat = rng.uniform(-8.7, 2.1, 10_000_000), rng.uniform(49.8, 60.9, 10_000_000)
     lon[::1000] = -2.5
-    assert_equal(Grid.around(-2.5, 55.2, 720e3, 1240e3, shape=1024), FEW, lon, lat)
+    assert_equal(Grid.around(-2.5, 55.2, 720e3, 1240e3, shape=1024), MANY, lon, lat)

@@ -7,6 +7,7 @@ import pytest
 
 from explorer.errors import InputError
 from explorer.privacy.curator import BudgetExceeded, Curator
+from explorer.privacy.passes import Passes
 from explorer.privacy.regions import Regions
 from explorer.trips.matrix import TripMatrix
 from tests.helpers import NoNoise, city
@@ -322,3 +323,27 @@ def test_a_closed_curator_measures_nothing_inside_or_out(desk: Curator) -> None:
     for curator, region in ((desk, upper), (inner, inner.open())):
         with pytest.raises(BudgetExceeded, match="closed"):
             curator.count(region, 1, "attack")
+
+
+def test_what_is_drawn_inside_while_another_closes_is_in_its_sum(
+    desk: Curator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halves = desk.open().split(0, np.array([4]))
+    inner = desk.within(halves.select(np.array([0])), city((4, 8), 100))
+    asked, said = Passes._is_closed.fget, []
+
+    def closes_next(self: Passes) -> bool:
+        found = asked(self)
+        said.append(desk.close())
+        return found
+
+    monkeypatch.setattr(Passes, "_is_closed", property(closes_next))
+    inner.count(inner.open(), 5, "count")
+    assert said[0] == desk.spent == 5
+
+
+@pytest.mark.parametrize("rule", ["search", "middle half", "middle quarter", "all cuts"])
+def test_a_side_of_one_cell_has_no_cut_to_pay_for(desk: Curator, rule: str) -> None:
+    lines = desk.open().grid((8, 1))
+    desk.cut(lines, 0, 1000, rule)
+    assert desk.spent == 0

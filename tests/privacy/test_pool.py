@@ -144,6 +144,36 @@ def test_a_failure_ends_all_where_they_wait(failure, in_a_plan: bool) -> None:
     assert sorted(left) == [0, 1, 2], "nobody waits for ever"
 
 
+def test_an_end_that_fails_keeps_nobody_waiting() -> None:
+    left, one = [], np.array([1])
+
+    def ask(number: int):
+        def plan(source: NoiseSource) -> None:
+            try:
+                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
+                if number == 1:
+                    raise OSError("no dice")
+                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
+            finally:
+                left.append(number)
+                if number == 2:
+                    raise ValueError("no end")
+
+        return plan
+
+    with pytest.raises(OSError, match="no dice"):
+        side_by_side(NoNoise(), [ask(number) for number in range(4)])
+    assert sorted(left) == [0, 1, 2, 3]
+
+
+def test_a_plan_asks_for_noise_itself_and_until_it_ends() -> None:
+    finer = maps(2)
+    curator, areas = nation(finer, Counting(0), 100)
+    kept = curator.forest(areas, finer, lambda inner: inner)
+    with pytest.raises(RuntimeError, match="until it ends"):
+        kept[0].count(kept[0].open(), 1, "later")
+
+
 def test_plans_that_draw_nothing_or_unequally_often() -> None:
     key, paid = np.array([1], dtype=np.uint64), np.array([10**12])
 

@@ -20,8 +20,6 @@ def window(length: Ints, rule: str) -> tuple[Ints, Ints]:
     Both are public restrictions.
     """
     numerator = {"middle half": 2, "middle quarter": 3}.get(rule, 0)
-    if numerator == 0:
-        return np.zeros_like(length), length
     low = np.minimum(length * numerator // 8, length // 2 - 1)
     return low, np.maximum(length - low, length // 2 + 1)
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.errors import InputError
 from explorer.grid.aligned import roomy
 from explorer.privacy.accounts import Accounts, Keys, shown
+from explorer.privacy.axes import each_axis, each_of, no_such_axis, one_axis
 from explorer.privacy.tiling import tile
 from explorer.releases.nodes import Ints, span
 
@@ -225,7 +226,7 @@ class Boxes(Accounts):
     def cells(self, ids: Ints) -> Ints:
         """Number of cells of some boxes, (n,)."""
         where = span(ids)
-        lower, upper = self.lower[where], self.upper[where]
+        lower, upper = self._lower[: len(self)][where], self._upper[: len(self)][where]
         number = roomy(len(lower), np.int64)
         _count_cells(lower, upper, number)
         return number
@@ -310,42 +311,13 @@ class Boxes(Accounts):
         return *super()._columns(), "_lower", "_upper"
 
 
-def each_of(values: ArrayLike, number: int, name: str) -> Ints:
-    """A whole number for each of some regions, (number,), copied; one number stands for all."""
-    given = np.asarray(values)
-    if given.dtype.kind not in "iu" or given.shape not in ((), (number,)):
-        raise ValueError(f"give one whole {name} for each of the {number} regions, or one for all")
-    found = np.empty(number, dtype=np.int64)
-    found[:] = given
-    return found
-
-
-def each_axis(axis: ArrayLike, number: int, dimensions: int) -> Ints:
-    """An axis for each of some regions, (number,), copied; 0 to dimensions - 1."""
-    axes = each_of(axis, number, "axis")
-    if axes.min(initial=0) < 0 or axes.max(initial=0) >= dimensions:
-        raise _no_such_axis(dimensions)
-    return axes
-
-
-def _no_such_axis(dimensions: int) -> ValueError:
-    return ValueError(f"the axes are 0 to {dimensions - 1}")
-
-
 def sides(regions: Regions, axis: ArrayLike) -> tuple[Ints, Ints, Ints]:
     """An axis for each region, and its first cell and its number of cells along it, all (n,)."""
     axes = each_of(axis, len(regions), "axis")
     start, length = np.empty((2, len(regions)), dtype=np.int64)
     if not _measure(regions.lower, regions.upper, axes, start, length):
-        raise _no_such_axis(regions.lower.shape[1])
+        raise no_such_axis(regions.lower.shape[1])
     return axes, start, length
-
-
-def one_axis(axis: int, dimensions: int) -> int:
-    """One axis for all regions; a list of them would cut each region its own way."""
-    if np.ndim(axis) != 0:
-        raise ValueError("give one axis for all regions")
-    return int(each_axis(axis, 1, dimensions)[0])
 
 
 def _added_up(fan_out: Ints) -> int:

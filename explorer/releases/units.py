@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from explorer.releases.nodes import MANY
@@ -48,32 +47,10 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
     alike = len(units) > MANY and (units.strides == (0,) or units.min() == units.max())
     if len(units) > MANY and not alike:
         # Neighbours of others nearly always do.
-        first = np.empty(len(units), dtype=np.int64)
-        first = first[: _runs(units, first)]
+        first = np.append(0, np.flatnonzero(units[1:] != units[:-1]) + 1)
         if 4 * len(first) < len(units):
-            found = np.empty(len(units))
-            _spread(laplace_variance(units[first], sensitivity), first, found)
-            return found
+            each = laplace_variance(units[first], sensitivity)
+            return np.repeat(each, np.diff(first, append=len(units)))
     half = np.asarray(units[:1] if alike else units) / (2.0 * UNITS_PER_EPSILON * sensitivity)
     variance: NDArray[np.float64] = 0.5 / np.sinh(np.minimum(half, 300.0)) ** 2
     return np.broadcast_to(variance, len(units)) if alike else variance
-
-
-@njit(cache=True, nogil=True)
-def _runs(values, first):  # type: ignore[no-untyped-def]
-    """Fill in where runs of equal values begin; returns how many there are."""
-    number = 0
-    for i in range(len(values)):
-        # Without a branch: where they begin cannot be foreseen.
-        first[number] = i
-        number += i == 0 or values[i] != values[i - 1]
-    return number
-
-
-@njit(cache=True, nogil=True)
-def _spread(each, first, found):  # type: ignore[no-untyped-def]
-    """Fill in the value of each run."""
-    for run in range(len(first)):
-        end = first[run + 1] if run + 1 < len(first) else len(found)
-        for i in range(first[run], end):
-            found[i] = each[run]

@@ -73,8 +73,8 @@ class Patches:
         """Fit patches over a box, as few as are exact enough.
 
         Sixteen along each side are, where their margin is at most 10^-4 cells with degree two,
-        which takes two thirds of the time of degree three, or the least there is with that: over a
-        city. Else 64 are, up to a country. There are none where 64 are off by more than 10^-3
+        which takes four fifths of the time of degree three, or the least there is with that: over
+        a city. Else 64 are, up to a country. There are none where 64 are off by more than 10^-3
         cells: over a continent, or where PROJ changes its way of projecting inside the box
         (EPSG:27700 jumps by 130 m), and none over an infinite box.
 

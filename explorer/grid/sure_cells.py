@@ -26,23 +26,9 @@ def enter(column, row, index, rows, cols, cell, counts):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def enter_sure(  # type: ignore[no-untyped-def]
-    x,
-    y,
-    west,
-    south,
-    east,
-    north,
-    period,
-    fitted,
-    pieces,
-    number,
-    margin,
-    rows,
-    cols,
-    cell,
-    counts,
-    asked,
-):
+    x, y, west, south, east, north, period, fitted, pieces, number, margin, rows, cols, cell,
+    counts, asked,
+):  # fmt: skip
     """As `cells._place` with patches and then `enter`, but for places near an edge between cells.
 
     Returns how many those are; ``asked`` gets their places in ``x``. All indices are unsigned:

@@ -71,6 +71,7 @@ class _Lane:
 
     @property
     def is_done(self) -> bool:
+        """Whether the plan has ended."""
         return bool(self._run.dead)
 
     def advance(self, found: Any) -> None:

@@ -116,54 +116,39 @@ def test_counts_of_another_bound_are_refused_before_anything_is_drawn() -> None:
     assert noise.calls == 0
 
 
-@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt], ids=lambda kind: kind.__name__)
+def twice(number: int, left: list[int], failure: BaseException, at_its_end: bool = False):
+    """A plan that draws twice and notes its end; number 1 fails between, or 2 when it ends."""
+
+    def plan(source: NoiseSource) -> None:
+        one = np.array([1])
+        try:
+            source.laplace(one, 1, one, one.astype(np.uint64), "stage")
+            if number == 1:
+                raise failure
+            source.laplace(one, 1, one, one.astype(np.uint64), "stage")
+        finally:
+            left.append(number)
+            if at_its_end and number == 2:
+                raise ValueError("no end")
+
+    return plan
+
+
+@pytest.mark.parametrize("at_its_end", [True, False])
+@pytest.mark.parametrize("kind", [OSError, KeyboardInterrupt], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("in_a_plan", [True, False])
-def test_a_failure_ends_all_where_they_wait(failure, in_a_plan: bool) -> None:
-    left, one = [], np.array([1])
+def test_a_failure_ends_all_where_they_wait(kind, in_a_plan: bool, at_its_end: bool) -> None:
+    left: list[int] = []
 
     class Source(NoNoise):
         def laplace(self, *asked):
             if not in_a_plan:
-                raise failure("no dice")
+                raise kind("no dice")
             return super().laplace(*asked)
 
-    def ask(number: int):
-        def plan(source: NoiseSource) -> None:
-            try:
-                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
-                if number == 1:
-                    raise failure("no dice")
-                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
-            finally:
-                left.append(number)
-
-        return plan
-
-    with pytest.raises(failure, match="no dice"):
-        side_by_side(Source(), [ask(0), ask(1), ask(2)])
-    assert sorted(left) == [0, 1, 2], "nobody waits for ever"
-
-
-def test_an_end_that_fails_keeps_nobody_waiting() -> None:
-    left, one = [], np.array([1])
-
-    def ask(number: int):
-        def plan(source: NoiseSource) -> None:
-            try:
-                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
-                if number == 1:
-                    raise OSError("no dice")
-                source.laplace(one, 1, one, one.astype(np.uint64), "stage")
-            finally:
-                left.append(number)
-                if number == 2:
-                    raise ValueError("no end")
-
-        return plan
-
-    with pytest.raises(OSError, match="no dice"):
-        side_by_side(NoNoise(), [ask(number) for number in range(4)])
-    assert sorted(left) == [0, 1, 2, 3]
+    with pytest.raises(kind, match="no dice"):
+        side_by_side(Source(), [twice(i, left, kind("no dice"), at_its_end) for i in range(4)])
+    assert sorted(left) == [0, 1, 2, 3], "nobody waits for ever"
 
 
 def test_a_plan_asks_for_noise_itself_and_until_it_ends() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid import rooms
 from explorer.grid.aligned import roomy
 from explorer.releases.nodes import MANY, Ints, one_or_each, span
 
@@ -72,13 +73,14 @@ class Accounts:
     """
 
     __slots__ = (
-        *("_ids", "_keys", "_limit", "_most", "_number", "_parent", "_spent", "_state"),
-        "_views",
+        *("_ids", "_keys", "_limit", "_most", "_number", "_open", "_parent", "_spent"),
+        *("_state", "_views"),
     )
 
     def __init__(self, name: int, limit: int, under: np.uint64 | None = None) -> None:
         self._limit = int(limit)
-        self._number = 1
+        # Nodes in all, and those that can be measured.
+        self._number = self._open = 1
         self._most = 0
         self._ids = _counted_off(_FIRST_ROOM)
         self._parent = np.full(_FIRST_ROOM, -1, dtype=np.int64)
@@ -173,6 +175,7 @@ class Accounts:
     def hand_on(self, ids: Ints) -> None:
         """Close nodes: from now on an inner curator measures what lies in them."""
         self._state[self.named(ids)] = _HANDED_ON
+        self._open -= len(ids)
 
     def pay_inside(self, number: int, units: int) -> None:
         """Book what an inner curator spends on the account of the node that was handed on to it."""
@@ -222,6 +225,16 @@ class Accounts:
             self._views[name] = shown(getattr(self, name))
         return self._views[name][: self._number] if where is None else self._views[name][where]
 
+    def _without_room(self, name: str) -> NDArray[Any]:
+        """Rows of a column that are in use; without the room for more where that is much."""
+        seen = self._seen(name)
+        spare = getattr(self, name).nbytes - seen.nbytes
+        if 4 * spare < max(seen.nbytes, 4 * rooms.LEAST):
+            return seen
+        rows = roomy(seen.shape, seen.dtype)
+        rows[:] = seen
+        return shown(rows)
+
     def _columns(self) -> tuple[str, ...]:
         """Names of the arrays with one row a node."""
         return "_parent", "_spent", "_state", "_keys"
@@ -229,7 +242,9 @@ class Accounts:
     def _enter(self, parents: Ints, fan_out: Ints) -> None:
         """Enter children, `fan_out` (n,) of them each, in their order, and close their parents."""
         _enter(parents, fan_out, self._number, self._parent, self._spent, self._state, self._keys)
-        self._number += int(fan_out.sum())
+        more = int(fan_out.sum())
+        self._number += more
+        self._open += more - len(parents)
 
 
 def _counted_off(number: int) -> Ints:

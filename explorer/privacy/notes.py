@@ -75,11 +75,12 @@ class Notes:
 
     def transcript(self, book: Boxes, books: Sequence[Boxes]) -> Transcript:
         """All that was learnt in one pass; `books` are those of all passes."""
+        lower, upper, parent = book.nodes()
         return Booked.of(
             self._charged(book),
-            lower=book.lower,
-            upper=book.upper,
-            parent=book.parent,
+            lower=lower,
+            upper=upper,
+            parent=parent,
             is_leaf=~book.is_split,
             measurements=tuple(measured for owner, measured in self.measured if owner is book),
             elsewhere=tuple(

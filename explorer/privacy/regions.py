@@ -209,6 +209,11 @@ class Boxes(Accounts):
         """First cell behind every box, (n, d)."""
         return self._seen("_upper")
 
+    def nodes(self) -> tuple[Ints, Ints, Ints]:
+        """Lower and upper edges (n, d) and parents (n,) as they are now; trees keep them."""
+        lower, upper, parent = map(self._without_room, ("_lower", "_upper", "_parent"))
+        return lower, upper, parent
+
     def regions(self, ids: Ints) -> Regions:
         """The boxes of these numbers as the book has them.
 
@@ -293,11 +298,13 @@ class Boxes(Accounts):
     def _expected(self, parents: int, children: int) -> int:
         """How many nodes there are in the end if children are cut like their parents, or 0.
 
-        Only where it is few steps to single cells: room that is not used takes no memory, but what
-        is in use is copied whenever room is made.
+        Only where all are cut and it is few steps to single cells: what is in use is copied
+        whenever room is made, but room that is never used would be kept with the tree.
         """
         cells = math.prod(self._upper[0].tolist())
         if not children < cells <= min(_SOON * children, MOST_NODES) or children < 2 * parents:
+            return 0
+        if parents != self._open:
             return 0
         return cells + cells * parents // (children - parents) + 1
 

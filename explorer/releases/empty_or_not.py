@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from explorer.grid.aligned import roomy
 from explorer.releases.nodes import Ints
@@ -41,6 +42,8 @@ from explorer.releases.two_parts import (
     together,
 )
 
+Levels = tuple[Ints, Ints]
+"""Nodes from the top to the lowest level, and behind which of these each level ends."""
 STEADY = 300.0
 """Nodes' worth of prior belief that estimates of a level are not biased."""
 
@@ -68,11 +71,9 @@ def infer(
     (n,)
     """
     n = len(parent)
-    first, fan_out = np.zeros((2, n), dtype=np.int32)
+    first, fan_out = roomy((2, n), np.int32)
     _families(parent, first, fan_out)
-    levels, inner = _by_level(depth), np.flatnonzero(fan_out)
-    order, behind = _by_level(depth[inner], depth.max())
-    families = inner[order], behind
+    levels, families = _by_level(depth, fan_out)
     # Of nodes, then of segments of siblings, see `_where`.
     z, v, log_empty = roomy((3, 2 * n), np.float64)
     _put_leaves(fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty)
@@ -83,15 +84,35 @@ def infer(
     return value
 
 
-def _by_level(depth: Ints, deepest: int = 0) -> tuple[Ints, Ints]:
-    """Nodes from the top to the lowest level, and behind which of these each level ends."""
-    # So few bits that the sort counts them: linear in n.
-    order = np.argsort(depth.astype(np.uint16), kind="stable")
-    return order, np.cumsum(np.bincount(depth, minlength=deepest + 1))
+def _by_level(depth: Ints, fan_out: NDArray[np.int32]) -> tuple[Levels, Levels]:
+    """All nodes, and those that have children."""
+    behind = np.zeros((2, int(depth.max()) + 1), dtype=np.int64)
+    order, inner = roomy(len(depth), np.int64), np.empty(np.count_nonzero(fan_out), dtype=np.int64)
+    _sort_by_level(depth, fan_out, order, inner, *behind)
+    return (order, behind[0]), (inner, behind[1])
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_level(depth, fan_out, order, inner, behind, inner_behind):  # type: ignore[no-untyped-def]
+    for i in range(len(depth)):
+        behind[depth[i]] += 1
+        inner_behind[depth[i]] += fan_out[i] > 0
+    for level in range(len(behind) - 1, -1, -1):
+        # Where the level begins: it moves to its end while the nodes are put in.
+        behind[level], inner_behind[level] = behind[:level].sum(), inner_behind[:level].sum()
+    for i in range(len(depth)):
+        level = depth[i]
+        order[behind[level]] = i
+        behind[level] += 1
+        if fan_out[i] > 0:
+            inner[inner_behind[level]] = i
+            inner_behind[level] += 1
 
 
 @njit(cache=True, nogil=True)
 def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
+    first[:] = 0
+    fan_out[:] = 0
     for i in range(len(parent) - 1, 0, -1):
         first[parent[i]] = i
         fan_out[parent[i]] += 1

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from explorer.grid.aligned import cleared, roomy
 from explorer.releases import empty_or_not as weighing
 from explorer.releases import non_negative as projecting
 from explorer.releases import split_inference as sharing
@@ -145,13 +146,15 @@ def empty_or_not(
     if not _all_measured(transcript.is_leaf, precision):
         raise ValueError("a leaf was never measured")
     if near is not None and near.any():
-        below = np.zeros(len(transcript))
+        below = cleared(inner_end(transcript.parent), np.float64)
         count_leaves(transcript.parent, below)
-        precision[near] /= below[near]
-    # With hardly any noise at all squares of its inverse would leave the numbers.
-    known = np.minimum(precision, MOST_PRECISE)
-    leaves = np.flatnonzero(transcript.is_leaf)
-    believed, variance = noisy[leaves], 1.0 / known[leaves]
+        # All behind these are leaves.
+        weaker = near[: len(below)]
+        precision[: len(below)][weaker] /= below[weaker]
+    known, number = roomy(len(transcript), np.float64), int(np.count_nonzero(transcript.is_leaf))
+    leaves = roomy(number, np.int64)
+    believed, variance = (roomy(number, np.float64) for _ in range(2))
+    _read_leaves(transcript.is_leaf, noisy, precision, known, leaves, believed, variance)
     if len(axes) == 2 and len(leaves) > 1:
         lower, upper = transcript.lower, transcript.upper
         if len(axes) < lower.shape[1]:
@@ -239,9 +242,9 @@ def _solve(
     shares = np.ones(0) if largest_share is None else largest_share
     root = noisy[0]
     inner = inner_end(transcript.parent)
-    below, below_variance = np.zeros((2, inner))
+    below, below_variance = cleared((2, inner), np.float64)
     # Leaves that no way down asks for are left out.
-    variance = np.empty(len(transcript) if way_down else inner)
+    variance = roomy(len(transcript) if way_down else inner, np.float64)
     _upwards(
         transcript.parent,
         transcript.is_leaf,
@@ -255,10 +258,10 @@ def _solve(
     # `noisy` has become the best estimates from below; what comes next is written over it too.
     value = noisy
     if way_down == "projected":
-        value = np.empty(len(transcript))
+        value = roomy(len(transcript), np.float64)
         projecting.downwards(transcript.parent, noisy, variance, value)
     elif way_down:
-        value = np.empty(len(transcript))
+        value = roomy(len(transcript), np.float64)
         expected = np.ones(0) if masses is None else masses
         noisy[0] = root if anchored else noisy[0]
         sharing.downwards(transcript.parent, noisy, variance, expected, value)
@@ -266,6 +269,21 @@ def _solve(
         _downwards(transcript.parent, precision, variance, below, below_variance, value)
     # Held-back shares make the stated noise an upper bound, split inference has no closed form.
     return Estimate(transcript, value, precision, linear=not way_down and bool(np.all(shares == 1)))
+
+
+@njit(cache=True, nogil=True)
+def _read_leaves(is_leaf, noisy, precision, known, leaves, draws, variance):  # type: ignore[no-untyped-def]
+    """Fill in which nodes are leaves, their draws and the variances of these.
+
+    `known` are precisions that inference can reckon with.
+    """
+    number = 0
+    for i in range(len(is_leaf)):
+        # With hardly any noise at all squares of its inverse would leave the numbers.
+        known[i] = min(precision[i], MOST_PRECISE)
+        if is_leaf[i]:
+            leaves[number], draws[number], variance[number] = i, noisy[i], 1.0 / known[i]
+            number += 1
 
 
 @njit(cache=True, nogil=True)

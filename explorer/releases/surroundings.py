@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from explorer.grid.aligned import roomy
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
 
@@ -57,18 +58,20 @@ def shrunk(
     -------
     Estimates and their variances, (n,) each
     """
-    sums = np.zeros((shape[0] + 1, shape[1] + 1))
+    sums = roomy((shape[0] + 1, shape[1] + 1), np.float64)
     _paint(lower, upper, leaves, draws, sums)
-    group, rings = np.empty(len(draws), dtype=np.int64), np.empty((len(draws), 3))
+    group, rings = roomy(len(draws), np.int64), roomy((len(draws), 3), np.float64)
     _look_round(lower, upper, leaves, variance, sums, group, rings)
-    estimate, believed = np.empty_like(draws), np.empty_like(draws)
+    estimate, believed = (roomy(len(draws), np.float64) for _ in range(2))
     _shrink(group, draws, variance, rings, estimate, believed)
     return estimate, believed
 
 
 @njit(cache=True, nogil=True)
 def _paint(lower, upper, leaves, draws, sums):  # type: ignore[no-untyped-def]
-    """Spread counts over cells and add up from the corner, into zeros (rows + 1, cols + 1)."""
+    """Spread counts over cells and add up from the corner, into (rows + 1, cols + 1)."""
+    sums[0, :] = 0.0
+    sums[:, 0] = 0.0
     for i in range(len(leaves)):
         leaf = leaves[i]
         r0, r1, c0, c1 = lower[leaf, 0], upper[leaf, 0], lower[leaf, 1], upper[leaf, 1]

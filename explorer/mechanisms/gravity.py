@@ -221,8 +221,9 @@ class Gravity(Mechanism):
             rest = curator.remaining(nodes)
             worth = counted * (rest / UNITS_PER_EPSILON) / (ENOUGH * curator.contribution_bound)
             ends = self._ends(nodes, worth, max(base - t, 0))
-            leaves.append(nodes.select(ends))
-            nodes, rest, worth, turn = nodes.select(~ends), rest[~ends], worth[~ends], turn[~ends]
+            ended, nodes = nodes.separate(ends)
+            leaves.append(ended)
+            rest, worth, turn = rest[~ends], worth[~ends], turn[~ends]
             if len(nodes) == 0:
                 break
             jump = base - t if t < base else k
@@ -237,8 +238,9 @@ class Gravity(Mechanism):
             owner = np.searchsorted(nodes.ids, children.parent)
             # Children that take all that is left are leaves already: one draw, no decision.
             final = (paid == rest)[owner]
-            leaves.append(children.select(final))
-            nodes, turn, t = children.select(~final), turn[owner][~final], t + jump
+            ended, nodes = children.separate(final)
+            leaves.append(ended)
+            turn, t = turn[owner][~final], t + jump
             if len(nodes):
                 counted = curator.count(nodes, paid[owner][~final], "levels")
         ended = Regions.join(leaves)

@@ -177,14 +177,14 @@ class HTF(Mechanism):
         for h in range(height, -1, -1):
             # Ends for a reason that is public: one draw with everything unspent (erratum 7).
             ends = (nodes.cells <= self.stop_extent) | (h == 0)
-            leaves.append(nodes.select(ends))
-            nodes = nodes.select(~ends)
+            ended, nodes = nodes.separate(ends)
+            leaves.append(ended)
             if len(nodes) == 0:
                 break
             # A test draw decides; a leaf then gets a draw of its own (erratum 8).
             stops = curator.count(nodes, shares[h], "stop test") <= thresholds[h]
-            leaves.append(nodes.select(stops))
-            nodes = nodes.select(~stops)
+            stopped, nodes = nodes.separate(stops)
+            leaves.append(stopped)
             if len(nodes) == 0:
                 break
             axis = self._axis(nodes, h, height)

@@ -213,8 +213,8 @@ class KDCell(Mechanism):
             held = box_sums(table, nodes.lower, nodes.upper)
             looked_at.append(held)
             ends = (held <= self.stop_count) | (nodes.cells == 1) | (level == self.height)
-            leaves.append(nodes.select(ends))
-            nodes = nodes.select(~ends)
+            ended, nodes = nodes.separate(ends)
+            leaves.append(ended)
             if len(nodes) == 0:
                 break
             axis = _turn(nodes, level)
@@ -258,7 +258,7 @@ def _grow(curator: Curator, kinds: list[str], part: float, budget: str) -> Trans
     shares = geometric if budget == "geometric" else allocation.uniform(data, height)
     for level, kind in enumerate([*kinds, "end"]):
         ends = (nodes.cells == 1) | (kind == "end")
-        leaves, nodes = nodes.select(ends), nodes.select(~ends)
+        leaves, nodes = nodes.separate(ends)
         if len(leaves):
             curator.count(leaves, curator.remaining(leaves), "leaves")
         if len(nodes) == 0:

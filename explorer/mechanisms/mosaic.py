@@ -182,8 +182,9 @@ def measured(
         near.append(nodes.ids[plan.near])
         reached, owner = _below(nodes, plan.jump, cut)
         last = plan.last[owner]
-        ends += [nodes.select(plan.jump == 0), reached.select(last)]
-        parts, owner = reached.select(~last), owner[~last]
+        ended, parts = reached.separate(last)
+        ends += [nodes.select(plan.jump == 0), ended]
+        owner = owner[~last]
         if len(parts) == 0:
             break
         noisy = curator.count(parts, plan.units[owner], stages[0])
@@ -217,8 +218,9 @@ def _below(nodes: Regions, jump: Ints, cut: list[int]) -> tuple[Regions, Ints]:
         above, parts, steps = parts, parts.grid(halves), steps + 1
         owner = steering.of_parents(owner, above.ids, parts.parent)
         ends = steering.single(parts.lower, parts.upper, cut) | (jump[owner] == steps)
-        reached.append(parts.select(ends))
+        ended, parts = parts.separate(ends)
+        reached.append(ended)
         owners.append(owner[ends])
-        parts, owner = parts.select(~ends), owner[~ends]
+        owner = owner[~ends]
     # In the order in which they were entered, which is the book's.
     return Regions.join(reached), np.concatenate(owners)

@@ -79,7 +79,7 @@ class QuadTree(Mechanism):
         shares = split(curator.units, height)
         for level in range(height, 0, -1):
             single = nodes.cells == 1
-            leaves, nodes = nodes.select(single), nodes.select(~single)
+            leaves, nodes = nodes.separate(single)
             if len(leaves):
                 curator.count(leaves, curator.remaining(leaves), "leaves")
             # Of the longest side there is more than one cell up to the last level.

@@ -369,16 +369,16 @@ class Curator(Passes):
         delta = math.ceil(sensitivity * UNITS_PER_EPSILON / units * math.log(b))
         nodes, leaves, tests, depth = root, [], 0, 0
         while len(nodes):
-            cuttable = nodes.cells > 1
-            leaves.append(nodes.select(~cuttable))
-            nodes = nodes.select(cuttable)
+            nodes, single = nodes.separate(nodes.cells > 1)
+            leaves.append(single)
             count = self.__counts.count(nodes.lower, nodes.upper) << homogeneity.LATTICE_BITS
             score = np.maximum(count - depth * delta, -delta)
             paid = np.full(len(nodes), units)
             goes_on = self._noise.above(score, 0, sensitivity, paid, nodes.keys, stage)
             tests += len(nodes)
-            leaves.append(nodes.select(~goes_on))
-            nodes = nodes.select(goes_on).halves()
+            nodes, ended = nodes.separate(goes_on)
+            leaves.append(ended)
+            nodes = nodes.halves()
             depth += 1
         factor = (2 * b - 1) / (b - 1) * self.__counts.contribution_bound
         self._notes.enter(LedgerRow(stage, to_epsilon(units), tests, factor, "PrivTree's proof"))

@@ -102,6 +102,14 @@ class Regions:
             return self
         return Regions(_kept(self.ids[chosen]), self.book)
 
+    def separate(self, chosen: NDArray[np.bool_]) -> tuple[Regions, Regions]:
+        """The regions where a mask (n,) is true, and the others."""
+        number = np.count_nonzero(chosen)
+        if number in (0, len(self)):
+            none = Regions(self.ids[:0], self.book)
+            return (self, none) if number else (none, self)
+        return self.select(chosen), self.select(~chosen)
+
     def split(self, axis: ArrayLike, position: Ints) -> Regions:
         """Cut every region in two; returns 2n children, the lower one of each pair first.
 

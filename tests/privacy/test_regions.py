@@ -1,10 +1,13 @@
 """Regions and their book: tiling, accounts, refusals, any dimension."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.grid import rooms
 from explorer.privacy.regions import Boxes
 from explorer.releases.nodes import depths
 
@@ -169,6 +172,38 @@ def test_the_dearest_account_is_known_before_anybody_pays():
     before = cells.spent
     book.pay(cells.ids, np.ones(16, dtype=np.int64))
     assert before.sum() == 16
+
+
+@given(st.lists(st.booleans(), min_size=16, max_size=16))
+def test_regions_are_told_apart_by_a_mask(chosen):
+    cells = Boxes((4, 4), 0, 100).root().grid(4)
+    some, others = cells.separate(np.array(chosen))
+    assert some.ids.tolist() == [i + 1 for i in range(16) if chosen[i]]
+    assert others.ids.tolist() == [i + 1 for i in range(16) if not chosen[i]]
+    assert some.book is others.book is cells.book
+    assert (len(some.lower), len(others.keys)) == (sum(chosen), 16 - sum(chosen))
+
+
+def test_a_tree_keeps_no_room_for_more():
+    book = Boxes((512, 512), 0, 100)
+    parts = book.root().grid(64)
+    some, others = parts.separate(np.arange(len(parts)) < 3000)
+    some.grid(8)
+    # Room for the next level is made for twice as many.
+    others.select(np.arange(9)).halves()
+    lower, upper, parent = book.nodes()
+    assert np.array_equal(lower, book.lower)
+    # What is handed out stays as it was when the book goes on.
+    before = parent.copy()
+    others.select(np.arange(9, 99)).halves()
+    assert np.array_equal(parent, before)
+    del book, parts, some, others
+    gc.collect()
+    rooms.forget()
+    size = lower.nbytes + upper.nbytes + parent.nbytes
+    del lower, upper, parent
+    assert 0 < rooms.kept_bytes() <= 1.3 * size
+    rooms.forget()
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4))

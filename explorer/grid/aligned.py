@@ -42,7 +42,7 @@ def roomy(shape: int | tuple[int, ...], dtype: type[Kind] | np.dtype[Kind]) -> N
         return np.empty(shape, dtype)
     if size > rooms.MOST:
         return aligned(shape, dtype)
-    return rooms.room(size).view(dtype).reshape(shape)
+    return rooms.take(size).view(dtype).reshape(shape)
 
 
 def cleared(shape: int | tuple[int, ...], dtype: type[Kind] | np.dtype[Kind]) -> NDArray[Kind]:

@@ -1,57 +1,96 @@
-"""Memory that large arrays have given up, kept for the next.
+"""Memory of large arrays, used again once nobody has the array any more.
 
 The system clears a page when it is first written to, and takes it back when an array goes. Previews
 follow each other and need the same arrays again: for the largest trees a fifth of the time went
-into pages. What is kept is bounded, and `forget` gives it back.
+into pages. Whether an array is still in use numpy's own count of references says.
+
+What lies in such memory is whatever was there before, exact counts too, as in any array that is not
+filled in: nothing beyond an array's own cells may be saved or sent.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import sys
+import threading
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+Bytes = NDArray[np.uint8]
+
 LEAST, MOST = 2**18, 2**26
-"""Bytes of arrays whose memory is kept."""
-MOST_KEPT = 5 * 2**25
-"""Bytes that lie ready at most: what a preview of a million leaves leaves behind."""
+"""Bytes of arrays whose memory is used again."""
+MOST_KEPT = 2**28
+"""Bytes that are kept at most: what a preview of a million leaves needs beside the one before."""
 LINE = 64
 """Bytes of a line of the cache."""
 LARGE_PAGE = 2**21
 """Bytes that Linux gives to a large array in one piece. What lies before the first and after the
 last whole piece comes in pages of 4 kB, which take about eight times as long."""
 
-# Four sizes to each doubling: a fifth is left over at most. No size comes or goes later, so nothing
-# here needs a lock: lists are asked one question at a time.
+# Four sizes to each doubling: a fifth is left over at most.
 _DOUBLINGS = range(LEAST.bit_length() - 3, MOST.bit_length() - 3)
 _SIZES = (*(part << bits for bits in _DOUBLINGS for part in (4, 5, 6, 7)), MOST)
-_kept: dict[int, list[NDArray[np.uint8]]] = {size: [] for size in _SIZES}
-_last_taken = dict.fromkeys(_SIZES, 0)
-_turn = itertools.count(1)
+
+_OfSize = dict[int, list[tuple[int, Bytes]]]
+"""Turn and memory of those of each size, in the order in which they were taken."""
 
 
-class _Room:
-    """Memory of one array and all its views; goes back when the last of them is gone."""
+class Rooms:
+    """Memory that was taken lately, in use or not.
 
-    __slots__ = ("__array_interface__", "_memory", "_size")
+    Parameters
+    ----------
+    most_kept : bytes; what was taken longest ago is not kept beyond that, and goes like any memory
+    """
 
-    def __init__(self, memory: NDArray[np.uint8], size: int) -> None:
-        self._memory, self._size = memory, size
-        begin = memory.__array_interface__["data"][0]
-        begin += -begin % line(size)
-        self.__array_interface__: dict[str, Any] = {
-            "data": (begin, False),
-            "shape": (size,),
-            "typestr": "|u1",
-            "version": 3,
-        }
+    def __init__(self, most_kept: int) -> None:
+        self._most_kept = most_kept
+        self._of_size = _none()
+        self._turns = itertools.count()
+        self._lock = threading.Lock()
 
-    def __del__(self) -> None:
-        _keep(self._memory, self._size)
+    def take(self, size: int) -> Bytes:
+        """So many bytes, `LEAST` to `MOST`, that hold anything and begin at a `line`."""
+        place = _place(size)
+        # Whoever finds somebody else here does not wait: garbage that is collected in the middle
+        # of this may come back to it.
+        if not self._lock.acquire(blocking=False):
+            return _begun(_new(place), place)[:size]
+        try:
+            of_size = self._of_size
+            rooms = of_size[place]
+            free = [at for at in range(len(rooms)) if _count(rooms[at]) == _ALONE]
+            # The last one is the likeliest to be in the cache still.
+            memory = rooms.pop(free[-1])[1] if free else _new(place)
+            rooms.append((next(self._turns), memory))
+            if not free:
+                self._let_go(of_size)
+            return _begun(memory, place)[:size]
+        finally:
+            self._lock.release()
+
+    def forget(self) -> None:
+        """Keep nothing: what is in use goes when it is not, what is not goes now."""
+        # Another dictionary: whoever is in the middle of `take` has the old one to the end.
+        self._of_size = _none()
+
+    @property
+    def ready(self) -> int:
+        """Bytes that nobody uses."""
+        return sum(
+            size * sum(_count(room) == _ALONE for room in rooms)
+            for size, rooms in self._of_size.items()
+        )
+
+    def _let_go(self, of_size: _OfSize) -> None:
+        over = sum(size * len(rooms) for size, rooms in of_size.items()) - self._most_kept
+        while over > 0:
+            oldest = min((rooms[0][0], size) for size, rooms in of_size.items() if rooms)[1]
+            of_size[oldest].pop(0)
+            over -= oldest
 
 
 def line(size: int) -> int:
@@ -59,40 +98,30 @@ def line(size: int) -> int:
     return LARGE_PAGE if size >= LARGE_PAGE and sys.platform == "linux" else LINE
 
 
-def room(size: int) -> NDArray[np.uint8]:
-    """So many bytes, `LEAST` to `MOST`, that hold anything and begin at a `line`."""
-    place = next(each for each in _SIZES if each >= size)
-    _last_taken[place] = next(_turn)
-    try:
-        memory = _kept[place].pop()
-    except IndexError:
-        memory = np.empty(place + line(place), dtype=np.uint8)
-    return np.asarray(_Room(memory, place))[:size]
+def _none() -> _OfSize:
+    return {size: [] for size in _SIZES}
 
 
-def forget() -> None:
-    """Give back what lies ready."""
-    for kept in _kept.values():
-        kept.clear()
+def _place(size: int) -> int:
+    """The least of `_SIZES` that is not below."""
+    bits = max((size - 1).bit_length() - 3, 0)
+    return -(-size >> bits) << bits
 
 
-def kept_bytes() -> int:
-    """How much lies ready."""
-    return sum(size * len(_kept[size]) for size in _SIZES)
+def _new(size: int) -> Bytes:
+    return np.empty(size + line(size), dtype=np.uint8)
 
 
-def _keep(memory: NDArray[np.uint8], size: int) -> None:
-    over = kept_bytes() + size - MOST_KEPT
-    # What was taken longest ago makes place.
-    for other in sorted(_SIZES, key=_last_taken.__getitem__) if over > 0 else ():
-        while over > 0 and other != size and _kept[other]:
-            _drop(other)
-            over -= other
-    if over <= 0:
-        _kept[size].append(memory)
+def _begun(memory: Bytes, size: int) -> Bytes:
+    begin = -memory.__array_interface__["data"][0] % line(size)
+    return memory[begin : begin + size]
 
 
-def _drop(size: int) -> None:
-    # Another thread may have taken the last one.
-    with contextlib.suppress(IndexError):
-        _kept[size].pop()
+def _count(room: tuple[int, Any]) -> int:
+    return sys.getrefcount(room[1])
+
+
+_ALONE = _count((0, np.empty(0)))
+"""What is counted where the memory has no array on it."""
+_shared = Rooms(MOST_KEPT)
+take, forget = _shared.take, _shared.forget

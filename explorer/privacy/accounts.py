@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numba import njit
@@ -69,7 +69,7 @@ class Accounts:
     Notes
     -----
     Arrays grow by doubling: n nodes opened one by one take O(n) steps. What is handed out are
-    views that nobody can write to.
+    views that nobody can write to. Accounts are never saved: their arrays end in room for more.
     """
 
     __slots__ = (
@@ -94,6 +94,9 @@ class Accounts:
 
     def __len__(self) -> int:
         return self._number
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("accounts stay in the process that keeps them")
 
     @property
     def limit(self) -> int:

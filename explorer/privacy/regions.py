@@ -104,6 +104,8 @@ class Regions:
 
     def separate(self, chosen: NDArray[np.bool_]) -> tuple[Regions, Regions]:
         """The regions where a mask (n,) is true, and the others."""
+        if len(chosen) != len(self):
+            raise ValueError("a mask has one value for each region")
         number = np.count_nonzero(chosen)
         if number in (0, len(self)):
             none = Regions(self.ids[:0], self.book)

@@ -71,6 +71,7 @@ def infer(
     (n,)
     """
     n = len(parent)
+    # What is first of nobody is never asked for.
     first, fan_out = roomy((2, n), np.int32)
     _families(parent, first, fan_out)
     levels, families = _by_level(depth, fan_out)
@@ -97,9 +98,11 @@ def _sort_by_level(depth, fan_out, order, inner, behind, inner_behind):  # type:
     for i in range(len(depth)):
         behind[depth[i]] += 1
         inner_behind[depth[i]] += fan_out[i] > 0
-    for level in range(len(behind) - 1, -1, -1):
+    begin, inner_begin = 0, 0
+    for level in range(len(behind)):
         # Where the level begins: it moves to its end while the nodes are put in.
-        behind[level], inner_behind[level] = behind[:level].sum(), inner_behind[:level].sum()
+        begin, behind[level] = begin + behind[level], begin
+        inner_begin, inner_behind[level] = inner_begin + inner_behind[level], inner_begin
     for i in range(len(depth)):
         level = depth[i]
         order[behind[level]] = i
@@ -111,7 +114,6 @@ def _sort_by_level(depth, fan_out, order, inner, behind, inner_behind):  # type:
 
 @njit(cache=True, nogil=True)
 def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
-    first[:] = 0
     fan_out[:] = 0
     for i in range(len(parent) - 1, 0, -1):
         first[parent[i]] = i

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,16 +10,15 @@ import pytest
 from explorer import all_mechanisms
 from explorer.grid import rooms
 from explorer.grid.aligned import cleared, roomy
+from explorer.grid.rooms import LEAST, MOST, Rooms
 
-SIZES = [rooms.LEAST, rooms.LEAST + 8, 3 * 2**20, 2**23 + 8, rooms.MOST]
+SIZES = [LEAST, LEAST + 8, 3 * 2**20, 2**23 + 8, MOST]
 
 
-@pytest.fixture(autouse=True)
-def _none_left():
-    gc.collect()
-    rooms.forget()
-    yield
-    rooms.forget()
+@pytest.fixture
+def own():
+    """Rooms that nobody else takes from."""
+    return Rooms(3 * MOST)
 
 
 def begin(array) -> int:
@@ -28,46 +26,83 @@ def begin(array) -> int:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_memory_is_taken_again_once_the_last_view_is_gone(size) -> None:
-    first = roomy(size // 8, np.int64)
-    place, view = begin(first), first[5:9]
-    view[:] = 7
-    del first
-    other = roomy(size // 8, np.int64)
+def test_memory_is_taken_again_once_the_last_view_is_gone(own, size) -> None:
+    first = own.take(size)
+    assert first.nbytes == size
+    place, numbers = begin(first), first[: size // 8 * 8].view(np.int64).reshape(-1, 1)
+    reader = np.asarray(numbers[5:9].data.toreadonly())
+    numbers[:] = 7
+    del first, numbers
+    other = own.take(size)
     other[:] = 0
     assert begin(other) != place
-    assert (view == 7).all()
-    assert rooms.kept_bytes() == 0
-    del view
-    assert size <= rooms.kept_bytes() <= 1.25 * size + 8
-    assert begin(roomy(size // 8, np.int64)) == place
+    assert (reader == 7).all()
+    assert own.ready == 0
+    del reader
+    assert size <= own.ready <= 1.25 * size + 8
+    assert begin(own.take(size)) == place
 
 
-@pytest.mark.parametrize("size", [rooms.LEAST - 8, rooms.MOST + 8])
-def test_what_is_small_or_huge_is_not_kept(size) -> None:
-    found = roomy(size // 8, np.int64)
-    assert found.nbytes == size
-    del found
-    assert rooms.kept_bytes() == 0
+def test_what_is_kept_is_bounded_and_goes_in_the_order_in_which_it_was_taken(own) -> None:
+    held = [own.take(size) for size in (MOST, 2**22, MOST, 2**20, MOST, MOST)]
+    places = [begin(room) for room in held]
+    del held
+    # The first went for the fifth, the second and the third for the sixth.
+    assert own.ready == 2**20 + 2 * MOST
+    assert begin(own.take(2**20)) == places[3]
+    last = own.take(MOST), own.take(MOST)
+    assert [begin(room) for room in last] == places[5:3:-1]
 
 
-def test_what_lies_ready_is_bounded_and_the_latest_sizes_stay() -> None:
-    held = [roomy(rooms.MOST, np.uint8) for _ in range(3)]
-    held.clear()
-    assert rooms.kept_bytes() <= rooms.MOST_KEPT
-    small = [roomy(2**22, np.uint8) for _ in range(20)]
-    places = {begin(each) for each in small}
-    small.clear()
-    assert rooms.kept_bytes() <= rooms.MOST_KEPT
-    again = [roomy(2**22, np.uint8) for _ in range(20)]
-    assert {begin(each) for each in again} == places
-    again.clear()
-    rooms.forget()
-    assert rooms.kept_bytes() == 0
+def test_what_is_in_use_for_long_is_no_longer_known_and_nobody_elses(own) -> None:
+    held = own.take(2**22)
+    held[:] = 1
+    for _ in range(3):
+        at_once = [own.take(MOST) for _ in range(4)]
+        del at_once
+    assert own.ready <= 3 * MOST
+    again = [own.take(2**22) for _ in range(3)]
+    assert begin(held) not in {begin(each) for each in again}
+    assert (held == 1).all()
+
+
+def test_nothing_is_left_after_forgetting(own) -> None:
+    held, gone = own.take(2**20), own.take(2**20)
+    held[:] = 5
+    place = begin(held)
+    del gone
+    assert own.ready > 0
+    own.forget()
+    assert own.ready == 0
+    again = own.take(2**20)
+    assert begin(again) != place
+    assert (held == 5).all()
+
+
+def test_who_finds_another_at_work_gets_memory_of_its_own(own, monkeypatch) -> None:
+    inner = []
+    plain = rooms._new
+
+    def come_back(size):
+        # As a finaliser may that Python runs in the middle of it.
+        if not inner:
+            inner.append(None)
+            inner[0] = own.take(size)
+        return plain(size)
+
+    monkeypatch.setattr(rooms, "_new", come_back)
+    outer = own.take(2**20)
+    assert inner[0].nbytes == 2**20
+    assert not np.shares_memory(outer, inner[0])
+
+
+@pytest.mark.parametrize("size", [LEAST - 8, MOST + 8])
+def test_what_is_small_or_huge_is_an_array_like_others(size) -> None:
+    assert roomy(size // 8, np.int64).nbytes == size
 
 
 def test_zeros_are_zeros_wherever_they_lie() -> None:
-    for _ in range(2):
+    for _ in range(3):
         found = cleared((300, 200), np.int64)
         assert not found.any()
         found[:] = -1
@@ -89,11 +124,10 @@ def test_no_two_arrays_share_memory_whoever_asks() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(1, 5)))
-    assert rooms.kept_bytes() <= rooms.MOST_KEPT
 
 
 def _fill_rooms(byte: int) -> None:
-    """Leave memory ready that holds a byte, two arrays of every size up to 8 MB."""
+    """Leave memory ready that holds a byte, two arrays of every size up to 7 MB."""
     sizes = [part << bits for bits in range(16, 21) for part in (4, 5, 6, 7)]
     held = [roomy(size, np.uint8) for size in sizes for _ in range(2)]
     for each in held:

@@ -1,13 +1,12 @@
 """Regions and their book: tiling, accounts, refusals, any dimension."""
 
-import gc
+import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.grid import rooms
 from explorer.privacy.regions import Boxes
 from explorer.releases.nodes import depths
 
@@ -184,6 +183,13 @@ def test_regions_are_told_apart_by_a_mask(chosen):
     assert (len(some.lower), len(others.keys)) == (sum(chosen), 16 - sum(chosen))
 
 
+def _room(array):
+    """Bytes of the memory that a view keeps."""
+    while array is not None:
+        owner, array = array, array.obj if isinstance(array, memoryview) else array.base
+    return owner.nbytes
+
+
 def test_a_tree_keeps_no_room_for_more():
     book = Boxes((512, 512), 0, 100)
     parts = book.root().grid(64)
@@ -192,18 +198,39 @@ def test_a_tree_keeps_no_room_for_more():
     # Room for the next level is made for twice as many.
     others.select(np.arange(9)).halves()
     lower, upper, parent = book.nodes()
-    assert np.array_equal(lower, book.lower)
+    assert _room(book.lower) > 1.5 * book.lower.nbytes
+    for kept, own in ((lower, book.lower), (upper, book.upper), (parent, book.parent)):
+        assert np.array_equal(kept, own)
+        assert _room(kept) < 1.3 * kept.nbytes + 2**21
+        assert not kept.flags.writeable
     # What is handed out stays as it was when the book goes on.
     before = parent.copy()
     others.select(np.arange(9, 99)).halves()
     assert np.array_equal(parent, before)
-    del book, parts, some, others
-    gc.collect()
-    rooms.forget()
-    size = lower.nbytes + upper.nbytes + parent.nbytes
-    del lower, upper, parent
-    assert 0 < rooms.kept_bytes() <= 1.3 * size
-    rooms.forget()
+
+
+@pytest.mark.parametrize("how", ["all", "one left", "one handed on"])
+def test_room_for_all_cells_is_made_where_all_are_cut(how):
+    book = Boxes((1024, 1024), 0, 100)
+    parts = book.root().grid(2)
+    some = parts if how == "all" else parts.select(np.arange(3))
+    if how == "one handed on":
+        book.hand_on(parts.ids[3:])
+    some.grid(256)
+    whole = 1024 * 1024 * book.lower.itemsize * 2
+    assert (_room(book.lower) > whole) == (how == "all" or how == "one handed on")
+
+
+def test_accounts_are_not_saved():
+    with pytest.raises(TypeError, match="stay in the process"):
+        pickle.dumps(Boxes((4, 4), 0, 100).root())
+
+
+def test_a_mask_is_of_all_regions():
+    cells = Boxes((4, 4), 0, 100).root().grid(2)
+    for wrong in ([False] * 5, [True] * 3):
+        with pytest.raises(ValueError, match="one value for each"):
+            cells.separate(np.array(wrong))
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4))

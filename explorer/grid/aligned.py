@@ -25,11 +25,7 @@ def aligned(shape: int | tuple[int, ...], dtype: type[Kind] | np.dtype[Kind]) ->
     shape, in rows
         It holds on to up to a line, or 2 MB, of room before and behind it.
     """
-    size = _bytes(shape, dtype)
-    line = rooms.line(size)
-    room = np.empty(size + line, dtype=np.uint8)
-    begin = -room.__array_interface__["data"][0] % line
-    return room[begin : begin + size].view(dtype).reshape(shape)
+    return rooms.fresh(_bytes(shape, dtype)).view(dtype).reshape(shape)
 
 
 def roomy(shape: int | tuple[int, ...], dtype: type[Kind] | np.dtype[Kind]) -> NDArray[Kind]:

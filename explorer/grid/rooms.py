@@ -53,12 +53,21 @@ class Rooms:
         self._lock = threading.Lock()
 
     def take(self, size: int) -> Bytes:
-        """So many bytes, `LEAST` to `MOST`, that hold anything and begin at a `line`."""
+        """Memory that holds anything, of a new array or of one that nobody has any more.
+
+        Parameters
+        ----------
+        size : bytes, `LEAST` to `MOST`
+
+        Returns
+        -------
+        (size,) beginning at a line of the cache, on Linux from `LARGE_PAGE` on at a large page
+        """
         place = _place(size)
         # Whoever finds somebody else here does not wait: garbage that is collected in the middle
         # of this may come back to it.
         if not self._lock.acquire(blocking=False):
-            return _begun(_new(place), place)[:size]
+            return fresh(place)[:size]
         try:
             of_size = self._of_size
             rooms = of_size[place]
@@ -93,7 +102,12 @@ class Rooms:
             over -= oldest
 
 
-def line(size: int) -> int:
+def fresh(size: int) -> Bytes:
+    """Memory of so many bytes, (size,), that begins as `Rooms.take` says and is not kept."""
+    return _begun(_new(size), size)
+
+
+def _line(size: int) -> int:
     """Where an array of so many bytes may begin: at multiples of this many."""
     return LARGE_PAGE if size >= LARGE_PAGE and sys.platform == "linux" else LINE
 
@@ -109,11 +123,11 @@ def _place(size: int) -> int:
 
 
 def _new(size: int) -> Bytes:
-    return np.empty(size + line(size), dtype=np.uint8)
+    return np.empty(size + _line(size), dtype=np.uint8)
 
 
 def _begun(memory: Bytes, size: int) -> Bytes:
-    begin = -memory.__array_interface__["data"][0] % line(size)
+    begin = -memory.__array_interface__["data"][0] % _line(size)
     return memory[begin : begin + size]
 
 

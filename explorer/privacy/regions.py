@@ -103,7 +103,13 @@ class Regions:
         return Regions(_kept(self.ids[chosen]), self.book)
 
     def separate(self, chosen: NDArray[np.bool_]) -> tuple[Regions, Regions]:
-        """The regions where a mask (n,) is true, and the others."""
+        """The regions where a mask (n,) is true, and the others.
+
+        Raises
+        ------
+        ValueError
+            For a mask of another length.
+        """
         if len(chosen) != len(self):
             raise ValueError("a mask has one value for each region")
         number = np.count_nonzero(chosen)

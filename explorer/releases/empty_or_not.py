@@ -95,6 +95,7 @@ def _by_level(depth: Ints, fan_out: NDArray[np.int32]) -> tuple[Levels, Levels]:
 
 @njit(cache=True, nogil=True)
 def _sort_by_level(depth, fan_out, order, inner, behind, inner_behind):  # type: ignore[no-untyped-def]
+    """Fill in `Levels` of all nodes and of those with children; ends are zeros at first."""
     for i in range(len(depth)):
         behind[depth[i]] += 1
         inner_behind[depth[i]] += fan_out[i] > 0

@@ -103,13 +103,7 @@ class Regions:
         return Regions(_kept(self.ids[chosen]), self.book)
 
     def separate(self, chosen: NDArray[np.bool_]) -> tuple[Regions, Regions]:
-        """The regions where a mask (n,) is true, and the others.
-
-        Raises
-        ------
-        ValueError
-            For a mask of another length.
-        """
+        """The regions where a mask (n,) is true, and the others; ValueError for any other mask."""
         if len(chosen) != len(self):
             raise ValueError("a mask has one value for each region")
         number = np.count_nonzero(chosen)

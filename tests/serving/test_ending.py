@@ -1,6 +1,7 @@
 """A server that is told to stop: nobody new, a drawing finishes, nothing else is waited for."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -57,31 +58,39 @@ def test_a_drawing_finishes_and_nothing_else_keeps_the_server(tmp_path, told, lo
     script, drawn = tmp_path / "serving.py", tmp_path / "drawn"
     script.write_text(SERVING)
     command = [sys.executable, "-u", str(script), str(drawn), loop]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert server.stdout is not None
-    # A server that stays must not keep the tests.
-    patience = threading.Timer(300, server.kill)
+
+    def kill_all() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+
+    # A server that stays must not keep the tests, nor a child of it that holds on to its output.
+    patience = threading.Timer(300, kill_all)
     patience.start()
     said, child = [], 0
-    for line in server.stdout:
-        said.append(line)
-        if line.startswith("child"):
-            child = int(line.split()[1])
-        if line == "ready\n":
-            server.send_signal(told)
-            break
+    try:
+        for line in server.stdout:
+            said.append(line)
+            if line.startswith("child"):
+                child = int(line.split()[1])
+            if line == "ready\n":
+                server.send_signal(told)
+                break
+        # It would stay for ten minutes.
+        assert server.wait(60) == 0
+        with pytest.raises(ProcessLookupError):
+            # Ended, and not a child of anybody any more.
+            os.kill(child, 0)
+    finally:
+        kill_all()
+        patience.cancel()
     said += server.stdout.readlines()
-    # It would stay for ten minutes.
-    assert server.wait(60) == 0
-    patience.cancel()
     assert drawn.read_text() == "drawn"
     assert "".join(said).endswith(
         "The explorer stops when the release that is being drawn is there.\n"
         "The explorer has stopped.\n"
     )
-    with pytest.raises(ProcessLookupError):
-        # Ended, and not a child of anybody any more.
-        os.kill(child, 0)
 
 
 def test_who_comes_late_is_not_let_in(monkeypatch) -> None:

@@ -22,7 +22,7 @@ _LEVELS_SMALL, _LEVELS_LARGE, _SMALL_CELLS = 16, 8, 2**20 + 1
 _COARSE_SMALL, _COARSE_LARGE = 256, 64
 BLOCK = 8
 """Cells along the side of a block of the coarse tables."""
-_INT32_MAX = 2**31 - 1
+INT32_MAX = 2**31 - 1
 
 Ints = NDArray[np.int64]
 
@@ -54,7 +54,7 @@ class Tables(NamedTuple):
 
 def tables(counts: Ints, sums: Ints) -> Tables:
     """The tables of a matrix: 93 MB beside counts and sums for 1024 x 1024 cells."""
-    if sums[-1, -1] > _INT32_MAX:
+    if sums[-1, -1] > INT32_MAX:
         none = np.zeros((1, 1, 0), dtype=np.int32)
         return Tables(counts, sums, none, none, none[0], none[0])
     small = counts.size < _SMALL_CELLS
@@ -64,8 +64,9 @@ def tables(counts: Ints, sums: Ints) -> Tables:
     levels = _COARSE_SMALL if small else _COARSE_LARGE
     coarse = aligned((rows // BLOCK + 1, cols // BLOCK + 1, levels), np.int32)
     _fill_coarse(counts, coarse)
-    by_rows = counts.astype(np.int32)
-    return Tables(counts, sums, excess, coarse, by_rows, np.ascontiguousarray(by_rows.T))
+    by_rows, by_columns = aligned((rows, cols), np.int32), aligned((cols, rows), np.int32)
+    by_rows[:], by_columns[:] = counts, counts.T
+    return Tables(counts, sums, excess, coarse, by_rows, by_columns)
 
 
 @njit(cache=True, nogil=True)

@@ -23,7 +23,16 @@ from numba import njit
 
 from explorer.points import spreads
 from explorer.points.cost_tables import Ints, Tables
-from explorer.points.spreads import COPIED, cut_cost, frame, spread
+from explorer.points.spreads import (
+    COPIED,
+    cost_of_copy,
+    cut_cost,
+    frame,
+    is_copied,
+    is_narrow,
+    spread,
+    turn,
+)
 
 LATTICE_BITS = spreads.LATTICE_BITS
 SENSITIVITY = 2 << LATTICE_BITS
@@ -131,29 +140,32 @@ def _own(boxes: Ints) -> Ints:
     return np.array(boxes, dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _cost_batch(tables, lower, upper, axis, cut, costs):  # type: ignore[no-untyped-def]
-    copy, excess = np.empty(COPIED, dtype=np.int32), tables.excess.reshape(-1)
+    excess = tables.excess.reshape(-1)
     for i in range(len(cut)):
         r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
         box = frame(tables, r0, c0, r1, c1, axis[i])
-        costs[i], _ = cut_cost(
-            tables, excess, box, r0, c0, r1, c1, axis[i], cut[i], copy, False
-        )  # fmt: skip
+        costs[i] = cut_cost(tables, excess, box, r0, c0, r1, c1, axis[i], cut[i])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _cost_all(tables, lower, upper, axis, offsets, costs):  # type: ignore[no-untyped-def]
-    copy, excess = np.empty(COPIED, dtype=np.int32), tables.excess.reshape(-1)
+    copy, below = np.empty(COPIED, dtype=np.int32), np.empty(COPIED + 1, dtype=np.int64)
+    excess = tables.excess.reshape(-1)
     for i in range(len(lower)):
         r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
         box = frame(tables, r0, c0, r1, c1, axis[i])
-        cut, held = lower[i, axis[i]], False
+        cells, total, copied = (r1 - r0) * (c1 - c0), 0, False
+        if is_copied(tables, excess, box, cells):
+            total = turn(tables, r0, c0, r1, c1, axis[i], copy, below)
+            copied = is_narrow(cells, total)
         for k in range(offsets[i], offsets[i + 1]):
-            cut += 1
-            costs[k], held = cut_cost(
-                tables, excess, box, r0, c0, r1, c1, axis[i], cut, copy, held
-            )  # fmt: skip
+            at = k - offsets[i] + 1
+            if copied:
+                costs[k] = cost_of_copy(copy, below, box.across, cells, total, at)
+            else:
+                costs[k] = cut_cost(tables, excess, box, r0, c0, r1, c1, axis[i], box.first + at)
 
 
 @njit(cache=True, nogil=True)

@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from explorer.points.cost_tables import BLOCK
-from explorer.points.fetching import fetch
+from explorer.points.cost_tables import BLOCK, INT32_MAX
+from explorer.points.instructions import distance, fetch
 
 LATTICE_BITS = 10
 COPIED = 1024
 """Cells of the largest box that is copied to be scanned several times."""
+_AT_ONCE = 256  # of the largest that is copied whatever its mean: tables are far apart
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -127,7 +128,7 @@ def _beyond(tables, r0, c0, r1, c1, t):  # type: ignore[no-untyped-def]
     return low, high
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _scanned(tables, total, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
     """Lattice value of a box whose mean lies beyond the tables."""
     cells = (r1 - r0) * (c1 - c0)
@@ -214,60 +215,109 @@ def fetch_box(excess, box):  # type: ignore[no-untyped-def]
         fetch(excess, corner)
 
 
-@njit(cache=True, nogil=True)
-def _turn(tables, r0, c0, r1, c1, axis, copy):  # type: ignore[no-untyped-def]
-    """Copy a box so that both halves of every cut on that axis lie in one piece."""
+@njit(cache=True, nogil=True, inline="always")
+def turn(tables, r0, c0, r1, c1, axis, copy, below):  # type: ignore[no-untyped-def]
+    """Copy a box so that both halves of every cut on that axis lie in one piece; its total.
+
+    `copy` (COPIED,) takes the cells, line by line across the axis, and `below` (COPIED + 1,) how
+    many records the first 0, 1, 2, ... lines hold.
+    """
     lines = tables.by_rows if axis == 0 else tables.by_columns
     begin, end, first, last = (r0, r1, c0, c1) if axis == 0 else (c0, c1, r0, r1)
-    cells = lines.reshape(-1)
-    k = np.uint64(0)
-    for i in range(begin, end):
-        start = np.uint64(i * lines.shape[1] + first)
+    cells, line = lines.reshape(-1), np.uint64(lines.shape[1])
+    k, start, total = np.uint64(0), np.uint64(begin * lines.shape[1] + first), np.int64(0)
+    below[0] = 0
+    for i in range(end - begin):
         for j in range(last - first):
-            copy[k + np.uint64(j)] = cells[start + np.uint64(j)]
+            cell = cells[start + np.uint64(j)]
+            copy[k + np.uint64(j)] = cell
+            total += cell
         k += np.uint64(last - first)
+        start += line
+        below[np.uint64(i + 1)] = total
+    return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _of_copy(copy, begin, cells, total):  # type: ignore[no-untyped-def]
-    """Lattice value of some cells side by side of a copy."""
-    t = np.int64(np.float64(total) / np.float64(cells))
-    low, high = _above(copy, np.uint64(begin), cells, t)
-    return lattice(cells, total, t, low, high)
+@njit(cache=True, nogil=True, inline="always")
+def is_tiny(cells):  # type: ignore[no-untyped-def]
+    """Whether a box of so many cells is copied whatever it holds."""
+    return cells <= _AT_ONCE
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_copied(tables, excess, box, cells):  # type: ignore[no-untyped-def]
+    """Whether scanning a copy of a box is quicker than looking its halves up."""
+    levels = tables.excess.shape[2]
+    if cells > COPIED or levels == 0:
+        return False
+    if is_tiny(cells):
+        return True
+    total = np.int64(excess[box.f]) - excess[box.b] - excess[box.e] + excess[box.a]
+    return total >= (levels - 1) * cells
+
+
+@njit(cache=True, nogil=True, inline="always")
+def fetch_lines(tables, r0, c0, r1, c1, axis):  # type: ignore[no-untyped-def]
+    """Begin to load what `turn` copies."""
+    lines = tables.by_rows if axis == 0 else tables.by_columns
+    begin, end, first = (r0, r1, c0) if axis == 0 else (c0, c1, r0)
+    cells, line, start = lines.reshape(-1), lines.shape[1], begin * lines.shape[1] + first
+    for i in range(end - begin):
+        fetch(cells, np.uint64(start + i * line))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _distances(copy, begin, number, total):  # type: ignore[no-untyped-def]
+    """Sum |n c - total| over n cells of a copy side by side, for sums within int32."""
+    times, less, added = np.int32(number), np.int32(total), np.int32(0)
+    for j in range(number):
+        added = np.int32(added + distance(copy[begin + np.uint64(j)], times, less))
+    return np.int64(added)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _half_of_copy(copy, begin, number, total):  # type: ignore[no-untyped-def]
+    """Lattice value of n cells of a copy side by side: sum |c - mu| = sum |n c - total| / n."""
+    numerator = _distances(copy, np.uint64(begin), number, total)
+    return np.int64(np.float64(numerator << LATTICE_BITS) / np.float64(number))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def cost_of_copy(copy, below, across, cells, total, cut):  # type: ignore[no-untyped-def]
+    """Objective of a cut after so many lines, from what `turn` has filled in.
+
+    `across` is the length of a line; the box has so many cells, and records in `total`, that
+    `is_narrow` holds.
+    """
+    middle, records = cut * across, below[np.uint64(cut)]
+    lower = _half_of_copy(copy, 0, middle, records)
+    return lower + _half_of_copy(copy, middle, cells - middle, total - records)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_narrow(cells, total):  # type: ignore[no-untyped-def]
+    """Whether sums of `cost_of_copy` stay within int32: sum |n c - total| <= 2 n total."""
+    return 2 * cells * total <= INT32_MAX
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def cut_cost(tables, excess, box, r0, c0, r1, c1, axis, cut, copy, held):  # type: ignore[no-untyped-def]
-    """Objective of one cut of a box, and whether `copy` (COPIED,) holds the box by now.
-
-    `excess` are the flat tables, `box` is the box's `Frame`. `held` says whether the copy held the
-    box before: an earlier cut of it on the same axis.
-    """
+def cut_cost(tables, excess, box, r0, c0, r1, c1, axis, cut):  # type: ignore[no-untyped-def]
+    """Objective of one cut of a box: `excess` are the flat tables, `box` is the box's `Frame`."""
     levels = tables.excess.shape[2]
     if levels == 0:
-        return _cost_wide(tables, r0, c0, r1, c1, axis, cut), held
+        return _cost_wide(tables, r0, c0, r1, c1, axis, cut)
     at = np.uint64(cut) * box.step
     c, d = box.c + at, box.d + at
     middle, rest = (cut - box.first) * box.across, (box.last - cut) * box.across
     lower, below = _look_up(excess, levels, box.a, box.b, c, d, middle)
     upper, above = _look_up(excess, levels, c, d, box.e, box.f, rest)
-    if lower < 0 or upper < 0:
-        if middle + rest > COPIED:
-            if lower < 0:
-                a, b = (cut, c1) if axis == 0 else (r1, cut)
-                lower = _scanned(tables, below, r0, c0, a, b)
-            if upper < 0:
-                a, b = (cut, c0) if axis == 0 else (r0, cut)
-                upper = _scanned(tables, above, a, b, r1, c1)
-        else:
-            if not held:
-                _turn(tables, r0, c0, r1, c1, axis, copy)
-                held = True
-            if lower < 0:
-                lower = _of_copy(copy, 0, middle, below)
-            if upper < 0:
-                upper = _of_copy(copy, middle, rest, above)
-    return lower + upper, held
+    if lower < 0:
+        a, b = (cut, c1) if axis == 0 else (r1, cut)
+        lower = _scanned(tables, below, r0, c0, a, b)
+    if upper < 0:
+        a, b = (cut, c0) if axis == 0 else (r0, cut)
+        upper = _scanned(tables, above, a, b, r1, c1)
+    return lower + upper
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,19 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.points.cost_tables import Tables
-from explorer.points.spreads import COPIED, cut_cost, fetch_box, fetch_cut, frame
+from explorer.points.spreads import (
+    COPIED,
+    cost_of_copy,
+    cut_cost,
+    fetch_box,
+    fetch_cut,
+    fetch_lines,
+    frame,
+    is_copied,
+    is_narrow,
+    is_tiny,
+    turn,
+)
 from explorer.privacy.regions import Regions
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Candidates
@@ -199,9 +211,13 @@ def search(
     ]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _fetch(tables, excess, lower, upper, axis, low, high, i):  # type: ignore[no-untyped-def]
-    """Begin to load what the first round of region i looks up."""
+    """Begin to load what region i is copied from, or what its first round looks up."""
+    cells = (upper[i, 0] - lower[i, 0]) * (upper[i, 1] - lower[i, 1])
+    if is_tiny(cells):
+        fetch_lines(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1], axis[i])
+        return
     box = frame(tables, lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1], axis[i])
     fetch_box(excess, box)
     left, right = box.first + low[i], box.first + high[i]
@@ -210,12 +226,13 @@ def _fetch(tables, excess, lower, upper, axis, low, high, i):  # type: ignore[no
         fetch_cut(excess, box, cut)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _search(  # type: ignore[no-untyped-def]
     tables, lower, upper, axis, low, high, units, scale, keys, salts, ids,
     found, number, who, places, noisy,
 ):  # fmt: skip
-    copy, excess = np.empty(COPIED, dtype=np.int32), tables.excess.reshape(-1)
+    copy, lines = np.empty(COPIED, dtype=np.int32), np.empty(COPIED + 1, dtype=np.int64)
+    excess = tables.excess.reshape(-1)
     paid, decay, rest = 0, 1.0, 0.0
     # Values of the two cuts of a round, infinite where there is none.
     drawn = np.empty(2)
@@ -227,7 +244,11 @@ def _search(  # type: ignore[no-untyped-def]
             decay = paid / scale
             rest = np.log1p(np.exp(-decay))
         r0, c0, r1, c1 = lower[i, 0], lower[i, 1], upper[i, 0], upper[i, 1]
-        box, held = frame(tables, r0, c0, r1, c1, axis[i]), False
+        box = frame(tables, r0, c0, r1, c1, axis[i])
+        cells, total, small = (r1 - r0) * (c1 - c0), 0, False
+        if is_copied(tables, excess, box, cells):
+            total = turn(tables, r0, c0, r1, c1, axis[i], copy, lines)
+            small = is_narrow(cells, total)
         left, right = low[i], high[i]
         k = left + (right - left) // 2
         best, k1, k2 = np.inf, k, k
@@ -238,7 +259,7 @@ def _search(  # type: ignore[no-untyped-def]
                 k1, k2 = (left + k) // 2, (k + right) // 2
                 if k1 <= left and k2 <= k:
                     break
-                if draw + 2 < len(salts):
+                if draw + 2 < len(salts) and not small:
                     # Two of these come next, whichever way it goes.
                     ends = (left + k1) // 2, (k1 + k) // 2, (k + k2) // 2, (k2 + right) // 2
                     for end in ends:
@@ -246,9 +267,10 @@ def _search(  # type: ignore[no-untyped-def]
             drawn[side] = np.inf
             if draw == 0 or (side == 0 and k1 > left) or (side == 1 and k2 > k):
                 cut = box.first + (k1 if side == 0 else k2)
-                cost, held = cut_cost(
-                    tables, excess, box, r0, c0, r1, c1, axis[i], cut, copy, held
-                )  # fmt: skip
+                if small:
+                    cost = cost_of_copy(copy, lines, box.across, cells, total, cut - box.first)
+                else:
+                    cost = cut_cost(tables, excess, box, r0, c0, r1, c1, axis[i], cut)
                 value = cost + _laplace(keys[i], salts[draw], decay, rest)
                 at = number[draw]
                 number[draw] += 1

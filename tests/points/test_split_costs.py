@@ -56,6 +56,24 @@ def test_tables_and_scan_agree_with_the_definition(mean, most):
         assert costs[place - 1] == expected
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (15, 17), (16, 16), (1, 257), (32, 32), (25, 41)])
+@pytest.mark.parametrize("part", [1, 1 + 1e-6, 1.9])
+@pytest.mark.parametrize("even", [True, False])
+def test_copies_are_scanned_in_32_bits_only_where_those_hold_all_sums(shape, part, even):
+    # 2 x cells x records is what has to fit, see `spreads.is_narrow`.
+    total = int(part * (2**31 - 1)) // (2 * shape[0] * shape[1])
+    counts = np.full(shape, total // (shape[0] * shape[1]) if even else 0)
+    counts[0, -1] += total - counts.sum()
+    matrix = FrequencyMatrix.from_array(counts)
+    for axis in {0, 1} - {axis for axis in (0, 1) if shape[axis] == 1}:
+        costs, _ = matrix.all_split_costs(
+            np.zeros((1, 2), int), np.array([shape]), np.array([axis])
+        )
+        for cut, cost in enumerate(costs.tolist(), 1):
+            expected = sum(lattice(spread(half)) for half in np.split(counts, [cut], axis))
+            assert cost == expected == one_cost(matrix, (0, 0), shape, axis, cut)
+
+
 def test_quotients_are_exact_at_the_largest_total_on_a_large_map():
     counts = np.random.default_rng(3).poisson(500, (2048, 2048))
     counts[1000, 1000] += 2**31 - 1 - counts.sum()

@@ -1,4 +1,4 @@
-"""Asking for memory ahead of time: kernels that look up tables far apart mostly wait for them."""
+"""What kernels ask of the processor and numba has no word for."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numba.extending import intrinsic
 def _fetch(_typing: Any, array: Any, index: Any) -> Any:
     """Begin to load the cache line of an entry of a flat array; changes nothing.
 
-    For kernels. A position beyond the array's end is harmless. LLVM's `llvm.prefetch`, for reading
-    and to be kept in all caches.
+    For kernels that look up tables far apart: they mostly wait for them. A position beyond the
+    array's end is harmless. LLVM's `llvm.prefetch`, for reading and to be kept in all caches.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -29,4 +29,19 @@ def _fetch(_typing: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), generate
 
 
+def _distance(_typing: Any, _value: Any, _times: Any, _less: Any) -> Any:
+    """|value x times - less| of three int32, as an int32; it wraps round beyond.
+
+    Numba would multiply in 64 bits, and a compiler could then take half as many at a time.
+    """
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        apart = builder.sub(builder.mul(args[0], args[1]), args[2])
+        other_way = builder.neg(apart)
+        return builder.select(builder.icmp_signed(">", apart, other_way), apart, other_way)
+
+    return types.int32(types.int32, types.int32, types.int32), generate
+
+
 fetch: Any = intrinsic(_fetch)
+distance: Any = intrinsic(_distance)

@@ -22,6 +22,7 @@ from explorer.errors import InputError
 from explorer.grid.aligned import roomy
 from explorer.privacy.accounts import Accounts, Keys, shown
 from explorer.privacy.axes import each_axis, each_of, no_such_axis, one_axis
+from explorer.privacy.gridding import lay_grids, plan_grids
 from explorer.privacy.tiling import tile
 from explorer.releases.nodes import Ints, span
 
@@ -56,15 +57,19 @@ class Regions:
         ids = np.sort(np.concatenate([part.ids for part in parts]), kind="stable")
         return cls(_kept(ids), parts[0].book)
 
-    @cached_property
+    @property
     def lower(self) -> Ints:
         """First cell along every axis (a grid: rows, then columns), (n, d); read-only."""
-        return _rows(self.book.lower, self.ids)
+        return self._edges[0]
 
-    @cached_property
+    @property
     def upper(self) -> Ints:
         """First cell behind the region along every axis, (n, d); read-only."""
-        return _rows(self.book.upper, self.ids)
+        return self._edges[1]
+
+    @cached_property
+    def _edges(self) -> tuple[Ints, Ints]:
+        return self.book.edges(self.ids)
 
     @property
     def shape(self) -> Ints:
@@ -238,10 +243,19 @@ class Boxes(Accounts):
         """The whole domain as one region."""
         return Regions(self._numbers(slice(0, 1)), self)
 
+    def edges(self, ids: Ints) -> tuple[Ints, Ints]:
+        """Lower and upper edges of some boxes, (n, d); read-only."""
+        where = span(ids)
+        if isinstance(where, slice):
+            return self._seen("_lower", where), self._seen("_upper", where)
+        edges = roomy((2, len(ids), self._lower.shape[1]), np.int64)
+        if not _pick(ids, self.lower, self.upper, edges):
+            raise IndexError("there is no such region in this book")
+        return shown(edges[0]), shown(edges[1])
+
     def cells(self, ids: Ints) -> Ints:
         """Number of cells of some boxes, (n,)."""
-        where = span(ids)
-        lower, upper = self._lower[: len(self)][where], self._upper[: len(self)][where]
+        lower, upper = self.edges(ids)
         number = roomy(len(lower), np.int64)
         _count_cells(lower, upper, number)
         return number
@@ -266,10 +280,10 @@ class Boxes(Accounts):
         number = np.empty((rows, self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
         fan_out = roomy(len(own), np.int64)
-        _require_room(len(self) + _plan(own, self._lower, self._upper, number, fan_out))
+        _require_room(len(self) + plan_grids(own, self._lower, self._upper, number, fan_out))
         more = int(fan_out.sum())
         begin = self._make_room(more, self._expected(len(own), more))
-        _tile(own, number, begin, self._lower, self._upper)
+        lay_grids(own, number, begin, self._lower, self._upper)
         return self._opened(own, fan_out)
 
     def slice(self, ids: Ints, axis: int, parts: Ints, position: Ints) -> Regions:
@@ -349,19 +363,24 @@ def _kept(values: NDArray[Any]) -> NDArray[Any]:
     return shown(values) if values.flags.writeable else values
 
 
-def _rows(values: Ints, ids: Ints) -> Ints:
-    """Rows of a column of the book, (n, d); read-only."""
-    where = span(ids)
-    # `take` is ten times as fast as indexing where rows are short.
-    return _kept(values[where] if isinstance(where, slice) else values.take(ids, axis=0))
-
-
 def _require_room(nodes: float) -> None:
     if nodes > MOST_NODES:
         raise InputError(
             f"This would make a tree of {nodes:,.0f} nodes, more than the {MOST_NODES:,} that are "
             "possible: choose a coarser grid, or a mechanism that cuts less."
         )
+
+
+@njit(cache=True, nogil=True)
+def _pick(ids, lower, upper, edges):  # type: ignore[no-untyped-def]
+    """Fill `edges` (2, n, d) with the boxes of some numbers; whether all exist."""
+    for i in range(len(ids)):
+        if not 0 <= ids[i] < len(lower):
+            return False
+        own = np.uint64(ids[i])
+        for axis in range(lower.shape[1]):
+            edges[0, i, axis], edges[1, i, axis] = lower[own, axis], upper[own, axis]
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -402,99 +421,3 @@ def _halve(ids, axis, position, row, lower, upper):  # type: ignore[no-untyped-d
         upper[row, axis[i]] = position[i]
         lower[row + 1, axis[i]] = position[i]
         row += 2
-
-
-@njit(cache=True, nogil=True)
-def _plan(ids, lower, upper, number, boxes):  # type: ignore[no-untyped-def]
-    """Fill `boxes` (n,) with products of the wanted parts, (n, d) or (1, d), cut down to the cells.
-
-    Returns their sum, a float: products of many sides leave the whole numbers of 64 bits.
-    """
-    total = 0.0
-    for i in range(len(boxes)):
-        boxes[i], product = 1, 1.0
-        for axis in range(lower.shape[1]):
-            parts = _parts(number, i, lower, upper, ids[i], axis)
-            boxes[i] *= parts
-            product *= parts
-        total += product
-    return total
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _parts(number, i, lower, upper, p, axis):  # type: ignore[no-untyped-def]
-    """Into how many parts a side of box p is cut: 1 to its cells."""
-    return min(max(number[i if len(number) > 1 else 0, axis], 1), upper[p, axis] - lower[p, axis])
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _edge(k, cells, pieces):  # type: ignore[no-untyped-def]
-    """The cell that part k of so many of a side begins at: k * cells // pieces."""
-    if k == 0:
-        return 0
-    if k == pieces:
-        return cells
-    if pieces == cells:
-        return k
-    # Divisions take most of the time: the usual ones are done without.
-    return cells >> 1 if pieces == 2 else k * cells // pieces
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _quartered(number, i, lower, upper, p):  # type: ignore[no-untyped-def]
-    """Whether both sides of box p of a map are cut in two."""
-    rows, columns = _parts(number, i, lower, upper, p, 0), _parts(number, i, lower, upper, p, 1)
-    return rows == 2 and columns == 2
-
-
-@njit(cache=True, nogil=True)
-def _tile(ids, number, row, lower, upper):  # type: ignore[no-untyped-def]
-    """Fill in the boxes of the grids of all regions from position `row` on."""
-    last = lower.shape[1] - 1
-    most = max(number[:, last].max(), 1) if len(number) else 1
-    edges = np.empty(min(most, upper[0, last]) + 1, dtype=np.int64)
-    for i in range(len(ids)):
-        p = ids[i]
-        if last == 1 and _quartered(number, i, lower, upper, p):
-            # The usual cut, in a third of the time.
-            for axis, far in ((0, 2), (1, 1)):
-                begin, end = lower[p, axis], upper[p, axis]
-                middle = begin + _edge(1, end - begin, 2)
-                for k in range(4):
-                    lower[row + k, axis] = middle if k & far else begin
-                    upper[row + k, axis] = end if k & far else middle
-            row += 4
-            continue
-        pieces, cells = _parts(number, i, lower, upper, p, last), upper[p, last] - lower[p, last]
-        for k in range(pieces + 1):
-            edges[k] = lower[p, last] + _edge(k, cells, pieces)
-        if last == 1:
-            # The same, written out: maps are by far the most.
-            first, extent = lower[p, 0], upper[p, 0] - lower[p, 0]
-            low, parts = first, _parts(number, i, lower, upper, p, 0)
-            for rank in range(1, parts + 1):
-                high = first + _edge(rank, extent, parts)
-                for k in range(pieces):
-                    lower[row, 0], upper[row, 0] = low, high
-                    lower[row, 1], upper[row, 1] = edges[k], edges[k + 1]
-                    row += 1
-                low = high
-            continue
-        runs = 1
-        for axis in range(last):
-            runs *= _parts(number, i, lower, upper, p, axis)
-        for rank in range(runs):
-            # A run of boxes side by side along the last axis; what is left of its rank says where.
-            left = rank
-            for axis in range(last - 1, -1, -1):
-                parts = _parts(number, i, lower, upper, p, axis)
-                extent = upper[p, axis] - lower[p, axis]
-                index = left % parts
-                left //= parts
-                low = lower[p, axis] + _edge(index, extent, parts)
-                high = lower[p, axis] + _edge(index + 1, extent, parts)
-                for box in range(row, row + pieces):
-                    lower[box, axis], upper[box, axis] = low, high
-            for k in range(pieces):
-                lower[row, last], upper[row, last] = edges[k], edges[k + 1]
-                row += 1

@@ -34,6 +34,7 @@ _FAULTS = (
 )
 _in_use: weakref.WeakValueDictionary[str, Ints] = weakref.WeakValueDictionary()
 _FIRST_ROOM = 256  # forests open books by the thousand, most of them for fewer nodes than that
+_LARGE_ROOM = 2**16  # from there on room that is not used counts for more than another copy
 _MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
 
@@ -68,8 +69,9 @@ class Accounts:
 
     Notes
     -----
-    Arrays grow by doubling: n nodes opened one by one take O(n) steps. What is handed out are
-    views that nobody can write to. Accounts are never saved: their arrays end in room for more.
+    Arrays grow by doubling, small ones fourfold: n nodes opened one by one take O(n) steps. What is
+    handed out are views that nobody can write to. Accounts are never saved: their arrays end in
+    room for more.
     """
 
     __slots__ = (
@@ -197,7 +199,8 @@ class Accounts:
         """
         wanted = self._number + more
         if wanted > len(self._parent):
-            size = max(wanted, 2 * len(self._parent), expected)
+            had = len(self._parent)
+            size = max(wanted, (4 if had < _LARGE_ROOM else 2) * had, expected)
             for name in self._columns():
                 setattr(self, name, _longer(getattr(self, name), self._number, size))
             self._ids = _counted_off(size)

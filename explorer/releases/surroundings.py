@@ -86,13 +86,14 @@ def _paint(lower, upper, leaves, draws, sums):  # type: ignore[no-untyped-def]
             sums[r, c] = sums[r - 1, c] + along
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _look_round(lower, upper, leaves, variance, sums, group, rings):  # type: ignore[no-untyped-def]
     """What every leaf would hold at the density of each ring, in units of its noise's scale.
 
     Leaves of about as many cells are a group: 1, 2, 4, ...
     """
     rows, cols = sums.shape[0] - 1, sums.shape[1] - 1
+    flat, line = sums.reshape(-1), sums.shape[1]
     own, known, per_cell, size_group = -1, -1.0, 0.0, 0
     for i in range(len(leaves)):
         at = leaves[i]
@@ -112,7 +113,10 @@ def _look_round(lower, upper, leaves, variance, sums, group, rings):  # type: ig
             away = OUTWARDS[x]
             r0, r1 = max(top - away * height, 0), min(bottom + away * height, rows)
             c0, c1 = max(left - away * width, 0), min(right + away * width, cols)
-            within = sums[r1, c1] - sums[r0, c1] - sums[r1, c0] + sums[r0, c0]
+            # Positions without a sign: none counts from the end.
+            above, below = r0 * line, r1 * line
+            within = flat[np.uint64(below + c1)] - flat[np.uint64(above + c1)]
+            within = within - flat[np.uint64(below + c0)] + flat[np.uint64(above + c0)]
             size = (r1 - r0) * (c1 - c0)
             if x > 0:
                 if size > cells:

@@ -173,10 +173,11 @@ class HTF(Mechanism):
         height = paper_height(total, self.epsilon, nodes) if self.height is None else self.height
         left = int(curator.remaining(nodes)[0])
         cut_share, shares, thresholds = self.schedule(curator.units, left, height, total)
+        extent, rule, rounds = self.stop_extent, self.split_rule, self.T
         leaves = []
         for h in range(height, -1, -1):
             # Ends for a reason that is public: one draw with everything unspent (erratum 7).
-            ends = (nodes.cells <= self.stop_extent) | (h == 0)
+            ends = nodes.cells <= (extent if h > 0 else math.inf)
             ended, nodes = nodes.separate(ends)
             leaves.append(ended)
             if len(nodes) == 0:
@@ -188,7 +189,7 @@ class HTF(Mechanism):
             if len(nodes) == 0:
                 break
             axis = self._axis(nodes, h, height)
-            cut = curator.cut(nodes, axis, cut_share, self.split_rule, self.T)
+            cut = curator.cut(nodes, axis, cut_share, rule, rounds)
             nodes = nodes.split(axis, cut)
         # All at once: what each has left stays as it is until then.
         ended = Regions.join(leaves)

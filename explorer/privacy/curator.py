@@ -205,10 +205,10 @@ class Curator(Passes):
             raise ValueError("a search takes a whole number of rounds, 0 or more")
         rounds = int(rounds)
         axis, start, length = sides(regions, axis)
+        position = start + (length >> 1)
         if rule == "middle":
-            return start + length // 2
+            return position
         low, high = cuts.window(length, rule)
-        position = start + length // 2
         choosing = np.flatnonzero((high - low > 2) & (length > 2))
         if len(choosing) == 0:
             return position

@@ -20,8 +20,9 @@ def window(length: Ints, rule: str) -> tuple[Ints, Ints]:
     Both are public restrictions.
     """
     numerator = {"middle half": 2, "middle quarter": 3}.get(rule, 0)
-    low = np.minimum(length * numerator // 8, length // 2 - 1)
-    return low, np.maximum(length - low, length // 2 + 1)
+    half = length >> 1
+    low = np.minimum(length * numerator >> 3, half - 1)
+    return low, np.maximum(length - low, half + 1)
 
 
 def search(low: Ints, high: Ints, rounds: int, evaluate: Evaluate) -> Ints:

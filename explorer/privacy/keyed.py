@@ -203,11 +203,12 @@ def search(
         tables, regions.lower, regions.upper, axis, low, high, units, scale, regions.keys, salts,
         regions.ids, found, number, who, places, noisy,
     )  # fmt: skip
+    took_part = number.tolist()
     # Draws that nobody took part in are noted, too, up to the first round without any.
-    done = 3 + 2 * int(np.count_nonzero(number[1::2] + number[2::2]))
+    rounds = sum(map(any, zip(took_part[1::2], took_part[2::2], strict=True)))
     return found, [
         Candidates(who[draw, :m], places[draw, :m], noisy[draw, :m])
-        for draw, m in enumerate(number[:done].tolist())
+        for draw, m in enumerate(took_part[: 3 + 2 * rounds])
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,20 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
         if 4 * len(first) < len(units):
             each = laplace_variance(units[first], sensitivity)
             return np.repeat(each, np.diff(first, append=len(units)))
-    half = np.asarray(units[:1] if alike else units) / (2.0 * UNITS_PER_EPSILON * sensitivity)
+    if alike:
+        return np.broadcast_to(_one_variance(int(units[0]), int(sensitivity)), len(units))
+    return _variances(np.asarray(units), sensitivity)
+
+
+@lru_cache(maxsize=1024)
+def _one_variance(units: int, sensitivity: int) -> NDArray[np.float64]:
+    """The variance of all who pay so much, (1,); read-only."""
+    variance = _variances(np.array([units], dtype=np.int64), sensitivity)
+    variance.setflags(write=False)
+    return variance
+
+
+def _variances(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.float64]:
+    half = units / (2.0 * UNITS_PER_EPSILON * sensitivity)
     variance: NDArray[np.float64] = 0.5 / np.sinh(np.minimum(half, 300.0)) ** 2
-    return np.broadcast_to(variance, len(units)) if alike else variance
+    return variance

@@ -216,8 +216,8 @@ def _below(nodes: Regions, jump: Ints, cut: list[int]) -> tuple[Regions, Ints]:
     reached, owners = [parts.select(owner[:0])], [owner[:0]]
     while len(parts):
         above, parts, steps = parts, parts.grid(halves), steps + 1
-        owner = steering.of_parents(owner, above.ids, parts.parent)
-        ends = steering.single(parts.lower, parts.upper, cut) | (jump[owner] == steps)
+        came_out = parts.parent, parts.lower, parts.upper
+        owner, ends = steering.one_step_down(owner, above.ids, came_out, cut, jump, steps)
         ended, parts = parts.separate(ends)
         reached.append(ended)
         owners.append(owner[ends])

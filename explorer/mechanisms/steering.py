@@ -242,32 +242,41 @@ def _sort_down(noisy, parts, values):  # type: ignore[no-untyped-def]
         values[place] = value
 
 
-def single(lower: Ints, upper: Ints, cut: list[int]) -> NDArray[np.bool_]:
-    """Which of n boxes (n, d) are one cell long along all axes that are cut."""
-    found = np.empty(len(lower), dtype=np.bool_)
-    _measure(lower, upper, np.array(cut), found)
-    return found
+def one_step_down(
+    owner: Ints, above: Ints, parts: tuple[Ints, Ints, Ints], cut: list[int], jump: Ints, steps: int
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """What lies below which node after one halving more, and what ends there.
+
+    Parameters
+    ----------
+    owner : (n,) the nodes, by their places in `jump`, that what was halved lies in
+    above : (n,) ids of what was halved, increasing
+    parts : parents (m,), lower and upper edges (m, d) of what came out, in the parents' order
+    cut : the axes that are cut
+    jump : how often each node is halved
+    steps : how often that was done by now
+
+    Returns
+    -------
+    (m,) owners, and whether a part ends: it is one cell long along all axes that are cut, or its
+    node is halved no more
+    """
+    parent, lower, upper = parts
+    found, ends = np.empty(len(parent), np.int64), np.empty(len(parent), np.bool_)
+    _hand_down(owner, above, parent, lower, upper, np.array(cut), jump, steps, found, ends)
+    return found, ends
 
 
 @njit(cache=True, nogil=True)
-def _measure(lower, upper, cut, found):  # type: ignore[no-untyped-def]
-    for i in range(len(lower)):
-        found[i] = True
-        for axis in cut:
-            found[i] &= upper[i, axis] - lower[i, axis] == 1
-
-
-def of_parents(owner: Ints, ids: Ints, parent: Ints) -> Ints:
-    """What children (m,) have of their parents' (n,); both stand in the order of their ids."""
-    found = np.empty(len(parent), dtype=np.int64)
-    _hand_down(owner, ids, parent, found)
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _hand_down(owner, ids, parent, found):  # type: ignore[no-untyped-def]
+def _hand_down(  # type: ignore[no-untyped-def]
+    owner, above, parent, lower, upper, cut, jump, steps, found, ends
+):
     at = 0
     for child in range(len(parent)):
-        while ids[at] != parent[child]:
+        while above[at] != parent[child]:
             at += 1
         found[child] = owner[at]
+        single = True
+        for axis in cut:
+            single &= upper[child, axis] - lower[child, axis] == 1
+        ends[child] = single | (jump[owner[at]] == steps)

@@ -19,6 +19,7 @@ from explorer.points.instructions import distance, fetch
 LATTICE_BITS = 10
 COPIED = 1024
 """Cells of the largest box that is copied to be scanned several times."""
+_ON_LATTICE = 2 ** (53 - LATTICE_BITS)  # numerators below it are whole floats on the lattice, too
 _AT_ONCE = 256  # of the largest that is copied whatever its mean: tables are far apart
 
 
@@ -27,6 +28,8 @@ def lattice(cells, total, t, low, high):  # type: ignore[no-untyped-def]
     """Value of sum |c - mu| on the lattice, from P_t and P_(t+1), see `split_costs`."""
     r = total - t * cells
     numerator = 2 * ((cells - r) * low + r * high)
+    if numerator < _ON_LATTICE:
+        return np.int64(np.float64(numerator << LATTICE_BITS) / np.float64(cells))
     whole = np.int64(np.float64(numerator) / np.float64(cells))
     rest = numerator - whole * cells
     # The numerator may have more than the 53 bits of a float.

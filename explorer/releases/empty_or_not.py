@@ -116,9 +116,15 @@ def _sort_by_level(depth, fan_out, order, inner, behind, inner_behind):  # type:
 @njit(cache=True, nogil=True)
 def _families(parent, first, fan_out):  # type: ignore[no-untyped-def]
     fan_out[:] = 0
-    for i in range(len(parent) - 1, 0, -1):
-        first[parent[i]] = i
-        fan_out[parent[i]] += 1
+    owner, begin = -1, 0
+    for i in range(1, len(parent)):
+        if parent[i] != owner:
+            if owner >= 0:
+                fan_out[owner] = i - begin
+            owner, begin = parent[i], i
+            first[owner] = i
+    if owner >= 0:
+        fan_out[owner] = len(parent) - begin
 
 
 @njit(cache=True, nogil=True)
@@ -316,5 +322,10 @@ def _downwards(inner, behind, parent, first, fan_out, z, v, log_empty, value):  
         _hand_down(inner[begin:end], first, fan_out, z, v, log_empty, work, where, chance)
     for i in range(len(parent)):
         value[i] = z[i] * v[i] if fan_out[i] == 0 else 0.0
+    total, owner = 0.0, -1
     for i in range(len(parent) - 1, 0, -1):
-        value[parent[i]] += value[i]
+        # Children of a node stand side by side.
+        if parent[i] != owner:
+            owner, total = parent[i], 0.0
+        total += value[i]
+        value[owner] = total

@@ -177,7 +177,7 @@ class HTF(Mechanism):
         leaves = []
         for h in range(height, -1, -1):
             # Ends for a reason that is public: one draw with everything unspent (erratum 7).
-            ends = nodes.cells <= (extent if h > 0 else math.inf)
+            ends = (nodes.cells <= extent) | (h == 0)
             ended, nodes = nodes.separate(ends)
             leaves.append(ended)
             if len(nodes) == 0:

@@ -1,9 +1,9 @@
 """Tables that answer the split objective of any box in nearly constant time.
 
 With P_t = sum max(c - t, 0) over the cells of a box, the objective needs P_t and P_(t+1) at the
-mean's floor t (see `split_costs`). Most boxes find them in one summed-area table per threshold.
-Where the mean lies beyond those, a coarse table answers for whole blocks of 8 x 8 cells and the rim
-is scanned, along rows or along columns, in 32 bits.
+mean's floor t (see `split_costs`). Large boxes mostly find them in one summed-area table per
+threshold. Where the mean lies beyond those, a coarse table answers for whole blocks of 8 x 8 cells
+and the rim is scanned, along rows or along columns, in 32 bits. Small boxes are copied from there.
 """
 
 from __future__ import annotations

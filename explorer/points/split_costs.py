@@ -6,7 +6,8 @@ sum of the cells' distances from their mean is
     sum |c - mu| = 2 [(n - r) P_t + r P_(t+1)] / n,    r = S - t n,
 
 because sum (c - mu) = 0 and the sum is linear in mu between integers. One summed-area table per
-threshold t therefore answers it in constant time, with integers only (Eq. 5 of htf-2022).
+threshold t therefore answers it in constant time, with integers only (Eq. 5 of htf-2022); small
+boxes are scanned, which is quicker (`spreads`).
 
 Costs come out on a lattice: the exact value floored to multiples of 2^-LATTICE_BITS. A record
 changes one of the two halves, by at most 2 (Theorem 1, erratum 16), so the floored sum of the
@@ -59,7 +60,7 @@ def split_costs(tables: Tables, lower: Ints, upper: Ints, axis: Ints, cut: Ints)
 
 
 def costs_of_all_cuts(tables: Tables, lower: Ints, upper: Ints, axis: Ints) -> tuple[Ints, Ints]:
-    """As `all_split_costs`, from tables; nothing is looked up or copied twice."""
+    """As `all_split_costs`, from tables; a small box is copied once."""
     sides = (upper - lower)[np.arange(len(lower)), axis]
     offsets = np.concatenate([[0], np.cumsum(sides - 1)]).astype(np.int64)
     costs = np.empty(offsets[-1], dtype=np.int64)

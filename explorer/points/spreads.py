@@ -1,9 +1,15 @@
 """Kernels of the split objective: how far the cells of a box lie from their mean, exactly.
 
+Boxes of many cells are looked up in `cost_tables`. Small ones are copied and scanned: a half of n
+cells of S records has sum |c - mu| = sum |n c - S| / n, the same number.
+
 Whole numbers all the way. Quotients are taken in floating point, which is several times faster,
 and are exact: the nearest float to a / b of whole a < 2^53 has the right floor, since a / b is
 either whole or at least 1 / b away from the next whole number. Where a may be larger the quotient
 is put right by one.
+
+Kernels that stand in their callers (`inline="always"`) divide as those do, which compile with
+`error_model="numpy"`: no divisor is 0.
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ LATTICE_BITS = 10
 COPIED = 1024
 """Cells of the largest box that is copied to be scanned several times."""
 _ON_LATTICE = 2 ** (53 - LATTICE_BITS)  # numerators below it are whole floats on the lattice, too
-_AT_ONCE = 256  # of the largest that is copied whatever its mean: tables are far apart
+_TINY = 256  # of the largest that is copied whatever its mean: tables are far apart
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -131,7 +137,7 @@ def _beyond(tables, r0, c0, r1, c1, t):  # type: ignore[no-untyped-def]
     return low, high
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _scanned(tables, total, r0, c0, r1, c1):  # type: ignore[no-untyped-def]
     """Lattice value of a box whose mean lies beyond the tables."""
     cells = (r1 - r0) * (c1 - c0)
@@ -244,12 +250,15 @@ def turn(tables, r0, c0, r1, c1, axis, copy, below):  # type: ignore[no-untyped-
 @njit(cache=True, nogil=True, inline="always")
 def is_tiny(cells):  # type: ignore[no-untyped-def]
     """Whether a box of so many cells is copied whatever it holds."""
-    return cells <= _AT_ONCE
+    return cells <= _TINY
 
 
 @njit(cache=True, nogil=True, inline="always")
 def is_copied(tables, excess, box, cells):  # type: ignore[no-untyped-def]
-    """Whether scanning a copy of a box is quicker than looking its halves up."""
+    """Whether scanning a copy of a box is quicker than looking its halves up.
+
+    Maps without tables have no counts in 32 bits either: nothing of them is copied.
+    """
     levels = tables.excess.shape[2]
     if cells > COPIED or levels == 0:
         return False
@@ -261,7 +270,7 @@ def is_copied(tables, excess, box, cells):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, inline="always")
 def fetch_lines(tables, r0, c0, r1, c1, axis):  # type: ignore[no-untyped-def]
-    """Begin to load what `turn` copies."""
+    """Begin to load what `turn` copies, of each line the first 16 cells."""
     lines = tables.by_rows if axis == 0 else tables.by_columns
     begin, end, first = (r0, r1, c0) if axis == 0 else (c0, c1, r0)
     cells, line, start = lines.reshape(-1), lines.shape[1], begin * lines.shape[1] + first
@@ -299,11 +308,14 @@ def cost_of_copy(copy, below, across, cells, total, cut):  # type: ignore[no-unt
 
 @njit(cache=True, nogil=True, inline="always")
 def is_narrow(cells, total):  # type: ignore[no-untyped-def]
-    """Whether sums of `cost_of_copy` stay within int32: sum |n c - total| <= 2 n total."""
+    """Whether sums of `cost_of_copy` stay within int32.
+
+    Of a half of n cells sum |n c - total| <= 2 n total, and the box has no less of either.
+    """
     return 2 * cells * total <= INT32_MAX
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def cut_cost(tables, excess, box, r0, c0, r1, c1, axis, cut):  # type: ignore[no-untyped-def]
     """Objective of one cut of a box: `excess` are the flat tables, `box` is the box's `Frame`."""
     levels = tables.excess.shape[2]

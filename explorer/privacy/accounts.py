@@ -222,14 +222,14 @@ class Accounts:
         where = span(ids)
         return where if isinstance(where, slice) and where.stop <= self._number else None
 
-    def _seen(self, name: str, where: slice | None = None) -> NDArray[Any]:
-        """Rows of a column, those that are in use unless `where` says which; not to be written to.
+    def _seen(self, name: str) -> NDArray[Any]:
+        """Rows of a column that are in use; not to be written to.
 
         Views are made once for each time that columns grow: small questions come by the thousand.
         """
         if name not in self._views:
             self._views[name] = shown(getattr(self, name))
-        return self._views[name][: self._number] if where is None else self._views[name][where]
+        return self._views[name][: self._number]
 
     def _without_room(self, name: str) -> NDArray[Any]:
         """Rows of a column that are in use; without the room for more where that is much."""

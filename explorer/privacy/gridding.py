@@ -1,4 +1,7 @@
-"""Boxes cut into grids of nearly equal parts: kernels on the columns of a book."""
+"""Boxes cut into grids of nearly equal parts: kernels on the columns of a book.
+
+They look at no bounds: callers have checked ids and parts, and made room.
+"""
 
 from __future__ import annotations
 

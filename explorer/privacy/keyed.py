@@ -1,7 +1,9 @@
 """Kernels of previews: draws that are functions of keys, and Algorithm 1 of htf-2022 on them.
 
 What draws stands in one file with what calls it: numba keeps compiled code by the file of the
-caller, and would go on with an older draw from another one.
+caller, and would go on with an older draw from another one. So it does with those of
+`points.spreads`, which `points.split_costs` calls, too: whoever changes them changes both files or
+deletes what numba kept.
 """
 
 from __future__ import annotations

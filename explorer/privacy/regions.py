@@ -28,6 +28,7 @@ from explorer.releases.nodes import Ints, span
 
 MOST_NODES = 2**25
 """Nodes of one pass: about 4 gigabytes of accounts on a map."""
+_NO_SUCH = "there is no such region in this book"
 _SOON = 16
 """Cells of a child at most when room is made for all that may come below."""
 
@@ -247,10 +248,12 @@ class Boxes(Accounts):
         """Lower and upper edges of some boxes, (n, d); read-only."""
         where = span(ids)
         if isinstance(where, slice):
-            return self._seen("_lower", where), self._seen("_upper", where)
+            if not 0 <= where.start < where.stop <= len(self):
+                raise IndexError(_NO_SUCH)
+            return self.lower[where], self.upper[where]
         edges = roomy((2, len(ids), self._lower.shape[1]), np.int64)
         if not _pick(ids, self.lower, self.upper, edges):
-            raise IndexError("there is no such region in this book")
+            raise IndexError(_NO_SUCH)
         return shown(edges[0]), shown(edges[1])
 
     def cells(self, ids: Ints) -> Ints:

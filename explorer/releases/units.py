@@ -53,16 +53,14 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
             each = laplace_variance(units[first], sensitivity)
             return np.repeat(each, np.diff(first, append=len(units)))
     if alike:
-        return np.broadcast_to(_one_variance(int(units[0]), int(sensitivity)), len(units))
+        one = _one_variance(int(units[0]), int(sensitivity))
+        return np.broadcast_to(np.float64(one), len(units))
     return _variances(np.asarray(units), sensitivity)
 
 
 @lru_cache(maxsize=1024)
-def _one_variance(units: int, sensitivity: int) -> NDArray[np.float64]:
-    """The variance of all who pay so much, (1,); read-only."""
-    variance = _variances(np.array([units], dtype=np.int64), sensitivity)
-    variance.setflags(write=False)
-    return variance
+def _one_variance(units: int, sensitivity: int) -> float:
+    return float(_variances(np.array([units], dtype=np.int64), sensitivity)[0])
 
 
 def _variances(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.float64]:

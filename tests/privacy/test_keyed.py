@@ -62,6 +62,7 @@ MAPS = {
     "thin boxes beyond the tables": (town((5, 1200), 60), (2, 1), 1),
     "as many as 32 bits count": (town((64, 64), 50, 2**31 - 1), (3, 3), 1),
     "more than 32 bits count": (town((64, 64), 50, 2**31), (3, 3), 3),
+    "more than 32 bits count, small boxes": (town((40, 50), 50, 2**31), (5, 4), 1),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.privacy.regions import Boxes
+from explorer.privacy.regions import Boxes, Regions
 from explorer.releases.nodes import depths
 
 
@@ -48,6 +48,17 @@ def test_a_region_that_was_split_is_closed():
         root.split(0, np.array([1]))
     with pytest.raises(ValueError, match="was split"):
         book.named(root.ids)
+
+
+@pytest.mark.parametrize("ids", [[17, 18], [15, 16, 17], [-2, -1], [-1], [0, 17], [-1, 5]])
+def test_boxes_that_the_book_does_not_have_are_not_shown_from_its_room(ids):
+    book = Boxes((16, 16), 0, 100)
+    book.root().grid(4)
+    assert len(book) == 17
+    for asked in ("lower", "upper", "shape", "cells"):
+        with pytest.raises(IndexError, match="no such region"):
+            getattr(Regions(np.array(ids), book), asked)
+    assert Regions(np.array([], dtype=np.int64), book).cells.tolist() == []
 
 
 def test_a_region_named_twice_is_refused():

@@ -60,10 +60,12 @@ def laplace_variance(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.f
 
 @lru_cache(maxsize=1024)
 def _one_variance(units: int, sensitivity: int) -> float:
+    """As `laplace_variance`, of one budget; the number is kept, and no array that is handed out."""
     return float(_variances(np.array([units], dtype=np.int64), sensitivity)[0])
 
 
 def _variances(units: NDArray[np.int64], sensitivity: int) -> NDArray[np.float64]:
+    """As `laplace_variance`, each reckoned by itself."""
     half = units / (2.0 * UNITS_PER_EPSILON * sensitivity)
     variance: NDArray[np.float64] = 0.5 / np.sinh(np.minimum(half, 300.0)) ** 2
     return variance

@@ -72,18 +72,52 @@ def _paint(lower, upper, leaves, draws, sums):  # type: ignore[no-untyped-def]
     """Spread counts over cells and add up from the corner, into (rows + 1, cols + 1)."""
     sums[0, :] = 0.0
     sums[:, 0] = 0.0
+    flat, line = sums.reshape(-1), sums.shape[1]
     for i in range(len(leaves)):
         leaf = leaves[i]
         r0, r1, c0, c1 = lower[leaf, 0], upper[leaf, 0], lower[leaf, 1], upper[leaf, 1]
-        density = draws[i] / ((r1 - r0) * (c1 - c0))
-        for r in range(r0 + 1, r1 + 1):
-            for c in range(c0 + 1, c1 + 1):
-                sums[r, c] = density
-    for r in range(1, sums.shape[0]):
+        height, width = r1 - r0, c1 - c0
+        at, density = (r0 + 1) * line + c0 + 1, draws[i]
+        # Positions without a sign: none counts from the end.
+        if height * width == 1:
+            # Most are: loops and a division would be most of their work.
+            flat[np.uint64(at)] = density
+            continue
+        density /= height * width
+        for _ in range(height):
+            for c in range(width):
+                flat[np.uint64(at + c)] = density
+            at += line
+    _add_up(sums)
+
+
+@njit(cache=True, nogil=True)
+def _add_up(sums):  # type: ignore[no-untyped-def]
+    """Turn cells into sums from the corner; the first row and column are zeros."""
+    rows, cols = sums.shape
+    r = 1
+    # Four rows side by side: along one of them every sum waits for the one before.
+    while r + 4 <= rows:
+        along, along_1, along_2, along_3 = 0.0, 0.0, 0.0, 0.0
+        for c in range(1, cols):
+            along += sums[r, c]
+            along_1 += sums[r + 1, c]
+            along_2 += sums[r + 2, c]
+            along_3 += sums[r + 3, c]
+            total = sums[r - 1, c] + along
+            sums[r, c] = total
+            total += along_1
+            sums[r + 1, c] = total
+            total += along_2
+            sums[r + 2, c] = total
+            sums[r + 3, c] = total + along_3
+        r += 4
+    while r < rows:
         along = 0.0
-        for c in range(1, sums.shape[1]):
+        for c in range(1, cols):
             along += sums[r, c]
             sums[r, c] = sums[r - 1, c] + along
+        r += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

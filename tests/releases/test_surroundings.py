@@ -41,6 +41,28 @@ def test_rings_are_means_between_windows_cut_off_at_the_map():
             within, size = part.sum(), part.size
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 4), (4, 3), (5, 7), (8, 1), (11, 6)])
+def test_counts_spread_over_cells_are_added_up_from_the_corner(shape):
+    rng = np.random.default_rng(6)
+    cells = rng.integers(-50, 50, shape)
+    # One leaf for the left half of all rows, or none, and every other cell by itself.
+    half = shape[1] // 2
+    single = np.array([(r, c) for r in range(shape[0]) for c in range(half, shape[1])])
+    lower, upper, draws = single, single + 1, cells[:, half:].ravel().astype(float)
+    if half:
+        cells[:, :half] = 3
+        lower = np.append(lower, [[0, 0]], axis=0)
+        upper = np.append(upper, [[shape[0], half]], axis=0)
+        draws = np.append(draws, 3.0 * shape[0] * half)
+    # In another order, and in memory that holds something else.
+    leaves, sums = rng.permutation(len(lower)), np.full((shape[0] + 1, shape[1] + 1), np.nan)
+    _paint(lower, upper, leaves, draws[leaves], sums)
+    # Whole numbers, which floats add up exactly in any order.
+    assert np.array_equal(sums[1:, 1:], cells.cumsum(axis=0).cumsum(axis=1))
+    assert not sums[0].any()
+    assert not sums[:, 0].any()
+
+
 def test_on_an_even_map_neighbours_take_most_of_the_noise_away():
     rng = np.random.default_rng(2)
     lower, upper = quarters(64)

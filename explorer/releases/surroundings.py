@@ -77,10 +77,10 @@ def _paint(lower, upper, leaves, draws, sums):  # type: ignore[no-untyped-def]
         leaf = leaves[i]
         r0, r1, c0, c1 = lower[leaf, 0], upper[leaf, 0], lower[leaf, 1], upper[leaf, 1]
         height, width = r1 - r0, c1 - c0
+        # Positions are used without a sign: none counts from the end.
         at, density = (r0 + 1) * line + c0 + 1, draws[i]
-        # Positions without a sign: none counts from the end.
         if height * width == 1:
-            # Most are: loops and a division would be most of their work.
+            # Most leaves of a full map: loops and a division would be most of their work.
             flat[np.uint64(at)] = density
             continue
         density /= height * width

@@ -34,6 +34,7 @@ def count_areas(
     windows: Windows,
     contribution_bound: int | None = None,
     progress: Progress | None = None,
+    unclipped: AreaCounts | None = None,
 ) -> AreaCounts:
     """Count points by (area, cell); those in no area are counted nowhere.
 
@@ -73,7 +74,7 @@ def count_areas(
         if progress is not None:
             progress(part.stop / len(points))
     atoms, counts = total.sparse()
-    return of_atoms(windows, plan, atoms, counts, contribution_bound, points.notes)
+    return of_atoms(windows, plan, atoms, counts, contribution_bound, points.notes, unclipped)
 
 
 def of_atoms(
@@ -83,11 +84,13 @@ def of_atoms(
     counts: Ints,
     contribution_bound: int | None,
     notes: Sequence[str],
+    unclipped: AreaCounts | None = None,
 ) -> AreaCounts:
     """Counts (a,) of atoms (a,) of a plan over these windows, as counts of areas."""
     area, cell = plan.parts(atoms)
     unit = "point" if contribution_bound is None else "user"
-    return AreaCounts(windows, area, cell, counts, contribution_bound or 1, unit, notes)
+    bound = contribution_bound or 1
+    return AreaCounts(windows, area, cell, counts, bound, unit, notes, unclipped=unclipped)
 
 
 def _nobody(user: Ints) -> tuple[Ints, Ints]:

@@ -39,6 +39,14 @@ class AreaCounts:
     unit : {"point", "user"}
     notes : sequence of str
         How the records were read, with exact numbers (curator only).
+    unclipped : AreaCounts, optional
+        Counts of all records in the areas, before the contribution bound left any out.
+
+    Attributes
+    ----------
+    unclipped : AreaCounts or None
+        Those counts, with unit "point"; None where they are not known. Exact, for the curator
+        alone: they are no part of `key`, and no mechanism reads them.
 
     Raises
     ------
@@ -72,6 +80,8 @@ class AreaCounts:
         contribution_bound: int = 1,
         unit: str = "point",
         notes: Sequence[str] = (),
+        *,
+        unclipped: AreaCounts | None = None,
     ) -> None:
         whole = [np.asarray(each, dtype=np.int64) for each in (area, cell, number)]
         if len({each.shape for each in whole}) != 1 or whole[0].ndim != 1:
@@ -85,6 +95,7 @@ class AreaCounts:
         self.contribution_bound = check_unit(contribution_bound, unit)
         self.unit = unit
         self.notes = tuple(notes)
+        self.unclipped = unclipped
         self.windows = windows
         # An atom without records is none: the same counts have one key, and so one account.
         there = whole[2] > 0
@@ -165,7 +176,10 @@ class AreaCounts:
             row, col = np.divmod(self._cell[begin:end], self.windows.grid.shape[1])
             at = (row // window.scale - window.row), (col // window.scale - window.col)
             np.add.at(counts, at, self._number[begin:end])
-        return FrequencyMatrix(counts, Grid.cells(window.shape), self.contribution_bound, self.unit)
+        unclipped = None if self.unclipped is None else self.unclipped.inside(window)
+        grid = Grid.cells(window.shape)
+        bound, unit = self.contribution_bound, self.unit
+        return FrequencyMatrix(counts, grid, bound, unit, unclipped=unclipped)
 
     def national(self) -> FrequencyMatrix:
         """All records of all areas on the lattice (curator only).
@@ -177,8 +191,10 @@ class AreaCounts:
         """
         flat = np.zeros(int(np.prod(self.windows.grid.shape)), dtype=np.int64)
         np.add.at(flat, self._cell, self._number)
-        grid = self.windows.grid
-        return FrequencyMatrix(flat.reshape(grid.shape), grid, self.contribution_bound, self.unit)
+        grid, bound = self.windows.grid, self.contribution_bound
+        unclipped = None if self.unclipped is None else self.unclipped.national()
+        counts = flat.reshape(grid.shape)
+        return FrequencyMatrix(counts, grid, bound, self.unit, unclipped=unclipped)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.

@@ -1,6 +1,7 @@
 """Files of exact counts: counted once, kept by the curator, released from as often as is paid for.
 
-A file is Parquet with a row for each cell that is not empty and the grid in its metadata. It says
+A file is Parquet with a row for each cell that is not empty and the grid in its metadata; where a
+contribution bound left records out, a column has the counts without it. It says
 EXACT in its name and inside, and nothing that reads releases takes it: release files have other
 metadata, which this has not.
 """
@@ -24,6 +25,8 @@ from explorer.version import __version__
 ENDING = ".exact.parquet"
 FORMAT = 1
 _KEY = b"dp-explorer-exact-counts"
+# A column that files of counts with a contribution bound may have.
+_UNCLIPPED = "EXACT_records_unclipped"
 _WARNING = "EXACT counts of records: never publish this file; a release is made from it."
 
 
@@ -58,8 +61,9 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | Non
 
     if not Path(path).name.endswith(ENDING):
         raise InputError(f"Exact counts say so in their name; call the file {counts_path(path)}.")
-    flat = matrix.counts.ravel()
-    cell = np.flatnonzero(flat)
+    flat, unclipped = matrix.counts.ravel(), matrix.unclipped
+    every = flat if unclipped is None else unclipped.counts.ravel()
+    cell = np.flatnonzero(every)
     facts = {
         "EXACT": _WARNING,
         "format": FORMAT,
@@ -70,7 +74,10 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | Non
         "key": matrix.key,
         "population": population,
     }
-    table = pa.table({"cell": cell, "EXACT_records": flat[cell]})
+    columns = {"cell": cell, "EXACT_records": flat[cell]}
+    if unclipped is not None:
+        columns[_UNCLIPPED] = every[cell]
+    table = pa.table(columns)
     table = table.replace_schema_metadata({_KEY: json.dumps(facts)})
     write_whole(path, lambda part: pq.write_table(table, part))
 
@@ -114,13 +121,16 @@ def load_counts(path: str | Path) -> FrequencyMatrix:
         if not isinstance(grid, Grid) or file.metadata.num_rows > grid.shape[0] * grid.shape[1]:
             raise ValueError(title)
         table = file.read()
-        flat = np.zeros(grid.shape[0] * grid.shape[1], np.int64)
         cells = table["cell"].to_numpy()
         if cells.min(initial=0) < 0:
             raise ValueError(title)
-        flat[cells] = table["EXACT_records"].to_numpy()
+        named = [name for name in ("EXACT_records", _UNCLIPPED) if name in table.column_names]
+        counts = np.zeros((len(named), grid.shape[0] * grid.shape[1]), np.int64)
+        for flat, name in zip(counts, named, strict=True):
+            flat[cells] = table[name].to_numpy()
+        whole, *unclipped = counts.reshape(-1, *grid.shape)
         bound, unit = facts["contribution_bound"], facts["unit"]
-        matrix = FrequencyMatrix(flat.reshape(grid.shape), grid, bound, unit)
+        matrix = FrequencyMatrix(whole, grid, bound, unit, unclipped=next(iter(unclipped), None))
         if matrix.key != facts["key"]:
             raise ValueError(title)
         return matrix

@@ -37,11 +37,20 @@ class FrequencyMatrix:
         it is a user of whom at most k records were kept. It multiplies every sensitivity.
     unit : {"point", "user"}
         What adding or removing one of makes two data sets neighbours.
+    unclipped : (rows, cols) array of integers or FrequencyMatrix, optional
+        Counts of all records on the grid, before the contribution bound left any out.
+
+    Attributes
+    ----------
+    unclipped : FrequencyMatrix or None
+        Those counts, with unit "point" and bound 1; None where they are not known. Exact, for the
+        curator alone: they are no part of `key`, and no mechanism reads them.
 
     Raises
     ------
     InputError
-        For counts that are negative, fractional, not finite, or not of the grid's shape.
+        For counts that are negative, fractional, not finite, or not of the grid's shape, and for
+        unclipped counts that are lower than the counts.
 
     Examples
     --------
@@ -56,7 +65,13 @@ class FrequencyMatrix:
     """
 
     def __init__(
-        self, counts: ArrayLike, grid: Grid, contribution_bound: int = 1, unit: str = "point"
+        self,
+        counts: ArrayLike,
+        grid: Grid,
+        contribution_bound: int = 1,
+        unit: str = "point",
+        *,
+        unclipped: ArrayLike | FrequencyMatrix | None = None,
     ) -> None:
         self.counts = _whole_counts(counts)
         self.counts.flags.writeable = False
@@ -68,6 +83,16 @@ class FrequencyMatrix:
         self.grid = grid
         self.contribution_bound = check_unit(contribution_bound, unit)
         self.unit = unit
+        self.unclipped: FrequencyMatrix | None = None
+        if unclipped is not None:
+            if not isinstance(unclipped, FrequencyMatrix):
+                unclipped = FrequencyMatrix(unclipped, grid)
+            self.unclipped = unclipped
+            if self.unclipped.shape != self.shape or np.any(self.unclipped.counts < self.counts):
+                raise InputError(
+                    "The unclipped counts are of another shape or lower than the counts: give the "
+                    "counts of all records of the same grid."
+                )
 
     @classmethod
     def from_array(

@@ -105,7 +105,7 @@ class Points:
     ) -> FrequencyMatrix:
         """Count these records into the cells of a grid; see `Grid.count`."""
         bound = self._checked(grid, contribution_bound)
-        matrix = _matrix(count_block(self, grid, bound, progress), grid, bound)
+        matrix = self._matrix(count_block(self, grid, bound, progress), grid, bound)
         warn_few(self.few_inside(matrix))
         return matrix
 
@@ -121,7 +121,7 @@ class Points:
         """As `count_on`, and where each record was counted: a picture of what the matrix holds."""
         bound = self._checked(grid, contribution_bound)
         counts, placed = count_and_place(self, grid, bound, progress)
-        return _matrix(counts, grid, bound), placed
+        return self._matrix(counts, grid, bound), placed
 
     def count_in(
         self,
@@ -131,8 +131,17 @@ class Points:
         progress: Progress | None = None,
     ) -> AreaCounts:
         """Count these records by area and cell of a national lattice; see `Areas.count`."""
-        bound = self._checked_bound(contribution_bound)
-        return count_areas(self, Windows(areas, areas.lattice(cell)), bound, progress)
+        bound, windows = (
+            self._checked_bound(contribution_bound),
+            Windows(areas, areas.lattice(cell)),
+        )
+        unclipped = None if bound is None else count_areas(self, windows)
+        return count_areas(self, windows, bound, progress, unclipped)
+
+    def _matrix(self, counts: NDArray[np.int64], grid: Grid, bound: int | None) -> FrequencyMatrix:
+        if bound is None:
+            return FrequencyMatrix(counts, grid)
+        return FrequencyMatrix(counts, grid, bound, "user", unclipped=count_block(self, grid))
 
     def _checked(self, grid: Grid, contribution_bound: Any) -> int | None:
         """The bound, once these records can be counted on the grid with it."""
@@ -168,12 +177,6 @@ class Points:
         held = [label for label in ("user", "weight", "time") if getattr(self, label) is not None]
         said = {"CRS": where, "with": ", ".join(held)}
         return exact_card(f"Points {self.name}".strip(), said)
-
-
-def _matrix(counts: NDArray[np.int64], grid: Grid, bound: int | None) -> FrequencyMatrix:
-    if bound is None:
-        return FrequencyMatrix(counts, grid)
-    return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user")
 
 
 def read_points(

@@ -56,6 +56,8 @@ class TripMatrix:
     lattice : int, 1 or more
         How many units of multiplicity make one record: above 1 records are weighted (see
         `points.weights`), and all numbers here are in those units, the contribution bound too.
+    unclipped : TripMatrix, optional
+        Counts of all records in the domain, before the contribution bound left any out.
 
     Up to 2^60 cells (1024 a side for three places): what is kept grows with the records alone.
 
@@ -63,6 +65,9 @@ class TripMatrix:
     ----------
     cells : (m, d) int64, unique, in row-major order; read-only
     multiplicities : (m,) int64, 1 or more; read-only
+    unclipped : TripMatrix or None
+        Counts of all records, whole ones, with unit "point"; None where they are not known. Exact,
+        for the curator alone: they are no part of `key`, and no mechanism reads them.
 
     Raises
     ------
@@ -87,6 +92,8 @@ class TripMatrix:
         contribution_bound: int = 1,
         unit: str = "point",
         lattice: int = 1,
+        *,
+        unclipped: TripMatrix | None = None,
     ) -> None:
         shape = tuple(domain.shape)
         if isinstance(domain, TripDomain):
@@ -127,6 +134,7 @@ class TripMatrix:
         self.contribution_bound = int(contribution_bound)
         self.unit = unit
         self.lattice = int(lattice)
+        self.unclipped = unclipped
         self._grids: tuple[Grid, ...] = ()
         if isinstance(domain, TripDomain | Grid):
             self._grids = (domain,) if isinstance(domain, Grid) else tuple(domain.grids)
@@ -293,7 +301,9 @@ class TripMatrix:
             )
         sums = self._table(place)
         counts = np.diff(np.diff(sums, axis=0), axis=1)
-        return FrequencyMatrix(counts, self._grids[place], self.contribution_bound, self.unit)
+        grid, bound = self._grids[place], self.contribution_bound
+        unclipped = None if self.unclipped is None else self.unclipped.marginal(place)
+        return FrequencyMatrix(counts, grid, bound, self.unit, unclipped=unclipped)
 
     def place_counts(self, place: int, within: NDArray[np.float64] | None = None) -> Floats:
         """Exact count per cell of one place, of records whose other places lie in a box.

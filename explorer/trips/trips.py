@@ -111,7 +111,10 @@ class Trips:
         if bound is None:
             return TripMatrix(cells, number, domain)
         lattice = LATTICE if weighted else 1
-        return TripMatrix(cells, number, domain, bound * lattice, "user", lattice)
+        where, records = merged(*count_trips(self, domain))
+        every = TripMatrix(np.stack(np.unravel_index(where, domain.shape), axis=1), records, domain)
+        bound *= lattice
+        return TripMatrix(cells, number, domain, bound, "user", lattice, unclipped=every)
 
     def _checked(self, domain: TripDomain, bound: Any) -> int | None:
         """The bound, once these trips can be counted on the domain with it."""

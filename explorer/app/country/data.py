@@ -199,6 +199,7 @@ class CountryData:
                 self.windows.grid_of(window),
                 counts.contribution_bound,
                 counts.unit,
+                unclipped=None if counts.unclipped is None else counts.unclipped.counts,
             )
             if len(self._inside) > 40:
                 self._inside.clear()

@@ -94,7 +94,11 @@ class PointFiles(Unheld, FileSet):
             self,
             grid,
             contribution_bound,
-            lambda plan, bound: count_plan(self, plan, bound, progress, workers, checkpoint),
+            lambda plan, bound: (
+                count_plan(self, plan, bound, progress, workers, checkpoint)
+                if bound == contribution_bound
+                else count_plan(self, plan, bound, None, workers)
+            ),
         )
 
     def count_in(
@@ -164,7 +168,11 @@ class PointFiles(Unheld, FileSet):
             areas,
             cell,
             contribution_bound,
-            lambda plan, bound: count_plan(self, plan, bound, progress, workers, checkpoint),
+            lambda plan, bound: (
+                count_plan(self, plan, bound, progress, workers, checkpoint)
+                if bound == contribution_bound
+                else count_plan(self, plan, bound, None, workers)
+            ),
         )
 
     def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:

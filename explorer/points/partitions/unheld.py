@@ -81,7 +81,8 @@ def on_grid(
     notes = (*points.notes, *counted.sentences(), *(() if few is None else (few,)))
     if bound is None:
         return FrequencyMatrix(counts, grid), notes
-    return FrequencyMatrix(counts, grid, contribution_bound=bound, unit="user"), notes
+    unclipped = count(plan, None).dense(plan.size).reshape(grid.shape)
+    return FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped), notes
 
 
 def told(counted: tuple[FrequencyMatrix, tuple[str, ...]]) -> FrequencyMatrix:
@@ -101,7 +102,12 @@ def on_areas(
     counted = count(plan, bound)
     atoms, numbers = counted.atoms.astype(np.int64), counted.counts.astype(np.int64)
     notes = (*points.notes, *counted.sentences())
-    return of_atoms(windows, plan, atoms, numbers, bound, notes)
+    unclipped = None
+    if bound is not None:
+        every = count(plan, None)
+        atoms_of_all, all_numbers = every.atoms.astype(np.int64), every.counts.astype(np.int64)
+        unclipped = of_atoms(windows, plan, atoms_of_all, all_numbers, None, notes)
+    return of_atoms(windows, plan, atoms, numbers, bound, notes, unclipped)
 
 
 def checked_bound(points: Looked, bound: Any) -> int | None:

@@ -8,14 +8,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.aligned import roomy
-
 Floats = NDArray[np.float64]
 
 
 def summed(cells: NDArray[Any]) -> NDArray[Any]:
     """Summed-area table, (rows + 1, cols + 1)."""
-    table = roomy((cells.shape[0] + 1, cells.shape[1] + 1), cells.dtype)
+    table = np.empty((cells.shape[0] + 1, cells.shape[1] + 1), cells.dtype)
     _sum_up(np.ascontiguousarray(cells), np.zeros(cells.shape[1], cells.dtype), table)
     return table
 
@@ -38,7 +36,7 @@ def _sum_up(cells, columns, table):  # type: ignore[no-untyped-def]
 
 def box_sums(table: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
     """Sums of n boxes of whole cells, `lower`, `upper` (n, 2) rows and columns half open."""
-    found = roomy(len(lower), table.dtype)
+    found = np.empty(len(lower), table.dtype)
     _look_up(table, lower, upper, found)
     return found
 

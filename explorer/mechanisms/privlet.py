@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from explorer.grid.aligned import roomy
 from explorer.mechanisms.base import Mechanism
 from explorer.mechanisms.decisions import Decision, public
 from explorer.mechanisms.figures import Figures
@@ -48,7 +47,7 @@ class Privlet(Mechanism):
         counts = haar.inverse(noisy)[:rows, :cols].ravel()
         domain.grid(domain.shape)
         transcript = curator.transcript()
-        value, precision = (roomy(1 + counts.size, np.float64) for _ in range(2))
+        value, precision = (np.empty(1 + counts.size, np.float64) for _ in range(2))
         value[0], value[1:] = counts.sum(), counts
         # One cell takes the same part of every level's noise, wherever it lies.
         cell = variance * float(haar.noise(np.array([[[0.0, 0], [1, 1]]]), (rows, cols))[0])

@@ -14,8 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.aligned import aligned
-
 # Tables for the thresholds 0..K-1. Sixteen int32 tables are one cache line a corner; at 2048 x 2048
 # eight keep the memory at 134 MB. Cells four times as many hold a fourth of the records each.
 _LEVELS_SMALL, _LEVELS_LARGE, _SMALL_CELLS = 16, 8, 2**20 + 1
@@ -59,12 +57,12 @@ def tables(counts: Ints, sums: Ints) -> Tables:
         return Tables(counts, sums, none, none, none[0], none[0])
     small = counts.size < _SMALL_CELLS
     rows, cols = counts.shape
-    excess = aligned((rows + 1, cols + 1, _LEVELS_SMALL if small else _LEVELS_LARGE), np.int32)
+    excess = np.empty((rows + 1, cols + 1, _LEVELS_SMALL if small else _LEVELS_LARGE), np.int32)
     _fill_excess(counts, excess)
     levels = _COARSE_SMALL if small else _COARSE_LARGE
-    coarse = aligned((rows // BLOCK + 1, cols // BLOCK + 1, levels), np.int32)
+    coarse = np.empty((rows // BLOCK + 1, cols // BLOCK + 1, levels), np.int32)
     _fill_coarse(counts, coarse)
-    by_rows, by_columns = aligned((rows, cols), np.int32), aligned((cols, rows), np.int32)
+    by_rows, by_columns = np.empty((rows, cols), np.int32), np.empty((cols, rows), np.int32)
     by_rows[:], by_columns[:] = counts, counts.T
     return Tables(counts, sums, excess, coarse, by_rows, by_columns)
 

@@ -16,8 +16,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid import rooms
-from explorer.grid.aligned import roomy
 from explorer.releases.nodes import MANY, Ints, one_or_each, span
 
 Keys = NDArray[np.uint64]
@@ -34,6 +32,7 @@ _FAULTS = (
 )
 _in_use: weakref.WeakValueDictionary[str, Ints] = weakref.WeakValueDictionary()
 _FIRST_ROOM = 256  # forests open books by the thousand, most of them for fewer nodes than that
+_MOST_SPARE = 2**20  # bytes of room for more that a view may hold on to
 _LARGE_ROOM = 2**16  # from there on room that is not used counts for more than another copy
 _MOST = 2**61  # twice that is still an int64: no sum of accounts wraps
 
@@ -235,9 +234,9 @@ class Accounts:
         """Rows of a column that are in use; without the room for more where that is much."""
         seen = self._seen(name)
         spare = getattr(self, name).nbytes - seen.nbytes
-        if 4 * spare < max(seen.nbytes, 4 * rooms.LEAST):
+        if 4 * spare < max(seen.nbytes, _MOST_SPARE):
             return seen
-        rows = roomy(seen.shape, seen.dtype)
+        rows = np.empty(seen.shape, seen.dtype)
         rows[:] = seen
         return shown(rows)
 
@@ -257,7 +256,7 @@ def _counted_off(number: int) -> Ints:
     """0, 1, 2, ... up to the number, or further: the same array while any book has it."""
     found = _in_use.get("numbers")
     if found is None or len(found) < number:
-        numbers = roomy(number, np.int64)
+        numbers = np.empty(number, np.int64)
         _count_off(numbers)
         _in_use["numbers"] = found = shown(numbers)
     return found
@@ -272,7 +271,7 @@ def _count_off(numbers):  # type: ignore[no-untyped-def]
 
 def _longer(values: NDArray[Any], number: int, size: int) -> NDArray[Any]:
     """A copy of the first rows, with room for `size` of them."""
-    longer = roomy((size, *values.shape[1:]), values.dtype)
+    longer = np.empty((size, *values.shape[1:]), values.dtype)
     longer[:number] = values[:number]
     return longer
 

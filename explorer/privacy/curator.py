@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.errors import InputError
-from explorer.grid.aligned import roomy
 from explorer.points import split_costs as homogeneity
 from explorer.points.weights import lattice_of
 from explorer.privacy import cuts, keyed, partitions
@@ -416,7 +415,7 @@ class Curator(Passes):
         self._charge(root, self.remaining(root), stage)
         bound = self.__counts.contribution_bound
         flat = exact.ravel()
-        keys = roomy(flat.size, np.uint64)
+        keys = np.empty(flat.size, np.uint64)
         numbered(root.keys[0], keys)
         paid = np.broadcast_to(np.int64(each), flat.size)
         noisy = self._noise.laplace(flat, bound, paid, keys, stage).reshape(exact.shape)

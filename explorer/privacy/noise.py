@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
-from explorer.grid.aligned import roomy
 from explorer.privacy import keyed
 from explorer.releases.nodes import one_or_each
 from explorer.releases.units import UNITS_PER_EPSILON
@@ -134,7 +133,7 @@ class PreviewNoise:
 
     def laplace(self, values: Ints, sensitivity: int, units: Ints, keys: Keys, stage: str) -> Ints:
         """See `NoiseSource.laplace`: the inverse distribution function of a hashed uniform."""
-        noisy = roomy(len(values), np.int64)
+        noisy = np.empty(len(values), np.int64)
         scale = self.scale(sensitivity)
         units = one_or_each(units)
         keyed.add_laplace(values, units, scale, keys, self._stage_key(stage), noisy)

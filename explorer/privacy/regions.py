@@ -19,7 +19,6 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from explorer.errors import InputError
-from explorer.grid.aligned import roomy
 from explorer.privacy.accounts import Accounts, Keys, shown
 from explorer.privacy.axes import each_axis, each_of, no_such_axis, one_axis
 from explorer.privacy.gridding import lay_grids, plan_grids
@@ -251,7 +250,7 @@ class Boxes(Accounts):
             if not 0 <= where.start < where.stop <= len(self):
                 raise IndexError(_NO_SUCH)
             return self.lower[where], self.upper[where]
-        edges = roomy((2, len(ids), self._lower.shape[1]), np.int64)
+        edges = np.empty((2, len(ids), self._lower.shape[1]), np.int64)
         if not _pick(ids, self.lower, self.upper, edges):
             raise IndexError(_NO_SUCH)
         return shown(edges[0]), shown(edges[1])
@@ -259,7 +258,7 @@ class Boxes(Accounts):
     def cells(self, ids: Ints) -> Ints:
         """Number of cells of some boxes, (n,)."""
         lower, upper = self.edges(ids)
-        number = roomy(len(lower), np.int64)
+        number = np.empty(len(lower), np.int64)
         _count_cells(lower, upper, number)
         return number
 
@@ -282,7 +281,7 @@ class Boxes(Accounts):
         rows = len(own) if np.ndim(parts) > 1 else 1
         number = np.empty((rows, self._lower.shape[1]), dtype=np.int64)
         number[:] = parts
-        fan_out = roomy(len(own), np.int64)
+        fan_out = np.empty(len(own), np.int64)
         _require_room(len(self) + plan_grids(own, self._lower, self._upper, number, fan_out))
         more = int(fan_out.sum())
         begin = self._make_room(more, self._expected(len(own), more))

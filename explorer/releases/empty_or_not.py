@@ -21,7 +21,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.aligned import roomy
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
 from explorer.releases.two_parts import (
@@ -72,11 +71,11 @@ def infer(
     """
     n = len(parent)
     # What is first of nobody is never asked for.
-    first, fan_out = roomy((2, n), np.int32)
+    first, fan_out = np.empty((2, n), np.int32)
     _families(parent, first, fan_out)
     levels, families = _by_level(depth, fan_out)
     # Of nodes, then of segments of siblings, see `_where`.
-    z, v, log_empty = roomy((3, 2 * n), np.float64)
+    z, v, log_empty = np.empty((3, 2 * n), np.float64)
     _put_leaves(fan_out, noisy, precision, shrunk, shrunk_variance, z, v, log_empty)
     _upwards(*levels, *families, first, fan_out, noisy, precision, z, v, log_empty)
     # Fresh arrays cost more than what is reckoned in them.
@@ -88,7 +87,10 @@ def infer(
 def _by_level(depth: Ints, fan_out: NDArray[np.int32]) -> tuple[Levels, Levels]:
     """All nodes, and those that have children."""
     behind = np.zeros((2, int(depth.max()) + 1), dtype=np.int64)
-    order, inner = roomy(len(depth), np.int64), np.empty(np.count_nonzero(fan_out), dtype=np.int64)
+    order, inner = (
+        np.empty(len(depth), np.int64),
+        np.empty(np.count_nonzero(fan_out), dtype=np.int64),
+    )
     _sort_by_level(depth, fan_out, order, inner, *behind)
     return (order, behind[0]), (inner, behind[1])
 

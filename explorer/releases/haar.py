@@ -13,8 +13,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.aligned import roomy
-
 Floats = NDArray[np.float64]
 # Lines that are transformed side by side, across rows and along them: as many as read and write
 # whole lines of the cache, and no more than it holds.
@@ -39,7 +37,7 @@ def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
         cells = np.zeros(padded, dtype=np.int64)
         cells[:rows, :cols] = matrix
         matrix = cells
-    found = roomy(padded, np.int64)
+    found = np.empty(padded, np.int64)
     _forward(_read(matrix), found, _ACROSS)
     _forward(found.T, found.T, _ALONG)
     return found
@@ -47,7 +45,7 @@ def forward(matrix: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def inverse(coefficients: NDArray[np.int64]) -> Floats:
     """The matrix that the coefficients (2^r, 2^c) came from, of that shape: padding stays."""
-    found = roomy(coefficients.shape, np.float64)
+    found = np.empty(coefficients.shape, np.float64)
     _inverse(_read(coefficients), found, _ACROSS)
     _inverse(found.T, found.T, _ALONG)
     return found

@@ -9,7 +9,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.aligned import cleared, roomy
 from explorer.releases import empty_or_not as weighing
 from explorer.releases import non_negative as projecting
 from explorer.releases import split_inference as sharing
@@ -146,14 +145,14 @@ def empty_or_not(
     if not _all_measured(transcript.is_leaf, precision):
         raise ValueError("a leaf was never measured")
     if near is not None and near.any():
-        below = cleared(inner_end(transcript.parent), np.float64)
+        below = np.zeros(inner_end(transcript.parent), np.float64)
         count_leaves(transcript.parent, below)
         # All behind these are leaves.
         weaker = near[: len(below)]
         precision[: len(below)][weaker] /= below[weaker]
-    known, number = roomy(len(transcript), np.float64), int(np.count_nonzero(transcript.is_leaf))
-    leaves = roomy(number, np.int64)
-    believed, variance = (roomy(number, np.float64) for _ in range(2))
+    known, number = np.empty(len(transcript), np.float64), int(np.count_nonzero(transcript.is_leaf))
+    leaves = np.empty(number, np.int64)
+    believed, variance = (np.empty(number, np.float64) for _ in range(2))
     _read_leaves(transcript.is_leaf, noisy, precision, known, leaves, believed, variance)
     if len(axes) == 2 and len(leaves) > 1:
         lower, upper = transcript.lower, transcript.upper
@@ -242,9 +241,9 @@ def _solve(
     shares = np.ones(0) if largest_share is None else largest_share
     root = noisy[0]
     inner = inner_end(transcript.parent)
-    below, below_variance = cleared((2, inner), np.float64)
+    below, below_variance = np.zeros((2, inner), np.float64)
     # Leaves that no way down asks for are left out.
-    variance = roomy(len(transcript) if way_down else inner, np.float64)
+    variance = np.empty(len(transcript) if way_down else inner, np.float64)
     _upwards(
         transcript.parent,
         transcript.is_leaf,
@@ -258,10 +257,10 @@ def _solve(
     # `noisy` has become the best estimates from below; what comes next is written over it too.
     value = noisy
     if way_down == "projected":
-        value = roomy(len(transcript), np.float64)
+        value = np.empty(len(transcript), np.float64)
         projecting.downwards(transcript.parent, noisy, variance, value)
     elif way_down:
-        value = roomy(len(transcript), np.float64)
+        value = np.empty(len(transcript), np.float64)
         expected = np.ones(0) if masses is None else masses
         noisy[0] = root if anchored else noisy[0]
         sharing.downwards(transcript.parent, noisy, variance, expected, value)

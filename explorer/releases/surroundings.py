@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from explorer.grid.aligned import roomy
 from explorer.releases.nodes import Ints
 from explorer.releases.transcript import Floats
 
@@ -58,11 +57,11 @@ def shrunk(
     -------
     Estimates and their variances, (n,) each
     """
-    sums = roomy((shape[0] + 1, shape[1] + 1), np.float64)
+    sums = np.empty((shape[0] + 1, shape[1] + 1), np.float64)
     _paint(lower, upper, leaves, draws, sums)
-    group, rings = roomy(len(draws), np.int64), roomy((len(draws), 3), np.float64)
+    group, rings = np.empty(len(draws), np.int64), np.empty((len(draws), 3), np.float64)
     _look_round(lower, upper, leaves, variance, sums, group, rings)
-    estimate, believed = (roomy(len(draws), np.float64) for _ in range(2))
+    estimate, believed = (np.empty(len(draws), np.float64) for _ in range(2))
     _shrink(group, draws, variance, rings, estimate, believed)
     return estimate, believed
 

@@ -16,7 +16,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from explorer.grid.aligned import roomy
 from explorer.releases.nodes import Ints, depths, one_or_each, span
 
 Floats = NDArray[np.float64]
@@ -113,7 +112,7 @@ class Transcript:
             if stages is None or measured.stage in stages
         ]
         # Nearly all nodes are drawn once, in their order: nothing is added up, or 0 at first.
-        value, precision = roomy(len(self), np.float64), roomy(len(self), np.float64)
+        value, precision = np.empty(len(self), np.float64), np.empty(len(self), np.float64)
         end = 0
         for draw in draws:
             end = _put(*draw, end, value, precision)

@@ -44,12 +44,6 @@ def test_coarse_tables_hold_every_eighth_corner():
         assert np.array_equal(table[:, :, t], above[::8, ::8])
 
 
-def test_tables_begin_with_a_line_of_the_cache():
-    tables = FrequencyMatrix.from_array(np.ones((9, 7), dtype=int)).tables
-    for each in (tables.excess, tables.coarse):
-        assert each.__array_interface__["data"][0] % 64 == 0
-
-
 @pytest.mark.parametrize(
     ("counts", "word"),
     [

@@ -20,8 +20,6 @@ from typing import Any
 from panel.io.state import state
 from panel.links import Callback
 
-from explorer.grid import rooms
-
 #: Sources of scripts by the document they were made for.
 _made: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
 
@@ -85,7 +83,6 @@ def give_back_in(seconds: float) -> None:
 
 def give_back() -> None:
     """Give memory that is free inside the process back to the system, where that can be done."""
-    rooms.forget()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:

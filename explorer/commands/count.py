@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from explorer.commands import flags
 from explorer.commands.drawing import (
     add_extent,
+    check_unit,
     declared_grid,
-    refuse_user_alone,
     whole_or_none,
     without_counts,
 )
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
             "Say where the counts go with -o NAME, or what to ask them with --rectangles FILE."
         )
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-    refuse_user_alone(arguments, bound, "users", "records")
+    check_unit(arguments, bound)
     require_points(sources)
     if any(is_counts(each) for each in sources):
         if not asks or arguments.output is not None or len(sources) > 1:
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
         if kept.exists():
             note(f"Going on from {kept.name}.")
     started = time.perf_counter()
-    matrix, notes = count_points(sources, arguments, grid, bound, **how)
+    matrix, notes = count_points(sources, arguments, grid, bound, draws=path is not None, **how)
     for sentence in notes:
         note(without_counts(sentence))
     if path is not None:

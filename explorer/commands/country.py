@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from explorer.commands import flags
 from explorer.commands.drawing import (
     add_budget,
+    check_unit,
     draw_and_save,
     payment,
-    refuse_user_alone,
     say_unit,
     whole_or_none,
     without_counts,
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> None:
     made = Country(**settings, **_settings_inside(arguments, settings))
     seed = whole_or_none(arguments.preview, "--preview", 0)
     bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-    refuse_user_alone(arguments, bound, "users", "records")
+    check_unit(arguments, bound)
     sources: list[str] = arguments.points
     require_points(sources)
     if any(is_counts(each) for each in sources):
@@ -192,11 +192,13 @@ def _counted(
     from explorer.commands.drawing import as_typed
     from explorer.points.partitions import PointFiles
 
-    points = look_at_points(arguments.points, arguments, arguments.gaps)
+    points = look_at_points(
+        arguments.points, arguments, arguments.gaps, draws=arguments.preview is None
+    )
     with as_typed(as_flags), progress("Counting the points") as tell:
         if isinstance(points, PointFiles):
             return points.count_areas(areas, cell, bound, tell, workers=where)
-        return areas.count(points, cell, bound, tell)
+        return areas.count(points, cell, bound, tell, per="record" if bound is None else "user")
 
 
 def _say(release: CountryRelease) -> None:

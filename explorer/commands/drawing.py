@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from explorer.commands import flags
 from explorer.commands.files import output_path
 from explorer.commands.terminal import note, progress
 from explorer.errors import InputError
+from explorer.grid.countable import UNITS, unread_users
 
 if TYPE_CHECKING:
     from explorer.commands.paying import Payment
@@ -245,14 +247,68 @@ def as_typed(advice: Callable[[str], str]) -> Iterator[None]:
         raise InputError(without_counts(advice(str(error)))) from error
 
 
-def refuse_user_alone(
-    arguments: argparse.Namespace, bound: int | None, whom: str, what: str
+def add_unit(group: argparse._ArgumentGroup, records: str, *aliases: str) -> None:
+    """Declare the contribution bound, and what insists on single records."""
+    group.add_argument(
+        "--contribution-bound",
+        *aliases,
+        metavar="K",
+        help=f"protect users: at most K {records} of each user are counted, and the noise grows "
+        "with K; required with --user",
+    )
+    group.add_argument(
+        "--per",
+        metavar="UNIT",
+        help="record insists on protecting single records where users are known",
+    )
+
+
+def check_unit(
+    arguments: argparse.Namespace, bound: int | None, named: str = "--user names"
 ) -> None:
-    """Raise `InputError` unless --user and --contribution-bound are both there, or neither."""
-    if (arguments.user is None) != (bound is None):
+    """Refuse to protect single records of known users unless the command line says so.
+
+    ``named`` is what says whose records these are: --user, which may be left out, or a city.
+
+    Raises
+    ------
+    InputError
+        For known users with neither a bound nor ``--per record``, a bound without users, and
+        another unit.
+    """
+    per, of_flag = arguments.per, named.startswith("--")
+    if per not in (None, *UNITS):
+        raise InputError(f"--per is {per!r}; give record, or a bound to protect users.")
+    if per == "record" and bound is not None:
         raise InputError(
-            f"--user and --contribution-bound belong together; give both to protect {whom}, or "
-            f"neither to protect single {what}."
+            "--contribution-bound protects users; leave it out, or leave out --per record."
+        )
+    if of_flag and arguments.user is None:
+        if bound is not None or per == "user":
+            raise InputError(
+                "To protect users, name the column that says whose record it is: --user COLUMN."
+            )
+    elif bound is None and per != "record":
+        raise InputError(
+            f"{named} whose records these are, so say how many of each user may count: "
+            "--contribution-bound 10 protects users, --per record protects single records."
+        )
+
+
+def check_unread_users(arguments: argparse.Namespace, notes: Iterable[str]) -> None:
+    """Refuse to draw from points whose users were not named, unless the command line insists.
+
+    Raises
+    ------
+    InputError
+        Where a column seems to say whose records these are.
+    """
+    columns = unread_users(notes)
+    if columns and arguments.per is None:
+        raise InputError(
+            f"The column {columns[0]!r} seems to say whose records these are; give --user "
+            f"{shlex.quote(columns[0])} --contribution-bound 10 to protect users, or --per record "
+            "to protect single records."
         )
 
 

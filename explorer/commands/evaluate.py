@@ -10,8 +10,8 @@ from explorer.commands import evaluate_boxes, flags
 from explorer.commands.drawing import (
     EXTENT,
     add_extent,
+    check_unit,
     declared_grid,
-    refuse_user_alone,
     whole_or_none,
     without_counts,
 )
@@ -162,14 +162,15 @@ def counted(arguments: argparse.Namespace) -> tuple[FrequencyMatrix, str]:
     text: str = arguments.map
     if any(getattr(arguments, name) is not None for name in EXTENT) and not is_counts(text):
         bound = whole_or_none(arguments.contribution_bound, "--contribution-bound", 1)
-        refuse_user_alone(arguments, bound, "users", "records")
+        check_unit(arguments, bound)
         require_points([text])
         shape = 1024 if arguments.shape is None else flags.shape(arguments.shape)
         matrix, notes = count_points([text], arguments, declared_grid(arguments, shape), bound)
         for sentence in notes:
             note(without_counts(sentence))
         return matrix, Path(text).stem
-    flags.refuse(arguments, (*EXTENT, "contribution_bound", *COLUMNS), "what is counted already")
+    named = (*EXTENT, "contribution_bound", "per", *COLUMNS)
+    flags.refuse(arguments, named, "what is counted already")
     if is_counts(text):
         flags.refuse(arguments, ("shape",), "counts, which know their cells")
         return load_counts(text), Path(text).name.partition(".")[0]

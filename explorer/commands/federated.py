@@ -18,8 +18,10 @@ from explorer.commands.drawing import (
 )
 from explorer.commands.terminal import note, paragraph, progress, table
 from explorer.errors import InputError
+from explorer.grid.countable import UNITS
 
 if TYPE_CHECKING:
+    from explorer.cities.city import City
     from explorer.releases.distributed import DistributedRelease
 
 HELP = "draw a map from masked sums of people"
@@ -49,6 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shape", help="cells along each side, or rows x columns (default 1024)")
     group = parser.add_argument_group("privacy")
     add_budget(group, "what a person spends at most", "--preview", "--seed")
+    group.add_argument(
+        "--per",
+        metavar="UNIT",
+        help="of a city whose users are known: user asks each of them about one place, record "
+        "takes each record for a person of its own",
+    )
     group = parser.add_argument_group("people and rounds")
     for name in Federated.tunables():
         text = flags.described(Federated.param[name]).replace("%", "%%")
@@ -83,6 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"{chosen.title} is not here yet; run: dp-explorer cities --download {chosen.key}"
         )
     chosen.grid(shape)  # refuses a shape before anything is read
+    bound = _bound(arguments, chosen, draws=seed is None)
     path: Path | None = release_path(
         arguments.output, arguments.preview, arguments.overwrite, [arguments.prior]
     )
@@ -94,11 +103,25 @@ def run(arguments: argparse.Namespace) -> None:
     ledger = payment(arguments, seed, chosen.key)
     started = time.perf_counter()
     with progress(f"Reading {chosen.title}") as tell:
-        matrix, notes = chosen.count(shape, None, tell)
+        matrix, notes = chosen.count(shape, bound, tell)
     for sentence in notes:
         note(without_counts(sentence))
     release: Any = draw_and_save(made, matrix, seed, ledger, path, started, prior=prior)
     _say(release)
+
+
+def _bound(arguments: argparse.Namespace, city: City, *, draws: bool) -> int | None:
+    """One place of each user, or None where each record is taken for a person."""
+    if arguments.per not in (None, *UNITS):
+        raise InputError(f"--per is {arguments.per!r}; give record or user.")
+    if arguments.per == "user" and not city.has_users:
+        raise InputError(f"{city.title} does not say whose records these are; leave out --per.")
+    if draws and city.has_users and arguments.per is None:
+        raise InputError(
+            f"{city.title} knows whose records these are; give --per user to ask each user about "
+            "one place, or --per record to take each record for a person of its own."
+        )
+    return 1 if arguments.per == "user" else None
 
 
 def _say(release: DistributedRelease) -> None:

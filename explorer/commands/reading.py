@@ -9,7 +9,7 @@ from glob import has_magic
 from typing import TYPE_CHECKING, Any
 
 from explorer.commands import flags
-from explorer.commands.drawing import as_typed
+from explorer.commands.drawing import add_unit, as_typed, check_unread_users
 from explorer.commands.files import require_file
 from explorer.commands.terminal import progress
 from explorer.errors import InputError
@@ -33,11 +33,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
     group.add_argument("--weight", metavar="COLUMN", help="how many records a row stands for")
     group.add_argument("--user", metavar="COLUMN", help="whose record it is")
-    group.add_argument(
-        "--contribution-bound",
-        metavar="K",
-        help="protect users, not records: at most K records of each user are counted",
-    )
+    add_unit(group, "records")
 
 
 def add_points(parser: argparse.ArgumentParser) -> None:
@@ -101,16 +97,19 @@ def count_points(
     arguments: argparse.Namespace,
     grid: Grid,
     bound: int | None,
+    *,
+    draws: bool = False,
     **how: Any,
 ) -> tuple[FrequencyMatrix, tuple[str, ...]]:
     """The counts of points, and sentences about their reading with exact numbers in them.
 
+    ``draws`` where a release is drawn from them, so that a column of users must not be left out;
     ``how`` is passed to `PointFiles.count` for points in parts, and ``gaps`` to `scan_points`.
     """
     from explorer.points.caught import ExtentWarning
 
     gaps = how.pop("gaps", False)
-    points = look_at_points(sources, arguments, gaps)
+    points = look_at_points(sources, arguments, gaps, draws=draws)
     from explorer.points.partitions import PointFiles
     from explorer.points.partitions.text import TextPoints
 
@@ -120,27 +119,40 @@ def count_points(
         return counted, tuple(map(as_flags, notes))
     with progress("Counting them") as tell, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ExtentWarning)
-        matrix: FrequencyMatrix = grid.count(points, bound, tell)
+        matrix: FrequencyMatrix = grid.count(
+            points, bound, tell, per="record" if bound is None else "user"
+        )
     few = [str(each.message) for each in caught if each.category is ExtentWarning]
     return matrix, tuple(map(as_flags, (*points.notes, *few)))
 
 
 def look_at_points(
-    sources: list[str], arguments: argparse.Namespace, gaps: bool
+    sources: list[str], arguments: argparse.Namespace, gaps: bool, *, draws: bool = False
 ) -> Points | PointFiles | TextPoints:
-    """Points with the columns as typed: read, or of Parquet and text looked at."""
+    """Points with the columns as typed: read, or of Parquet and text looked at.
+
+    Raises
+    ------
+    InputError
+        As of reading; where a release ``draws`` from them, for a column of users without a name.
+    """
     told = {name: getattr(arguments, name) for name in COLUMNS}
     if told["crs"] is not None:
         told["crs"] = flags.crs(told["crs"])
+    points: Points | PointFiles | TextPoints
     if in_parts(sources):
         from explorer.points.partitions import scan_points
 
         with as_typed(as_flags):
-            return scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
-    from explorer.points.reading import as_points
+            points = scan_points(sources[0] if len(sources) == 1 else sources, gaps=gaps, **told)
+    else:
+        from explorer.points.reading import as_points
 
-    with progress("Reading the points"), as_typed(as_flags):
-        return as_points(sources[0], told)
+        with progress("Reading the points"), as_typed(as_flags):
+            points = as_points(sources[0], told)
+    if draws:
+        check_unread_users(arguments, points.notes)
+    return points
 
 
 def as_flags(sentence: str) -> str:

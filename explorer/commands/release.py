@@ -11,10 +11,10 @@ from explorer.commands.drawing import (
     EXTENT,
     add_extent,
     add_privacy,
+    check_unit,
     declared_grid,
     draw_and_save,
     payment,
-    refuse_user_alone,
     release_path,
     say_unit,
     whole_or_none,
@@ -104,12 +104,17 @@ def source_of(arguments: argparse.Namespace, shape: Any, bound: int | None) -> A
         return _catalogue(arguments, shape, bound)
     require_points([arguments.points])
     if is_counts(arguments.points):
-        named = (*EXTENT, "shape", "contribution_bound", *COLUMNS)
+        named = (*EXTENT, "shape", "contribution_bound", "per", *COLUMNS)
         flags.refuse(arguments, named, "counts, which know their extent")
         return lambda: (load_counts(arguments.points), ())
-    refuse_user_alone(arguments, bound, "users", "records")
+    check_unit(arguments, bound)
     grid = declared_grid(arguments, 1024 if shape is None else shape)
-    return lambda: count_points([arguments.points], arguments, grid, bound)
+    return lambda: count_points([arguments.points], arguments, grid, bound, draws=_draws(arguments))
+
+
+def _draws(arguments: argparse.Namespace) -> bool:
+    """Whether a release is drawn, not a preview; what is published is always one."""
+    return getattr(arguments, "preview", None) is None
 
 
 def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:
@@ -124,6 +129,8 @@ def _catalogue(arguments: argparse.Namespace, shape: Any, bound: int | None) -> 
             f"{chosen.title} is not here yet; run: dp-explorer cities --download {chosen.key}"
         )
     chosen.grid(shape)  # refuses a shape before anything is read
+    if chosen.has_users and _draws(arguments):
+        check_unit(arguments, bound, f"{chosen.title} knows")
 
     def load() -> tuple[FrequencyMatrix, tuple[str, ...]]:
         with progress(f"Reading {chosen.title}") as tell:

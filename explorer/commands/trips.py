@@ -13,11 +13,13 @@ from explorer.commands import flags
 from explorer.commands.drawing import (
     add_extent,
     add_privacy,
+    add_unit,
     as_typed,
+    check_unit,
+    check_unread_users,
     declared_grid,
     draw_and_save,
     payment,
-    refuse_user_alone,
     release_path,
     whole_or_none,
     without_counts,
@@ -84,12 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--crs", help="CRS of the coordinates, such as EPSG:27700")
     group.add_argument("--user", metavar="COLUMN", help="whose trip it is")
-    group.add_argument(
-        "--contribution-bound",
-        "--bound",
-        metavar="K",
-        help="protect persons, not trips: at most K trips of each person are counted",
-    )
+    add_unit(group, "trips", "--bound")
     flags.add_parameters(parser, trip_mechanisms())
 
 
@@ -133,7 +130,7 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
         raise InputError("Give either a file of trips or --made-up NAME, such as gauss:4:0.2.")
     if arguments.made_up is not None:
         return _made_up(arguments)
-    refuse_user_alone(arguments, bound, "persons", "trips")
+    check_unit(arguments, bound)
     require_file(arguments.trips)
     places = _places(arguments.places or _DEFAULT_PLACES)
     if 2 * len(places) not in takes:
@@ -151,11 +148,13 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
         crs = None if arguments.crs is None else flags.crs(arguments.crs)
         with progress("Reading the trips"), as_typed(_as_flags):
             trips = read_trips(arguments.trips, places, crs=crs, user=arguments.user)
+        if arguments.preview is None:
+            check_unread_users(arguments, trips.notes)
         for sentence in trips.notes:
             note(without_counts(sentence))
         domain: TripDomain = TripDomain(grids, trips.places)
         with progress("Counting them") as tell:
-            return domain.count(trips, bound, tell)
+            return domain.count(trips, bound, tell, per="record" if bound is None else "user")
 
     return load
 
@@ -163,7 +162,7 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
 def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
     from explorer.trips import synthetic
 
-    named = (*_FILE_ONLY, "crs", "user", "contribution_bound")
+    named = (*_FILE_ONLY, "crs", "user", "contribution_bound", "per")
     flags.refuse(arguments, named, "--made-up, whose cells lie nowhere on Earth")
     synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
     return lambda: synthetic.named(arguments.made_up)

@@ -6,7 +6,10 @@ a reader; a process that counts nothing never loads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from explorer.errors import InputError
@@ -25,12 +28,39 @@ def lend(reader: Reader) -> None:
 UNITS = ("record", "user")
 
 
+_UNREAD = "The column {0!r} was not read: name it with user={0!r} to protect users."
+_UNREAD_PATTERN = re.compile(
+    r"The column (.+) was not read: name it with user=\1 to protect users\.", re.DOTALL
+)
+
+
+class UnitWarning(UserWarning):
+    """Records are protected one by one although a column seems to say whose they are."""
+
+
+def unread_users_note(column: str) -> str:
+    """The note of a reader about a column of users that was not named."""
+    return _UNREAD.format(column)
+
+
+def unread_users(notes: Iterable[str]) -> list[str]:
+    """The columns that `unread_users_note` was written about, among all notes of a reader.
+
+    >>> unread_users(["2 rows were left out.", unread_users_note("user_id")])
+    ['user_id']
+    """
+    matches = map(_UNREAD_PATTERN.fullmatch, notes)
+    return [str(ast.literal_eval(match[1])) for match in matches if match]
+
+
 def check_unit(records: Any, contribution_bound: int | None, per: str | None) -> None:
     """Refuse to count records of known users as if each were somebody else's, unless it is said.
 
+    A column that seems to say whose records they are, and was not named, is a `UnitWarning`.
+
     Parameters
     ----------
-    records : with or without ``has_users``
+    records : with or without ``has_users`` and ``notes``
     contribution_bound : of every user, or None
     per : "record" insists on single records, "user" on users, None follows the bound
 
@@ -52,6 +82,14 @@ def check_unit(records: Any, contribution_bound: int | None, per: str | None) ->
         raise InputError(
             "These records have users, so say whom to protect: contribution_bound=10 for each user "
             "with at most 10 records, or per='record' for each record by itself."
+        )
+    for column in unread_users(getattr(records, "notes", ())):
+        warnings.warn(
+            f"The column {column!r} seems to say whose records these are, and each record is "
+            f"protected by itself: name it with user={column!r} and give contribution_bound=10 to "
+            "protect users, or say per='record'.",
+            UnitWarning,
+            stacklevel=3,
         )
 
 

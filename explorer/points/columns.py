@@ -6,12 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from explorer.errors import InputError
+from explorer.grid.countable import unread_users_note
 
 # East, north; the first spelling that fits wins, so longer words stand before their beginnings.
 _DEGREES = (("longitude", "latitude"), ("long", "lat"), ("lng", "lat"), ("lon", "lat"))
 _LENGTHS = (("eastings", "northings"), ("easting", "northing"), ("x", "y"))
-# Whose record a row is, in the words of `in_words`; with "_id" behind or before it, too.
-_WHOSE = ("user", "person", "client", "customer", "member", "passenger", "device", "rider", "uid")
+# Whose record a row is, in the words of `in_words`, alone or with words that only name it.
+_WHOSE = {
+    *("account", "cardholder", "client", "commuter", "customer", "device", "driver", "employee"),
+    *("guest", "household", "imei", "imsi", "mac", "member", "msisdn", "participant", "passenger"),
+    *(
+        "patient",
+        "person",
+        "resident",
+        "respondent",
+        "rider",
+        "subscriber",
+        "traveler",
+        "traveller",
+    ),
+    *("traveller", "uid", "user", "username", "visitor"),
+}
+_NAMING = {
+    *("anon", "anonymised", "anonymized", "anonymous", "code", "hash", "hashed", "id", "ids"),
+    *("key", "name", "no", "nr", "num", "number", "pseudo", "pseudonym", "uuid"),
+}
 _SHOWN = 6
 
 
@@ -127,13 +146,17 @@ def unused_users(names: Sequence[str], user: object) -> list[str]:
     ["The column 'User-ID' was not read: name it with user='User-ID' to protect users."]
     >>> unused_users(["lon", "lat", "end_user_type"], None), unused_users(["user"], "user")
     ([], [])
+    >>> len(unused_users(["anon_driver_id", "userID", "id_user", "IMEI", "passenger_count"], None))
+    4
     """
-    words = {each for word in _WHOSE for each in (word, f"{word}_id", f"{word}id", f"id_{word}")}
-    found = [name for name in names if in_words(name) in words] if user is None else []
-    return [
-        f"The column {each!r} was not read: name it with user={each!r} to protect users."
-        for each in found
-    ]
+    return [unread_users_note(each) for each in names if user is None and _names_users(each)]
+
+
+def _names_users(name: str) -> bool:
+    """Whether a column's name says whose record a row is, and nothing else."""
+    words = set(in_words(name).split("_"))
+    whose = {word for word in words if word in _WHOSE or word.removesuffix("id") in _WHOSE}
+    return bool(whose) and words <= whose | _NAMING
 
 
 def in_words(name: str) -> str:

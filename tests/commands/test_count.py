@@ -32,7 +32,7 @@ def test_counts_of_a_folder_and_a_release_from_them(
     folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = str(tmp_path / "counts")
-    assert main(["count", folder, *HERE, "-o", name]) == 0
+    assert main(["count", folder, *HERE, "--per", "record", "-o", name]) == 0
     out, err = capsys.readouterr()
     assert "These counts are exact: keep the file to yourself" in out
     assert "20,000" not in out + err
@@ -84,7 +84,7 @@ def test_an_interrupted_count_goes_on(
         return whole(job, part)
 
     monkeypatch.setattr(counting.Job, "__call__", counted)
-    line = ["count", folder, *HERE, "-o", str(tmp_path / "counts")]
+    line = ["count", folder, *HERE, "--per", "record", "-o", str(tmp_path / "counts")]
     assert main(line) == 130
     assert (tmp_path / "counts.exact.checkpoint").exists()
     assert not (tmp_path / "counts.exact.parquet").exists()
@@ -126,14 +126,14 @@ def test_what_is_refused(folder: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "public extent is missing" in refusal(capsys, "count", folder, *name)
     wrong = refusal(capsys, "count", folder, *HERE, *name, "--dask", "moon")
     assert "--dask is 'moon'; give auto, threads" in wrong
-    assert "belong together" in refusal(capsys, "count", folder, *HERE, *name, "--user", "person")
+    assert "--per record" in refusal(capsys, "count", folder, *HERE, *name, "--user", "person")
     said = refusal(capsys, "count", folder, *HERE, *name, "--lon", "east")
     assert "There is no column 'east'" in said
     (Path(folder) / "part-00001.parquet").unlink()
     said = refusal(capsys, "count", folder, *HERE, *name)
     assert "One file is missing between part-00000.parquet and part-00002.parquet" in said
     assert "--gaps" in said
-    assert main(["count", folder, *HERE, *name, "--gaps"]) == 0
+    assert main(["count", folder, *HERE, *name, "--gaps", "--per", "record"]) == 0
     path = str(tmp_path / "counts.exact.parquet")
     capsys.readouterr()
     assert "exists already" in refusal(capsys, "count", folder, *HERE, *name, "--gaps")

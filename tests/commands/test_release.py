@@ -264,10 +264,10 @@ BAD_RELEASES = {
     "no output": ("release P HERE --epsilon 1", "-o map.parquet"),
     "output of a kind": ("release P HERE --epsilon 1 -o map.csv", "name it map.parquet"),
     "no folder": ("release P HERE --epsilon 1 -o no/where/map.parquet", "There is no folder"),
-    "user alone": ("release P HERE --user who --epsilon 1 --preview 1", "belong together"),
+    "user alone": ("release P HERE --user who --epsilon 1 --preview 1", "--per record"),
     "bound alone": (
         "release P HERE --contribution-bound 2 --epsilon 1 --preview 1",
-        "belong together",
+        "name the column",
     ),
     "bound 0": (
         "release P HERE --user who --contribution-bound 0 --epsilon 1 --preview 1",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from explorer.points.matrix import FrequencyMatrix
 
-_FIGURES = ("true", "private", "noise_sd", "low", "high", "error", "from_noise", "from_spread")
-
 
 def run(
     arguments: argparse.Namespace,
@@ -77,10 +75,12 @@ def _errors(found: pd.DataFrame, title: str) -> str:
 
 
 def _per_box(found: pd.DataFrame) -> str:
-    header = ["mechanism", "epsilon", "repeat", "box", *_FIGURES]
+    asked = ("mechanism", "epsilon", "repeat", "box")
+    figures = [name for name in found.columns if name not in asked]
+    header = [*asked, *figures]
     lines = [
         [str(row["mechanism"]), f"{row['epsilon']:g}", str(row["repeat"]), str(row["box"])]
-        + [f"{row[name]:,.1f}" for name in _FIGURES]
+        + [f"{row[name]:,.1f}" for name in figures]
         for _, row in found.iterrows()
     ]
     return table(header, lines)

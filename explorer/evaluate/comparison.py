@@ -12,7 +12,7 @@ from explorer.errors import InputError
 from explorer.grid.pieces import OutsideWarning, Shapes
 from explorer.inspection.errors import error_split
 from explorer.mechanisms import Mechanism, mechanism
-from explorer.points.truth import exact
+from explorer.points.truth import exact, of_all_records
 from explorer.privacy.counts import Counts
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ def compare(
     DataFrame
         One row for each mechanism, epsilon, repeat and box: true, private, noise_sd, low, high,
         error (private - true), and its parts from_noise and from_spread (uneven spread of records
-        inside leaves). ``box`` is the name, else the index, of the row that was asked.
+        inside leaves). Under a contribution bound ``true`` is of all records on the map;
+        ``counted`` is of those that the bound keeps, and from_clipping (counted - true) is a third
+        part of the error. ``box`` is the name, else the index, of the row that was asked.
         ``mechanism`` is the name; where several have it, with the settings that differ.
 
     Raises
@@ -92,6 +94,7 @@ def compare(
     shapes = Shapes.of(where, crs)
     asked = where if shapes is None else shapes
     true = exact(matrix, asked)
+    bounded = of_all_records(matrix) is not matrix
     if previews * len(true) > _MOST_ROWS:
         raise InputError(f"That are {previews * len(true):,} rows: ask for fewer boxes or repeats.")
     labels = _labels([made.with_(epsilon=budgets[0]) for made in chosen])
@@ -106,6 +109,7 @@ def compare(
             answers = release.answer(asked)
             split = error_split(matrix, release, asked)
         low, high = answers.interval(level)
+        clipped = {"counted": true + split.clipping} if bounded else {}
         parts.append(
             pd.DataFrame(
                 {
@@ -114,6 +118,7 @@ def compare(
                     "repeat": run,
                     "box": names,
                     "true": true,
+                    **clipped,
                     "private": answers.value,
                     "noise_sd": answers.sd,
                     "low": low,
@@ -121,6 +126,7 @@ def compare(
                     "error": answers.value - true,
                     "from_noise": split.noise,
                     "from_spread": split.uniformity,
+                    **({"from_clipping": split.clipping} if bounded else {}),
                 }
             )
         )

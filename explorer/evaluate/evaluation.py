@@ -40,7 +40,8 @@ def evaluate(
     Parameters
     ----------
     matrix : FrequencyMatrix
-        Exact counts; the results are the curator's own.
+        Exact counts; the results are the curator's own. Under a contribution bound errors are
+        measured against all records on the map.
     mechanisms : instances, names, or (name, parameters)
     epsilons : budgets; None keeps each instance's own
     workloads : sequence of Workload

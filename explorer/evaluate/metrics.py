@@ -13,7 +13,7 @@ For n queries with true answers a_i, private answers b_i and errors e_i = |b_i -
     maape   mean of arctan(e_i / |a_i|), pi/2 where only a_i is 0, 0 where both are; 0 to pi/2
     bias    mean of b_i - a_i, which may be negative
 
-Relative metrics are fractions, not per cent. N is the exact number of records on the map, so every
+Relative metrics are fractions, not per cent. N is the exact number of all records, so every
 metric belongs to the curator. The first three also come as median and as 25, 75 and 95 %
 quantiles over the queries (numpy's linear interpolation), as in the candlesticks of grids-2013.
 """

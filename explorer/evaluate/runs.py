@@ -32,6 +32,7 @@ from explorer.grid.pieces import flat_pieces
 from explorer.grid.sums import rectangle_sums, summed
 from explorer.mechanisms import Mechanism, all_mechanisms, register
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.truth import of_all_records
 from explorer.version import __version__
 
 _LOOK = 0.1  # seconds between looks at the cancel flag while runs are under way
@@ -84,7 +85,7 @@ class Runner:
         seconds = time.thread_time() - start
         private = self._asked.answers(density, table)
         figures = {
-            name: measure(true, answers, self.matrix.total)
+            name: measure(true, answers, of_all_records(self.matrix).total)
             for (name, true), answers in zip(self.truths.items(), private, strict=True)
         }
         key = task.key(self.matrix, self.workloads)
@@ -184,11 +185,12 @@ def _in_processes(
     # "spawn" is the one way that is the same everywhere and safe beside an app's threads. The
     # matrix goes through a pipe, once for each worker: unlike a file, a pipe leaves nothing behind.
     matrix_parts = (matrix.counts, matrix.grid, matrix.contribution_bound, matrix.unit)
+    every = None if matrix.unclipped is None else matrix.unclipped.counts
     pool = ProcessPoolExecutor(
         workers,
         mp_context=get_context("spawn"),
         initializer=_start,
-        initargs=(matrix_parts, tuple(workloads), city, tuple(all_mechanisms().values())),
+        initargs=(matrix_parts, every, tuple(workloads), city, tuple(all_mechanisms().values())),
     )
     waiting = iter(tasks)
     under_way: set[Future[Run]] = set()
@@ -218,6 +220,7 @@ _HELD: list[Runner] = []  # the one of a worker process
 
 def _start(
     matrix_parts: tuple[Any, ...],
+    unclipped: NDArray[Any] | None,
     workloads: tuple[Workload, ...],
     city: str,
     kinds: tuple[type[Mechanism], ...],
@@ -228,7 +231,8 @@ def _start(
     # Ctrl-C is the parent's to handle; its end is this process's end too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _HELD.append(Runner(FrequencyMatrix(*matrix_parts), workloads, city))
+    matrix = FrequencyMatrix(*matrix_parts, unclipped=unclipped)
+    _HELD.append(Runner(matrix, workloads, city))
 
 
 def _do(task: Task) -> Run:
@@ -245,7 +249,8 @@ def _end_with_parent() -> None:
 def _truth(matrix: FrequencyMatrix, workload: Workload) -> NDArray[Any]:
     if workload.truth is not None:
         return workload.truth
-    return _Asked([workload]).answers(matrix.counts, matrix.sums)[0]
+    every: FrequencyMatrix = of_all_records(matrix)
+    return _Asked([workload]).answers(every.counts, every.sums)[0]
 
 
 class _Asked:

@@ -67,6 +67,9 @@ class Task:
             self.seed,
             *(workload.key for workload in workloads),
         ]
+        if matrix.unclipped is not None:
+            # The errors are against all records, which the key of the counts does not tell.
+            about.append(matrix.unclipped.key)
         return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:24]
 
 

@@ -1,4 +1,4 @@
-"""Why private answers differ from true ones: noise, and uneven spread inside leaves."""
+"""Why private answers differ from true ones: clipping, noise, and uneven spread in leaves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from explorer.grid.kinds import alike
 from explorer.grid.pieces import Shapes
 from explorer.grid.range_queries import RangeQueries
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.truth import Countable, exact
+from explorer.points.truth import Countable, exact, of_all_records
 from explorer.points.weights import lattice_of
 from explorer.releases.asking import leaf_weights
 from explorer.releases.overlap import spread_exactly
@@ -24,22 +24,26 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ErrorSplit:
-    """Why private answers differ from true ones; both parts add up to the difference.
+    """Why private answers differ from true ones; the parts add up to private minus true.
 
     Attributes
     ----------
     noise : (n,) private answer minus the answer of the same partition with exact counts
-    uniformity : (n,) that answer minus the truth: people lie unevenly inside leaves cut through
+    uniformity : (n,) that answer minus the exact count of the records that are counted, which lie
+        unevenly inside leaves cut through
+    clipping : (n,) that count minus that of all records on the map, 0 or less: what the
+        contribution bound leaves out; 0 without a bound, and where all records are not known
     """
 
     noise: Floats
     uniformity: Floats
+    clipping: Floats
 
 
 def error_split(
     counts: Countable, release: Release, rectangles: ArrayLike | Shapes | RangeQueries
 ) -> ErrorSplit:
-    """Split the error of each rectangle into its two causes; for the curator's screen.
+    """Split the error of each rectangle into its causes; for the curator's screen.
 
     Parameters
     ----------
@@ -59,27 +63,31 @@ def error_split(
         raise InputError("This release belongs to another grid: open the city it was drawn from.")
     shapes = Shapes.of(rectangles)
     asked = rectangles if shapes is None else shapes
-    private, truth = release.answer(asked).value, exact(counts, asked)
+    private, counted = release.answer(asked).value, exact(counts, asked, counted=True)
+    bounded = of_all_records(counts) is not counts
+    clipping = counted - exact(counts, asked) if bounded else np.zeros(len(counted))
+    spread = _spread(counts, release, asked, shapes)
+    return ErrorSplit(private - spread, spread - counted, clipping)
+
+
+def _spread(counts: Countable, release: Release, asked: Any, shapes: Shapes | None) -> Floats:
+    """What the partition would answer if its counts were exact."""
     tree = release.tree
+    if not release.is_uniform:
+        # By the same map with exact counts, for the moment: a closed form is not known.
+        of_nodes = counts.count(tree.lower, tree.upper) / lattice_of(counts)
+        return replace(release, tree=replace(tree, value=of_nodes)).answer(asked).value
     if shapes is not None:
-        if not release.is_uniform:
-            return _of_leaves(counts, release, asked, private, truth)
-        spread = spread_in_polygons(counts, release, shapes)[0]
-        return ErrorSplit(private - spread, spread - truth)
-    boxes = counts.domain.to_cells(rectangles)
-    if release.is_uniform and isinstance(counts, FrequencyMatrix):
-        spread = spread_exactly(tree, counts.sums, boxes)[0]
-    else:
-        if not release.is_uniform:
-            return _of_leaves(counts, release, asked, private, truth)
-        of_nodes = counts.count(tree.lower, tree.upper)
-        spread = spread_exactly(tree, of_nodes, boxes)[0] / lattice_of(counts)
-    return ErrorSplit(private - spread, spread - truth)
+        return spread_in_polygons(counts, release, shapes)[0]
+    boxes = counts.domain.to_cells(asked)
+    if isinstance(counts, FrequencyMatrix):
+        return spread_exactly(tree, counts.sums, boxes)[0]
+    return spread_exactly(tree, counts.count(tree.lower, tree.upper), boxes)[0] / lattice_of(counts)
 
 
-def _parts_of(counts: Countable, release: Release, asked: Any) -> tuple[Floats, Floats]:
+def _parts_of(counts: Countable, release: Release, asked: Any) -> tuple[Floats, Floats, Floats]:
     split = error_split(counts, release, asked)
-    return split.noise, split.uniformity
+    return split.noise, split.uniformity, split.clipping
 
 
 def spread_in_polygons(
@@ -97,13 +105,3 @@ def spread_in_polygons(
         found[number] = parts @ counts.count(tree.lower[leaves], tree.upper[leaves])
         touched[number] = len(leaves)
     return found / lattice_of(counts), touched
-
-
-def _of_leaves(
-    counts: Countable, release: Release, asked: Any, private: Floats, truth: Floats
-) -> ErrorSplit:
-    """By the same map with exact counts, for the moment, where a closed form is not known."""
-    tree = release.tree
-    of_nodes = counts.count(tree.lower, tree.upper) / lattice_of(counts)
-    spread = replace(release, tree=replace(tree, value=of_nodes)).answer(asked).value
-    return ErrorSplit(private - spread, spread - truth)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.truth import of_all_records
 from explorer.points.weights import lattice_of
 from explorer.releases.release import Release
 
@@ -34,7 +35,8 @@ class LeafTable:
     Parameters
     ----------
     release : of a map
-    true : how many records are really in each leaf: exact, so for the curator alone
+    true : how many records are really in each leaf, of all on the map: exact, so for the curator
+        alone
 
     Examples
     --------
@@ -53,7 +55,8 @@ class LeafTable:
     @classmethod
     def of(cls, release: Release, matrix: FrequencyMatrix) -> LeafTable:
         """The leaves of a release that was drawn from ``matrix``."""
-        true = matrix.count(release.lower, release.upper) / lattice_of(matrix)
+        every = of_all_records(matrix)
+        true = every.count(release.lower, release.upper) / lattice_of(every)
         return cls(release, true.astype(np.float64))
 
     def __len__(self) -> int:

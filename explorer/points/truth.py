@@ -32,14 +32,24 @@ class Countable(Protocol):
         """Exact counts of n boxes, `lower`, `upper` (n, d) half open, (n,)."""
 
 
+def of_all_records(counts: Any) -> Any:
+    """Counts of all records on the map, where a contribution bound left some out; else these."""
+    unclipped = getattr(counts, "unclipped", None)
+    return counts if unclipped is None else unclipped
+
+
 def exact(
     counts: Countable,
     where: ArrayLike | Mapping[str, Any] | Shapes | RangeQueries,
     *,
     crs: Any = None,
     by: str = COVERAGE,
+    counted: bool = False,
 ) -> Floats:
     """True counts of boxes; needs the counts, so it exists only where the curator works.
+
+    Under a contribution bound the truth is that of all records on the map, as far as they are
+    known (``counts.unclipped``), not of those alone that are counted.
 
     Parameters
     ----------
@@ -51,6 +61,7 @@ def exact(
         `TripDomain.to_cells`. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them
         are asked of a grid as they are.
     crs, by : as of `Release.answer`
+    counted : whether to leave out, as a release does, what a contribution bound drops
 
     Returns
     -------
@@ -64,13 +75,21 @@ def exact(
 
     Examples
     --------
-    >>> from explorer import FrequencyMatrix
+    >>> from explorer import FrequencyMatrix, Grid
     >>> exact(FrequencyMatrix.from_array([[9, 0], [8, 1]]), [[0, 0, 1, 2], [0, 0, 0.5, 1]]).tolist()
     [17.0, 4.5]
+
+    A person with three records, of which one is counted:
+
+    >>> matrix = FrequencyMatrix([[1]], Grid.cells(1), 1, "user", unclipped=[[3]])
+    >>> exact(matrix, [[0, 0, 1, 1]]).tolist(), exact(matrix, [[0, 0, 1, 1]], counted=True).tolist()
+    ([3.0], [1.0])
     """
     check_by(by)
+    if not counted:
+        counts = of_all_records(counts)
     if isinstance(where, RangeQueries):
-        return where.each(lambda part: (exact(counts, part),))[0]
+        return where.each(lambda part: (exact(counts, part, counted=True),))[0]
     shapes = Shapes.of(where, crs)
     if shapes is not None:
         return _of_shapes(counts, shapes)

@@ -32,11 +32,13 @@ class Verified:
     folder : where it is
     manifest : SHA-256 of its manifest, which has those of all other files
     signature : what its signature says, in a sentence
+    warning : what its publisher has to know, "" for nothing
     """
 
     folder: str
     manifest: str
     signature: str
+    warning: str = ""
 
     def facts(self) -> dict[str, str]:
         """As JSON can hold it."""
@@ -115,7 +117,8 @@ def verified(folder: Path, ask: Callable[..., Any] | None = None) -> Verified:
         raise InputError(f"{folder} is not shown, since it does not verify: {said}")
     if not found["manifest"]:
         raise InputError(f"{folder} is not shown: it was changed while it was being verified.")
-    return Verified(str(folder), str(found["manifest"]), str(found["signature"]))
+    facts = (str(found[name]) for name in ("manifest", "signature", "warning"))
+    return Verified(str(folder), *facts)
 
 
 def as_plain(_content: bytes, folder: str = "") -> dict[str, Any]:

@@ -81,7 +81,7 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
         reading.stop()
     for each in shown:
         name = "".join(filter(str.isprintable, Path(each.folder).name))
-        say(f"{name}: {each.signature}")
+        say(f"{name}: {each.signature} {each.warning}".rstrip())
     port = sockets[0].getsockname()[1]
     begin = {
         "folders": [each.facts() for each in shown],

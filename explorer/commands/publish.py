@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--city", metavar="KEY", help="a city of the catalogue in place of POINTS")
     parser.add_argument("-o", "--output", metavar="DIR", help="folder to make")
+    parser.add_argument(
+        "--again",
+        metavar="DIR",
+        help="publish the release of this folder anew, from its booking in the ledger: nothing is "
+        "drawn or spent",
+    )
     parser.add_argument(
         "--boxes", metavar="FILE", help="boxes or polygons of your own, answered in the report"
     )
@@ -92,6 +99,9 @@ def run(arguments: argparse.Namespace) -> None:
         key = PublisherKey(_key_path(arguments))
         print(key.public_pem(), end="")
         note(f"Fingerprint {fingerprint(key.public)}")
+        return
+    if arguments.again is not None:
+        _again(arguments)
         return
     if arguments.epsilon is None:
         raise InputError("A release has a budget; give it with --epsilon 0.1.")
@@ -162,6 +172,55 @@ def _publish(
             print(f"Signed with the key {fingerprint(signing.public)}.")
 
 
+def _again(arguments: argparse.Namespace) -> None:
+    """Write the folder of a release that was published before, under the same booking."""
+    import json
+
+    from explorer.privacy.drawn import DrawnReleases
+    from explorer.privacy.ledger import Ledger
+    from explorer.privacy.receipts import receipt_of_row
+    from explorer.publish.about import About
+    from explorer.publish.directory import require_free, write_directory
+    from explorer.publish.manifest import size_and_sum
+    from explorer.publish.names import MANIFEST, RELEASE
+    from explorer.publish.published import Booking, Published
+    from explorer.publish.signing import PublisherKey, fingerprint
+    from explorer.publish.verifying import verify
+    from explorer.releases.release import Release
+
+    given = ("points", "city", "epsilon", "population", "boxes")
+    flags.refuse(arguments, given, "--again, whose release is drawn")
+    if arguments.output is None:
+        raise InputError("What is published needs a folder; name it with -o DIR.")
+    old, folder = (Path(text).expanduser() for text in (arguments.again, arguments.output))
+    require_free(folder)
+    if not verify(old).holds:
+        raise InputError(
+            f"{old} is not what was published, so it is not published anew: `dp-explorer verify` "
+            "says what was changed."
+        )
+    manifest = json.loads((old / MANIFEST).read_bytes())
+    published = Published.of_manifest(Release.load(old / RELEASE), manifest)
+    before = published.booking
+    ledger = Ledger()
+    receipt = receipt_of_row(ledger, before.row)
+    if receipt is None or (receipt.time, receipt.units) != (before.time, before.units):
+        raise InputError(
+            f"The booking of {old} is not in this ledger: name the ledger that it was drawn with "
+            "(EXPLORER_LEDGER), or take the folder back and draw another release."
+        )
+    about = About.of(manifest["about"] | _said(arguments))
+    signing = None if arguments.unsigned else PublisherKey(_key_path(arguments))
+    again = replace(published, about=about, booking=Booking.of(receipt))
+    write_directory(again, folder, signing)
+    DrawnReleases(ledger.path).saved(
+        receipt.token, folder.name, size_and_sum(folder / RELEASE)["sha256"]
+    )
+    print(f"Published as {folder}, with the booking of {receipt.time}; nothing was drawn or spent.")
+    if signing is not None:
+        print(f"Signed with the key {fingerprint(signing.public)}.")
+
+
 def _drawn(arguments: argparse.Namespace, made: Any, matrix: Any, ledger: Payment) -> Any:
     """The release: one that was kept and not handed out, or the one draw that is booked now."""
     from explorer.privacy.drawn import DrawnReleases
@@ -217,17 +276,21 @@ def _finished_before(folder: Path, ledger: Payment) -> bool:
 
 def _about(arguments: argparse.Namespace, ledger: Payment) -> About:
     """What the person says: what was kept, over it the file, over it the flags; kept again."""
-    from explorer.publish.about import QUESTIONS, About, KeptAnswers, read
+    from explorer.publish.about import About, KeptAnswers
 
     kept = KeptAnswers(ledger.path)
-    said = kept.of(str(ledger.population))
-    if arguments.about is not None:
-        said |= read(Path(arguments.about).expanduser())
-    typed = {q.name: getattr(arguments, f"about {q.name}") for q in QUESTIONS}
-    said |= {name: text for name, text in typed.items() if text is not None}
-    about = About.of(said)
+    about = About.of(kept.of(str(ledger.population)) | _said(arguments))
     kept.keep(str(ledger.population), about.facts())
     return about
+
+
+def _said(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Answers of the file, over them those of the flags."""
+    from explorer.publish.about import QUESTIONS, read
+
+    said = {} if arguments.about is None else read(Path(arguments.about).expanduser())
+    typed = {q.name: getattr(arguments, f"about {q.name}") for q in QUESTIONS}
+    return said | {name: text for name, text in typed.items() if text is not None}
 
 
 def _boxes(arguments: argparse.Namespace, matrix: Any) -> Boxes | None:

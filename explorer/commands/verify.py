@@ -44,6 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
         print(table(("what", "verdict", "found"), rows, left=3))
         print()
         print(one_line(verdict.signature))
+        if verdict.warning:
+            print(one_line(verdict.warning))
         print("The folder holds." if verdict.holds else "The folder does NOT hold.")
     if not verdict.holds:
         raise SystemExit(1)

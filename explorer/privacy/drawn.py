@@ -122,10 +122,11 @@ class DrawnReleases:
         """All whose files are here, saved ones too, the newest first."""
         return sorted(self._all(), key=lambda each: -each.time)
 
-    def waiting(self, population: str) -> list[Drawn]:
-        """Those of a population that nobody has saved, the newest first."""
-        found = [each for each in self._all() if each.population == population and not each.saved]
-        return sorted(found, key=lambda each: -each.time)
+    def waiting(self, *populations: str) -> list[Drawn]:
+        """Those of a population, by any of its names, that nobody has saved, the newest first."""
+        return [
+            drawn for drawn in self.here() if drawn.population in populations and not drawn.saved
+        ]
 
     def known(self, token: str) -> bool:
         """Whether a release is here, saved or not."""

@@ -6,8 +6,8 @@ processes share, inside a transaction, before any noise is drawn; what would pas
 refused. Counts that nobody has named are a population of their own; the same counts belong
 together under whatever name. A release that fails after its booking stays booked: some of its
 noise may have been seen. One that is refused in the midst of its plan stays booked with what it has
-drawn. The file holds budgets and a hash of the counts, no count; but whoever can guess all the
-counts can confirm the guess by that hash, so keep the file with the data, for the curator.
+drawn. The file holds budgets and keyed hashes of the counts, no count; but it holds the key of
+these hashes too, so that who has the file can confirm a guess of all counts: keep it with the data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.errors import InputError
-from explorer.privacy.ledger_file import Row, now, opened, own, real_path
+from explorer.privacy.ledger_file import Book, Row, now, opened, real_path
 from explorer.privacy.populations import population_name
 from explorer.releases.units import to_epsilon, to_units
 
@@ -34,7 +34,7 @@ class Spend:
 
     Attributes
     ----------
-    dataset : the key of the data set (`FrequencyMatrix.key`)
+    dataset : an HMAC of the key of the data set (`FrequencyMatrix.key`) under the file's secret
     time : UTC, ISO 8601
     mechanism : its key, such as "htf"
     units : what it cost, in units of 10^-12 epsilon
@@ -127,7 +127,7 @@ class Ledger:
             For a file that cannot be used.
         """
         with opened(self.path) as book:
-            return sum_of(self._together(book.rows, key))
+            return sum_of(self._together(book, key))
 
     def left(self, key: str) -> int | None:
         """What may still be spent on a population, in units; None when there is no cap.
@@ -228,11 +228,11 @@ class Ledger:
                     "This very release has been drawn before, once and for one price, so nothing "
                     "was drawn or booked now."
                 )
-            before = sum_of(self._together(book.rows, key))
+            before = sum_of(self._together(book, key))
             if self.cap_units is not None and before + units > self.cap_units:
                 raise InputError(_refusal(before, units, self.cap_units))
-            name = self.population or own(key)
-            row = Row(0, name, key, now(), mechanism, int(units), what, None, self.token)
+            name, dataset = book.of(self.population, key)
+            row = Row(0, name, dataset, now(), mechanism, int(units), what, None, self.token)
             return book.add(row).number
 
     def lower(self, number: int, units: int) -> None:
@@ -295,7 +295,7 @@ class Ledger:
         2 0
         """
         with opened(self.path) as book:
-            return max((row.number for row in self._together(book.rows, key)), default=0)
+            return max((row.number for row in self._together(book, key)), default=0)
 
     def rows(self, key: str | None = None) -> list[Spend]:
         """Bookings in their order, of one data set's population or of all.
@@ -316,7 +316,7 @@ class Ledger:
             For a file that cannot be used.
         """
         with opened(self.path) as book:
-            rows = book.rows if key is None else self._together(book.rows, key)
+            rows = book.rows if key is None else self._together(book, key)
         found = lowered(rows)
         return [
             Spend(row.dataset, row.time, row.mechanism, units, row.what, row.population, row.token)
@@ -324,8 +324,8 @@ class Ledger:
             if units > 0
         ]
 
-    def _together(self, rows: Iterable[Row], key: str) -> list[Row]:
-        return together(rows, self.population or own(key), key)
+    def _together(self, book: Book, key: str) -> list[Row]:
+        return together(book.rows, *book.of(self.population, key))
 
 
 def together(rows: Iterable[Row], population: str, key: str) -> list[Row]:

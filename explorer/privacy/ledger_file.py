@@ -1,22 +1,29 @@
 """The ledger's file: opened by one at a time, proved to be a ledger, its rows chained by hashes.
 
-Every row carries a SHA-256 over what it says and the hash of the row before; how many there are and
-the last hash stand beside them. So a row that was changed, taken out, moved or cut off is noticed,
-and rows are only ever added: what takes a booking back is a row of its own. A hash without a
-secret stops no one who means to deceive, who could write another file as well.
+Every row carries a SHA-256 over what it says, random bytes of its own and the hash of the row
+before; how many there are and the last hash stand beside them. So a row that was changed, taken
+out, moved or cut off is noticed, and rows are only ever added: what takes a booking back is a row.
+This finds accidents; whoever can write the file can write another one as well.
+
+A release that is published names its row by a hash of these random bytes alone, which depends on
+no count; the bytes, and the hashes that chain rows, stay in the file. Data sets and populations
+without a name are known by an HMAC of their hashes under a secret of the file. Who has the file has
+the secret too, and can confirm a guess of all counts: the file belongs with the data.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import logging
 import os
+import re
 import secrets
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -31,8 +38,10 @@ logger = logging.getLogger(__name__)
 WAIT_SECONDS = 10.0
 #: "DPLG", in the header of the file: says what it is to whoever opens it.
 APPLICATION = 0x44504C47
-_FORMAT = 2
-_OLD_COLUMNS = ["id", "dataset", "time", "mechanism", "units", "what"]
+_FORMAT = 3
+_COLUMNS_1 = "id, dataset, time, mechanism, units, what"
+_COLUMNS_2 = "number, population, dataset, time, mechanism, units, what, lowers, token"
+_UNNAMED = re.compile(r"(counts|records) [0-9a-f]{8,}")
 _TABLES = (
     """CREATE TABLE spends (
         number INTEGER PRIMARY KEY,
@@ -44,6 +53,8 @@ _TABLES = (
         what TEXT NOT NULL,
         lowers INTEGER,
         token TEXT UNIQUE,
+        random TEXT NOT NULL,
+        former TEXT,
         chain TEXT NOT NULL
     )""",
     "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -61,7 +72,15 @@ class NotALedger(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """One row as it stands in the file; `lowers` is the number of the booking it takes back."""
+    """One row as it stands in the file.
+
+    Attributes
+    ----------
+    population, dataset : see `Book.named` and `Book.keyed`
+    lowers : the number of the booking that it takes back
+    random : 16 bytes that only the file holds, in hexadecimal digits
+    former : the hash that chained it in a file of format 2, by which older folders name it
+    """
 
     number: int
     population: str
@@ -72,13 +91,16 @@ class Row:
     what: str
     lowers: int | None = None
     token: str | None = None
+    random: str = ""
+    former: str | None = None
 
-    def chained(self, before: str) -> str:
-        """The hash of this row behind one with the hash `before`."""
-        return hashlib.sha256(json.dumps([before, *astuple(self)]).encode()).hexdigest()
+    @property
+    def public(self) -> str:
+        """By which a published release names the row: of its random bytes, and of nothing else."""
+        return hashlib.sha256(f"row of a ledger {self.random}".encode()).hexdigest()
 
 
-_COLUMNS = ", ".join(each.name for each in fields(Row))
+_COLUMNS = ", ".join(column.name for column in fields(Row))
 
 
 class Book:
@@ -86,27 +108,36 @@ class Book:
 
     def __init__(self, connection: sqlite3.Connection, about: dict[str, str]) -> None:
         self._connection = connection
-        #: The first row of which is noted what became of it; 0 in a file of before, until the next.
-        self.noted = int(about.get("noted", 0))
-        self.identity, self.rows, self.chain = about["identity"], [], [about["identity"]]
-        query = f"SELECT {_COLUMNS}, chain FROM spends ORDER BY number"
-        for number, (*values, chain) in enumerate(connection.execute(query), 1):
-            row = Row(*values)
-            if row.number != number or row.chained(self.chain[-1]) != chain:
-                raise NotALedger(f"its row {number} was changed, moved or taken out")
-            self.rows.append(row)
-            self.chain.append(chain)
-        if (about["rows"], about["head"]) != (str(len(self.rows)), self.chain[-1]):
-            raise NotALedger("rows at its end were taken out")
+        #: The first row of which is noted what became of it.
+        self.noted = int(about["noted"])
+        self.identity, self._secret = about["identity"], about["secret"]
+        if _identity(self._secret) != self.identity:
+            raise NotALedger("its secret was changed")
+        proved = list(_proved(connection, _COLUMNS, about))
+        self.rows = [Row(*values) for values, _ in proved]
+        self.chain = [self.identity, *(chain for _, chain in proved)]
+
+    def keyed(self, text: str) -> str:
+        """The HMAC-SHA-256 of a text under the secret of this file, as hexadecimal digits."""
+        return hmac.new(bytes.fromhex(self._secret), text.encode(), "sha256").hexdigest()
+
+    def named(self, population: str) -> str:
+        """A population as the file calls it: one that is named by a hash, by an HMAC of it."""
+        if _UNNAMED.fullmatch(population) is None:
+            return population
+        kind, _, digest = population.partition(" ")
+        return f"{kind} {self.keyed(digest)[:32]}"
+
+    def of(self, population: str | None, key: str) -> tuple[str, str]:
+        """Population and data set as the file calls them; counts without a name are their own."""
+        dataset = self.keyed(key)
+        return f"counts {dataset[:32]}" if population is None else self.named(population), dataset
 
     def add(self, row: Row) -> Row:
         """Write a row behind the last; its number and its time follow from those before."""
-        if not self.noted:
-            self.noted = len(self.rows) + 1
-            noted = "INSERT INTO about VALUES ('noted', ?)"
-            self._connection.execute(noted, (str(self.noted),))
-        row = replace(row, number=len(self.rows) + 1, time=self._time(row.time))
-        chain = row.chained(self.chain[-1])
+        number, time, random = len(self.rows) + 1, self._time(row.time), secrets.token_hex(16)
+        row = replace(row, number=number, time=time, random=random)
+        chain = _chained(self.chain[-1], astuple(row))
         marks = ", ".join("?" * (len(fields(Row)) + 1))
         self._connection.execute(
             f"INSERT INTO spends ({_COLUMNS}, chain) VALUES ({marks})", (*astuple(row), chain)
@@ -126,6 +157,26 @@ class Book:
                 "that time, and bookings count in their order; set the clock.", now, last,
             )  # fmt: skip
         return max(now, last)
+
+
+def _chained(before: str, values: Iterable[Any]) -> str:
+    """The hash of a row behind one with the hash `before`."""
+    return hashlib.sha256(json.dumps([before, *values]).encode()).hexdigest()
+
+
+def _proved(
+    connection: sqlite3.Connection, columns: str, about: dict[str, str]
+) -> Iterator[tuple[list[Any], str]]:
+    """The values of each row with its hash; raises `NotALedger` where they do not fit."""
+    number, before = 0, about["identity"]
+    query = f"SELECT {columns}, chain FROM spends ORDER BY number"
+    for number, (*values, chain) in enumerate(connection.execute(query), 1):
+        if values[0] != number or _chained(before, values) != chain:
+            raise NotALedger(f"its row {number} was changed, moved or taken out")
+        before = chain
+        yield values, chain
+    if (about["rows"], about["head"]) != (str(number), before):
+        raise NotALedger("rows at its end were taken out")
 
 
 def real_path(path: str | Path) -> Path:
@@ -211,60 +262,85 @@ def _make(path: Path) -> None:
                     file.write(new.read_bytes())
 
 
-def _set_up(connection: sqlite3.Connection) -> str:
-    """The tables of an empty file; returns the identity that the chain begins with."""
-    identity = secrets.token_hex(16)
+def _set_up(connection: sqlite3.Connection, noted: int = 1) -> dict[str, str]:
+    """The tables of an empty file; returns what stands about it."""
+    secret = secrets.token_hex(32)
+    identity = _identity(secret)
     for statement in _TABLES:
         connection.execute(statement)
-    for each in (("identity", identity), ("rows", "0"), ("head", identity), ("noted", "1")):
-        connection.execute("INSERT INTO about VALUES (?, ?)", each)
+    about = {"secret": secret, "identity": identity, "rows": "0", "head": identity}
+    about["noted"] = str(noted)
+    connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
-    return identity
+    return about
+
+
+def _identity(secret: str) -> str:
+    return hashlib.sha256(f"identity of a ledger {secret}".encode()).hexdigest()
 
 
 def _about(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
-    """Proof that this is a ledger; one of before version 2 is taken over once."""
+    """Proof that this is a ledger; one of an older format is taken over once."""
 
     def number(name: str) -> int:
         return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
-    if number("application_id") != APPLICATION:
-        _take_over(connection, path)
-        return dict(connection.execute("SELECT name, value FROM about"))
-    if number("user_version") != _FORMAT:
+    ours, version = number("application_id") == APPLICATION, number("user_version")
+    if ours and version not in (2, _FORMAT):
         raise NotALedger("another version of this program has written it")
     # SQLite reads what was cut off a last page as zeros.
-    if number("page_count") * number("page_size") != path.stat().st_size:
+    if ours and number("page_count") * number("page_size") != path.stat().st_size:
         raise NotALedger("a part of it is missing")
-    about = dict(connection.execute("SELECT name, value FROM about"))
-    if not {"identity", "rows", "head"} <= about.keys():
+    if not ours or version == 2:
+        old, noted = _format_2(connection) if ours else _format_1(connection)
+        _take_over(connection, path, old, noted)
+    about = _named_values(connection)
+    if not {"secret", "identity", "rows", "head", "noted"} <= about.keys():
         raise NotALedger("parts of it are missing")
     return about
 
 
-def _take_over(connection: sqlite3.Connection, path: Path) -> None:
-    """Rows of an older ledger, each data set a population of its own, chained from now on."""
+def _named_values(connection: sqlite3.Connection) -> dict[str, str]:
+    return dict(connection.execute("SELECT name, value FROM about"))
+
+
+def _format_1(connection: sqlite3.Connection) -> tuple[list[Row], int]:
+    """Rows of the first format, each data set a population of its own, and the first noted."""
     tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
     columns = [row[1] for row in connection.execute("PRAGMA table_info(spends)")]
-    if tables != ["spends"] or columns != _OLD_COLUMNS:
+    if tables != ["spends"] or columns != _COLUMNS_1.split(", "):
         raise NotALedger("it is a database, but no ledger")
-    old = list(connection.execute("SELECT * FROM spends ORDER BY id"))
-    connection.execute("DROP TABLE spends")
-    identity = _set_up(connection)
-    book = Book(connection, {"identity": identity, "rows": "0", "head": identity, "noted": "1"})
     # A booking that was taken back has left a gap in the old numbers.
-    for _number, dataset, time, mechanism, units, what in old:
-        book.add(Row(0, own(dataset), dataset, time, mechanism, units, what))
+    query = f"SELECT {_COLUMNS_1} FROM spends ORDER BY id"
+    rows = [Row(0, f"counts {row[1]}", *row[1:]) for row in connection.execute(query)]
+    return rows, len(rows) + 1
+
+
+def _format_2(connection: sqlite3.Connection) -> tuple[list[Row], int]:
+    """Rows of the format whose hashes have no random bytes, and the first that is noted."""
+    about = _named_values(connection)
+    if not {"identity", "rows", "head"} <= about.keys():
+        raise NotALedger("parts of it are missing")
+    proved = _proved(connection, _COLUMNS_2, about)
+    rows = [replace(Row(*values), former=chain) for values, chain in proved]
+    return rows, int(about.get("noted", len(rows) + 1))
+
+
+def _take_over(connection: sqlite3.Connection, path: Path, old: list[Row], noted: int) -> None:
+    """Write the rows of an older format anew, in their order and with their numbers."""
+    # What stood in the old tables is overwritten in the file.
+    connection.execute("PRAGMA secure_delete = ON")
+    for table in ("spends", "about"):
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+    book = Book(connection, _set_up(connection, noted))
+    for row in old:
+        population, dataset = book.of(row.population, row.dataset)
+        book.add(replace(row, population=population, dataset=dataset))
     logger.warning(
-        "The ledger %s is of an older version: its %d bookings were taken over, each data set as a "
-        "population of its own, and are chained from now on.", path, len(old),
+        "The ledger %s is of an older version: its %d rows were taken over, with all that was "
+        "spent; older versions of this program cannot read it any more.", path, len(old),
     )  # fmt: skip
-
-
-def own(dataset: str) -> str:
-    """The population of counts that nobody has named."""
-    return f"counts {dataset}"
 
 
 def now() -> str:

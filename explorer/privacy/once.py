@@ -1,21 +1,22 @@
 """One draw, once: the token by which it is known, and what became of draws with the same settings.
 
-The token follows from what is asked and from the population's last booking, so that whoever asks
-again before anything else was booked asks for the same draw. A draw that was booked and did not
-come to its end is found by it later: its file, where there is one, is given back; where there is
-none, its budget is lost, and nothing is drawn again by itself.
+The token is an HMAC, under the ledger's secret, of what is asked and of the population's last
+booking: who asks again before anything else was booked asks for the same draw. A draw that was
+booked and did not come to its end is found by it later: its file, where there is one, is given
+back; where there is none, its budget is lost, and nothing is drawn again by itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.ledger_file import own
+from explorer.privacy.ledger_file import opened
 from explorer.privacy.receipts import Receipt, numbers, receipts
 
 
@@ -34,8 +35,15 @@ class Unfinished:
 
 
 def population_in(ledger: Ledger, matrix: Any) -> str:
-    """The name under which a release of counts is booked."""
-    return ledger.population or own(matrix.key)
+    """The name under which a release of counts is booked.
+
+    Raises
+    ------
+    InputError
+        For a ledger that cannot be used.
+    """
+    with opened(ledger.path) as book:
+        return book.of(ledger.population, matrix.key)[0]
 
 
 def token_of(ledger: Ledger, matrix: Any, made: Any) -> str:
@@ -49,7 +57,20 @@ def token_of(ledger: Ledger, matrix: Any, made: Any) -> str:
     InputError
         For a ledger that cannot be used.
     """
-    return _token(ledger, matrix, made, ledger.newest(matrix.key))
+    return _tokens(ledger, matrix, made, [ledger.newest(matrix.key)])[0]
+
+
+def waiting(ledger: Ledger, matrix: Any) -> list[Drawn]:
+    """Drawn releases of the population of counts that nobody has saved, the newest first.
+
+    Raises
+    ------
+    InputError
+        For a ledger that cannot be used.
+    """
+    # Notes of versions before this one call unnamed counts by their plain hash.
+    names = population_in(ledger, matrix), f"counts {matrix.key}"
+    return DrawnReleases(ledger.path).waiting(*names)
 
 
 def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
@@ -62,7 +83,7 @@ def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
     """
     drawn, found = DrawnReleases(ledger.path), []
     before = (0, *numbers(ledger, matrix.key))
-    tokens = {_token(ledger, matrix, made, number) for number in before}
+    tokens = _tokens(ledger, matrix, made, before)
     for receipt in receipts(ledger, tokens):
         token = receipt.token
         noted = drawn.note(token)
@@ -112,6 +133,11 @@ def _title(made: Any) -> str:
     return f"{made.title} with epsilon {made.epsilon:.12g}"
 
 
-def _token(ledger: Ledger, matrix: Any, made: Any, newest: int) -> str:
-    whose = population_in(ledger, matrix), matrix.key, matrix.unit, matrix.contribution_bound
-    return hashlib.sha256(json.dumps([*whose, repr(made), newest]).encode()).hexdigest()[:32]
+def _tokens(ledger: Ledger, matrix: Any, made: Any, newest: Iterable[int]) -> list[str]:
+    """The tokens of a draw behind each of these bookings; last those of ledgers of format 2."""
+    old = ledger.population or f"counts {matrix.key}"
+    settings = matrix.key, matrix.unit, matrix.contribution_bound, repr(made)
+    asked = [json.dumps([old, *settings, number]) for number in newest]
+    with opened(ledger.path) as book:
+        keyed = [book.keyed(text)[:32] for text in asked]
+    return keyed + [hashlib.sha256(text.encode()).hexdigest()[:32] for text in asked]

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.privacy.drawn import DrawnReleases
 from explorer.privacy.ledger import Ledger, lowered, sum_of, together
-from explorer.privacy.ledger_file import Book, Row, opened, own
+from explorer.privacy.ledger_file import Book, Row, opened
 from explorer.releases.units import to_epsilon
 
 #: What became of a booking, as a statement says it.
@@ -23,7 +23,7 @@ class Receipt:
     Attributes
     ----------
     population, time, mechanism, units, token : as of `Spend`
-    chain : the hash that chains its row to those before it
+    row : what a published release calls its row, see `Row.public`
     spent_before : what was booked on the same people before, in units of 10^-12 epsilon
     noted : whether it is noted what became of it; versions before did not
     """
@@ -33,7 +33,7 @@ class Receipt:
     mechanism: str
     units: int
     token: str
-    chain: str
+    row: str
     spent_before: int
     noted: bool = True
 
@@ -58,7 +58,7 @@ def receipts(ledger: Ledger, tokens: Collection[str]) -> list[Receipt]:
     ...     ledger = Ledger(f"{folder}/ledger.sqlite3", population="riders", token="0" * 32)
     ...     _ = ledger.book("a key", 10**11, "htf")
     ...     [receipt] = receipts(ledger, ["0" * 32])
-    ...     print(receipt.population, receipt.units, receipt.spent_before, len(receipt.chain))
+    ...     print(receipt.population, receipt.units, receipt.spent_before, len(receipt.row))
     riders 100000000000 0 64
     """
     with opened(ledger.path) as book:
@@ -66,8 +66,10 @@ def receipts(ledger: Ledger, tokens: Collection[str]) -> list[Receipt]:
         return [_receipt(book, row) for row in found]
 
 
-def receipt_of_row(ledger: Ledger, chain: str) -> Receipt | None:
-    """The receipt of the row with a hash, such as the manifest of a folder names; None for none.
+def receipt_of_row(ledger: Ledger, name: str) -> Receipt | None:
+    """The receipt of the row that the manifest of a folder names; None for none.
+
+    Folders of an older format name it by the hash that chained it in a ledger of that format.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def receipt_of_row(ledger: Ledger, chain: str) -> Receipt | None:
         For a file that cannot be used.
     """
     with opened(ledger.path) as book:
-        found = [row for row in book.rows if book.chain[row.number] == chain and row.token]
+        found = [row for row in book.rows if name in (row.public, row.former) and row.token]
         return _receipt(book, found[0]) if found else None
 
 
@@ -88,13 +90,13 @@ def numbers(ledger: Ledger, key: str) -> list[int]:
         For a file that cannot be used.
     """
     with opened(ledger.path) as book:
-        return [row.number for row in together(book.rows, ledger.population or own(key), key)]
+        return [row.number for row in together(book.rows, *book.of(ledger.population, key))]
 
 
 def statement(ledger: Ledger) -> list[dict[str, Any]]:
     """All populations of a ledger: what they spent, when, by what, for which file, what is left.
 
-    No count of records is in it, and no hash of counts but in the names of unnamed populations.
+    No count of records is in it; populations without a name are called by keyed hashes.
 
     Raises
     ------
@@ -133,7 +135,7 @@ def _became(drawn: DrawnReleases, row: Row, first: int) -> dict[str, str]:
     """What became of a booking: the file, its checksum, how far it came; ``first`` is noted."""
     noted = drawn.note(row.token) if row.token else None
     if noted is None:
-        state = UNFINISHED if row.token and row.number >= first > 0 else UNKNOWN
+        state = UNFINISHED if row.token and row.number >= first else UNKNOWN
         state = WAITING if row.token and drawn.unnamed(row.token) else state
         return {"state": state, "file": "", "sha256": ""}
     state = GIVEN_UP if noted.given_up else SAVED if noted.saved else WAITING
@@ -150,7 +152,7 @@ def _receipt(book: Book, row: Row) -> Receipt:
         row.mechanism,
         row.units,
         str(row.token),
-        book.chain[row.number],
+        row.public,
         sum_of(before),
-        row.number >= book.noted > 0,
+        row.number >= book.noted,
     )

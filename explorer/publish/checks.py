@@ -9,7 +9,14 @@ from typing import Any
 
 from explorer.errors import InputError
 from explorer.publish.contents import contents
-from explorer.publish.manifest import FORMAT, MOST_MANIFEST, as_bytes, checksum, size_and_sum
+from explorer.publish.manifest import (
+    FORMAT,
+    FORMATS,
+    MOST_MANIFEST,
+    as_bytes,
+    checksum,
+    size_and_sum,
+)
 from explorer.publish.names import FILES, MANIFEST, REQUIRED, SIGNATURE
 from explorer.publish.signing import fingerprint, signer
 from explorer.publish.verdict import Check, Verdict
@@ -20,6 +27,14 @@ _MOST_SIGNATURE = 10_000
 _UNSIGNED = (
     "Unsigned: whoever changed a file could have changed the manifest as well, and that this is no "
     "preview is the word of whoever gave it to you."
+)
+
+_COMPUTABLE = (
+    "This folder is of an older format, whose manifest names a row of the ledger by a hash that, "
+    "from the second booking of a ledger on, can be computed from the exact counts and the folder "
+    "that was published before: who has both and knows all records but one can find out that one. "
+    "Take the folder back, and publish the same release anew, which spends nothing: dp-explorer "
+    "publish --again DIR -o NEW."
 )
 
 
@@ -51,7 +66,8 @@ def checked(folder: Path, key: str = "") -> Verdict:
         checks += contents(folder, manifest)
     else:
         checks.append(Check("contents", False, "Not looked at, since files are not as they were."))
-    return Verdict(tuple(checks), signed_by, signature)
+    warning = _COMPUTABLE if manifest["format"] == 1 else ""
+    return Verdict(tuple(checks), signed_by, signature, warning)
 
 
 def _look(folder: Path) -> Check:
@@ -85,10 +101,10 @@ def _manifest(folder: Path) -> tuple[dict[str, Any], bytes]:
         kind, version = manifest["kind"], manifest["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unreadable(f"{folder / MANIFEST} is damaged, or no manifest of a release.") from error
-    if kind != "dp-explorer release" or version != FORMAT:
+    if kind != "dp-explorer release" or version not in FORMATS:
         raise Unreadable(
             f"{folder / MANIFEST} has format {str(version)[:20]!r} and this version reads "
-            f"{FORMAT}: verify it with the version that wrote it."
+            f"{FORMATS[0]} to {FORMAT}: verify it with the version that wrote it."
         )
     return manifest, content
 

@@ -55,6 +55,7 @@ def contents(folder: Path, manifest: dict[str, Any]) -> list[Check]:
     try:
         published = Published.of_manifest(release, manifest)
         again = json.loads(as_bytes(manifest_of(published, folder)))
+        again["format"] = manifest["format"]
         if not isinstance(manifest["software"], dict):
             raise TypeError
     # A budget or a place may be a number of a thousand digits.

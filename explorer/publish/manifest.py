@@ -17,7 +17,9 @@ from explorer.publish.names import FILES
 from explorer.publish.published import Published
 from explorer.version import __version__
 
-FORMAT = 1
+#: Since format 2 `booking.row` is random; before, it was a hash of what could be guessed.
+FORMAT = 2
+FORMATS = (1, FORMAT)
 #: Bytes of a manifest.
 MOST_MANIFEST = 2_000_000
 _LIBRARIES = ("numpy", "opendp", "pyarrow", "pyogrio", "pyproj", "shapely")

@@ -39,7 +39,7 @@ class Booking:
     time : UTC, ISO 8601
     mechanism : its key
     units : what it cost, in units of 10^-12 epsilon
-    row : the hash that chains the row to those before it: whoever has the ledger finds it there
+    row : the ledger's name of the row, random, by which who has the ledger finds it
     spent_before : what was booked on the population before, in the same units
     """
 
@@ -80,7 +80,7 @@ class Booking:
             receipt.time,
             receipt.mechanism,
             receipt.units,
-            receipt.chain,
+            receipt.row,
             receipt.spent_before,
         )
 

@@ -31,11 +31,13 @@ class Verdict:
     checks : in their order; after the first group that does not hold nothing more is read
     signed_by : the fingerprint of the key, "" for a folder that is unsigned
     signature : what its signature says, in a sentence
+    warning : what its publisher has to know and do, "" for nothing
     """
 
     checks: tuple[Check, ...]
     signed_by: str
     signature: str
+    warning: str = ""
 
     @property
     def holds(self) -> bool:

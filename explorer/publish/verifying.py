@@ -37,7 +37,7 @@ def verify(folder: str | Path, key: bytes = b"") -> Verdict:
         as_plain, b"", str(Path(folder).expanduser().absolute()), key.hex(), limits=LIMITS
     )
     checks = tuple(Check(**each) for each in found["checks"])
-    return Verdict(checks, found["signed_by"], found["signature"])
+    return Verdict(checks, found["signed_by"], found["signature"], found["warning"])
 
 
 def as_plain(_content: bytes, folder: str, key: str) -> dict[str, Any]:

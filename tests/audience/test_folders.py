@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
 from explorer.audience import folders as module
+from explorer.audience.exhibits import Exhibit
 from explorer.audience.folders import as_plain, release_folders, verified
 from explorer.errors import InputError
 from explorer.publish.names import MANIFEST, REPORT
@@ -101,3 +103,13 @@ def test_a_folder_is_verified_in_a_process_with_limits(root) -> None:
     (root / "after" / "extra.exe").write_bytes(b"x")
     with pytest.raises(InputError, match=r"'extra\.exe', which is no part of it"):
         verified(root / "after")
+
+
+def test_a_folder_of_the_format_before_is_shown_and_its_publisher_is_warned() -> None:
+    old = Path(__file__).parents[1] / "golden" / "ledger-2" / "two"
+    found = verified(old, here)
+    assert "publish --again" in found.warning
+    exhibit = Exhibit.of(old, found.manifest)
+    assert exhibit.title == "Rides of Amber"
+    for file in exhibit.files.values():
+        file.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -332,3 +333,55 @@ def test_no_room_for_the_folder_keeps_what_was_drawn(
     publish("-o", "out")
     assert "nothing more is spent" in capsys.readouterr().err
     assert len(Ledger().rows()) == 1
+
+
+# Folders of the format before, in which the name of a ledger's row could be computed.
+
+OLD = ROOT / "tests" / "golden" / "ledger-2"
+
+
+def test_an_older_folder_is_said_to_tell_too_much_and_is_published_anew_for_nothing(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(OLD, here / "old")
+    monkeypatch.setenv("EXPLORER_LEDGER", str(here / "old" / "ledger.sqlite3"))
+    monkeypatch.setenv("EXPLORER_EPSILON_CAP", "0.1")
+    assert main(["verify", "old/two"]) == 0
+    said = capsys.readouterr().out
+    assert "publish --again DIR" in said
+    assert "The folder holds." in said
+    before = rows()
+    assert main(["publish", "--again", "old/two", "-o", "new", "--licence", "CC0"]) == 0
+    assert "nothing was drawn or spent" in capsys.readouterr().out
+    now = rows()
+    assert [row["epsilon"] for row in now] == [row["epsilon"] for row in before]
+    assert [row["file"] for row in now if row["state"] == "saved"] == ["one", "new"]
+    assert main(["verify", "new"]) == 0
+    assert "--again" not in capsys.readouterr().out
+    old, new = (json.loads(Path(f"{at}/manifest.json").read_bytes()) for at in ("old/two", "new"))
+    assert old["booking"].pop("row") != new["booking"].pop("row")
+    assert (new["booking"], new["release"]) == (old["booking"], old["release"])
+    assert new["about"] == {**old["about"], "licence": "CC0"}
+    # A new one is published anew as well.
+    assert main(["publish", "--again", "new", "-o", "newer"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["-o", "new"], "EXPLORER_LEDGER"),
+        (["-o", "new", "--epsilon", "1"], "leave it out"),
+        ([], "name it with -o"),
+        (["-o", "old"], "exists already"),
+    ],
+)
+def test_what_cannot_be_published_anew_is_said(
+    here: Path, capsys: pytest.CaptureFixture[str], more: list[str], words: str
+) -> None:
+    """Here the ledger is another one."""
+    shutil.copytree(OLD / "two", here / "old")
+    assert words in refusal(capsys, "publish", "--again", "old", *more)
+    assert Ledger().rows() == []
+    (here / "old" / "leaves.csv").write_text("9")
+    assert main(["publish", "--again", "old", "-o", "new"]) == 2
+    assert "is not what was published" in capsys.readouterr().err

@@ -238,7 +238,8 @@ def test_no_count_is_in_the_file(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "l")
     HTF(epsilon=0.1).release(data, ledger=ledger)
     (row,) = ledger.rows()
-    assert row.dataset == data.key
+    assert row.dataset != data.key
+    assert data.key.encode() not in ledger.path.read_bytes()
     assert row.what == repr(HTF(epsilon=0.1))
     with sqlite3.connect(ledger.path) as connection:
         dump = "\n".join(connection.iterdump()).replace(data.key, "")

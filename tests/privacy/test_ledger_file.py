@@ -128,7 +128,11 @@ FORGERIES: list[tuple[str, ...]] = [
     ("UPDATE spends SET lowers = 1 WHERE number = 4",),
     ("DELETE FROM about WHERE name = 'head'",),
     ("DROP TABLE spends",),
-    ("PRAGMA user_version = 3",),
+    ("PRAGMA user_version = 2",),
+    ("PRAGMA user_version = 9",),
+    ("UPDATE spends SET random = 'ab' WHERE number = 1",),
+    ("UPDATE spends SET former = 'ab' WHERE number = 1",),
+    ("UPDATE about SET value = '00' WHERE name = 'secret'",),
 ]  # fmt: skip
 
 

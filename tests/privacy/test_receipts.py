@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -104,20 +102,9 @@ def test_a_booking_that_was_taken_back_whole_was_no_draw(ledger: Ledger) -> None
     assert states(ledger) == []
 
 
-def test_nothing_is_said_of_what_an_older_version_booked(ledger: Ledger) -> None:
-    lost(ledger)
-    with closing(sqlite3.connect(ledger.path)) as file, file:
-        file.execute("DELETE FROM about WHERE name = 'noted'")
-    assert states(ledger) == ["not noted"]
-    assert unfinished(ledger, MATRIX, MADE) == []
-    lost(ledger)
-    assert states(ledger) == ["not noted", "unfinished"]
-    assert len(unfinished(ledger, MATRIX, MADE)) == 1
-
-
-def test_a_row_is_found_by_its_hash(ledger: Ledger) -> None:
+def test_a_row_is_found_by_what_a_manifest_calls_it(ledger: Ledger) -> None:
     token = drawn_once(ledger)
     (receipt,) = receipts(ledger, [token])
-    assert receipt_of_row(ledger, receipt.chain) == receipt
+    assert receipt_of_row(ledger, receipt.row) == receipt
     assert receipt_of_row(ledger, "0" * 64) is None
-    assert len({receipt.chain, MATRIX.key, token}) == 3
+    assert len({receipt.row, MATRIX.key, token}) == 3

@@ -28,7 +28,7 @@ from explorer.app.work.movement import Movement
 from explorer.errors import InputError
 from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
-from explorer.privacy.once import population_in
+from explorer.privacy.once import population_in, waiting
 from explorer.serving.ending import ENDING
 
 
@@ -274,9 +274,9 @@ class Drawing:
             return []
         try:
             ledger = self.ledger()
+            found = waiting(ledger, self._data.matrix)
         except InputError:
             return []
-        found = DrawnReleases(ledger.path).waiting(population_in(ledger, self._data.matrix))
         shown = "" if self._kept is None else self._kept.token
         where = ledger.path
         elsewhere = {

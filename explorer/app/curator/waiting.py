@@ -44,10 +44,10 @@ class Waiting:
         """What is on screen is what was chosen."""
         if self._label.visible:
             self._label.visible = False
-            self._fade("")
+            self._fade(None)
 
-    def _fade(self, opacity: str) -> None:
+    def _fade(self, opacity: str | None) -> None:
         for part in self._body.objects:
             if part is not self._label and part is not self._apart:
-                others = {name: v for name, v in part.styles.items() if name != "opacity"}
-                part.styles = {**others, "opacity": opacity} if opacity else others
+                # A browser keeps a style that is left out; None takes it away.
+                part.styles = {**part.styles, "opacity": opacity}

@@ -18,6 +18,8 @@ TAG_HEIGHT = 0.045
 TAG_TURNS = 0.5
 #: Pixels from one tag to that above it, of a letter and around a text, of a gap between two tags.
 _ROW, _LETTER, _AROUND, _GAP = 24, 7.3, 10, 3
+#: Pixels by which a tag is higher for each further line.
+_LINE = 15
 #: Letters of an answer that is not known yet, beside the name.
 _ANSWER = 15
 #: Pixels of a map whose size is not known yet: it is never much less wide.
@@ -29,9 +31,9 @@ _LIFTS, _MANY, _FEW_LIFTS = (0, 1, 2, 3, -1, -2), 12, (0, -1)
 _MOST_COVERED = 0.3
 
 
-def highest_tag(bounds: tuple[float, float, float, float]) -> float:
+def highest_tag(bounds: tuple[float, float, float, float], lines: int = 1) -> float:
     """Where the highest tag of a map may begin, in grid units: above it would leave the map."""
-    return bounds[3] - TAG_HEIGHT * (bounds[3] - bounds[1])
+    return bounds[3] - lines * TAG_HEIGHT * (bounds[3] - bounds[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,20 +74,24 @@ class TagPlaces:
         scale : pixels of a grid unit
         bounds : x0, y0, x1, y1 of the map in grid units; None where it is not known
         """
-        letters = np.max([[len(each) for each in of] for of in texts], axis=0, initial=0)
-        width = _LETTER * letters + _AROUND
-        x, lift, shown = self.x, np.zeros(len(self.x), dtype=np.int64), np.isfinite(self.x)
+        letters = np.max([[_letters(each) for each in of] for of in texts], axis=0, initial=0)
+        lines = max((1 + each.count("\n") for of in texts for each in of), default=1)
+        width, row = _LETTER * letters + _AROUND, _ROW + _LINE * (lines - 1)
+        x, y, shown = self.x, self.y.copy(), np.isfinite(self.x)
+        lift = np.zeros(len(x), dtype=np.int64)
         if bounds is not None:
             # A tag in the middle of what reaches the edge stays on the map.
             half, (x0, _, x1, _) = width / 2 / scale, bounds
             x = np.where(self.middle, np.clip(x, x0 + half, np.maximum(x1 - half, x0 + half)), x)
-            lift, shown = self._lifted(x, width, scale, bounds)
+            # A higher tag begins lower at the upper edge of the map.
+            y = np.where(self.middle, y, np.minimum(y, highest_tag(bounds, lines)))
+            lift, shown = self._lifted(x, y, width, row, scale, bounds)
         along = np.where(self.turned, "right", np.where(self.middle, "center", "left"))
         shift = np.where(self.turned, -4, np.where(self.middle, 0, 4))
         return {
             "x": np.where(shown, x, np.nan),
-            "y": self.y.copy(),
-            "lift": np.where(self.middle, 10, -4) - _ROW * lift,
+            "y": y,
+            "lift": np.where(self.middle, 10 + (row - _ROW) // 2, -4) - row * lift,
             "shift": shift,
             "align": along.tolist(),
         }
@@ -93,17 +99,19 @@ class TagPlaces:
     def _lifted(
         self,
         x: Floats,
+        y: Floats,
         width: Floats,
+        row: int,
         scale: float,
         bounds: tuple[float, float, float, float],
     ) -> tuple[NDArray[np.int64], Bools]:
-        """How many tags higher each stands, and which are shown."""
+        """How many tags higher each stands, and which are shown; a tag is ``row`` pixels high."""
         n, (x0, y0, x1, y1) = len(x), bounds
         lift, shown = np.zeros(n, dtype=np.int64), np.isfinite(x)
         area = (x1 - x0) * (y1 - y0) * scale**2
-        highest = highest_tag(bounds) * scale
+        highest = highest_tag(bounds, 1 + (row - _ROW) // _LINE) * scale
         left = x * scale - np.where(self.turned, width, np.where(self.middle, width / 2, 0))
-        low = self.y * scale - np.where(self.middle, _ROW / 2, 0)
+        low = y * scale - np.where(self.middle, row / 2, 0)
         # What has just been drawn says what it holds, however many boxes there are.
         rank = np.where(self.first, 0, 2)
         if n > _MANY:
@@ -116,28 +124,36 @@ class TagPlaces:
                 continue
             before = taken[:placed]
             steps = next(
-                (step for step in lifts if free(left[i], low[i] + step * _ROW, width[i], before)
-                 and (step <= 0 or low[i] + step * _ROW <= highest)),
+                (step for step in lifts if free(left[i], low[i] + step * row, width[i], before, row)
+                 and (step <= 0 or low[i] + step * row <= highest)),
                 None,
             )  # fmt: skip
-            covered += (width[i] + _GAP) * _ROW
+            covered += (width[i] + _GAP) * row
             full = covered > _MOST_COVERED * area
             if rank[i] and (steps is None or full):
                 shown[i] = False
-                covered -= (width[i] + _GAP) * _ROW
+                covered -= (width[i] + _GAP) * row
                 continue
             lift[i] = steps or 0
-            taken[placed] = left[i], low[i] + lift[i] * _ROW, width[i]
+            taken[placed] = left[i], low[i] + lift[i] * row, width[i]
             placed += 1
         return lift, shown
 
 
-def free(left: float, low: float, width: float, taken: Floats) -> bool:
-    """Whether a tag covers none of those in ``taken`` (k, 3), left, low and width in pixels."""
+def free(left: float, low: float, width: float, taken: Floats, row: int = _ROW) -> bool:
+    """Whether a tag covers none of those in ``taken`` (k, 3), left, low and width in pixels.
+
+    All are ``row`` pixels high.
+    """
     beside = (taken[:, 0] >= left + width + _GAP) | (left >= taken[:, 0] + taken[:, 2] + _GAP)
-    return bool((beside | (np.abs(taken[:, 1] - low) >= _ROW * 0.95)).all())
+    return bool((beside | (np.abs(taken[:, 1] - low) >= row * 0.95)).all())
 
 
 def expected(name: str, said: str | None) -> str:
     """The text of a tag, or one as long as it will be."""
     return f"{name}{' ' * _ANSWER}" if said is None else said
+
+
+def _letters(text: str) -> int:
+    """Letters of the longest line."""
+    return max(map(len, text.split("\n")))

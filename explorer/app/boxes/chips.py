@@ -17,6 +17,37 @@ def named(names: Sequence[str], colour: str = palette.PRIVATE) -> list[Tag]:
     return [(_short(name), colour) for name in names]
 
 
+def together(
+    names: Sequence[str], labels: Sequence[str], tags: Sequence[Sequence[Tag]]
+) -> list[list[Tag]]:
+    r"""Tags for maps that share a place: the same on each, so that no edge joins two numbers.
+
+    Parameters
+    ----------
+    names : of the n boxes
+    labels : what each map shows
+    tags : of each map in turn, a tag for each box
+
+    Returns
+    -------
+    list of lists of (text, colour)
+        The answer of each map on a line of its own, in the colour of the last map's tag.
+
+    Examples
+    --------
+    >>> together(["Q1"], ["true", "private"], [[("Q1  100", "green")], [("Q1  90", "blue")]])[0]
+    [('Q1  true 100\nprivate 90', 'blue')]
+    """
+    joined = []
+    for number, name in enumerate(names):
+        of = [each[number] for each in tags]
+        answers = [text.removeprefix(_short(name)).strip() for text, _ in of]
+        lines = [f"{label} {a}" for label, a in zip(labels, answers, strict=True) if a]
+        text = "\n".join(lines)
+        joined.append(("  ".join(filter(None, (_short(name), text))), of[-1][1]))
+    return [joined for _ in tags]
+
+
 def said(name: str, value: float, change: float = math.nan) -> str:
     """A box with its count, and with the percentage by which it is off.
 

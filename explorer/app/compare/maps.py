@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from explorer.app.boxes.chips import count, said
+from explorer.app.boxes.chips import count, said, together
 from explorer.app.compare.pair import Pair, figures_of
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
@@ -113,7 +113,7 @@ class PrivatePair(Maps):
         elif self.third == "change":
             change = zip(names, b.private - a.private, strict=True)
             tags.append([(_changed(*each), palette.PRIVATE) for each in change])
-        return tags
+        return together(names, "AB", tags) if self.swiped else tags
 
     def _caption_third(self, pair: Pair) -> str:
         """Title and spoken name of the third map; returns its bar."""

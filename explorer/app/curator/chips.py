@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.app.boxes.chips import count, said
+from explorer.app.boxes.chips import count, named, said
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.kit.map_parts import Tag
 from explorer.views import palette
@@ -28,8 +28,9 @@ def chips(shows: str, names: Sequence[str], answers: BoxAnswers, exact: bool = T
         The box that is furthest off, in percent, stands out where there are several.
     """
     if not exact:
-        private = answers.private if shows == "private" else np.full(len(names), np.nan)
-        return [(said(*row), palette.PRIVATE) for row in zip(names, private, strict=True)]
+        if shows != "private":
+            return named(names)
+        return [(said(*row), palette.PRIVATE) for row in zip(names, answers.private, strict=True)]
     if shows == "true":
         texts = [said(name, value) for name, value in zip(names, answers.true, strict=True)]
         return [(text, palette.TRUTH) for text in texts]

@@ -286,6 +286,8 @@ class MapPage(CuratorPage):
         """Show both maps, one of them, or one over the other; see `Maps.arrange`."""
         if self.maps is not None:
             self.maps.arrange(how)
+            # Tags of maps that share a place say both answers.
+            self.numbers()
 
     def answer(self) -> None:
         """Show boxes on the maps, with their answers where a page has them at once."""

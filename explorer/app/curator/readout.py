@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from explorer.app.boxes.chips import named
+from explorer.app.boxes.chips import named, together
 from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
@@ -126,11 +126,13 @@ class Readout(ABC):
 
     def chips(self, screen: Any, answers: BoxAnswers, names: Sequence[str]) -> list[list[Tag]]:
         """Tags of answers, on each map in turn."""
-        truth, covered = self._parts.truth, self._covered()
-        return [
+        truth, covered, shows = self._parts.truth, self._covered(), self.shows(screen)
+        tags = [
             named(names) if number in covered else chips(each, names, answers, truth)
-            for number, each in enumerate(self.shows(screen))
+            for number, each in enumerate(shows)
         ]
+        maps = self._parts.maps
+        return together(names, shows, tags) if maps is not None and maps.swiped else tags
 
     def close(self) -> None:
         """The session has ended."""

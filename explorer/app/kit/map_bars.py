@@ -28,8 +28,10 @@ _CSS = f"""
 .bar .ticks span {{ position: absolute; transform: translateX(-50%); white-space: nowrap; }}
 .bar .ticks .start {{ transform: none; }}
 .bar .ticks .end {{ transform: translateX(-100%); }}
-:host(.left) {{ left: 6px; right: auto; bottom: 56px; }}
-:host(.half) {{ width: min(21em, 50% - 12px) !important; }}
+:host(.apart) {{ left: 6px; width: auto !important; }}
+.apart {{ display: flex; justify-content: space-between; align-items: end; gap: 12px; }}
+.apart .bar {{ flex: 0 1 21em; min-width: 0; }}
+.apart .bar:first-child {{ margin-bottom: 50px; }}
 @container (max-width: {NOTED}px) {{ .bar small, .bar .more {{ display: none; }} }}
 @container (max-width: {LEAST}px) {{
   :host {{ position: static !important; width: 100% !important; margin-top: 4px; }} }}
@@ -95,10 +97,12 @@ class MapBars:
         return found
 
     def _show(self) -> None:
-        apart = self.apart
-        spoken: set[str] = set()
-        for number, (pane, text) in enumerate(zip(self.panes, self._texts, strict=True)):
-            _dress(pane, [*["half"] * apart, *["left"] * (apart and number == 0)])
+        texts, spoken = self._texts, set[str]()
+        if self.apart:
+            # The second map lies over the bar of the first: both stand in its frame.
+            texts = ["", f'<div class="apart">{"".join(texts)}</div>']
+        for number, (pane, text) in enumerate(zip(self.panes, texts, strict=True)):
+            _dress(pane, ["apart"] * self.apart)
             again = text in spoken
             put(pane, f'<div aria-hidden="true">{text}</div>' if again else text)
             if self._shown[number]:

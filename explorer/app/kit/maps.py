@@ -301,22 +301,31 @@ class Maps:
         swipe = how == "swipe" and len(self.views) == 2
         for number, card in enumerate(self._side_by_side):
             card.visible = how in ("all", "swipe", str(number))
-        # A browser keeps what is not said anew: the other way is said, too.
+        # A browser keeps a style that is left out, so every style is given each time.
         look = {"display": "grid" if swipe else "flex", "grid-template-columns": "1fr"}
-        self._side_by_side.styles = {"flex-wrap": "wrap", "gap": f"8px {GAP}px", **look}
+        self._side_by_side.styles = {**self._side_by_side.styles, **look}
         self.swipe.visible = self._swiped = swipe
-        for number, (title, below) in dict(self._titles).items():
-            self.title(number, title, below)
+        self._write_heads()
+        self._uncover()
         self._leave(self._left)
         self.base.refit()
         self.push()
 
-    def _uncover(self, part: int) -> None:
-        """Let the second map begin at ``part`` percent of the width, while they share a place."""
-        if self._swiped:
-            card = self._side_by_side[-1]
-            card.styles = {**card.styles, "clip-path": f"inset(0 0 0 {part}%)"}
-            self.push()
+    @property
+    def swiped(self) -> bool:
+        """Whether the second map lies over the first."""
+        return self._swiped
+
+    def _uncover(self) -> None:
+        """Let the picture of the second map begin at the slider, while both share a place.
+
+        Only the picture is cut: titles and bars stay whole.
+        """
+        clip = f"inset(0 0 0 {self.swipe.value}%)" if self._swiped else "none"
+        figure = self.views[-1].figure
+        # The first map is reached beside it.
+        figure.styles = {**figure.styles, "clip-path": clip, "pointer-events": "auto"}
+        self.push()
 
     def widen(self, wide: bool) -> None:
         """Larger tags and handles for a room, or as usual."""
@@ -327,22 +336,25 @@ class Maps:
 
     def read(self, texts: Sequence[str] | None) -> None:
         """What each map says at the pointer, beside its title; None for what stood there before."""
-        for number, (title, below) in dict(self._titles).items():
-            if texts is None:
-                self.title(number, title, below)
-            elif number < len(texts):
-                head = f'<h2>{title}</h2><p class="read">{texts[number]}</p>'
-                put(self.heads[number], f'<div class="head">{head}</div>')
+        self._write_heads(() if texts is None else texts)
         self.push()
 
     def title(self, number: int, title: str, below: str) -> None:
         """Title of a map, and HTML of our own below it."""
         self._titles[number] = title, below
-        look = "head"
+        self._write_heads()
+
+    def _write_heads(self, texts: Sequence[str] = ()) -> None:
+        """Write the titles; those of maps that share a place stand in one line above both."""
+        heads = [""] * len(self.heads)
+        for number, (title, below) in self._titles.items():
+            if number < len(texts):
+                below = f'<p class="read">{texts[number]}</p>'
+            heads[number] = f'<div class="head"><h2>{title}</h2>{below}</div>'
         if self._swiped:
-            # One line for both: what is left of it is for what must be said of the second.
-            look, below = ("head", "") if number == 0 else ("head right", below)
-        put(self.heads[number], f'<div class="{look}"><h2>{title}</h2>{below}</div>')
+            heads = [f'<div class="heads">{"".join(heads)}</div>', ""]
+        for pane, text in zip(self.heads, heads, strict=True):
+            put(pane, text)
 
     def explain(self, number: int, bar: str) -> None:
         """Explain the colours of a map by a bar inside its frame."""
@@ -401,7 +413,7 @@ class Maps:
             size="small",
             sizing_mode="stretch_width",
         )
-        self.swipe.param.watch(lambda event: self._uncover(event.new), "value")
+        self.swipe.param.watch(lambda _event: self._uncover(), "value")
         return pn.Column(
             self._side_by_side,
             self.swipe,
@@ -431,22 +443,21 @@ class Maps:
             part = aspect / max(aspects)
             least = round(self._least * min(1.0, aspect))
             widest = f"min(1000px, max({least}px, calc({height} * {aspect:.4f})))"
+            over = self._swiped and card is self._side_by_side[-1]
             card.styles = {
                 "flex": f"{100 * part:.0f} 1 {280 * part:.0f}px",
                 "max-width": widest,
                 # Titles may have lines more: the maps stand level all the same.
                 "align-self": "flex-end",
+                "grid-area": "1 / 1" if self._swiped else "auto",
+                "pointer-events": "none" if over else "auto",
             }
-            over = self._swiped and card is self._side_by_side[-1]
-            clip = f"inset(0 0 0 {self.swipe.value}%)" if over else "none"
-            area = "1 / 1" if self._swiped else "auto"
-            card.styles = {**card.styles, "grid-area": area, "clip-path": clip}
             if card.visible and not (self._swiped and widths):
                 widths.append(widest)
         whole = f"calc({' + '.join(widths)} + {GAP * (len(widths) - 1)}px)"
-        self.frame.styles = {"max-width": whole}
+        self.frame.styles = {**self.frame.styles, "max-width": whole}
         if self._around is not None:
-            self._around.styles = self.around(whole)
+            self._around.styles = {**self._around.styles, **self.around(whole)}
 
     def around(self, whole: str) -> dict[str, str]:
         """Styles of what the maps stand in, where ``whole`` is their width side by side."""

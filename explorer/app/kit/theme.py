@@ -224,11 +224,15 @@ p {{ font-size: {BASE}; line-height: 1.4; margin: 0; }}
   margin-top: 4px; }}
 .figures.four dd {{ font-size: {LARGE}; line-height: 1.35; }}
 .head {{ display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 10px; }}
-.head.right {{ flex-direction: row-reverse; }}
+.heads {{ display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 20px; }}
 .head h2 {{ line-height: 1.2; }}
 .head p.read {{ font-size: {BASE}; font-weight: 600; font-variant-numeric: tabular-nums; }}
 .head p {{ font-size: {SMALL}; }}
 .lead {{ font-size: {BASE}; max-width: 110ch; }}
+.heads .figures {{ display: flex; gap: 0 12px; margin: 0; }}
+.heads .figures div {{ display: flex; gap: 6px; align-items: baseline; }}
+.heads .figures dt {{ font-size: {SMALL}; }}
+.heads .figures.four dd {{ font-size: {BASE}; }}
 .figures.line {{ gap: 0 12px; justify-content: flex-end; }}
 .figures.line div {{ display: flex; gap: 6px; align-items: baseline; min-width: 0; width: auto; }}
 .figures.line dt {{ font-size: {SMALL}; }}

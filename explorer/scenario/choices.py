@@ -16,7 +16,7 @@ from explorer.mechanisms import first_compared
 from explorer.privacy.epsilon_range import MAX_EPSILON
 
 GRID_SIDES = (256, 512, 1024, 2048)
-#: What is protected: 0 is each point, k is a person of whom at most k points count.
+#: What is protected: 0 is each record, k is a person of whom at most k records count.
 BOUNDS = (0, 1, 2, 5, 10, 20, 50, 100)
 #: Cells along each side of every place of trips.
 TRIP_SIDES = (16, 32, 64, 128, 256, 512, 1024)
@@ -52,7 +52,7 @@ EPSILONS = tuple(each for each in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0) if each
 
 
 def _record(bound: int) -> str:
-    return f"each person, at most {bound} point{'s' * (bound > 1)}" if bound else "each point"
+    return f"each person, at most {bound} record{'s' * (bound > 1)}" if bound else "each record"
 
 
 def _trip_record(bound: int) -> str:
@@ -153,7 +153,7 @@ class PeopleChoices(PlaceChoices, LookChoices):
     # Each record of the matrix is one person with one place.
     bound = param.Selector(
         default=0,
-        objects={"each point, as one person's": 0, "each person, with one place": 1},
+        objects={"each record, as one person's": 0, "each person, with one place": 1},
         label="What is protected",
     )
     grey = param.Boolean(default=True, label="Stripes where noise exceeds the count")

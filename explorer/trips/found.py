@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.errors import InputError
 from explorer.grid.kinds import alike
+from explorer.points.truth import of_all_records
 from explorer.releases.flows import Flows, flows
 from explorer.releases.release import Release
 from explorer.releases.zones import Zones
@@ -28,8 +29,10 @@ def exact_flows(
 ) -> Floats:
     """True counts between the zones of two places, (n, m), whatever the other places are.
 
-    Of weighted trips the sums of their weights.
+    Of all trips, whatever a contribution bound leaves out; of trips that are known by their
+    weights alone the sums of those.
     """
+    matrix = of_all_records(matrix)
     k = len(matrix.shape) // 2
     ends = []
     for zones, place in zip((origins, destinations), pair, strict=True):

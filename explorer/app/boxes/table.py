@@ -120,7 +120,7 @@ class BoxTable:
     ) -> None:
         self._rectangles, self._moved = rectangles, moved
         self._highlighted, self._refused = highlighted, refused
-        self._columns = columns
+        self.columns = columns
         self._edges = EdgeColumns(rectangles)
         self._quiet, self._exact = False, True
         self._attempts = Attempts()
@@ -138,7 +138,6 @@ class BoxTable:
             selectable=True,
             buttons={DELETE: _CROSS},
             titles={DELETE: "delete"},
-            header_tooltips={each.name: each.about for each in columns if each.about},
             configuration={
                 "columnDefaults": {"headerSort": False, "headerWordWrap": True, "minWidth": 36},
                 **NARROW,
@@ -162,7 +161,7 @@ class BoxTable:
 
     def reset(self, columns: Sequence[Column] | None = None) -> None:
         """Show the rectangles of another grid, whose unit may differ, or other answers."""
-        self._columns = self._columns if columns is None else columns
+        self.columns = self.columns if columns is None else columns
         self._edges = EdgeColumns(self._rectangles)
         self.widget.param.update(**self._looks())
 
@@ -173,14 +172,14 @@ class BoxTable:
 
     def _hidden(self) -> list[str]:
         places = [] if self.edit_places.value else self._edges.names
-        return [*places, *(each.name for each in self._columns if each.exact and not self._exact)]
+        return [*places, *(each.name for each in self.columns if each.exact and not self._exact)]
 
     def _show_places(self) -> None:
         self.widget.hidden_columns = self._hidden()
 
     def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
-        new, shown = _values(self._rectangles, answers, self._columns), self.widget.value
+        new, shown = _values(self._rectangles, answers, self.columns), self.widget.value
         frame = pd.DataFrame(new)
         if len(frame) == len(shown) and frame.dtypes.equals(shown.dtypes):
             # What a visitor has typed stands in the frame, too.
@@ -195,13 +194,13 @@ class BoxTable:
 
     def _looks(self) -> dict[str, Any]:
         """Editors, formats, alignment and widths by column name."""
-        edges, answers = self._edges.names, [each.name for each in self._columns]
+        edges, answers = self._edges.names, [each.name for each in self.columns]
         sides = {**dict.fromkeys([*edges, *answers], "right"), "box": "left", DELETE: "center"}
         least = [_NAME_WIDTH, *self._edges.widths]
         widths = dict(
             zip(
                 ["box", *edges, *answers],
-                [*least, *(each.width for each in self._columns)],
+                [*least, *(each.width for each in self.columns)],
                 strict=True,
             )
         )
@@ -215,13 +214,14 @@ class BoxTable:
             "formatters": {
                 "box": StringFormatter(),
                 **self._edges.formatters(),
-                **{each.name: each.format() for each in self._columns},
+                **{each.name: each.format() for each in self.columns},
             },
             "text_align": sides,
             "header_align": sides,
             "least": widths,
             "ranks": {name: rank for rank, name in enumerate(answers)},
             "hidden_columns": self._hidden(),
+            "header_tooltips": {each.name: each.about for each in self.columns if each.about},
         }
 
     def _edited(self, event: Any) -> None:

@@ -9,6 +9,7 @@ from explorer.app.compare.pair import Pair, figures_of
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
 from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
+from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.labels import CURATOR, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec, Tag
@@ -119,8 +120,9 @@ class PrivatePair(Maps):
         """Title and spoken name of the third map; returns its bar."""
         place, told = pair.a.data.title, "the table of boxes gives its numbers"
         if self.third == "truth":
-            self.title(2, "Truth", f"<p>{CURATOR.capitalize()}</p>")
-            self.views[2].describe(f"True map of {place}; {CURATOR}; {told}")
+            of = of_truth(pair.a.data.matrix)
+            self.title(2, f"Truth{of}", f"<p>{CURATOR.capitalize()}</p>")
+            self.views[2].describe(f"True map of {place}{of}; {CURATOR}; {told}")
             return counts_bar(pair.a, self._state.palette)
         self.title(2, "B − A", f"<p>{PREVIEW}</p>")
         self.views[2].describe(f"Private counts of B minus those of A, {place}; {told}")

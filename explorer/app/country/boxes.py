@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from explorer.app.boxes.table import LEAVES
-from explorer.app.curator.answers import COLUMNS
+from explorer.app.curator.answers import CAUSES, COLUMNS
 
 # Which part of an error is noise is not known of areas that are answered by their own counts.
-BOXES = tuple(
-    each for each in COLUMNS if each is not LEAVES and each.name != "noise / uneven areas"
-)
+BOXES = tuple(each for each in COLUMNS if each not in (LEAVES, CAUSES))

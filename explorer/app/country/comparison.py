@@ -68,7 +68,7 @@ class Benchmark:
             For a lattice with too few cells for its rectangles.
         """
         counts = data.benchmark(self.number)
-        plan = benchmark_plan(self.epsilon, float(data.true[0]), len(data.areas))
+        plan = benchmark_plan(self.epsilon, float(data.matrix.by_node[0]), len(data.areas))
         release = plan.release(counts, seed, progress)
         private = np.zeros(len(data.areas.parent))
         private[data.areas.lowest] = by_cells(release, data.windows)

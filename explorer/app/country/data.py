@@ -20,6 +20,7 @@ from explorer.grid.grid import Grid
 from explorer.points.area_counts import AreaCounts
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points
+from explorer.points.truth import of_all_records
 from explorer.queries.boxes import Box
 from explorer.views.choropleth import Shapes
 from explorer.views.markup import safe_text
@@ -129,8 +130,14 @@ class CountryData:
 
     @property
     def true(self) -> Ints:
-        """Exact count of every node, (n,)."""
-        return self.matrix.by_node
+        """Exact count of every node, (n,): of all records, whatever a bound leaves out."""
+        every: AreaCounts = of_all_records(self.matrix)
+        return every.by_node
+
+    @property
+    def counted(self) -> Ints | None:
+        """Records of every node that a bound keeps, (n,); None where no bound is in force."""
+        return None if self.matrix.unclipped is None else self.matrix.by_node
 
     @cached_property
     def national(self) -> FrequencyMatrix:

@@ -46,7 +46,7 @@ class CountryDrawer(DrawnDrawer):
 
     def grid(self) -> list[Any]:
         """Cells, and what is protected."""
-        return [self.side, "Cells", self.bound, "What is protected"]
+        return [self.side, "Cells", self.bound, "What is protected", self.counted]
 
     def look(self) -> list[Any]:
         """What the colours of the maps stand for."""
@@ -70,3 +70,4 @@ class CountryDrawer(DrawnDrawer):
         # Counts that were brought along have the cells they have.
         self.side.visible = data.city[1] != 0
         self.bound.visible = data.has_users
+        self.say_counted(data)

@@ -11,6 +11,7 @@ from explorer.app.country.data import CountryData
 from explorer.app.country.screen import CountryScreen, Sight
 from explorer.app.curator.covered import CoveredMaps
 from explorer.app.curator.maps import SIDES
+from explorer.app.curator.price import of_truth
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
 from explorer.app.state.country import CountryState
@@ -170,7 +171,8 @@ class CountryMaps(CoveredMaps):
     def caption(self, screen: CountryScreen, busy: bool = False) -> None:
         """Titles, colour bars and spoken names."""
         look, data = screen.look, screen.data
-        shows = look.shows.capitalize()
+        of = of_truth(data.matrix) if look.shows == "true" else ""
+        shows = f"{look.shows.capitalize()}{of}"
         kind = PREVIEW if screen.release.preview else DRAWN
         if look.shows != "private":
             kind = CURATOR.capitalize()

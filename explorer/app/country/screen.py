@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.country.data import FINER, CountryData
-from explorer.app.curator.answers import BoxAnswers
+from explorer.app.curator.answers import BoxAnswers, counted_in
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.screen import Job
 from explorer.app.state.country import CountryState
 from explorer.app.work.cache import Shelf
 from explorer.errors import InputError
 from explorer.grid.range_queries import Queries, RangeQueries
-from explorer.points.truth import exact
+from explorer.points.truth import exact, of_all_records
 from explorer.releases.answers import Z95, Answers
 from explorer.releases.country import CountryRelease
 from explorer.releases.release import Release
@@ -205,6 +205,7 @@ def answer_country(release: CountryRelease, data: CountryData, boxes: Queries) -
         private, sd = _both(release.answer(boxes))
     return BoxAnswers(
         true=exact(data.national, boxes),
+        counted=counted_in(data.national, boxes),
         private=private,
         sd=sd,
         touched=nothing.astype(np.int64),
@@ -309,7 +310,7 @@ def _inside(
         picture = scale.encode(private)
     else:
         matrix = data.inside(node)
-        true = true_map(matrix.counts, matrix.grid, view).cells
+        true = true_map(of_all_records(matrix).counts, matrix.grid, view).cells
         picture = (
             scale.encode(true) if look.shows == "true" else scale.encode_difference(private - true)
         )

@@ -25,6 +25,8 @@ def answer(screen: CountryScreen) -> str:
         f"{spoken(data, node)}: private {_whole(private)} (95 %: {_whole(private - half)} to "
         f"{_whole(private + half)}), truly {true:,}"
     )
+    if data.counted is not None:
+        said += f" of which {data.counted[node]:,} are counted"
     off = relative(private, true)
     return f"{said}." if np.isnan(off) else f"{said}, off by {_off(off)}."
 
@@ -97,12 +99,14 @@ def family_table(screen: CountryScreen) -> str:
     if len(children):
         more = f", the largest {_MOST}" if len(children) > _MOST else ""
         caption += f", and the {len(children):,} areas in it{more}"
+    counted = [] if data.counted is None else [("counted", "of the true ones, under the bound")]
     columns = [
         ("area", "each one inside the one above it"),
         ("level", "column of the boundaries"),
         ("private", "the released count"),
         ("±", "half of the 95 % interval of the noise"),
         ("true", "exact: for the curator only"),
+        *counted,
         ("error", "difference in percent of the true count"),
     ]
     return table(f"{caption}.", columns, rows)
@@ -118,6 +122,7 @@ def _row(screen: CountryScreen, node: int, depth: int, chosen: bool = False) -> 
         Cell(_whole(private), best=chosen),
         Cell(_whole(half)),
         Cell(f"{true:,}"),
+        *([] if data.counted is None else [Cell(f"{data.counted[node]:,}")]),
         Cell(signed_percent(relative(private, true))),
     ]
 

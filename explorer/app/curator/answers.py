@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from explorer.app.kit.number_columns import number_format
 from explorer.grid.pieces import Shapes
 from explorer.grid.range_queries import Queries, RangeQueries
 from explorer.inspection.errors import spread_in_polygons
-from explorer.points.truth import exact
+from explorer.points.truth import exact, of_all_records
 from explorer.queries.files import no_formula
 from explorer.releases.overlap import spread_exactly
 from explorer.views.error_bar import error_bar
@@ -34,12 +34,14 @@ Floats = NDArray[np.float64]
 class BoxAnswers(PrivateAnswers):
     """True and private answers to n rectangles, all (n,).
 
-    ``spread`` is what the same partition would answer with exact counts: it separates the two
-    causes of an error. None where that takes longer (see `causes`).
+    ``spread`` is what the same partition would answer with exact counts: it separates noise from
+    uneven spread. None where that takes longer (see `causes`). ``counted`` are the records that a
+    contribution bound keeps, of all that ``true`` says; None where no bound is in force.
     """
 
     true: Floats
     spread: Floats | None = None
+    counted: Floats | None = None
 
     @property
     def difference(self) -> Floats:
@@ -54,26 +56,34 @@ class BoxAnswers(PrivateAnswers):
     @property
     def uniformity(self) -> Floats:
         """The part that uneven spread inside leaves made; NaN where `spread` is not known."""
-        return self._spread - self.true
+        return self._spread - (self.true if self.counted is None else self.counted)
+
+    @property
+    def clipping(self) -> Floats | None:
+        """The part that records made that are not counted; None where no bound is in force."""
+        return None if self.counted is None else self.counted - self.true
 
     def shown_difference(self, decimals: int = 0) -> Floats:
         """The difference of both answers as they are written, so that a reader's sum comes out."""
         found: Floats = np.round(self.private, decimals) - np.round(self.true, decimals)
         return np.round(found, decimals)
 
-    def shown_causes(self) -> tuple[Floats, Floats]:
-        """Parts that noise and uneven spread made, which add up to the difference as written."""
-        noise = np.round(self.noise)
-        return noise, self.shown_difference() - noise
+    def shown_causes(self, decimals: int = 0) -> tuple[Floats, ...]:
+        """Noise, uneven spread and, under a bound, clipping: they add up to the difference."""
+        noise = np.round(self.noise, decimals)
+        clipping = [] if self.clipping is None else [np.round(self.clipping, decimals)]
+        return noise, self.shown_difference(decimals) - sum([noise, *clipping]), *clipping
 
     def to_frame(self, names: Sequence[str]) -> pd.DataFrame:
         """A table of all of it, a row each, indexed by the names of the rectangles."""
         import pandas as pd
 
         low, high = self.interval
+        bounded = self.counted is not None
         return pd.DataFrame(
             {
                 "true": self.true,
+                **({"counted": self.counted} if bounded else {}),
                 "private": self.private,
                 "noise_sd": self.sd,
                 "low": low,
@@ -81,6 +91,7 @@ class BoxAnswers(PrivateAnswers):
                 "error": self.difference,
                 "from_noise": self.noise,
                 "from_spread": self.uniformity,
+                **({"from_clipping": self.clipping} if bounded else {}),
             },
             index=pd.Index(list(names), name="box"),
         )
@@ -110,6 +121,7 @@ def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Queries) -> B
         spread, touched = _spread_of(release, matrix, boxes)
     return BoxAnswers(
         true=exact(matrix, boxes),
+        counted=counted_in(matrix, boxes),
         private=answers.value,
         sd=answers.sd,
         touched=touched,
@@ -118,6 +130,11 @@ def answer_boxes(release: Release, matrix: FrequencyMatrix, boxes: Queries) -> B
         spread=spread if release.is_uniform else None,
         exact=answers.sd_exact,
     )
+
+
+def counted_in(counts: Any, boxes: Any) -> Floats | None:
+    """Records in boxes that a contribution bound keeps; None where no bound is in force."""
+    return exact(counts, boxes, counted=True) if of_all_records(counts) is not counts else None
 
 
 def _spread_of(
@@ -131,12 +148,16 @@ def _spread_of(
     return spread, inside + cut
 
 
+#: What the columns of exact counts are called in files.
+EXACT_NAMES = {"true": "EXACT", "counted": "EXACT counted"}
+
+
 def answers_csv(answers: pd.DataFrame) -> str:
     """A table of answers, indexed by the names of boxes, as CSV; the truth says EXACT.
 
     Names that a spreadsheet would run as a formula get an apostrophe.
     """
-    frame = answers.reset_index().rename(columns={"true": "EXACT"})
+    frame = answers.reset_index().rename(columns=EXACT_NAMES)
     frame["box"] = [no_formula(each) for each in frame["box"]]
     return frame.to_csv(index=False)
 
@@ -149,6 +170,55 @@ def median_error(answers: BoxAnswers) -> float:
 
 ERROR = partial(number_format, 2, sign=True)
 TRUE = Column("true", lambda answers: answers.true.round(), WHOLE, 78, exact=True)
+
+
+def bars(answers: BoxAnswers) -> list[str]:
+    """The causes of each error; shares are in percent."""
+    decimals = 0 if answers.scale == 1 else 2
+    parts = zip(*answers.shown_causes(decimals), strict=True)
+    return [error_bar(*each, decimals=decimals) for each in parts]
+
+
+CAUSES = Column(
+    "noise / uneven areas",
+    bars,
+    partial(dict, type="html"),
+    140,
+    "Causes of the difference. Blue: noise. Orange, striped: records lie unevenly in areas that "
+    "the box cuts.",
+    exact=True,
+)
+#: The same under a contribution bound.
+_CLIPPED = replace(
+    CAUSES,
+    name="noise / uneven areas / not counted",
+    width=196,
+    about=f"{CAUSES.about} Purple, hollow: records that the bound on each person leaves out.",
+)
+
+
+#: Beside the true ones, where causes of errors are not told apart.
+_COUNTED = Column(
+    "counted",
+    lambda answers: answers.counted.round(),
+    WHOLE,
+    74,
+    "True records that are counted: the bound on each person leaves out the others.",
+    exact=True,
+)
+
+
+def under_bound(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Columns of answers that say what a contribution bound leaves out."""
+    if any(each.values is bars for each in columns):
+        wider = _CLIPPED.width - CAUSES.width
+        return tuple(
+            replace(_CLIPPED, width=each.width + wider) if each.values is bars else each
+            for each in columns
+        )
+    return columns[0], _COUNTED, *columns[1:]
+
+
 #: What the table of Explore says of each box, its edges apart.
 COLUMNS = (
     TRUE,
@@ -160,15 +230,7 @@ COLUMNS = (
         80,
         exact=True,
     ),
-    Column(
-        "noise / uneven areas",
-        lambda answers: [error_bar(*parts) for parts in zip(*answers.shown_causes(), strict=True)],
-        partial(dict, type="html"),
-        140,
-        "Where the difference is from. Blue: noise. Orange: people are spread unevenly in areas "
-        "that the box cuts.",
-        exact=True,
-    ),
+    CAUSES,
     Column("error %", lambda answers: answers.relative.round(3), ERROR, 56, exact=True),
     RANGE,
     LEAVES,

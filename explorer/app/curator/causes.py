@@ -39,7 +39,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Causes:
-    """What was found: answers with both causes separated, and the leaves to be marked.
+    """What was found: answers with the causes separated, and the leaves to be marked.
 
     ``cut`` is (k, 4) x0, y0, x1, y1 in grid units, at most `MOST_BOXES` of them, the largest.
     """
@@ -62,7 +62,8 @@ def find_causes(asked: Question) -> Causes:
     for row in rows:
         inside, cut = _cut(release, screen.boxes, row)
         found.append(cut)
-        said.append(_sentence(asked.names[row], inside, len(cut)))
+        bounded = answers.counted is not None
+        said.append(_sentence(asked.names[row], inside, len(cut), bounded))
     nodes = np.unique(np.concatenate(found))
     if len(nodes) > MOST_BOXES:
         size = np.prod(tree.upper[nodes] - tree.lower[nodes], axis=1)
@@ -86,10 +87,11 @@ def _cut(release: Release, asked: Queries, row: int) -> tuple[int, NDArray[np.in
     return cut_leaves(release.tree, release.grid.to_cells(asked[row])[0])
 
 
-def _sentence(name: str, inside: int, cut: int) -> str:
+def _sentence(name: str, inside: int, cut: int, bounded: bool) -> str:
     leaves = "leaf" if inside == 1 else "leaves"
     if cut == 0:
-        return f"{name} holds {inside:,} {leaves} whole and cuts none: all its error is noise."
+        causes = "noise and records that are not counted" if bounded else "noise"
+        return f"{name} holds {inside:,} {leaves} whole and cuts none: all its error is {causes}."
     marked = "it is marked" if cut == 1 else "they are marked"
     return f"{name} holds {inside:,} {leaves} whole and cuts {cut:,}: {marked} in green."
 

@@ -125,4 +125,4 @@ def read_cell(data: Any, releases: Sequence[Any], x: float, y: float) -> tuple[i
     cell = np.array([[[row, column], [row + 1, column + 1]]], dtype=float)
     box = grid.from_cells(cell)
     private = [float(each.answer(box).value[0]) for each in releases]
-    return int(data.matrix.counts[row, column]), private
+    return int(data.every.counts[row, column]), private

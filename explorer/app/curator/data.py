@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from explorer.app.curator.grounds import base_maps_on
@@ -10,6 +11,7 @@ from explorer.app.work.cache import Shelf
 from explorer.cities import catalogue as cities
 from explorer.points.counting import Placed
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.truth import of_all_records
 from explorer.views.heat import PointHeat
 from explorer.views.markup import safe_text
 from explorer.views.scale import Kind, top_value
@@ -38,7 +40,7 @@ class CityData:
     matrix : FrequencyMatrix
         Prepared: its tables are built.
     heat : PointHeat or None
-        The records that count, for the true map; None when only counts exist.
+        All records on the map, for the true map; None when only counts exist.
     notes : tuple of str
         Sentences about how the points were read.
     city : (key, side, bound)
@@ -63,13 +65,19 @@ class CityData:
         """The public grid."""
         return self.matrix.grid
 
+    @property
+    def every(self) -> FrequencyMatrix:
+        """Exact counts of all records on the map, which a contribution bound may not all count."""
+        found: FrequencyMatrix = of_all_records(self.matrix)
+        return found
+
     def truth(self, view: Viewport, points: bool) -> Truth:
         """The true map of ``view``; visitors with windows of one size share the last few."""
         key = view, points and self.heat is not None
         found = self._truths.get(key)
         if found is None:
             heat = self.heat if key[1] else None
-            found = true_map(self.matrix.counts, self.grid, view, heat)
+            found = true_map(self.every.counts, self.grid, view, heat)
             for old in list(self._truths)[: max(0, len(self._truths) - MOST_TRUTHS + 1)]:
                 self._truths.pop(old, None)
             self._truths[key] = found
@@ -78,7 +86,7 @@ class CityData:
     def top(self, kind: Kind) -> float:
         """Top of a colour scale read from the exact counts, computed once."""
         if kind not in self._tops:
-            self._tops[kind] = top_value(self.matrix.counts, kind)
+            self._tops[kind] = top_value(self.every.counts, kind)
         return self._tops[kind]
 
 
@@ -107,7 +115,8 @@ def load_city(key: str, side: int, bound: int = 0) -> CityData:
         if points is None or placed is None:
             data = own_city(matrix, city.title)
         else:
-            heat = _HEATS.get((key, bound), lambda: heat_of(placed, matrix.grid))
+            # Of all records, so the same under every bound.
+            heat = _HEATS.get(key, partial(_heat, points, matrix, placed))
             data = prepared(city.title, points, matrix, heat)
         data.city = (key, side, bound)
         data.base_maps, said = base_maps_on(key, (data.grid,))
@@ -133,8 +142,14 @@ def prepared(title: str, points: Points, matrix: FrequencyMatrix, heat: PointHea
     return data
 
 
+def _heat(points: Points, matrix: FrequencyMatrix, placed: Placed) -> PointHeat:
+    """All records on the map; ``placed`` are those that the matrix counts."""
+    grid = matrix.grid
+    return heat_of(placed if matrix.unclipped is None else points.place_on(grid)[1], grid)
+
+
 def heat_of(placed: Placed, grid: Grid) -> PointHeat:
-    """The records that were counted on ``grid``, as a heatmap."""
+    """Records that were placed on ``grid``, as a heatmap."""
     return PointHeat(placed.column, placed.row, placed.records, grid)
 
 
@@ -150,7 +165,7 @@ def counted(own: OwnPoints[Points], place: tuple[str, int, int]) -> CityData:
     bound = bound if own.points.user is not None else 0
     grid = own.grid(side)
     matrix, placed = own.points.place_on(grid, bound or None)
-    data = prepared(own.title, own.points, matrix, heat_of(placed, grid))
+    data = prepared(own.title, own.points, matrix, _heat(own.points, matrix, placed))
     few = own.points.few_inside(matrix)
     data.notes += () if few is None else (few,)
     data.city = (key, side, bound)

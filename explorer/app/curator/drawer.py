@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import panel as pn
 import param
@@ -12,9 +13,10 @@ from explorer.app.curator.data import CityData
 from explorer.app.curator.epsilon import EpsilonControl
 from explorer.app.curator.parameters import MechanismPanel, help_pane
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.price import counted_of_all
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
-from explorer.app.kit.html import html_pane, put
+from explorer.app.kit.html import QUOTING, html_pane, put
 from explorer.app.kit.words import words
 from explorer.app.state.mechanism import MechanismState
 from explorer.mechanisms import Mechanism
@@ -83,6 +85,9 @@ class Drawer:
     letters : names of the mechanisms where there are two
     """
 
+    #: What a record is called.
+    RECORD: ClassVar[str] = "record"
+
     def __init__(
         self,
         parts: PageParts,
@@ -95,6 +100,8 @@ class Drawer:
         self.city = self.tied.choose("city", parts.catalogue)
         self.side = self.tied.choose("side")
         self.bound = self.tied.choose("bound", visible=False)
+        #: How many records the bound keeps: exact.
+        self.counted = html_pane(margin=(0, 10, 4, 10), **QUOTING)
         self.epsilon = EpsilonControl(self.state, parts.refuse)
         self.mechanisms = [
             MechanismControls(side, changed, parts.refuse, letter)
@@ -160,8 +167,14 @@ class Drawer:
         # Counts without points have the cells they have.
         self.side.visible = data.heat is not None
         self.bound.visible = data.has_users
+        self.say_counted(data)
         for say in self._sayings:
             say()
+
+    def say_counted(self, data: Any) -> None:
+        """Say how many of all records the bound keeps."""
+        said = html.escape(counted_of_all(data.matrix, self.RECORD))
+        put(self.counted, f'<p class="quiet">{said}</p>' if said else "")
 
     def base_map(self) -> Any:
         """The switch of coast, roads and names; it is there where they are."""

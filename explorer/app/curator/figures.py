@@ -66,11 +66,20 @@ def key_figures(
     ]
 
 
-def summary(title: str, place: str, release: Release, answers: BoxAnswers) -> str:
-    """One sentence that states what the maps and the table show, in numbers."""
+def summary(
+    title: str, place: str, release: Release, answers: BoxAnswers, counted: str = ""
+) -> str:
+    """What the maps and the table show, in numbers.
+
+    ``counted`` is the sentence about the records that a contribution bound keeps.
+    """
+    return " ".join(filter(None, (_summary(title, place, release, answers), counted)))
+
+
+def _summary(title: str, place: str, release: Release, answers: BoxAnswers) -> str:
     rows, cols = release.grid.shape
     kind = "a preview by" if release.preview else "a release by"
-    unit = "point" if release.unit == "point" else "user"
+    unit = "record" if release.unit == "point" else "person"
     cells = "cell" if rows * cols == 1 else "cells"
     counts = "count of" if release.n_leaves == 1 else "counts that add up to"
     said = (

@@ -12,7 +12,7 @@ from explorer.app.boxes import frames
 from explorer.app.boxes.editing import BoxEditing, show_on
 from explorer.app.boxes.exchange import BoxExchange
 from explorer.app.boxes.table import BoxTable
-from explorer.app.curator.answers import answers_csv
+from explorer.app.curator.answers import answers_csv, under_bound
 from explorer.app.curator.cross_hair import CrossHair
 from explorer.app.curator.drawer import Drawer
 from explorer.app.curator.history import History
@@ -29,6 +29,7 @@ from explorer.app.kit.map_tools import ZOOMS, MapTools
 from explorer.app.work.document import held, soon
 from explorer.grid.grid import Grid
 from explorer.grid.range_queries import Queries
+from explorer.points.truth import of_all_records
 from explorer.queries.boxes import Box, example_rows
 from explorer.scenario import Scenario
 
@@ -324,6 +325,11 @@ class MapPage(CuratorPage):
         """The grid of each place of a row of boxes."""
         return (data.grid,)
 
+    def columns_of(self, data: Any) -> Any:
+        """Columns of the table of boxes; under a contribution bound errors have a third cause."""
+        bounded = of_all_records(data.matrix) is not data.matrix
+        return under_bound(self.columns) if bounded else self.columns
+
     def examples(self, data: Any) -> Sequence[Sequence[Box | None]]:
         """Rows of boxes on a map that is shown first, with a box for every place."""
         return example_rows(self.grids(data))
@@ -331,17 +337,20 @@ class MapPage(CuratorPage):
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
         """Offer what the city has; ``elsewhere`` there are the first boxes, or a scenario's."""
         self.drawer.use(data)
+        columns = self.columns_of(data)
         if elsewhere:
             self.rectangles.reset(*self.grids(data), examples=False)
             for row in self.examples(data):
                 self.rectangles.add_row(row)
-            self.table.reset()
+            self.table.reset(columns)
             self.exchange.reset()
             given, self._first_boxes = self._first_boxes, None
             if given is not None:
                 self.rectangles.put(*frames.read(given, self.rectangles))
         else:
             self.rectangles.grids = self.grids(data)
+            if columns != self.table.columns:
+                self.table.reset(columns)
             soon(self._put_base)
         self.scenarios.place(data)
         self.history.reset()

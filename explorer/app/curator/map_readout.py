@@ -15,6 +15,7 @@ from explorer.app.curator.causes import CausesFinder, Question
 from explorer.app.curator.error_bars import SIMULATED
 from explorer.app.curator.figures import key_figures, summary
 from explorer.app.curator.parts import PageParts
+from explorer.app.curator.price import counted_of_all
 from explorer.app.curator.readout import Readout
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.html import QUOTING, html_pane, put
@@ -56,7 +57,8 @@ class MapReadout(Readout):
         """The summary, and how intervals are found where they have no formula."""
         release, answers = screen.release, screen.answers
         self.about_bars.visible = not answers.exact
-        sentence = html.escape(summary(screen.title, screen.data.title, release, answers))
+        counted = counted_of_all(screen.data.matrix)
+        sentence = html.escape(summary(screen.title, screen.data.title, release, answers, counted))
         put(self.summary, f'<p class="summary" role="status">{sentence}</p>')
 
     def selected(self) -> None:

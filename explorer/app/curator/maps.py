@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.app.curator.covered import CoveredMaps
+from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
@@ -100,7 +101,8 @@ class MapPair(CoveredMaps):
         """Titles, colour bars and the spoken names of both maps."""
         right = screen.look.right.capitalize()
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
-        self.title(0, "Truth", f"<p>{CURATOR.capitalize()}</p>")
+        of = of_truth(screen.data.matrix)
+        self.title(0, f"Truth{of}", f"<p>{CURATOR.capitalize()}</p>")
         counts = other = counts_bar(screen, self._state.palette)
         if screen.look.right == "difference":
             other = errors_bar(screen)
@@ -113,7 +115,7 @@ class MapPair(CoveredMaps):
         self.explain(1, other)
         self.title(1, right, f"<p>{'computing …' if busy else kind}</p>")
         place = screen.data.title
-        self.left.describe(f"True map of {place}; {CURATOR}; {_TOLD}")
+        self.left.describe(f"True map of {place}{of}; {CURATOR}; {_TOLD}")
         covered = f"; {self._cover}" if self._cover else ""
         self.right.describe(f"{right} map of {place}{covered}; {_TOLD}")
 

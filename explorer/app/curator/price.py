@@ -9,6 +9,7 @@ from explorer.app.kit.words import words
 from explorer.errors import InputError
 from explorer.mechanisms import Mechanism
 from explorer.mechanisms.duration import duration
+from explorer.points.weights import lattice_of
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.once import token_of
 from explorer.releases.units import to_epsilon, to_units
@@ -81,8 +82,42 @@ def protected(matrix: Any) -> str:
     """
     if matrix.unit == "point":
         return "each record"
-    bound = matrix.contribution_bound
-    return f"each {matrix.unit} with at most {bound} record{'s' if bound > 1 else ''}"
+    bound = matrix.contribution_bound // lattice_of(matrix)
+    return f"each person with at most {bound} record{'s' if bound > 1 else ''}"
+
+
+def of_truth(matrix: Any) -> str:
+    """What a truth is of, behind its name, where the private map is made of fewer records."""
+    return "" if matrix.unclipped is None else ", all records"
+
+
+def counted_of_all(matrix: Any, record: str = "record") -> str:
+    """How many records a contribution bound keeps: exact, for the curator; "" without a bound.
+
+    >>> from explorer import FrequencyMatrix, Grid
+    >>> matrix = FrequencyMatrix([[9_012]], Grid.cells(1), 1, "user", unclipped=[[75_040]])
+    >>> counted_of_all(matrix)
+    'Of about 75,000 records on the map, 9,010 are counted (at most 1 per person).'
+    """
+    if matrix.unclipped is None:
+        return ""
+    every, of_record = _total(matrix.unclipped), lattice_of(matrix)
+    counted, bound = _total(matrix) / of_record, matrix.contribution_bound // of_record
+    said = f"{_about(counted)} are counted" if counted < every else "all are counted"
+    by_weight = ", by weight" if of_record > 1 else ""
+    return (
+        f"Of about {_about(every)} {record}s on the map, {said} (at most {bound} per "
+        f"person{by_weight})."
+    )
+
+
+def _total(counts: Any) -> int:
+    return int(counts.by_area.sum() if hasattr(counts, "by_area") else counts.total)
+
+
+def _about(number: float) -> str:
+    """A number to three digits."""
+    return f"{float(f'{number:.3g}'):,.0f}"
 
 
 def spent_sentence(ledger: Ledger, key: str, epsilon: float) -> str:

@@ -15,7 +15,9 @@ from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit.html import QUOTING, html_pane, put
 from explorer.app.kit.map_parts import Tag
+from explorer.app.kit.theme import CAUSES_CSS, CSS
 from explorer.grid.range_queries import same_questions
+from explorer.views.error_bar import error_key
 from explorer.views.markup import figures_strip, ledger_bar
 
 
@@ -33,6 +35,8 @@ class Readout(ABC):
         self.screen: Any = None
         self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"}, **QUOTING)
         self.ledger = html_pane(margin=(4, 0, 0, 0))
+        #: What the colours of the causes of errors stand for.
+        self.key = html_pane(stylesheets=[CSS, CAUSES_CSS])
         self.error_bars = ErrorBars(self.numbers)
 
     @abstractmethod
@@ -94,6 +98,7 @@ class Readout(ABC):
         self.screen = screen = self.error_bars.complete(self.complete(self.screen))
         # First: a browser takes what comes in the order in which it was changed.
         self._table.show(screen.answers)
+        put(self.key, error_key(clipping=screen.answers.counted is not None))
         self._strip(screen)
         self.tell(screen)
         self.want(screen)

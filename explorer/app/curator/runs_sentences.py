@@ -65,7 +65,7 @@ def runs_table(view: RunsView) -> str:
         return ""
     columns = [
         ("box", ""),
-        ("true", "exact count"),
+        ("true", "exact count of all records"),
         ("your map", "private answer of the map that the page shows"),
         ("median", "of the runs"),
         ("95 % of the runs", "quantiles 2.5 % and 97.5 % of the runs"),

@@ -198,7 +198,7 @@ def compute(
         release = draw(job, progress)
         seconds = time.perf_counter() - started
         leaves = Leaves.of(release)
-        error = map_error(job.data.matrix, release, leaves)
+        error = map_error(job.data.every, release, leaves)
     truth = job.data.truth(job.view, job.look.points)
     scale = _scale(job, leaves)
     grid = job.data.grid
@@ -242,7 +242,7 @@ def _right(
         return colour(private_map(release, leaves, truth.view), truth, scale, look.right), None
     true = None
     if look.by == "error":
-        true = data.matrix.count(leaves.lower, leaves.upper).astype(float)
+        true = data.every.count(leaves.lower, leaves.upper).astype(float)
     values = of_leaves(release, leaves, look.by, true)
     own = own or leaf_scale(values, look.by)
     return own.encode(leaf_map(values, leaves, truth.view, release.grid)), own

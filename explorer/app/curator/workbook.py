@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from explorer.app.curator.answers import EXACT_NAMES
 from explorer.queries.files import no_formula
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def workbook(answers: pd.DataFrame, about: Sequence[tuple[str, str]], *, exact: 
     import xlsxwriter
 
     frame = answers if exact else answers[list(RELEASED)]
-    frame = frame.reset_index().rename(columns={"true": "EXACT"})
+    frame = frame.reset_index().rename(columns=EXACT_NAMES)
     file = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with xlsxwriter.Workbook(file, options) as book:

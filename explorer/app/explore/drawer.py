@@ -19,7 +19,7 @@ class ExploreDrawer(DrawnDrawer):
 
     def grid(self) -> list[Any]:
         """Grid, and what is protected."""
-        return [self.side, "Grid", self.bound, "What is protected"]
+        return [self.side, "Grid", self.bound, "What is protected", self.counted]
 
     def first(self) -> list[Any]:
         """What the right map shows."""

@@ -32,5 +32,5 @@ def look_at(job: NodeJob) -> NodeLook:
     """Look a node up, count what is really in it, and study its cut."""
     release, matrix = job.screen.release, job.screen.data.matrix
     node = inspect(release, job.node)
-    true = matrix.count(np.array([node.lower]), np.array([node.upper]))
+    true = job.screen.data.every.count(np.array([node.lower]), np.array([node.upper]))
     return NodeLook(job.screen, node, int(true[0]), study_cut(matrix, release, job.node))

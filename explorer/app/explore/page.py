@@ -122,6 +122,7 @@ class Explore(CityPage):
         read = self.readout
         self.saves = Saves(self.parts, lambda: self.screen, lambda: self.answers)
         return [
+            read.key,
             read.summary,
             section("Boxes", text["Boxes"]),
             read.causes.view,

@@ -65,7 +65,7 @@ def answer_table(frame: Frame) -> str:
     here = f"cut at height {level}" if whole else f"after {frame.step:,} splits"
     columns = [
         ("box", ""),
-        ("true", "exact count"),
+        ("true", "exact count of all records"),
         (here, "private answer of the pieces shown"),
         ("off by", "difference from the true answer, in percent of it"),
         ("whole tree", "private answer of the release"),

@@ -15,6 +15,7 @@ from explorer.app.boxes.chips import said
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
 from explorer.app.curator.maps import colours_of
+from explorer.app.curator.price import counted_of_all, of_truth
 from explorer.app.curator.screen import Screen
 from explorer.app.kit.labels import DRAWN, PREVIEW
 from explorer.app.kit.numbers import percent
@@ -95,7 +96,7 @@ def _true(screen: Screen, state: Any, names: Sequence[str]) -> MapPicture:
     return _picture(
         screen,
         state,
-        "Truth",
+        f"Truth{of_truth(screen.data.matrix)}",
         below=EXACT,
         alarming=True,
         levels=screen.left_bytes,
@@ -189,6 +190,8 @@ def report(screen: Screen, state: Any, names: Sequence[str], *, exact: bool) -> 
     }
     lines = [", ".join(f"{name} {value}" for name, value in facts if name != "Kind")]
     lines.append(", ".join(f"{name} {value}" for name, value in shown.items()))
+    if exact:
+        lines.append(counted_of_all(screen.data.matrix))
     settings = "".join(f"<p>{html.escape(safe_text(each, 600))}</p>" for each in lines if each)
     budget = [(stage, f"{part:.4g}") for stage, part in release.stages()]
     return _PAGE.format(
@@ -203,14 +206,16 @@ def report(screen: Screen, state: Any, names: Sequence[str], *, exact: bool) -> 
 
 def _answers(answers: BoxAnswers, names: Sequence[str], *, exact: bool) -> str:
     titles = ["box", "private", "95 % of the noise"]
-    titles += ["EXACT", "difference", "error"] if exact else []
+    bounded = exact and answers.counted is not None
+    titles += ["EXACT", *(["counted"] if bounded else []), "difference", "error"] if exact else []
     about = "" if answers.exact or answers.half_width is not None else "≈ "
     rows = []
     for row, name in enumerate(names[:MOST_ROWS]):
         low, high = (each[row] for each in answers.interval)
         cells = [name, f"{answers.private[row]:,.0f}", f"{about}{low:,.0f} to {high:,.0f}"]
         if exact:
-            cells += [f"{answers.true[row]:,.0f}", f"{answers.difference[row]:+,.0f}"]
+            counted = [] if answers.counted is None else [f"{answers.counted[row]:,.0f}"]
+            cells += [f"{answers.true[row]:,.0f}", *counted, f"{answers.difference[row]:+,.0f}"]
             cells.append(percent(float(answers.relative[row])))
         rows.append(cells)
     more = len(names) - MOST_ROWS

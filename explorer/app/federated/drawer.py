@@ -22,7 +22,7 @@ class FederatedDrawer(DrawnDrawer):
 
     def grid(self) -> list[Any]:
         """Grid, and who a person is."""
-        return [self.side, "Grid", self.bound, "What is protected"]
+        return [self.side, "Grid", self.bound, "What is protected", self.counted]
 
     def first(self) -> list[Any]:
         """What the private map shows."""

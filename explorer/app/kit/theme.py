@@ -310,6 +310,15 @@ SPOKEN_LABEL = """
 #: The upload button has no small size of its own.
 SMALL_BUTTON = f".MuiButton-root {{ font-size: {BASE}; padding: 3px 9px; }}"
 
+#: Causes of an error: numbers in the table, and their key below it.
+CAUSES_CSS = """
+div.causes { display: flex; justify-content: space-between; gap: 6px; line-height: 15px; }
+div.causes i { display: inline-block; width: 8px; height: 8px; border-radius: 2px;
+  margin-right: 4px; }
+div.causes.key { justify-content: flex-start; flex-wrap: wrap; gap: 2px 14px; margin: 2px 0; }
+div.causes.key i { width: 10px; height: 10px; }
+"""
+
 #: The table of boxes: thirteen columns beside a drawer on a small laptop.
 TABLE_CSS = f"""
 :host .tabulator {{ font-size: {BASE}; }}
@@ -331,9 +340,7 @@ TABLE_CSS = f"""
 /* In JupyterLab every second row had Material's fainter text. */
 :host .pnx-tabulator.tabulator .tabulator-tableholder .tabulator-table
   .tabulator-row.tabulator-row-even {{ color: inherit; }}
-div.causes {{ display: flex; justify-content: space-between; gap: 6px; line-height: 15px; }}
-div.causes i {{ display: inline-block; width: 8px; height: 8px; border-radius: 2px;
-  margin-right: 4px; }}
+{CAUSES_CSS}
 svg.causes {{ display: block; width: 100%; height: 7px; margin-top: 2px; }}
 {paper.TABLE_CSS}
 """

@@ -114,7 +114,7 @@ def compute_cut(job: CutJob) -> Cut:
     here = None if asked is None else answer_trips(grown, data, asked)
     final = None if asked is None else answer_trips(release, data, asked)
     truth = Truth(
-        data.matrix.count(tree.lower[path], tree.upper[path]) / data.matrix.lattice,
+        data.every.count(tree.lower[path], tree.upper[path]) / data.every.lattice,
         None if final is None else float(final.true[0]),
     )
     return Cut(

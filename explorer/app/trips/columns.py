@@ -9,11 +9,11 @@ from bokeh.models.widgets.tables import StringFormatter
 
 from explorer.app.boxes.answers import PrivateAnswers
 from explorer.app.boxes.table import LEAVES, RANGE, Column
-from explorer.app.curator.answers import COLUMNS, ERROR
+from explorer.app.curator.answers import CAUSES, COLUMNS, ERROR, under_bound
 from explorer.app.kit.number_columns import number_format
 
 # A row of three places needs the room; how many leaves there are stands below the maps.
-_WIDTHS = {"true": 62, "private": 64, "difference": 68, "noise / uneven areas": 116, "error %": 58}
+_WIDTHS = {"true": 62, "private": 64, "difference": 68, CAUSES.name: 116, "error %": 58}
 _RANGE = "95 % range"
 COUNTS = tuple(
     replace(column, name=_RANGE, width=118)
@@ -46,3 +46,5 @@ SHARES = (
     Column("error %", lambda answers: answers.relative.round(3), ERROR, 56, exact=True),
     Column(_RANGE, _ranges, StringFormatter, 130),
 )
+#: With the causes of errors, where it is known what the bound leaves out.
+BOUNDED = under_bound((*SHARES[:3], replace(CAUSES, width=116), *SHARES[3:]))

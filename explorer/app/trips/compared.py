@@ -50,7 +50,8 @@ def sentence(found: Comparison) -> str:
     chosen = next((row for row in rows if row.title == found.chosen), None)
     if chosen is not None and chosen is not rows[0] and chosen is not rows[min(1, len(rows) - 1)]:
         said += f"; {chosen.title} has {chosen.overall / rows[0].overall:.3g} times"
-    return f"{said}."
+    bounded = data.matrix.unclipped is not None
+    return f"{said}.{' Errors are against the trips that are counted.' if bounded else ''}"
 
 
 def table(found: Comparison) -> str:

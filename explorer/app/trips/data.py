@@ -17,6 +17,7 @@ from explorer.errors import InputError
 from explorer.grid.base_map import BaseMap
 from explorer.grid.grid import Grid
 from explorer.grid.places import TripDomain
+from explorer.points.truth import of_all_records
 from explorer.trips.matrix import TripMatrix
 from explorer.trips.trips import Trips
 from explorer.views.markup import safe_text
@@ -54,6 +55,12 @@ class TripData:
     _pictures: OrderedDict[tuple[int, bytes], Floats] = field(default_factory=OrderedDict)
 
     @property
+    def every(self) -> TripMatrix:
+        """Exact counts of all trips, which a contribution bound may not all count in full."""
+        found: TripMatrix = of_all_records(self.matrix)
+        return found
+
+    @property
     def grids(self) -> tuple[Grid, ...]:
         """The public grid of each place."""
         domain = self.matrix.domain
@@ -70,7 +77,7 @@ class TripData:
         key = place, b"" if within is None else np.ascontiguousarray(within).tobytes()
         found = self._pictures.get(key)
         if found is None:
-            found = self.matrix.place_counts(place, within)
+            found = self.every.place_counts(place, within)
             self._pictures[key] = found
             while len(self._pictures) * found.nbytes > _MOST_BYTES:
                 self._pictures.pop(next(iter(self._pictures)), None)

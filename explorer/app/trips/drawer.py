@@ -14,6 +14,7 @@ class TripsDrawer(DrawnDrawer):
     """All controls of the Trips page; parameters as of `DrawnDrawer`."""
 
     WORDS: ClassVar[str] = "trips"
+    RECORD: ClassVar[str] = "trip"
     OWN: ClassVar[str] = "Grid and own trips"
 
     def data(self) -> list[Any]:
@@ -23,7 +24,7 @@ class TripsDrawer(DrawnDrawer):
 
     def grid(self) -> list[Any]:
         """Grids, and what is protected."""
-        return [self.side, "Grid", self.bound, "What is protected"]
+        return [self.side, "Grid", self.bound, "What is protected", self.counted]
 
     def first(self) -> list[Any]:
         """What the maps show and count."""
@@ -50,6 +51,7 @@ class TripsDrawer(DrawnDrawer):
         self.side.visible = data.city[1] != 0
         self.places.visible = len(self.places.options) > 1
         self.bound.visible = data.has_users
+        self.say_counted(data)
 
     def offer(self, screen: Any) -> None:
         """Offer what fits the screen: to save the kept release, to show it, to spread counts."""

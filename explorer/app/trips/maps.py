@@ -102,8 +102,9 @@ class TripMaps(CoveredMaps):
         look, data = screen.look, screen.data
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
         shows = "private" if self._cover and look.shows == "true" else look.shows
+        of = "" if data.matrix.unclipped is None or shows == "private" else "of all trips; "
         if shows != "private":
-            kind = f"{self._cover}; {CURATOR}" if self._cover else CURATOR.capitalize()
+            kind = f"{self._cover}; {CURATOR}" if self._cover else f"{of}{CURATOR}".capitalize()
         covered = f"; {self._cover}" if self._cover else ""
         asked = np.zeros(len(data.names), dtype=bool)
         if look.row is not None and look.row < len(screen.boxes):

@@ -21,7 +21,7 @@ from explorer.app.kit.html import section
 from explorer.app.kit.navigation import Link
 from explorer.app.state.trips import TripsState
 from explorer.app.trips.built import Built
-from explorer.app.trips.columns import COUNTS, SHARES
+from explorer.app.trips.columns import BOUNDED, COUNTS, SHARES
 from explorer.app.trips.compared import ComparedPanel
 from explorer.app.trips.data import (
     TripData,
@@ -130,6 +130,7 @@ class Trips(DrawnPage):
         """What the maps and the table say, the ledger."""
         read = self.readout
         return [
+            read.key,
             read.about,
             section("Boxes", text["Boxes"]),
             read.about_bars,
@@ -260,9 +261,13 @@ class Trips(DrawnPage):
     def place_boxes(self, data: Any, elsewhere: bool) -> None:
         """Offer what the trips have; the maps are about the first row, and it stands out."""
         super().place_boxes(data, elsewhere)
-        self.table.reset(COUNTS if data.matrix.unit == "point" else SHARES)
         if elsewhere:
             self.rectangles.select([0], held=False)
+
+    def columns_of(self, data: TripData) -> Any:
+        """Shares where persons are protected."""
+        counts = data.matrix.unit == "point"
+        return COUNTS if counts else SHARES if data.matrix.unclipped is None else BOUNDED
 
     def is_elsewhere(self, data: TripData) -> bool:
         """Other places or another extent, or the same ground in another order."""

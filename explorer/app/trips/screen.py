@@ -18,6 +18,7 @@ from explorer.app.trips.data import TripData
 from explorer.points.truth import exact
 from explorer.releases.places import Branch, branch, place_counts
 from explorer.releases.release import Release
+from explorer.trips.matrix import TripMatrix
 from explorer.views.branch import PlaceBranch
 from explorer.views.raster import mean_per_cell
 from explorer.views.scale import ColourScale, Kind, top_value, top_value_of_leaves
@@ -178,16 +179,21 @@ def compute(job: Job, progress: Callable[[float], None] | None = None) -> TripSc
 def answer_trips(release: Release, data: TripData, boxes: Floats) -> BoxAnswers:
     """Ask both sides about rows of boxes (n, k, 4) in grid units.
 
-    Where persons are protected the answers are shares in percent, either side's of its own total:
-    bounded counts are none of trips.
+    Where persons are protected the answers are shares in percent, of all trips and of the private
+    total: bounded counts are none of trips.
     """
     answers, matrix = release.answer(boxes), data.matrix
-    private, true = 1.0, 1.0
-    if matrix.unit != "point":
-        private = 100.0 / max(release.total, 1.0)
-        true = 100.0 * matrix.lattice / max(matrix.total, 1)
+    shares = matrix.unit != "point"
+    private = 100.0 / max(release.total, 1.0) if shares else 1.0
+
+    def scaled(counts: TripMatrix) -> Floats:
+        """Exact answers of some counts, as shares of their own total where those are shown."""
+        share = 100.0 * counts.lattice / max(counts.total, 1) if shares else 1.0
+        return exact(counts, boxes, counted=True) * share
+
     return BoxAnswers(
-        true=exact(matrix, boxes) * true,
+        true=scaled(data.every),
+        counted=None if matrix.unclipped is None else scaled(matrix),
         private=answers.value * private,
         sd=answers.sd * private,
         scale=private,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from explorer.app.boxes.edges import edge_unit
 from explorer.app.curator.answers import BoxAnswers, median_error
+from explorer.app.curator.price import counted_of_all
 from explorer.app.kit.numbers import percent
 from explorer.app.trips.screen import TripScreen
 from explorer.grid.grid import Grid
@@ -66,9 +67,11 @@ def answer(screen: TripScreen, name: str, number: int) -> str:
 
 def _why_outside(screen: TripScreen) -> str:
     """What a range does not know of, as part of a sentence."""
+    bounded = screen.data.matrix.unclipped is not None
+    more = ", and knows nothing of what the bound on each person leaves out" if bounded else ""
     if screen.answers.exact:
-        return "it is of the noise alone, not of how unevenly trips lie inside leaves"
-    return "how unevenly trips lie inside leaves is guessed from the release alone"
+        return f"it is of the noise alone, not of how unevenly trips lie inside leaves{more}"
+    return f"how unevenly trips lie inside leaves is guessed from the release alone{more}"
 
 
 def _by_the_map(screen: TripScreen, number: int) -> str:
@@ -104,6 +107,8 @@ def about(screen: TripScreen) -> str:
     if len(answers) > 1 and not np.isnan(median_error(answers)):
         said = f"{said}; the rows are off by {percent(median_error(answers))} in the median"
     bought = worth(screen.data.matrix, release.epsilon)
+    counted = counted_of_all(screen.data.matrix, "trip")
+    said = f"{said}. {counted.rstrip('.')}" if counted else said
     # Where persons are protected they decide what a draw is worth, so it is said before one.
     return f"{said}. {bought.sentence}" if bought.few or release.unit != "point" else f"{said}."
 

@@ -80,7 +80,7 @@ def test_a_matrix_keeps_its_own_cells_and_has_no_points(catalogue) -> None:
 
 
 @pytest.mark.usefixtures("catalogue")
-def test_a_bound_makes_a_record_a_user_and_shows_what_is_counted() -> None:
+def test_a_bound_makes_a_record_a_user_and_the_true_map_is_of_all_records() -> None:
     points, users = data.load_city("tiny", 4), data.load_city("tiny", 4, 1)
     assert (points.matrix.unit, points.matrix.total) == ("point", 2)
     assert (users.matrix.unit, users.matrix.contribution_bound, users.matrix.total) == (
@@ -91,10 +91,12 @@ def test_a_bound_makes_a_record_a_user_and_shows_what_is_counted() -> None:
     assert points.has_users
     assert data.is_loaded("tiny", 4, 1)
     assert not data.is_loaded("tiny", 4, 2)
-    # All points are more than what counts: the true map is of those that do.
-    assert len(users.heat) == 1 < len(points.heat)
-    # One of them is one dot of three pixels on a side.
-    assert (users.truth(Viewport.whole(users.grid, 16), True).shown > 0).sum() == 9
+    assert users.every.total == 2
+    assert users.heat is points.heat
+    # Two dots of three pixels on a side, and of cells both.
+    view = Viewport.whole(users.grid, 16)
+    assert (users.truth(view, True).shown > 0).sum() == 18
+    assert users.truth(view, False).cells.sum() == points.truth(view, False).cells.sum()
 
 
 @pytest.mark.usefixtures("catalogue")

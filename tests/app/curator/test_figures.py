@@ -50,7 +50,7 @@ def test_the_sentence_holds_the_numbers_of_the_table(matrix) -> None:
     for number in (release.n_leaves, got.private[worst], got.true[worst]):
         assert f"{number:,.0f}" in text
     assert "preview" in text
-    assert "epsilon 1 per point" in text
+    assert "epsilon 1 per record" in text
     assert text.endswith(".")
     assert text.count(". ") == 0
 

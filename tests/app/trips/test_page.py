@@ -205,6 +205,7 @@ def test_counts_of_one_place_and_unknown_trips_are_refused() -> None:
 def test_causes_of_every_error_add_up_to_it(page) -> None:
     answers = page.readout.causes.complete(page.screen).answers
     np.testing.assert_allclose(answers.noise + answers.uniformity, answers.difference)
+    assert answers.clipping is None
 
 
 def test_where_persons_are_protected_answers_are_shares() -> None:
@@ -214,8 +215,15 @@ def test_where_persons_are_protected_answers_are_shares() -> None:
     shown = page.table.widget.value
     assert {"true %", "private %"} <= set(shown.columns)
     matrix = page.parts.data.matrix
-    true = 100 * exact(matrix, page.rectangles.boxes) * matrix.lattice / matrix.total
-    np.testing.assert_allclose(shown["true %"], true, atol=0.001)
+    every, boxes = matrix.unclipped, page.rectangles.boxes
+    true = 100 * exact(every, boxes) / every.total
+    np.testing.assert_allclose(shown["true %"], true, atol=0.006)
+    answers = page.readout.causes.complete(page.screen).answers
+    counted = 100 * exact(matrix, boxes, counted=True) * matrix.lattice / matrix.total
+    np.testing.assert_allclose(answers.clipping, counted - true, atol=1e-9)
+    total = answers.noise + answers.uniformity + answers.clipping
+    np.testing.assert_allclose(total, answers.difference)
+    assert "(at most 5 per person, by weight)" in words(page.readout.about)
     page.state.put(bound=0)
     assert "private" in page.table.widget.value.columns
 

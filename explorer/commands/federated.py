@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.commands import flags
 from explorer.commands.drawing import (
     add_budget,
+    as_typed,
     draw_and_save,
     payment,
     release_path,
@@ -26,19 +27,22 @@ if TYPE_CHECKING:
 
 HELP = "draw a map from masked sums of people"
 
-_EVERYBODY = "all"
+_EVERYBODY, _CONSENT = "all", "--people-are-public"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the city, the budget and the settings of the protocol and the algorithm."""
     from explorer.federated.mechanism import Federated
 
-    parser.usage = "dp-explorer federated CITY --people 100000 --epsilon 1 -o f.parquet [options]"
+    parser.usage = "dp-explorer federated CITY --people 1000000 --epsilon 1 -o f.parquet [options]"
     parser.description = (
         "Draw a map as a server would that never sees a place: each record of the city is one "
         "person, who adds her share of noise to her vector; the server sees masked sums of shards "
         "and refines its tree round by round. It is a simulation: this process holds all places. "
-        "Each release costs epsilon, which is booked in a ledger before it is drawn."
+        "Each release costs epsilon, which is booked in a ledger before it is drawn. It says how "
+        "many people take part. Either you declare that number with --people: then adding or "
+        "removing one person is protected. Or you agree with --people-are-public that the exact "
+        "number is published: then the place of each person is protected."
     )
     parser.add_argument("city", metavar="CITY", help="a city of the catalogue, see cities")
     parser.add_argument("-o", "--output", metavar="FILE", help="GeoParquet file to write")
@@ -63,12 +67,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "people":
             text = text.replace("or auto", f"or {_EVERYBODY}")
         group.add_argument(flags.flag(name), metavar="VALUE", help=text)
+    group.add_argument(
+        _CONSENT,
+        action="store_true",
+        help="publish exactly how many people there are, and ask --people of them at most",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, ask and save."""
     from explorer.cities.catalogue import find
     from explorer.federated.mechanism import Federated
+    from explorer.federated.people import declared_number
     from explorer.releases.release import Release
 
     typed = {name: getattr(arguments, name) for name in ("epsilon", *Federated.tunables())}
@@ -95,6 +105,9 @@ def run(arguments: argparse.Namespace) -> None:
     path: Path | None = release_path(
         arguments.output, arguments.preview, arguments.overwrite, [arguments.prior]
     )
+    public = True if arguments.people_are_public else None
+    with as_typed(_advice):
+        declared_number(made.declared, public, preview=seed is not None)
     prior = None if arguments.prior is None else Release.load(arguments.prior)
     matters = made.relevant()
     for name, text in typed.items():
@@ -106,7 +119,9 @@ def run(arguments: argparse.Namespace) -> None:
         matrix, notes = chosen.count(shape, bound, tell)
     for sentence in notes:
         note(without_counts(sentence))
-    release: Any = draw_and_save(made, matrix, seed, ledger, path, started, prior=prior)
+    with as_typed(_advice):
+        besides = {"prior": prior, "people_are_public": public}
+        release: Any = draw_and_save(made, matrix, seed, ledger, path, started, **besides)
     _say(release)
 
 
@@ -122,6 +137,13 @@ def _bound(arguments: argparse.Namespace, city: City, *, draws: bool) -> int | N
             "one place, or --per record to take each record for a person of its own."
         )
     return 1 if arguments.per == "user" else None
+
+
+def _advice(sentence: str) -> str:
+    """What the library advises, with the flags of this command."""
+    from explorer.federated.people import CONSENTING, DECLARING
+
+    return sentence.replace(DECLARING, "--people N").replace(CONSENTING, _CONSENT)
 
 
 def _say(release: DistributedRelease) -> None:
@@ -150,11 +172,10 @@ def _say(release: DistributedRelease) -> None:
     print(table(header, rows))
     print(
         paragraph(
-            "Counts are scaled to all who take part: how many they are is public, and of points "
-            "on a map exactly the number inside the extent. "
+            "Counts are scaled to all who take part. "
             + (
-                "This is a preview, which protects nobody; a release has the epsilon above for "
-                "whoever gets it alone."
+                "This is a preview, which protects nobody and has the exact number of people; a "
+                "release has the epsilon above for whoever gets it alone."
                 if release.preview
                 else "Whoever gets this release alone has the epsilon above."
             )

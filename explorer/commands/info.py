@@ -69,13 +69,16 @@ def _about(path: str) -> dict[str, Any]:
         maps = sum(each is not None for each in country.maps)
         extent = _extent(country.windows.grid)
         return {**_of_release(country), **shape, "maps_inside": maps, **extent}
-    release = Release.load(path)
+    release: Any = Release.load(path)
     places: list[Any] = getattr(release.domain, "grids", None) or [release.domain]
     names = getattr(release.domain, "names", None) or [""]
     extent = _extent(places[0])
     if release.kind == "trips":
         extent = {"places": {n: _extent(g) for n, g in zip(names, places, strict=True)}}
-    return {**_of_release(release), "leaves": release.n_leaves, **extent}
+    people = {}
+    if release.kind == "distributed":
+        people = {"people_taking_part": release.population, "neighbours": release.neighbours}
+    return {**_of_release(release), **people, "leaves": release.n_leaves, **extent}
 
 
 def _of_release(release: Any) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 The door is that of `Asking`: every shard of a run is written down (`replay.Recorder`), and its sums
 are forced on neighbours. Whatever is public must be the same: who is asked, shards, survivors,
 numbers of a vector, shape of the noise, prices, and the release with all that can be reached from
-it. The loss over all shards, with the shares of corrupt people taken off, is at most epsilon; so is
-what the books of the rounds show for one person.
+it, also where one person of a declared number is not there at all. The loss over all shards, with
+the shares of corrupt people taken off, is at most epsilon; so is what the books of the rounds show
+for one person.
 
 Given the sums, what is public depends on no place. So the sums are forced on nobody's places, too:
 a decision that reads exact counts then goes another way, however few neighbours would turn it.
@@ -93,7 +94,7 @@ def try_case(case: Case, rng: np.random.Generator | None = None, saved: bool = F
             raise Breach(f"given the same sums, {told[1]}")
         for tried, person in enumerate(_neighbours(case, recorder), 1):  # noqa: B007  told when it fails
             replayer = Replayer(recorder, case.settings["corrupt"])
-            other = published(case, case.people.without(person), replayer, saved)
+            other = published(case, case.without(person), replayer, saved)
             where = difference(public, other, "what is published")
             if where is not None:
                 raise Breach(f"{where} differs")
@@ -125,7 +126,12 @@ def published(case: Case, people: People, record: Hook, saved: bool = False) -> 
     told: list[float] = []
     try:
         made = case.mechanism.release(
-            people, rng=case.rng, progress=told.append, prior=case.prior, record=record
+            people,
+            rng=case.rng,
+            progress=told.append,
+            prior=case.prior,
+            record=record,
+            people_are_public=not case.declared,
         )
     except InputError as error:
         return None, str(error)

@@ -77,6 +77,7 @@ class Case:
     style : of the outcomes, see `replay.STYLES`
     seed, storm : of samples, dropouts and noise, see `Weather`
     prior : an earlier release of other people, whose last cells are asked about
+    declared : whether the number of people is the one of the settings; else the exact one, publicly
     """
 
     settings: Mapping[str, Any]
@@ -87,6 +88,13 @@ class Case:
     seed: int
     storm: float = 1.0
     prior: DistributedRelease | None = None
+    declared: bool = False
+
+    def without(self, person: int) -> People:
+        """Neighbouring people: her vector is zero; of a declared number the last is not there."""
+        last = len(self.people) - 1
+        gone = self.declared and person == last
+        return self.people.some(last) if gone else self.people.without(person)
 
     @property
     def mechanism(self) -> Federated:
@@ -103,6 +111,7 @@ class Case:
         settings = {**self.settings, **self.options}
         told = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         earlier = "" if self.prior is None else ", on an earlier release"
+        earlier += ", declared" if self.declared else ""
         return (
             f"{told}; {self.people!r}, person {person}, outcomes {self.style}, seed {self.seed}, "
             f"storm {self.storm}{earlier}"
@@ -131,8 +140,12 @@ def draw_case(choose: Chooser, look: Look, algorithms: Sequence[str] = ALGORITHM
         # With the last of them a decision turns, unless noise hides it.
         case = Case(settings, options, people, (), "still", seed, storm, prior)
         fixed, there = (number - 1,), there[there < number]
-    others = tuple(int(_one_of(choose, there)) for _ in range(NEIGHBOURS - len(fixed)))
-    return Case(settings, options, people, fixed + others, case.style, seed, storm, prior)
+    persons = fixed + tuple(int(_one_of(choose, there)) for _ in range(NEIGHBOURS - len(fixed)))
+    declared = not fixed and choose.whole(0, 2) > 0
+    if declared:
+        persons = (len(people) - 1, *persons[1:])
+        settings["people"] = len(people) + choose.whole(0, len(people))
+    return Case(settings, options, people, persons, case.style, seed, storm, prior, declared)
 
 
 LARGE_SIDES = (64, 128, 256)

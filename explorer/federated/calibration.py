@@ -11,15 +11,16 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import betaln, gammaln, hyp2f1
+from scipy.special import bdtr, betaln, gammaln, hyp2f1
 
 from explorer.errors import InputError
 
 OVERFLOW = 1e-9
 """Chance that the noise of any number of a round passes what its bits hold, at most."""
 
-DEVIATIONS = 4.0
-"""A shard is refused when this many standard deviations more people than usual drop out."""
+DEVIATIONS, REFUSED = 4.0, 1e-4
+"""A shard is refused when so many standard deviations more people than usual drop out, or more
+where that would refuse a larger part of all shards than this."""
 
 MOST_BITS = 62
 """Sums are int64."""
@@ -76,14 +77,19 @@ def shard_of(asked: int, number: int) -> np.ndarray:
 def fewest(size: int, dropped: float) -> int:
     """Survivors below which a shard is refused: n (1 - d) - 4 sqrt(n d (1 - d)), rounded down.
 
-    With independent dropouts 1e-4 of the shards or fewer are refused. At least 1.
+    Where the normal law is too far from the binomial one, so few that with independent dropouts
+    1e-4 of the shards or fewer are refused: P(Binomial(n, 1 - d) < fewest) <= 1e-4. At least 1,
+    which a shard of nobody does not have.
 
     >>> fewest(100, 0.1), fewest(1000, 0.1), fewest(10_000, 0.1)
-    (78, 862, 8880)
+    (77, 862, 8880)
     """
     expected = size * (1.0 - dropped)
     spread = math.sqrt(size * dropped * (1.0 - dropped))
-    return max(1, math.floor(expected - DEVIATIONS * spread + 1e-9))
+    least = max(1, math.floor(expected - DEVIATIONS * spread + 1e-9))
+    while least > 1 and bdtr(least - 1, size, 1.0 - dropped) > REFUSED:
+        least -= 1
+    return least
 
 
 def honest(size: int, dropped: float, corrupt: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from explorer.federated import baselines
 from explorer.federated.asking import Asking, Protocol, Question, generator
 from explorer.federated.bits import cheapest, require_bits, rounds_to_come
 from explorer.federated.order import sample
-from explorer.federated.people import People
+from explorer.federated.people import People, declared_number
 from explorer.federated.rounds import mended, once, paper
 from explorer.federated.session import Session
 from explorer.federated.settings import ALGORITHMS, PAPER_START, START, Settings
@@ -27,9 +27,10 @@ from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts
 from explorer.privacy.curator import Curator
 from explorer.privacy.ledger import Ledger
-from explorer.releases.distributed import EVERYONE, ONCE, DistributedRelease
+from explorer.releases.distributed import EVERYONE, ONCE, DistributedRelease, neighbours
 from explorer.releases.inference import Estimate
 from explorer.releases.quarters import KeyTree
+from explorer.releases.release import Release
 from explorer.releases.rounds import Heard
 from explorer.releases.units import to_units
 
@@ -48,11 +49,14 @@ class Federated(Settings):
     2 as printed, "mended" the same with its errata mended; the others are what the paper compares
     with, see `baselines`.
 
-    Privacy: pure epsilon for whoever gets the release, a person's vector becoming zero being one
-    step (another place on the grid in place of hers is two). Who takes part is public, and so is
-    how many they are: of a matrix, whose records all lie on the grid, exactly its total. That
-    somebody is on the grid at all is not protected. What a release from here may not claim: that
-    places stayed with people. One process holds them all; it simulates.
+    Privacy: pure epsilon for whoever gets the release. How many people take part is public, so a
+    release without a seed needs one of two things. Either a person declares the number (`people`
+    given): so many take part whatever the data holds, those who are not there with a vector of
+    zeros, and adding or removing one person is one step. Or the exact number is published by
+    consent (`people_are_public=True`): then a person's vector becoming zero is one step, and that
+    somebody is on the grid at all is not protected. Another place in place of hers is two steps.
+    What a release from here may not claim: that places stayed with people. One process holds them
+    all; it simulates.
 
     Counts are scaled to all who take part. Their standard deviations are estimates, because sums of
     a part of the people sample, and joined rounds have no closed form: `sd_exact` is False.
@@ -87,6 +91,7 @@ class Federated(Settings):
         ledger: Ledger | None = None,
         prior: DistributedRelease | None = None,
         record: Hook | None = None,
+        people_are_public: bool | None = None,
     ) -> DistributedRelease:
         """Ask people, round by round, and draw one map.
 
@@ -104,6 +109,10 @@ class Federated(Settings):
             cells of a preview tell of the people that it was made of.
         record : callable, optional
             Sees every shard of a preview, exact counts and all: for the audit.
+        people_are_public : bool, optional
+            True consents to publish exactly how many people there are; `people` of them are asked,
+            at most. False takes the number that was declared as `people` in their place. By default
+            a release takes the declared number, and a preview the exact one.
 
         Returns
         -------
@@ -114,8 +123,12 @@ class Federated(Settings):
         InputError
             For what holds no people, an `rng` that cannot be used, shards in which nobody honest
             is sure to be left, a run in which all were refused, or a draw over the ledger's cap.
+            For a number of people that is neither declared nor public, and for more people than
+            were declared: whoever sees that sentence, the curator alone, knows that there are more
+            (`People.padded`). Nothing is booked then.
         """
-        everybody = _people(matrix)
+        declared = declared_number(self.declared, people_are_public, preview=rng is not None)
+        everybody = _people(matrix, declared)
         if everybody.counters != 1:
             raise InputError(
                 "These people have an answer each, yes or no: ask federated.proportion.proportion."
@@ -149,7 +162,7 @@ class Federated(Settings):
             number if whose == ONCE else None,
             ledger if rng is None else None,
             self.key,
-            repr(self),
+            f"{self!r}; {neighbours(declared)}",
             record,
         )
         sample = None if rng is None else _sample_of(everybody, number, rng)
@@ -157,6 +170,7 @@ class Federated(Settings):
         session = Session(asking, number, depth, everybody.grid.shape, told, sample)
         about: dict[str, Any] = {
             "population": len(everybody),
+            "declared": declared is not None,
             "paying": whose,
             "units": asking.units,
             "domain": everybody.grid,
@@ -196,6 +210,13 @@ class Federated(Settings):
     def _first(self, depth: int) -> KeyTree:
         return KeyTree.even(depth, PAPER_START if self.algorithm == "paper" else START)
 
+    @classmethod
+    def of(cls, release: Release) -> Self:
+        """See `Mechanism.of`; its people are declared if they were for that release."""
+        made = super().of(release)
+        made._people_given = not getattr(release, "people_are_public", True)
+        return made
+
     def warm_up(self, counts: Counts | None = None) -> None:
         """Compile whatever a release with these settings needs, on made-up people."""
         with interrupts_between_steps():
@@ -226,15 +247,15 @@ def _sample_of(everybody: People, number: int, rng: Any) -> Callable[[Question],
     return count
 
 
-def _people(matrix: Counts | People | ArrayLike) -> People:
+def _people(matrix: Counts | People | ArrayLike, declared: int | None) -> People:
     if isinstance(matrix, People):
-        return matrix
+        return matrix if declared is None else matrix.padded(declared)
     counts = as_counts(matrix)
     if not isinstance(counts, FrequencyMatrix):
         raise InputError(
             "Federated takes a matrix of one map, or People: ask for places one at a time."
         )
-    return People.of_matrix(counts)
+    return People.of_matrix(counts, declared)
 
 
 def _earlier(prior: object, everybody: People, depth: int, drawn: bool) -> KeyTree:

@@ -21,6 +21,12 @@ MOST_PLACES = 10**6
 
 MOST_VISITS = 2**40
 
+MOST_DECLARED = 10**8
+"""People who can be declared: each of them takes some 30 bytes of memory while she is asked."""
+
+DECLARING, CONSENTING = "people=N", "people_are_public=True"
+"""How either is said in Python; the command and the page put their own words in place of them."""
+
 
 class People:
     """The places of n people on a square of 2^depth x 2^depth finest cells.
@@ -108,17 +114,18 @@ class People:
             raise InputError("There is nobody to ask: give at least one person.")
 
     @classmethod
-    def of_matrix(cls, matrix: FrequencyMatrix) -> People:
+    def of_matrix(cls, matrix: FrequencyMatrix, declared: int | None = None) -> People:
         """Each record of a matrix as one person with one place.
 
-        All of them lie on the grid, so that how many they are, which is public, is the matrix's
-        exact total. The key is the matrix's: releases of both kinds add up in one ledger, for the
-        neighbours that they share, a person with a place and the same without one.
+        All of them lie on the grid, so that how many they are is the matrix's exact total. The key
+        is the matrix's: releases of both kinds add up in one ledger.
 
         Parameters
         ----------
         matrix : FrequencyMatrix
-            Of single records.
+            Of single records; of none at all only where a number is declared.
+        declared : int, optional
+            How many people take part whatever the matrix holds, see `padded`.
 
         Returns
         -------
@@ -127,7 +134,8 @@ class People:
         Raises
         ------
         InputError
-            For a matrix without records, or of users with several.
+            For a matrix without records and no number declared, of users with several records, or
+            see `padded`.
         """
         if matrix.contribution_bound != 1:
             raise InputError(
@@ -138,6 +146,8 @@ class People:
         depth = depth_of(matrix.grid)
         codes = morton(cols, rows).astype(code_type(depth))
         cells = np.repeat(codes, matrix.counts[rows, cols])
+        if declared is not None:
+            cells = _padded(cells, len(cells), declared, -1)
         return cls(cells, matrix.grid, key=matrix.key)
 
     @classmethod
@@ -209,16 +219,48 @@ class People:
         InputError
             For what is neither yes nor no, or another number of answers than people.
         """
-        return People(
-            self.cells,
-            self.grid,
-            offsets=self.offsets,
-            visits=self.visits,
-            places=self.places,
-            answer=yes_or_no(np.asarray(attribute), "attribute"),
-            # What is asked of them adds up with what is released of their places.
-            key=self.key,
-        )
+        # What is asked of them adds up with what is released of their places.
+        return self._changed(answer=yes_or_no(np.asarray(attribute), "attribute"), key=self.key)
+
+    def padded(self, declared: int) -> People:
+        """These people and others who have no place, as many as were declared in all.
+
+        A person who joins takes the turn of one whose vector is zero, and nothing else changes: a
+        release for a declared number is private for adding or removing one person. That would not
+        hold if some of more people than that were left out: who joins would displace another, which
+        is two steps. So it is refused; that there are more is then known to the curator alone.
+
+        Parameters
+        ----------
+        declared : int, 1 to `MOST_DECLARED`
+            How many people take part. A person gives it, and the data has no say in it.
+
+        Returns
+        -------
+        People
+            With the same key.
+
+        Raises
+        ------
+        InputError
+            If there are more people, or for more than `MOST_DECLARED`.
+
+        Examples
+        --------
+        >>> from explorer import FrequencyMatrix, People
+        >>> people = People.of_matrix(FrequencyMatrix.from_array([[2, 0], [0, 1]]))
+        >>> len(people.padded(5)), people.padded(5).cells.tolist()
+        (5, [0, 0, 3, -1, -1])
+        """
+        number = len(self)
+        cells, offsets, answer = self.cells, self.offsets, self.answer
+        if offsets is None:
+            cells = _padded(cells, number, declared, -1)
+        else:
+            offsets = _padded(offsets, number, declared, offsets[-1])
+        if answer is not None:
+            answer = _padded(answer, number, declared, False)
+        return self._changed(cells=cells, offsets=offsets, answer=answer, key=self.key)
 
     def __len__(self) -> int:
         return len(self.cells) if self.offsets is None else len(self.offsets) - 1
@@ -255,23 +297,28 @@ class People:
         first = person if self.offsets is None else self.offsets[person]
         behind = person + 1 if self.offsets is None else self.offsets[person + 1]
         cells[first:behind] = -1
-        return self._elsewhere(cells)
+        return self._changed(cells=cells)
+
+    def some(self, number: int) -> People:
+        """The first of these people, 1 or more, and no others."""
+        end = number if self.offsets is None else int(self.offsets[number])
+        return self._changed(
+            cells=self.cells[:end],
+            offsets=None if self.offsets is None else self.offsets[: number + 1],
+            visits=None if self.visits is None else self.visits[:end],
+            answer=None if self.answer is None else self.answer[:number],
+        )
 
     def first(self, number: int) -> People:
         """The same people, the vectors of all but the first ones being zero."""
         cells = self.cells.copy()
         cells[number if self.offsets is None else int(self.offsets[number]) :] = -1
-        return self._elsewhere(cells)
+        return self._changed(cells=cells)
 
-    def _elsewhere(self, cells: Whole) -> People:
-        return People(
-            cells,
-            self.grid,
-            offsets=self.offsets,
-            visits=self.visits,
-            places=self.places,
-            answer=self.answer,
-        )
+    def _changed(self, **changes: Any) -> People:
+        """The same people with something else; their key, too, unless it is among the changes."""
+        same = {name: getattr(self, name) for name in ("cells", "offsets", "visits", "answer")}
+        return People(**{**same, "grid": self.grid, "places": self.places, **changes})
 
     def entries(
         self,
@@ -309,6 +356,51 @@ class People:
         if self.answer is not None:
             index = index + counters * ~self.answer[members[position]]
         return position, index.astype(np.int64, copy=False), value
+
+
+def declared_number(
+    declared: int | None, people_are_public: bool | None, *, preview: bool
+) -> int | None:
+    """How many people a run takes for granted; None for exactly those who are there.
+
+    Parameters
+    ----------
+    declared : the number that a person gave, if one did
+    people_are_public : whether the exact number may be published; by default in previews alone
+    preview : whether a run is one, which nothing protects
+
+    Raises
+    ------
+    InputError
+        For a number that is neither declared nor public.
+    """
+    if not isinstance(people_are_public, bool | None):
+        raise InputError(f"people_are_public is {people_are_public!r}: give True or False.")
+    if preview if people_are_public is None else people_are_public:
+        return None
+    if declared is None:
+        raise InputError(
+            "How many people there are would be known exactly from this release: declare a number "
+            f"that is surely large enough ({DECLARING}), or agree that the exact number is "
+            f"published ({CONSENTING})."
+        )
+    return declared
+
+
+def _padded(values: NDArray[Any], number: int, declared: int, value: Any) -> NDArray[Any]:
+    """Values with another for each person who is declared and not there, see `People.padded`."""
+    if declared > MOST_DECLARED:
+        raise InputError(
+            f"{declared:,} people are more than can be simulated: declare {MOST_DECLARED:,} at "
+            "most."
+        )
+    if number > declared:
+        raise InputError(
+            f"There are more people than the {declared:,} declared, and none may be left out: "
+            f"declare a number that is surely large enough ({DECLARING}), or agree that the exact "
+            f"number is published ({CONSENTING})."
+        )
+    return np.concatenate([values, np.full(declared - number, value, dtype=values.dtype)])
 
 
 def _whole(values: Whole, noun: str) -> Whole:

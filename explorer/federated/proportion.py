@@ -8,8 +8,10 @@ for which
     (y1 - p N)^2 <= z^2 [sd^2 ((1 - p)^2 + p^2) + N+ p (1 - p)],   N = y1 + y0,
 
 sd the noise of one count and N+ p (1 - p) what sampling adds; where that has no solution between
-two bounds, nothing is known: 0 to 1. A cell is divided while a quarter of it would keep a half
-width w.
+two bounds, nothing is known: 0 to 1. No count of people is below 0: a noisy one that is counts as
+0, or all p could lie beyond 0 or 1, and a chance of noise would look like certainty. That adds p
+to the set and takes none away, see `fieller`. A cell is divided while a quarter of it would keep a
+half width w.
 """
 
 from __future__ import annotations
@@ -26,12 +28,13 @@ from explorer.errors import InputError
 from explorer.federated.asking import Asking, Protocol
 from explorer.federated.calibration import sigma
 from explorer.federated.mechanism import Federated
-from explorer.federated.people import People
+from explorer.federated.people import People, declared_number
 from explorer.federated.rounds import GROWTH, divided, scheduled, several
 from explorer.federated.session import Session, figures
 from explorer.federated.shares import checked
 from explorer.privacy.ledger import Ledger
 from explorer.releases.answers import Z95
+from explorer.releases.distributed import neighbours
 from explorer.releases.joint import boxes
 from explorer.releases.quarters import KeyTree
 from explorer.releases.rounds import Heard, frame
@@ -58,6 +61,7 @@ class Proportions:
     noise : standard deviation of each
     heard : the rounds
     preview : True for reproducible noise
+    declared : the number of people if a person declared it, None if the exact one is public
     """
 
     lower: Ints
@@ -67,6 +71,12 @@ class Proportions:
     noise: float
     heard: tuple[Heard, ...]
     preview: bool
+    declared: int | None = None
+
+    @property
+    def neighbours(self) -> str:
+        """Which data sets are told apart by epsilon at most, as a sentence."""
+        return neighbours(self.declared)
 
     @property
     def share(self) -> Floats:
@@ -108,6 +118,10 @@ class Proportions:
 def fieller(yes: Floats, no: Floats, noise: float, z: float = Z95) -> tuple[Floats, Floats]:
     """Interval of the share of yes in noisy counts, (n,) low and high; 0 to 1 where none is known.
 
+    With y0 = -d below 0 (y1 alike) a p is rejected when (y1 (1 - p) + d p)^2 passes the bound; with
+    0 in its place the left side is less and N+, so the bound, more. So all that y0 allows is in the
+    interval, which covers as much as Fieller's set, and it is as wide as noise about 0 makes it.
+
     Parameters
     ----------
     yes, no : (n,) noisy counts y1, y0
@@ -117,14 +131,18 @@ def fieller(yes: Floats, no: Floats, noise: float, z: float = Z95) -> tuple[Floa
     >>> low, high = fieller(np.array([300.0, 2.0]), np.array([700.0, -5.0]), 10.0)
     >>> np.round(low, 3).tolist(), np.round(high, 3).tolist()
     ([0.269, 0.0], [0.333, 1.0])
+    >>> low, high = fieller(np.array([100.0, -20.0]), np.array([-20.0, 100.0]), 10.0)
+    >>> np.round(low, 3).tolist(), np.round(high, 3).tolist()
+    ([0.824, 0.0], [1.0, 0.176])
     """
-    whole = yes + no
-    held, spread = np.maximum(whole, 0.0), (z * noise) ** 2
-    a = whole**2 - 2 * spread + z**2 * held
-    b = -2 * yes * whole + 2 * spread - z**2 * held
+    known = yes + no > 0
+    yes, no = np.maximum(yes, 0.0), np.maximum(no, 0.0)
+    whole, spread = yes + no, (z * noise) ** 2
+    a = whole**2 - 2 * spread + z**2 * whole
+    b = -2 * yes * whole + 2 * spread - z**2 * whole
     c = yes**2 - spread
     inside = b**2 - 4 * a * c
-    solved = (a > 0) & (inside >= 0) & (whole > 0)
+    solved = (a > 0) & (inside >= 0) & known
     root = np.sqrt(np.where(solved, inside, 0.0))
     twice = 2 * np.where(solved, a, 1.0)
     low = np.where(solved, np.clip((-b - root) / twice, 0.0, 1.0), 0.0)
@@ -156,6 +174,7 @@ def proportion(
     mode: str = "ideal",
     ledger: Ledger | None = None,
     progress: Callable[[float], None] | None = None,
+    people_are_public: bool | None = None,
 ) -> Proportions:
     """A map of shares of yes, refined while intervals stay narrower than `width`.
 
@@ -167,10 +186,11 @@ def proportion(
     people : with an answer each, see `People.proportion`
     epsilon : what a person spends at most
     width : half width of a cell's interval, above 0, below 1
-    number : people in each round; all by default
+    number : people in each round; all by default. Given for a release it declares how many there
+        are, as `people` of `Federated`
     protocol, depth, c, b, mode : as of `Federated`
     rng : None for a release, a seed for a preview
-    ledger, progress : as of `Federated.release`
+    ledger, progress, people_are_public : as of `Federated.release`
 
     Raises
     ------
@@ -184,6 +204,9 @@ def proportion(
         raise InputError(f"The half width is {width!r}: give a number above 0 and below 1.")
     # The same bounds, in the same sentences.
     Federated(epsilon=epsilon, c=c, b=b, depth=depth, people=number, mode=mode)
+    declared = declared_number(number, people_are_public, preview=rng is not None)
+    if declared is not None:
+        people = people.padded(declared)
     number = len(people) if number is None else min(number, len(people))
     protocol = protocol or Protocol()
     first = KeyTree.even(min(depth, people.depth), START)
@@ -200,7 +223,7 @@ def proportion(
         mode,
         ledger=ledger,
         mechanism="proportion",
-        what=f"half width {width:g}",
+        what=f"half width {width:g}; {neighbours(declared)}",
     )
     session = _Halves(asking, number, min(depth, people.depth), people.grid.shape, progress)
 
@@ -233,6 +256,7 @@ def proportion(
         last.noise,
         tuple(heard),
         asking.preview,
+        declared,
     )
 
 

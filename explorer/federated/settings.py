@@ -7,7 +7,7 @@ option, and its help names the erratum (33 to 45 of the build note of heatmaps).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import param
 
@@ -64,7 +64,8 @@ class Settings(Mechanism):
         step=1_000,
         allow_None=True,
         label="People",
-        doc="How many people are asked, at most: in all, or in each round of Algorithm 2.",
+        doc="How many people are asked, at most: in all, or in each round of Algorithm 2. Given "
+        "for a release it declares how many take part, whatever the data holds.",
     )
     shard = param.Integer(
         default=10_000,
@@ -218,6 +219,26 @@ class Settings(Mechanism):
         # By which code sums are added: no choice of a screen.
         precedence=-1,
     )
+
+    _people_given: bool = False
+
+    def __init__(self, *epsilon: Any, **settings: Any) -> None:
+        super().__init__(*epsilon, **settings)
+        self._people_given = "people" in settings
+
+    def with_(self, **changes: Any) -> Self:
+        """See `Mechanism.with_`; a number of people that was not declared stays undeclared."""
+        made = super().with_(**changes)
+        made._people_given = self._people_given or "people" in changes
+        return made
+
+    @property
+    def declared(self) -> int | None:
+        """The number of people that a person gave; None where nobody gave one.
+
+        The default is not a declaration: nobody thought of the data when it was set.
+        """
+        return self.people if self._people_given else None
 
     def relevant(self) -> set[str]:
         """The parameters that matter for the algorithm."""

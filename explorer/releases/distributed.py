@@ -37,6 +37,9 @@ NOBODY = (
 )
 """Of a run in which nobody was heard."""
 
+_DECLARED = "people declared"
+"""The fact of a release whose number of people was declared; files without it published theirs."""
+
 _MOST_ROUNDS = 1_000
 # Bytes of a round's arrays for each node of a tree: keys, sums, and as many decisions again.
 _BYTES = 64
@@ -75,8 +78,23 @@ class DistributedRelease(Release):
 
     @property
     def population(self) -> float:
-        """How many people take part: public, and what the counts are scaled to."""
+        """How many people take part: declared or public, and what the counts are scaled to."""
         return self.facts["taking part"]
+
+    @property
+    def people_are_public(self) -> bool:
+        """Whether `population` is the exact number of people; else one that a person declared."""
+        return _DECLARED not in self.facts
+
+    @property
+    def neighbours(self) -> str:
+        """Which data sets are told apart by epsilon at most, as a sentence."""
+        return neighbours(None if self.people_are_public else round(self.population))
+
+    def summary(self) -> str:
+        """One sentence about the map, and of a release another one about what it protects."""
+        said = super().summary()
+        return said if self.preview else f"{said} {self.neighbours}"
 
     @property
     def refined(self) -> bool:
@@ -115,6 +133,7 @@ class DistributedRelease(Release):
         made = self.of_rounds(
             [row for row in self.heard[:number] if isinstance(row, Heard)],
             population=self.population,
+            declared=not self.people_are_public,
             paying=self.paying,
             joined=self.joined,
             mechanism=self.mechanism,
@@ -148,7 +167,8 @@ class DistributedRelease(Release):
         paying, joined : as in the attributes
         units : what everybody paid at most, in 10^-12 epsilon
         domain : the grid
-        about : mechanism, parameters, preview, unit, contribution_bound, told (`of_estimate`)
+        about : mechanism, parameters, preview, unit, contribution_bound; told and declared of
+            `of_estimate`
 
         Raises
         ------
@@ -175,6 +195,7 @@ class DistributedRelease(Release):
         *,
         population: int | float,
         paying: str,
+        declared: bool = False,
         told: Mapping[str, float] | None = None,
         **about: Any,
     ) -> DistributedRelease:
@@ -184,6 +205,7 @@ class DistributedRelease(Release):
         ----------
         estimate : its stages, here and elsewhere, are "round 1", "round 2", ...
         rows, population, paying, about : as of `of_rounds`
+        declared : whether a person gave the number of people, see `people_are_public`
         told : more of its facts
         """
         ledger = tuple(
@@ -194,6 +216,7 @@ class DistributedRelease(Release):
         facts = {
             **estimate.facts,
             **(told or {}),
+            **({_DECLARED: 1.0} if declared else {}),
             "taking part": float(population),
             "asked": float(sum(asked) if paying == ONCE else max(asked)),
             "rounds": float(len(rows)),
@@ -250,6 +273,27 @@ compositions = {
     EVERYONE: "everyone pays for every round",
 }
 """Why rounds add up to epsilon, by who pays."""
+
+
+def neighbours(declared: int | None) -> str:
+    """What one step is for epsilon, by whether a person declared the number of people.
+
+    Parameters
+    ----------
+    declared : that number; None where the exact one is public
+
+    >>> neighbours(1_200)[:54]
+    '1,200 people are declared, whatever the data holds: ad'
+    """
+    if declared is None:
+        return (
+            "How many people take part is public: one person's vector becoming zero is one step, "
+            "so that her place is protected."
+        )
+    return (
+        f"{declared:,} people are declared, whatever the data holds: adding or removing one person "
+        "is one step."
+    )
 
 
 def estimated(

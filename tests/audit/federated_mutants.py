@@ -47,6 +47,11 @@ SEEN: dict[str, Any] = {}
 """What a mutant knows of the last round: the people, their exact counts."""
 
 
+def exact_number(patch: pytest.MonkeyPatch) -> None:
+    """Those who are declared and not there are not asked."""
+    patch.setattr(People, "padded", lambda self, _declared: self)
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A bug, where it can show, in how many cases it must be found, and what is said of it."""
@@ -401,6 +406,7 @@ rewritten_ideal = in_text(
 TABLE = (
     Mutant("fewer survivors not refused", never_refused),
     Mutant("shares for all, not for survivors", shares_for_all),
+    Mutant("the exact number in place of the declared one", exact_number, says="question|differs"),
     Mutant("asked twice in a round", chosen(_first_twice)),
     Mutant("asked in two rounds", chosen(_from_the_start), ONCE),
     Mutant("counted in the parent, too", counted_also(lambda index, _: np.zeros_like(index))),

@@ -164,7 +164,7 @@ def test_cached_shares_and_a_missing_modulo_show_where_masks_are_compared() -> N
 
 def test_nobody_looks_into_a_release() -> None:
     with pytest.raises(ValueError, match="nobody looks"):
-        Federated(shard=20).release(some_people(1), record=lambda _: None)
+        Federated(shard=20, people=20_000).release(some_people(1), record=lambda _: None)
 
 
 def test_a_run_that_fails_is_a_breach(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,7 @@ def test_an_earlier_release_is_asked_about(
     assert two.facts["cells of an earlier release"] == one.heard[-1].cells
     capsys.readouterr()
     again = ["federated", city, "--epsilon", "1", "-o", str(tmp_path / "three.parquet")]
+    again += ["--people", "50000"]
     assert main([*again, "--prior", paths[0]]) == 2
     assert "a preview, whose cells are not private" in capsys.readouterr().err
     assert main([*given, "--prior", str(tmp_path / "none.parquet")]) == 2
@@ -87,13 +89,34 @@ def test_an_earlier_release_is_asked_about(
 def test_a_release_is_booked_before_it_is_drawn(city: str, tmp_path: Path) -> None:
     path = str(tmp_path / "f.parquet")
     given = ["federated", city, "--people", "all", "--epsilon", "1", "-o", path]
-    assert main(given) == 0
+    assert main([*given, "--people-are-public"]) == 0
     release = Release.load(path)
     assert not release.preview
     assert release.facts["asked"] == town().sum()
     key = FrequencyMatrix(town(), release.grid).key
     assert [(row.units, row.mechanism) for row in Ledger().rows(key)] == [(10**12, "federated")]
     assert main(["answer", path, "--rectangle", "0", "0", "32", "32"]) == 0
+
+
+def test_a_declared_number_is_all_that_is_said_of_how_many_there_are(
+    city: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "f.parquet")
+    assert main(["federated", city, "--people", "41000", "--epsilon", "1", "-o", path]) == 0
+    assert main(["info", path, "--format", "json"]) == 0
+    said = capsys.readouterr()
+    assert "41,000 people are declared" in said.out
+    facts = json.loads(said.out[said.out.index("{") :])
+    assert facts["people_taking_part"] == 41_000
+    assert "41,000 people are declared" in facts["neighbours"]
+    exact = str(town().sum())
+    assert all(exact not in text.replace(",", "") for text in (said.out, said.err))
+    assert b"40000" not in Path(path).read_bytes()
+    assert main(["federated", city, "--people-are-public", "--epsilon", "1", "-o", path,
+                 "--overwrite"]) == 0  # fmt: skip
+    assert "How many people take part is public" in capsys.readouterr().out
+    (_, row) = Ledger().rows(FrequencyMatrix(town(), Release.load(path).grid).key)
+    assert "is public" in row.what
 
 
 @pytest.mark.parametrize(
@@ -108,7 +131,13 @@ def test_a_release_is_booked_before_it_is_drawn(city: str, tmp_path: Path) -> No
         (["--epsilon", "1", "-o", "f.parquet", "--mode", "summed"], "--preview"),
         (["--epsilon", "1", "-o", "f.parquet", "--algorithm", "sampling"], "not private"),
         (["--epsilon", "1", "-o", "f.csv"], "GeoParquet"),
-        (["--epsilon", "1", "-o", "f.parquet", "--bits", "9"], "9 bits a number are too few"),
+        (
+            ["--epsilon", "1", "-o", "f.parquet", "--bits", "9", "--people-are-public"],
+            "9 bits a number are too few",
+        ),
+        (["--epsilon", "1", "-o", "f.parquet"], "(--people N), or agree"),
+        (["--epsilon", "1", "-o", "f.parquet", "--people", "all"], "(--people-are-public)"),
+        (["--epsilon", "1", "-o", "f.parquet", "--people", "39999"], "more people than the 39,999"),
         (["--epsilon", "1", "--preview", "1", "--bits", "9.5"], "Bits is 9.5"),
         (["--epsilon", "1", "--preview", "1", "--shard", "20", "--corrupt", "0.8"], "honest"),
     ],

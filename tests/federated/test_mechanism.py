@@ -128,7 +128,7 @@ def test_much_budget_and_everybody_give_nearly_the_truth() -> None:
 def test_a_release_is_drawn_from_the_operating_system_and_booked(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite3", cap=1.5)
     matrix = FrequencyMatrix.from_array(TOWN)
-    made = Federated(epsilon=1, **SMALL)
+    made = Federated(epsilon=1, people=50_000, **SMALL)
     release = made.release(matrix, ledger=ledger)
     assert not release.preview
     assert [row.units for row in ledger.rows(matrix.key)] == [10**12]
@@ -219,7 +219,7 @@ def test_what_cannot_be_asked_is_refused_in_one_sentence() -> None:
     with pytest.raises(InputError, match="nobody honest"):
         Federated(dropped=0.6, corrupt=0.39, shard=50).release(TOWN, rng=1)
     with pytest.raises(InputError, match="seed"):
-        Federated(algorithm="sampling").release(TOWN)
+        Federated(algorithm="sampling", people=50_000).release(TOWN)
     with pytest.raises(InputError, match="too wide"):
         Federated(epsilon=1e-6).release(TOWN, rng=1)
     with pytest.raises(InputError, match="rng"):
@@ -390,7 +390,7 @@ def test_too_few_bits_book_nothing(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite3")
     matrix = FrequencyMatrix.from_array(TOWN)
     with pytest.raises(InputError, match="too few"):
-        Federated(bits=8, **SMALL).release(matrix, ledger=ledger)
+        Federated(bits=8, people=50_000, **SMALL).release(matrix, ledger=ledger)
     assert ledger.spent(matrix.key) == 0
 
 
@@ -399,7 +399,8 @@ def test_chosen_bits_that_do_are_enough_for_a_release(tmp_path: Path, bits) -> N
     # What is compiled before the booking is of other people, for whom they would be too few.
     ledger = Ledger(tmp_path / "ledger.sqlite3", cap=20)
     made = Federated(algorithm="mended", epsilon=10.0, shard=1_000, depth=5, bits=bits)
-    release = made.release(FrequencyMatrix.from_array(TOWN), ledger=ledger)
+    matrix = FrequencyMatrix.from_array(TOWN)
+    release = made.release(matrix, ledger=ledger, people_are_public=True)
     assert not release.preview
     assert {row.bits for row in release.heard} == {bits}
 
@@ -416,7 +417,7 @@ def test_a_round_that_is_too_cheap_books_nothing(tmp_path: Path, settings) -> No
     ledger = Ledger(tmp_path / "ledger.sqlite3")
     matrix = FrequencyMatrix.from_array(TOWN)
     with pytest.raises(InputError, match="noise too wide"):
-        Federated(**settings).release(matrix, ledger=ledger)
+        Federated(people=50_000, **settings).release(matrix, ledger=ledger)
     assert ledger.spent(matrix.key) == 0
 
 
@@ -427,7 +428,7 @@ def test_small_shards_of_a_later_round_are_refused_before_the_first(tmp_path: Pa
     matrix = FrequencyMatrix.from_array(counts)
     made = Federated(epsilon=1, shard=600, dropped=0.5, corrupt=0.4, people=None, b=1)
     with pytest.raises(InputError, match="nobody honest"):
-        made.release(matrix, ledger=ledger)
+        made.release(matrix, ledger=ledger, people_are_public=True)
     assert ledger.spent(matrix.key) == 0
 
 
@@ -439,9 +440,9 @@ def test_all_baselines_are_algorithms() -> None:
 def test_a_release_takes_no_cells_of_a_preview() -> None:
     preview = Federated(epsilon=1, **SMALL).release(TOWN, rng=1)
     with pytest.raises(InputError, match="a preview, whose cells are not private"):
-        Federated(epsilon=1, **SMALL).release(TOWN, prior=preview)
-    drawn = Federated(epsilon=1, **SMALL).release(TOWN)
-    after = Federated(epsilon=1, **SMALL).release(TOWN, prior=drawn)
+        Federated(epsilon=1, people=50_000, **SMALL).release(TOWN, prior=preview)
+    drawn = Federated(epsilon=1, people=50_000, **SMALL).release(TOWN)
+    after = Federated(epsilon=1, people=50_000, **SMALL).release(TOWN, prior=drawn)
     assert not after.preview
     assert after.facts["cells of an earlier release"] == after.heard[0].cells
     assert "cells of an earlier release" not in drawn.facts

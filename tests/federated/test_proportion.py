@@ -11,6 +11,7 @@ import pytest
 
 from explorer.errors import InputError
 from explorer.federated.asking import Protocol
+from explorer.federated.calibration import epsilon_of
 from explorer.federated.mechanism import Federated
 from explorer.federated.people import People
 from explorer.federated.proportion import enough, fieller, proportion
@@ -30,7 +31,11 @@ def test_intervals_are_those_of_a_search() -> None:
     p = np.linspace(0, 1, 20_001)
     for y1, y0, a, b in zip(yes, no, low, high, strict=True):
         n = y1 + y0
-        held = max(n, 0.0)
+        if n <= 0:
+            assert (a, b) == (0.0, 1.0)
+            continue
+        y1, y0 = max(y1, 0.0), max(y0, 0.0)
+        n = held = y1 + y0
         inside = (y1 - p * n) ** 2 <= Z**2 * (144.0 * ((1 - p) ** 2 + p**2) + held * p * (1 - p))
         if (a, b) == (0.0, 1.0):
             # Nothing is known: the set is no interval, or reaches both ends.
@@ -39,6 +44,46 @@ def test_intervals_are_those_of_a_search() -> None:
             assert p[inside][0] == pytest.approx(a, abs=1e-4)
             assert p[inside][-1] == pytest.approx(b, abs=1e-4)
             assert inside.sum() == pytest.approx((b - a) * 20_000, abs=3)
+
+
+def noise_of(law: str, rng: np.random.Generator, sd: float, size: int) -> np.ndarray:
+    """Noise of a sum of many shards, or of one, whose tails are the longest."""
+    if law == "normal":
+        return rng.normal(0.0, sd, size)
+    chance = -math.expm1(-epsilon_of(sd))
+    return np.subtract(*rng.negative_binomial(1, chance, (2, size))).astype(np.float64)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("law", "level"), [("normal", 0.95), ("one shard", 1 - 0.0627)])
+@pytest.mark.parametrize("noise", [0.3, 1.4, 14.0, 100.0])
+def test_intervals_cover_and_are_no_narrower_than_noise_allows(
+    law: str, level: float, noise: float
+) -> None:
+    # 1.96 standard deviations hold exp(-1.96 sqrt 2) less than all of a Laplace draw.
+    rng, runs = np.random.default_rng(7), 20_000
+    slack = 4 * math.sqrt(level * (1 - level) / runs)
+    for number in (0, 1, 2, 5, 20, 50, 200, 1_000):
+        for yes in {0, 1, number // 20, number // 3, number - 1, number} & set(range(number + 1)):
+            y1, y0 = (k + noise_of(law, rng, noise, runs) for k in (yes, number - yes))
+            low, high = fieller(y1, y0, noise)
+            share = yes / number if number else 0.5
+            assert np.mean((low <= share) & (share <= high)) > level - slack, (number, yes)
+            # The noise of a share of n people is noise / (n sqrt 2) or more, whatever it is.
+            most = np.maximum(y1, 0) + np.maximum(y0, 0)
+            least = Z * noise / math.sqrt(2) / np.maximum(most, 1e-9)
+            assert np.all(high - low >= np.minimum(least, 1) - 1e-12), (number, yes)
+
+
+@pytest.mark.parametrize("noise", [0.5, 10.0, 100.0])
+def test_a_count_below_0_is_no_more_certain_than_0(noise: float) -> None:
+    less = -np.linspace(0, 50, 101) * noise
+    some = np.full(101, 60.0 * noise)
+    mirrored = (1 - end for end in fieller(less, some, noise)[::-1])
+    for low, high in (fieller(some, less, noise), mirrored):
+        assert np.all(high == 1.0)
+        assert np.all(np.diff(low) == 0)
+        assert low[0] < 1
 
 
 def test_nobody_says_nothing() -> None:
@@ -147,7 +192,7 @@ def test_what_is_refused_is_not_booked(
 ) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite3")
     with pytest.raises(InputError, match=sentence):
-        proportion(people, **how, ledger=ledger)
+        proportion(people, **how, ledger=ledger, people_are_public=True)
     assert ledger.spent(people.key) == 0
 
 

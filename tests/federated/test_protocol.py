@@ -96,11 +96,11 @@ def test_protocols_that_cannot_be(named: dict[str, object], sentence: str) -> No
         (Protocol(shard=4), 4, 1.0, 1, "nobody honest is sure to be left"),
         (Protocol(shard=2, dropped=0.0, corrupt=0.0), 1, 1.0, 1, "One person alone is no sum"),
         (
-            Protocol(10, dropped=0.1, corrupt=0.4),
+            Protocol(10, dropped=0.1, corrupt=0.3),
             10,
             1.0,
             1,
-            "shard of 10 people, of whom 4 may be corrupt, these could rebuild",
+            "shard of 10 people, of whom 3 may be corrupt, these could rebuild",
         ),
         (Protocol(bits=4), 1000, 1.0, 1, "4 bits a counter hold not even the noise"),
         (Protocol(), 1000, 1e-12, 10**6, "give the round a larger epsilon"),

@@ -92,9 +92,8 @@ class Case:
 
     def without(self, person: int) -> People:
         """Neighbouring people: her vector is zero; of a declared number the last is not there."""
-        last = len(self.people) - 1
-        gone = self.declared and person == last
-        return self.people.some(last) if gone else self.people.without(person)
+        gone = self.declared and person == len(self.people) - 1
+        return without_last(self.people) if gone else self.people.without(person)
 
     @property
     def mechanism(self) -> Federated:
@@ -242,6 +241,16 @@ def _people(algorithm: str, choose: Chooser) -> People:
     visits = rng.integers(1, 9, total) if choose.whole(0, 1) else None
     offsets = np.concatenate([[0], np.cumsum(per)])
     return People(cells, grid, offsets=offsets, visits=visits, places=places)
+
+
+def without_last(people: People) -> People:
+    """All people but the last, who is not there at all; they have no answers."""
+    if people.offsets is None:
+        return People(people.cells[:-1], people.grid, places=people.places)
+    end, offsets = int(people.offsets[-2]), people.offsets[:-1]
+    visits = None if people.visits is None else people.visits[:end]
+    cells = people.cells[:end]
+    return People(cells, people.grid, offsets=offsets, visits=visits, places=people.places)
 
 
 def _with_places(people: People) -> Ints:

@@ -71,6 +71,9 @@ class Federated(Settings):
     >>> release = Federated(epsilon=1, shard=1_000).release(town, rng=1)
     >>> list(release.rounds.columns[:3]), release.unit
     (['cells', 'people', 'epsilon'], 'client')
+    >>> drawn = Federated(epsilon=1, people=20_500, shard=1_000).release(town)
+    >>> drawn.population, Federated.of(drawn).declared
+    (20500.0, 20500)
     """
 
     key: ClassVar[str] = "federated"
@@ -211,8 +214,8 @@ class Federated(Settings):
         return KeyTree.even(depth, PAPER_START if self.algorithm == "paper" else START)
 
     @classmethod
-    def of(cls, release: Release) -> Self:
-        """See `Mechanism.of`; its people are declared if they were for that release."""
+    def of(cls, release: Release) -> Self:  # noqa: D102  as of Mechanism
+        # Declared for another release if it was for that one.
         made = super().of(release)
         made._people_given = not getattr(release, "people_are_public", True)
         return made

@@ -299,16 +299,6 @@ class People:
         cells[first:behind] = -1
         return self._changed(cells=cells)
 
-    def some(self, number: int) -> People:
-        """The first of these people, 1 or more, and no others."""
-        end = number if self.offsets is None else int(self.offsets[number])
-        return self._changed(
-            cells=self.cells[:end],
-            offsets=None if self.offsets is None else self.offsets[: number + 1],
-            visits=None if self.visits is None else self.visits[:end],
-            answer=None if self.answer is None else self.answer[:number],
-        )
-
     def first(self, number: int) -> People:
         """The same people, the vectors of all but the first ones being zero."""
         cells = self.cells.copy()
@@ -389,6 +379,12 @@ def declared_number(
 
 def _padded(values: NDArray[Any], number: int, declared: int, value: Any) -> NDArray[Any]:
     """Values with another for each person who is declared and not there, see `People.padded`."""
+    require_declared(number, declared)
+    return np.concatenate([values, np.full(declared - number, value, dtype=values.dtype)])
+
+
+def require_declared(number: int, declared: int) -> None:
+    """Refuse more people than were declared, see `People.padded`, and more than `MOST_DECLARED`."""
     if declared > MOST_DECLARED:
         raise InputError(
             f"{declared:,} people are more than can be simulated: declare {MOST_DECLARED:,} at "
@@ -400,7 +396,6 @@ def _padded(values: NDArray[Any], number: int, declared: int, value: Any) -> NDA
             f"declare a number that is surely large enough ({DECLARING}), or agree that the exact "
             f"number is published ({CONSENTING})."
         )
-    return np.concatenate([values, np.full(declared - number, value, dtype=values.dtype)])
 
 
 def _whole(values: Whole, noun: str) -> Whole:

@@ -226,8 +226,8 @@ class Settings(Mechanism):
         super().__init__(*epsilon, **settings)
         self._people_given = "people" in settings
 
-    def with_(self, **changes: Any) -> Self:
-        """See `Mechanism.with_`; a number of people that was not declared stays undeclared."""
+    def with_(self, **changes: Any) -> Self:  # noqa: D102  as of Mechanism
+        # All settings are given to it: what was a default stays one.
         made = super().with_(**changes)
         made._people_given = self._people_given or "people" in changes
         return made

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.app.curator.parts import PageParts
-from explorer.app.curator.price import Price, price_of, spent_sentence
+from explorer.app.curator.price import Price, price_of, protected, spent_sentence
 from explorer.app.curator.screen import Job, Look, compute
 from explorer.app.curator.start import OWN
 from explorer.app.curator.underway import Booking, Underway
@@ -171,7 +171,12 @@ class Drawing:
             kept = self.drawn is not None
             seen = getattr(self._computed, "release", None)
             leaves = getattr(seen, "n_leaves", None)
-            price = price_of(self.ledger(), self._data.matrix, made, kept=kept, leaves=leaves)
+            price = price_of(
+                *(self.ledger(), self._data.matrix, made),
+                protects=self.protects(self._data.matrix),
+                kept=kept,
+                leaves=leaves,
+            )
             # Nothing was booked since: a draw that was confirmed by it was refused, or is under way
             # and the ledger refuses it a second time.
             self._confirmed.discard(price.token)
@@ -241,7 +246,21 @@ class Drawing:
     def _wanted(self) -> tuple[Any, ...]:
         state, data = self._parts.state, self._data
         protects = data.matrix.unit, data.matrix.contribution_bound
-        return data, state.place, protects, repr(state.instance()), self.drawn
+        return data, state.place, protects, repr(state.instance()), self.terms(), self.drawn
+
+    def protects(self, matrix: Any) -> str:
+        """Whom a release of counts protects, in the midst of a sentence.
+
+        Raises
+        ------
+        InputError
+            Where the choices allow no release.
+        """
+        return protected(matrix)
+
+    def terms(self) -> dict[str, Any]:
+        """What a release takes besides settings and noise, agreed to on the page."""
+        return {}
 
     def on_price(self, asking: Callable[[Price | None], None]) -> None:
         """Call ``asking`` with a price when it is to be confirmed, with None when it is not."""
@@ -388,6 +407,7 @@ class Drawing:
             boxes=self._parts.rectangles.queries,
             previous=self._computed,
             keep=keep,
+            terms=self.terms() if drawing else {},
         )
 
     def _keep(self, ledger: Ledger, population: str, title: str, release: Any) -> None:

@@ -65,7 +65,8 @@ class DrawnDrawer(Drawer, ABC):
         (chosen,) = self.mechanisms
         self.release = ReleaseButton(drawing)
         self.waiting = WaitingReleases(drawing)
-        kept = self.release.view, "Draw a release", *self.saves, self.again, self.waiting.view
+        drawn = *self.agreed(), self.release.view, "Draw a release"
+        kept = *drawn, *self.saves, self.again, self.waiting.view
         self.releases = self.section("release", "Release", *kept)
         self.looks = self.section("view", "View", *self.look())
         self.say(self.looks, "View", self.LOOKS)
@@ -92,6 +93,10 @@ class DrawnDrawer(Drawer, ABC):
 
     def first(self) -> list[Any]:
         """What of the view is so important that it is in the open."""
+        return []
+
+    def agreed(self) -> list[Any]:
+        """What is agreed to before a release, above its button."""
         return []
 
     @abstractmethod

@@ -36,12 +36,14 @@ def price_of(
     matrix: Any,
     made: Mechanism,
     *,
+    protects: str | None = None,
     kept: bool = False,
     leaves: int | None = None,
 ) -> Price:
     """What a release of these counts would cost, and how long it will take where that is long.
 
-    ``kept`` where one was drawn before, ``leaves`` of the preview on the screen.
+    ``protects`` says whom, unless `protected` does; ``kept`` where one was drawn before, ``leaves``
+    of the preview on the screen.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def price_of(
         rest = f"{to_epsilon(left - to_units(epsilon)):.12g} of the cap is left after it."
     about = (
         f"A release spends epsilon {epsilon:.12g} of {whose(ledger)} for good and protects "
-        f"{protected(matrix)}; {rest}"
+        f"{protects or protected(matrix)}; {rest}"
     )
     texts = words("drawing")
     long = duration(made, matrix, leaves)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -75,6 +75,7 @@ class Job:
     previous : the last screen; whatever is still right in it is used again
     ledger : where a release is booked before it is drawn; a preview has none
     keep : is given a drawn release before anything else is done with it
+    terms : what a release takes besides, see `Drawing.terms`
     """
 
     data: Any
@@ -87,6 +88,7 @@ class Job:
     previous: Any = None
     ledger: Ledger | None = None
     keep: Callable[[Any], None] | None = None
+    terms: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.seed is None) != (self.ledger is not None):
@@ -100,7 +102,7 @@ class Job:
     def release(self, counts: Any, progress: Progress | None) -> Any:
         """What is released of counts: a preview, or a release that is booked and kept."""
         mechanism: Any = self.mechanism
-        found = mechanism.release(counts, self.seed, progress, self.ledger)
+        found = mechanism.release(counts, self.seed, progress, self.ledger, **self.terms)
         if self.keep is not None:
             self.keep(found)
         return found

@@ -28,6 +28,11 @@ class FederatedDrawer(DrawnDrawer):
         """What the private map shows."""
         return [self.tied.choose("right"), "Right map"]
 
+    def agreed(self) -> list[Any]:
+        """Whether the exact number of people may be published."""
+        self.state.param.watch(lambda _event: self._drawing.forget(), "people_are_public")
+        return [self.tied.check("people_are_public"), "Exact number"]
+
     def look(self) -> list[Any]:
         """Colours, partition, the left map."""
         choose, switch = self.tied.choose, self.tied.switch

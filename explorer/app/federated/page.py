@@ -18,7 +18,7 @@ from explorer.app.federated.failing import FailingPanel
 from explorer.app.federated.maps import RoundMaps
 from explorer.app.federated.readout import FederatedReadout
 from explorer.app.federated.rounds import RoundsPanel
-from explorer.app.federated.screen import compute
+from explorer.app.federated.screen import FederatedDrawing, compute
 from explorer.app.federated.server_saw import ServerSawPanel
 from explorer.app.federated.smooth_panel import SmoothPanel
 from explorer.app.federated.thresholds import ThresholdsPanel
@@ -88,7 +88,7 @@ class Federated(CityPage):
 
     def new_drawing(self, parts: PageParts) -> Drawing:
         """Screens of two maps."""
-        return Drawing(parts, self.publish, self.slow, compute)
+        return FederatedDrawing(parts, self.publish, self.slow, compute)
 
     def panels(self, parts: PageParts) -> dict[str, Panel | Callable[[], Panel]]:
         """Rounds, one person's part, thresholds, dropouts, all algorithms, a smooth map."""

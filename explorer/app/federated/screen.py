@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import replace
+from typing import Any, cast
 
 from explorer.app.curator import screen as shared
 from explorer.app.curator.data import CityData
+from explorer.app.curator.drawing import Drawing
 from explorer.app.curator.screen import Job, Progress, Screen
+from explorer.app.kit.words import words
 from explorer.app.work.cache import Shelf
+from explorer.errors import InputError
 from explorer.federated.mechanism import Federated
-from explorer.federated.people import People
+from explorer.federated.people import (
+    CONSENTING,
+    DECLARING,
+    People,
+    declared_number,
+    require_declared,
+)
 from explorer.releases.distributed import DistributedRelease
 
 #: Algorithms whose rounds refine a tree; the others have a map at their end only.
@@ -64,13 +74,38 @@ def drawn(job: Job, progress: Progress | None) -> DistributedRelease:
         See `Federated.release`.
     """
     made = cast(Federated, job.mechanism)
-    people = people_of(job.data)
     if job.seed is None:
-        found: DistributedRelease = job.release(people, progress)
+        # What stands in the field People was confirmed with the price.
+        declaring = replace(job, mechanism=made.with_(people=made.people))
+        found: DistributedRelease = declaring.release(job.data.matrix, progress)
         return found
+    people = people_of(job.data)
 
     def preview() -> DistributedRelease:
         mode = "summed" if made.bits is None else "ideal"
         return made.with_(mode=mode).release(people, job.seed, progress)
 
     return _PREVIEWS.get((people.key, repr(made), job.seed), preview)
+
+
+class FederatedDrawing(Drawing):
+    """Screens of this page; a release is for the number in the field People, or the exact one."""
+
+    def terms(self) -> dict[str, Any]:
+        """Whether the exact number of people may be published."""
+        return {"people_are_public": self._parts.state.people_are_public}
+
+    def protects(self, matrix: Any) -> str:
+        """Which neighbours a release is private for; refuses more people than are declared."""
+        text = words("federated")
+        try:
+            declared = declared_number(
+                self._parts.state.instance().people, **self.terms(), preview=False
+            )
+            if declared is None:
+                return text["Protected places"]
+            require_declared(int(matrix.counts.sum()), declared)
+        except InputError as error:
+            sentence = str(error).replace(DECLARING, text["Declaring"])
+            raise InputError(sentence.replace(CONSENTING, text["Consenting"])) from error
+        return text["Protected people"].format(declared=f"{declared:,}")

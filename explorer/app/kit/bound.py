@@ -41,6 +41,12 @@ class Tied:
         params = {"size": "small", "margin": (2, 10), **params}
         return self.tie(ui.Switch(label=label, value=self._value(name), **params), name)
 
+    def check(self, name: str, **params: Any) -> Any:
+        """A choice of the state that somebody agrees to."""
+        label = self._state.param[name].label
+        params = {"size": "small", "margin": (2, 10), **params}
+        return self.tie(ui.Checkbox(label=label, value=self._value(name), **params), name)
+
     def slide(self, name: str, **params: Any) -> Any:
         """A whole number of the state between the bounds that it declares."""
         declared = self._state.param[name]

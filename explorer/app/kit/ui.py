@@ -117,6 +117,10 @@ class CheckBoxGroup(_Checked, pmui.CheckBoxGroup):
     """Boxes to tick, any number of them."""
 
 
+class Checkbox(_Checked, pmui.Checkbox):
+    """A box to tick."""
+
+
 class Switch(_Checked, pmui.Switch):
     """On or off."""
 

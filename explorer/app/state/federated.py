@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import param
 
@@ -18,8 +19,15 @@ class FederatedState(MechanismState, PlaceState, PeopleChoices):
 
     mechanism = param.Selector(default=Federated.key, objects=[Federated.key], label="Mechanism")
     epsilon = param.Number(default=1.0, label="Epsilon")
+    people_are_public = param.Boolean(default=False, label="Publish the exact number of people")
 
     @classmethod
     def offered(cls) -> Mapping[str, type[Mechanism]]:
         """The one mechanism of people who stay where they are."""
         return {Federated.key: Federated}
+
+    def as_choices(self) -> dict[str, Any]:
+        """All choices but consent, which is given anew on every page."""
+        choices = super().as_choices()
+        del choices["people_are_public"]
+        return choices

@@ -22,6 +22,8 @@ from tests.app import acts, press
 from tests.app.federated import people
 from tests.app.kit.test_words import DRAWN, asked_of
 
+TICK = "Publish the exact number of people"
+
 
 @pytest.fixture
 def page():
@@ -56,6 +58,49 @@ def test_boxes_are_dragged_on_either_map_and_answered(page) -> None:
     boxes = page.rectangles.boxes[-1:]
     assert row["private"] == round(float(page.screen.release.answer(boxes).value[0]))
     assert row["true"] == round(float(exact(people.counts(), boxes)[0]))
+
+
+def test_a_release_is_for_the_number_in_the_field_or_by_consent_the_exact_one() -> None:
+    page = people.new_page(people=39_999)
+    press.press(page.drawer, "Draw a release")
+    refused = page.message.sentence
+    assert "more people than the 39,999 declared" in refused
+    assert "“People” in the settings" in refused
+    assert "the tick above the button" in refused
+    assert press.priced(page.drawer) == ""
+    press.put(page.drawer, TICK, True)
+    press.draw_release(page.drawer)
+    drawn = page.screen.release
+    assert (drawn.people_are_public, drawn.population) == (True, people.PEOPLE)
+    assert drawn.facts["asked"] == 39_999
+    press.put(page.drawer, TICK, False)
+    page.state.set_parameter("people", 41_000)
+    page.settings_changed()
+    press.press(page.drawer, "Draw a release")
+    assert "41,000 people are declared to take part" in press.text(page.drawer)
+    press.press(page.drawer, press.priced(page.drawer))
+    drawn = page.screen.release
+    assert (drawn.people_are_public, drawn.population) == (False, 41_000)
+    assert "of 41,000 people" in page.readout.about.object
+
+
+def test_a_price_does_not_hold_for_another_promise() -> None:
+    page = people.new_page(people=41_000)
+    press.press(page.drawer, "Draw a release")
+    assert press.priced(page.drawer)
+    press.put(page.drawer, TICK, True)
+    assert press.priced(page.drawer) == ""
+    press.press(page.drawer, "Draw a release")
+    said = press.text(page.drawer)
+    assert "the place of each person, while exactly how many people" in said
+    assert "people_are_public" not in page.state.as_choices()
+
+
+def test_everybody_is_no_declared_number() -> None:
+    page = people.new_page(people=None)
+    press.press(page.drawer, "Draw a release")
+    assert "would be known exactly from this release" in page.message.sentence
+    assert press.priced(page.drawer) == ""
 
 
 def test_a_preview_is_one_draw_and_a_release_everybodys_own_shares(page, tmp_path) -> None:

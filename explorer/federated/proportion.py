@@ -133,7 +133,7 @@ def fieller(yes: Floats, no: Floats, noise: float, z: float = Z95) -> tuple[Floa
     ([0.269, 0.0], [0.333, 1.0])
     >>> low, high = fieller(np.array([100.0, -20.0]), np.array([-20.0, 100.0]), 10.0)
     >>> np.round(low, 3).tolist(), np.round(high, 3).tolist()
-    ([0.824, 0.0], [1.0, 0.176])
+    ([0.819, 0.0], [1.0, 0.181])
     """
     known = yes + no > 0
     yes, no = np.maximum(yes, 0.0), np.maximum(no, 0.0)

@@ -10,18 +10,20 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from tests import newest
 from tests.slower import function_of, slower
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def floors(lines: list[str]) -> dict[str, str]:
+def bounds(lines: list[str]) -> dict[str, str]:
     """Return specifiers by canonical name, such as {"numpy": ">=2.0"}."""
     parsed = map(Requirement, lines)
     return {canonicalize_name(line.name): str(line.specifier) for line in parsed}
@@ -33,8 +35,8 @@ def test_conda_environment_equals_the_core_dependencies() -> None:
     (pip,) = [line["pip"] for line in listed if isinstance(line, dict)]
     assert "-e ." in pip, "the environment installs the checkout itself"
 
-    wanted = floors([*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"])
-    assert floors(conda + [line for line in pip if line != "-e ."]) == wanted
+    wanted = bounds([*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"])
+    assert bounds(conda + [line for line in pip if line != "-e ."]) == wanted
 
 
 def test_every_dependency_has_a_floor() -> None:
@@ -43,9 +45,37 @@ def test_every_dependency_has_a_floor() -> None:
     assert [line for line in lines if ">=" not in line] == []
 
 
-def test_the_lock_satisfies_every_floor() -> None:
+def lock() -> dict[str, str]:
     lines = (ROOT / "tests" / "requirements.lock").read_text().splitlines()
-    locked = floors([line for line in lines if line and not line.startswith("#")])
+    return bounds([line for line in lines if line and not line.startswith("#")])
+
+
+#: The app and its widgets replace parts of these: see the comment in pyproject.toml.
+FRAMEWORKS = {
+    "bokeh",
+    "holoviews",
+    "panel",
+    "panel-material-ui",
+    "param",
+    "pyviz-comms",
+    "tornado",
+}
+
+
+def test_no_minor_release_of_a_framework_is_allowed_that_was_not_tested() -> None:
+    core = {
+        canonicalize_name(line.name): line for line in map(Requirement, PROJECT["dependencies"])
+    }
+    assert core.keys() >= FRAMEWORKS
+    for name in FRAMEWORKS:
+        tested = Version(lock()[name].removeprefix("=="))
+        assert core[name].specifier.contains(f"{tested.major}.{tested.minor}.9999"), core[name]
+        assert not core[name].specifier.contains(f"{tested.major}.{tested.minor + 1}.0"), core[name]
+        assert not core[name].specifier.contains(f"{tested.major + 1}.0"), core[name]
+
+
+def test_the_lock_satisfies_every_bound() -> None:
+    locked = lock()
     assert all(pin.startswith("==") for pin in locked.values())
 
     needed = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["test"]
@@ -53,6 +83,33 @@ def test_the_lock_satisfies_every_floor() -> None:
         pin = locked.get(canonicalize_name(requirement.name))
         assert pin, f"{requirement.name} is not in the lock"
         assert requirement.specifier.contains(pin.removeprefix("==")), f"{requirement}: {pin}"
+
+
+@pytest.mark.parametrize("working", [(), ("3.12",), ("3.12", "3.13")])
+def test_the_newest_python_that_works_is_found(tmp_path, monkeypatch, capfd, working) -> None:
+    """On PATH and among those of pyenv, whose launchers exist without a version behind them."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setenv("PATH", str(tmp_path / "shims"))
+    monkeypatch.setattr(newest, "supported", lambda: [(3, 13), (3, 12), (3, 11)])
+    monkeypatch.setattr(newest, "OWN", (3, 11, 9))
+
+    def write(folder: Path, version: str, line: str) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        program = folder / f"python{version}"
+        program.write_text(f"#!/bin/sh\n{line}\n")
+        program.chmod(0o755)
+        return program
+
+    found = (sys.executable, "3.11.9")
+    for version in ("3.12", "3.13"):
+        write(tmp_path / "shims", version, "exit 127")
+        if version in working:
+            folder = tmp_path / "pyenv" / "versions" / f"{version}.1" / "bin"
+            found = str(write(folder, version, f"echo {version}.1")), f"{version}.1"
+    assert newest.newest() == found
+    said = capfd.readouterr().err
+    assert ("python3.13, python3.12" in said) == (not working)
 
 
 _LOADS_ALL = """

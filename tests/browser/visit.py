@@ -66,6 +66,18 @@ def stays(page: Page, read: Callable[[], Any], turns: int = 10) -> bool:
     return True
 
 
+#: What stands on each page of the app, by its address, once it has been drawn.
+DRAWN = {
+    "explore": ".tabulator-row",
+    "trips": ".tabulator-row",
+    "country": ".tabulator-row",
+    "federated": ".tabulator-row",
+    "compare": ".tabulator-row",
+    "publish": "h2:has-text('Ledger')",
+    "learn": "h2.lesson",
+    "class": "button:has-text('Create a class')",
+}
+
 #: Every model of the pages that are open, for a script in the browser.
 MODELS = "Bokeh.documents.flatMap(page => [...page._all_models.values()])"
 

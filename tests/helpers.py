@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import numpy as np
+import pytest
 from bokeh.document import Document
 from bokeh.events import ModelEvent
 
@@ -17,7 +19,29 @@ from explorer.releases.units import to_units
 from explorer.testing import NoNoise
 from explorer.testing import towns as city
 
-__all__ = ["Clock", "NoNoise", "around", "bundle_of", "card_of", "city", "happen", "run"]
+__all__ = [
+    "Clock",
+    "NoNoise",
+    "around",
+    "bundle_of",
+    "card_of",
+    "city",
+    "happen",
+    "needs_ipv6",
+    "run",
+]
+
+
+def _has_ipv6() -> bool:
+    """Whether this computer listens at an address of IPv6."""
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+needs_ipv6 = pytest.mark.skipif(not _has_ipv6(), reason="this computer has no IPv6")
 
 
 def happen(event: ModelEvent) -> None:

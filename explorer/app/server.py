@@ -7,7 +7,6 @@ import mmap
 import multiprocessing
 import os
 import secrets
-import socket
 import sys
 import threading
 import time
@@ -35,6 +34,7 @@ from explorer.grid.apart.reading import UNLIMITED
 from explorer.serving.ending import run_until_told
 from explorer.serving.hosts import allowed_origins, checked_host
 from explorer.serving.names import own_names
+from explorer.serving.ports import unusable, usable_port
 
 if TYPE_CHECKING:
     from explorer.scenario import Scenario, Story
@@ -97,9 +97,10 @@ def serve(
     Raises
     ------
     InputError
-        For a city that is not in the catalogue, a port that is taken or not a port, an origin that
-        is not one host, a file of passwords that others can read or that is none, a scenario
-        beside the class alone, or a call in a process that a sweep has started.
+        For a city that is not in the catalogue, a port that is taken or not a port, an
+        address that is not this computer's, an origin that is not one host, a file of passwords
+        that others can read or that is none, a scenario beside the class alone, or a call in a
+        process that a sweep has started.
     """
     # Inside: the module itself may be loaded where nothing exact may be.
     from explorer.app.classroom.teaching import Teachers
@@ -109,6 +110,7 @@ def serve(
     from explorer.scenario.kinds import MAPS
 
     _refuse_in_a_worker()
+    where = _checked(port, address, origins)
     if class_only and scenario is not None:
         raise InputError("A class alone begins with a city: leave out the scenario.")
     passwords = None if auth is None else read_passwords(auth)
@@ -121,7 +123,6 @@ def serve(
         if scenario.kind is MAPS:
             city, choices = scenario.city, {"side": scenario.side, **choices}
     key = city or next(iter(cities()))
-    where = _checked(port, origins)
     shown = registry.PAGES
     begin = {"city": key, "scenario": scenario, **choices}
     first = "explore" if scenario is None else scenario.page
@@ -166,10 +167,18 @@ def _refuse_in_a_worker() -> None:
         )
 
 
-def _checked(port: int, origins: Sequence[str]) -> tuple[int, list[str]]:
+def _checked(port: int, address: str, origins: Sequence[str]) -> tuple[int, list[str]]:
     if not 0 <= port <= 65535:
         raise InputError(f"{port!r} is not a port: give a whole number from 0 to 65535.")
-    return port, [checked_host(each) for each in origins]
+    hosts = [checked_host(each) for each in origins]
+    # Nor does Panel: a server at an address of IPv6 is visited by name.
+    if any("[" in host for host in hosts):
+        raise InputError(
+            "Bokeh takes no address of IPv6 for the origin of a page: give the name of the host."
+        )
+    # Before the minute or two that getting ready may take; 0 is chosen when that is done.
+    usable_port(port, address)
+    return port, hosts
 
 
 def _listen(
@@ -197,9 +206,10 @@ def _listen(
     kinds = {page.key: page.load() for page in shown}
     routes = {"/": first, **{page.address: page.key for page in shown}}
     try:
-        port = port or _free_port(address)
+        port = usable_port(port, address)
         # This computer's names, those that were given, and no other site's page.
-        origins = allowed_origins(own_names(address), hosts, port)
+        names = [name for name in own_names(address) if name and "[" not in name]
+        origins = allowed_origins(names, hosts, port)
         reach = Reach(address, port, tuple(origins))
         # A page that stands alone has no bar of pages.
         links = shown if len(shown) > 1 else ()
@@ -239,9 +249,8 @@ def _listen(
         )
         guard(server, origins, routes, before.gates, proxied=admission.proxied)
     except OSError as error:
-        raise InputError(
-            f"Port {port} cannot be used ({error.strerror or error}): give another one with --port."
-        ) from error
+        # Taken between the look at it and this.
+        raise unusable(port, address, error) from error
     if warm:
         prime(server, routes)
     if not SUPPORTED:
@@ -266,14 +275,6 @@ def _state(server: Any) -> dict[str, float]:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
         found["memory_mb"] = round(pages * mmap.PAGESIZE / 2**20)
     return found
-
-
-def _free_port(address: str) -> int:
-    """A port that nobody listens at; the server must know its name before it starts."""
-    with socket.socket() as probe:
-        probe.bind((address, 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def warm_up(city: str, shown: Sequence[Page] = (), **choices: Any) -> float:

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tornado.netutil import bind_sockets
-
 from explorer.audience.folders import Verified, release_folders, verified
 from explorer.audience.origins import checked_origin
 from explorer.errors import InputError
 from explorer.grid.apart import reading
 from explorer.serving.hosts import allowed_origins, checked_host
 from explorer.serving.names import own_names
+from explorer.serving.ports import listening_sockets
 
 #: Beginnings that may follow each other within a minute: what fails at once fails again.
 _MOST_AGAIN, _MINUTE = 5, 60.0
@@ -72,7 +71,9 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
     hosts = [checked_host(each) for each in settings.hosts]
     origins = [checked_origin(each) for each in settings.origins]
     folders = release_folders(settings.folders)
-    sockets = _sockets(settings)
+    sockets = listening_sockets(settings.port, settings.address, backlog=1024)
+    for one in sockets:
+        one.set_inheritable(True)
     say(f"Verifying {len(folders)} {'release' if len(folders) == 1 else 'releases'} …")
     try:
         shown = _all_verified(folders)
@@ -107,19 +108,6 @@ def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
 def _all_verified(folders: Sequence[Path]) -> list[Verified]:
     with ThreadPoolExecutor(reading.MOST_READERS) as pool:
         return list(pool.map(verified, folders))
-
-
-def _sockets(settings: Settings) -> list[socket.socket]:
-    try:
-        found = bind_sockets(settings.port, settings.address, backlog=1024)
-    except OSError as error:
-        raise InputError(
-            f"Port {settings.port} cannot be used ({error.strerror or error}): give another one "
-            "with --port."
-        ) from error
-    for each in found:
-        each.set_inheritable(True)
-    return found
 
 
 class _Watched:

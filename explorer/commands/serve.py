@@ -96,16 +96,17 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.embed_origin:
         raise InputError("Only the maps of --audience may be framed: leave out --embed-origin.")
+    if arguments.scenario is not None and arguments.class_only:
+        raise InputError("A class alone begins with a city: leave out --scenario.")
+    if arguments.scenario is not None and arguments.city is not None:
+        raise InputError("A scenario names its city; leave out --city or --scenario.")
+    _look_at_port(arguments)
     if arguments.city is not None:
         from explorer.cities.catalogue import find
 
         find(arguments.city)
     scenario = None
     if arguments.scenario is not None:
-        if arguments.class_only:
-            raise InputError("A class alone begins with a city: leave out --scenario.")
-        if arguments.city is not None:
-            raise InputError("A scenario names its city; leave out --city or --scenario.")
         from explorer.scenario import read_screens
 
         scenario = read_screens(arguments.scenario)
@@ -128,6 +129,13 @@ def run(arguments: argparse.Namespace) -> None:
     leave()
 
 
+def _look_at_port(arguments: argparse.Namespace) -> None:
+    """Refuse a port that cannot be had, before the libraries of the app are loaded."""
+    from explorer.serving.ports import usable_port
+
+    usable_port(int(arguments.port), arguments.address)
+
+
 #: What makes no sense where nothing is exact.
 _EXACT = ("city", "scenario", "class_only", "auth")
 
@@ -138,6 +146,7 @@ def _to_others(arguments: argparse.Namespace) -> None:
         if getattr(arguments, name):
             flag = f"--{name.replace('_', '-')}"
             raise InputError(f"An audience sees published releases alone: leave out {flag}.")
+    _look_at_port(arguments)
     settings = {
         "folders": arguments.audience,
         "port": int(arguments.port),

@@ -45,8 +45,15 @@ def own_addresses(address: str) -> list[str]:
 
 
 def own_names(address: str) -> Sequence[str]:
-    """All names that this server has by itself."""
-    return ("localhost", "127.0.0.1", address, *own_addresses(address))
+    """All names that this server has by itself, as they stand in addresses of pages.
+
+    >>> own_names("0:0:0:0:0:0:0:1")
+    ('localhost', '127.0.0.1', '[::1]')
+    """
+    with contextlib.suppress(ValueError):
+        ip = ipaddress.ip_address(address)
+        address = f"[{ip}]" if ip.version == 6 else address
+    return ("localhost", "127.0.0.1", address, *own_addresses(address.strip("[]")))
 
 
 def bare(host: str) -> str:

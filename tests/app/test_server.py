@@ -24,6 +24,8 @@ from explorer.app import server as server_module
 from explorer.cli import main
 from explorer.errors import InputError
 from explorer.serving import entrance
+from explorer.serving.ports import usable_port
+from tests.helpers import needs_ipv6
 
 
 def application(server):
@@ -283,13 +285,60 @@ def test_each_server_has_a_secret_of_its_own(running) -> None:
         other.stop()
 
 
-def test_a_taken_port_is_one_sentence() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+def test_a_taken_port_is_refused_before_anything_is_warmed_up(monkeypatch) -> None:
+    monkeypatch.setattr(server_module, "warm_up", lambda *_, **__: pytest.fail("warmed up"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match=str(port)):
-            serve("madeup", port=port, open=False, warm=False, start=False)
+        with pytest.raises(InputError, match=f"Port {port} .* in use"):
+            serve("madeup", port=port, open=False, start=False)
+
+
+@pytest.mark.parametrize("beside", [{}, {"class_only": True}])
+def test_a_port_that_is_taken_while_the_server_gets_ready_is_the_same_sentence(
+    monkeypatch, beside
+) -> None:
+    others: list[socket.socket] = []
+    port = usable_port(0, "127.0.0.1")
+
+    def taken_meanwhile(*_: object, **__: object) -> None:
+        others.append(socket.create_server(("127.0.0.1", port)))
+
+    monkeypatch.setattr(server_module, "warm_up", taken_meanwhile)
+    with pytest.raises(InputError, match=f"Port {port} .* in use"):
+        serve("madeup", port=port, open=False, start=False, **beside)
+    (other,) = others
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", "localhost"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("", "127.0.0.1"),
+        pytest.param("::1", "", marks=needs_ipv6),
+    ],
+)
+def test_it_serves_at_any_address_of_this_computer(address, name) -> None:
+    running = Running(address=address)
+    running.url = f"{name}:{running.server.port}"
+
+    async def visit() -> None:
+        if not name:
+            # Of IPv6 by the name localhost, where the system has it for both.
+            host = f"localhost:{running.server.port}"
+            running.url = f"[{address}]:{running.server.port}"
+            assert (await running.get("class", Host=host)).code == 200
+            assert (await running.get("class")).code == 421
+            return
+        page = await running.get("class")
+        assert page.code == 200
+        # The websocket comes from a page of the same name.
+        assert '"ACK"' in await running.document(token_of(page), "class/")
+
+    running.do(visit)
+    running.stop()
 
 
 @pytest.mark.parametrize("port", [-1, 65536])
@@ -367,10 +416,11 @@ def test_only_the_hosts_that_were_named_are_allowed() -> None:
         "a b",
         "",
         ":",
+        "[::1]:5006",
     ],
 )
 def test_an_origin_that_is_not_one_host_is_refused(origin) -> None:
-    with pytest.raises(InputError, match=r"any site|not a host"):
+    with pytest.raises(InputError, match=r"any site|not a host|name of the host"):
         serve("madeup", port=0, open=False, start=False, origins=[origin])
 
 

@@ -69,7 +69,7 @@ def test_a_port_that_is_taken_and_bad_names_are_said_before_anything_is_read(roo
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         for settings, said in (
-            (Settings((str(root),), port), f"Port {port} cannot be used"),
+            (Settings((str(root),), port), f"Port {port} .* in use"),
             (Settings((str(root),), 0, origins=("*",)), "is not an origin"),
             (Settings((str(root),), 0, hosts=("*",)), "name each host"),
         ):

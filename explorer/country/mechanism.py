@@ -51,7 +51,7 @@ class Country(Mechanism):
     The paper (section 6 of htf-2022): Eq. 38 shares the budget among levels 0 to 2; a node whose
     count is below a threshold hands all that is left to HTF over its window, and so does every
     lowest area (errata c: there is no draw of level 3, and "the allocated privacy budget" is all
-    that is left on the path). ``Country.paper()`` is that.
+    that is left on the path). ``Country.paper_as_printed()`` is that.
 
     Departures, each measured on Great Britain: budgets that are best once least squares follows
     (erratum a); a count of its own for every area beside its map (erratum d: HTF's leaves alone

@@ -61,7 +61,8 @@ def exact(
         `TripDomain.to_cells`. Polygons of shapely, a GeoSeries, a GeoDataFrame or a file of them
         are asked of a grid as they are.
     crs, by : as of `Release.answer`
-    counted : whether to leave out, as a release does, what a contribution bound drops
+    counted : bool
+        Whether to leave out, as a release does, what a contribution bound drops.
 
     Returns
     -------

@@ -30,6 +30,7 @@ from explorer.privacy.drawn import Drawn, DrawnReleases
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.once import population_in, waiting
 from explorer.serving.ending import ENDING
+from explorer.views.markup import safe_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +167,14 @@ class Drawing:
         if self._parts.reading or self._data is None:
             self._parts.refuse("The city is still being read: wait a moment.")
             return
+        if self._data.city[0] == OWN and self._parts.unread_users:
+            column = safe_text(self._parts.unread_users[0], 40)
+            self._parts.refuse(
+                f"The column “{column}” seems to say whose records these are: begin again with "
+                f"user=“{column}” and bound=10 to protect each person, or with bound=0 to protect "
+                "each record."
+            )
+            return
         made = self._parts.state.instance()
         try:
             kept = self.drawn is not None
@@ -176,6 +185,7 @@ class Drawing:
                 protects=self.protects(self._data.matrix),
                 kept=kept,
                 leaves=leaves,
+                users=self._data.has_users,
             )
             # Nothing was booked since: a draw that was confirmed by it was refused, or is under way
             # and the ledger refuses it a second time.

@@ -125,7 +125,8 @@ class DrawnPage(MapPage):
     def compose(self, parts: PageParts) -> None:
         """Make drawer, maps, panels and text."""
         self.drawing = self.new_drawing(parts)
-        self.upload = self.Upload(self._reading.run, self._use_own, parts.refuse)
+        units = parts.state.param.bound.get_range()
+        self.upload = self.Upload(self._reading.run, self._use_own, parts.refuse, units)
         ui.bind(self.upload.population, self._rename_own, parts.refuse)
         self.drawer = self.Controls(
             parts, self.drawing, self.settings_changed, self._again, self.upload.view
@@ -283,14 +284,14 @@ class DrawnPage(MapPage):
         """Show data that were uploaded; they exist in this session only."""
         self._own = own
         self.parts.own_population, self.parts.own_drawn = own.population, False
+        self.parts.unread_users = []
         self._untold = safe_text(" ".join(own.notes), 600)
         self.parts.catalogue[own.title] = OWN
         self.drawer.city.options = dict(self.parts.catalogue)
-        self.take_own(own)
-        if self.state.city == OWN:
+        place = self.state.place
+        self.state.put(city=OWN, **self.own_choices(own))
+        if self.state.place == place:
             self.look_for_city()
-        else:
-            self.drawer.city.value = OWN
 
     def _rename_own(self, name: str) -> None:
         """Another name for the people in the points on screen, until a release of them is drawn."""

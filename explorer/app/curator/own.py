@@ -36,6 +36,7 @@ class OwnPoints(Generic[Read]):
     extent : said by a person, never taken from points; None where other boundaries stand for it
     file : what the file was called that they came in; "" where they came in none
     named : whose records they are, where somebody has said it
+    bound : how many records of each person count, 0 for single records; None where nobody said it
     """
 
     points: Read
@@ -43,6 +44,7 @@ class OwnPoints(Generic[Read]):
     extent: Grid | None = None
     file: str = field(default="", kw_only=True)
     named: str = field(default="", kw_only=True)
+    bound: int | None = field(default=None, kw_only=True)
 
     @property
     def population(self) -> str:

@@ -33,6 +33,7 @@ from explorer.app.work.background import Background
 from explorer.app.work.document import soon
 from explorer.cities import catalogue as cities
 from explorer.errors import InputError
+from explorer.grid.countable import unread_users
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.points import Points, read_points
@@ -60,7 +61,8 @@ class CuratorPage(AppPage):
         Where points of your own are counted: (west, south, east, north) in degrees, a public
         boundary, its file, or a `Grid`. It is public, so it is never taken from points.
     user : str, optional
-        The column of your own file that says whose record it is.
+        The column of your own file that says whose record it is. People are then protected, so
+        ``bound`` says how many records of each count; ``bound=0`` insists on single records.
     boxes : optional
         The first boxes, as ``page.boxes`` takes them; two examples without them.
     keep, height, controls
@@ -71,7 +73,7 @@ class CuratorPage(AppPage):
     Raises
     ------
     InputError
-        For a city or a choice that does not exist.
+        For a city or a choice that does not exist, and for users without a bound.
     """
 
     BADGE = BADGE
@@ -106,6 +108,12 @@ class CuratorPage(AppPage):
             catalogue["Your own counts"] = city = OWN
         elif self._own is not None:
             catalogue[self._own.title] = city = OWN
+        unsaid = "bound" not in choices
+        if self._own is not None and unsaid and self._own.points.user is not None:
+            raise InputError(
+                "These records have users, so say whom to protect: bound=10 for each person with "
+                "at most 10 records, or bound=0 for each record by itself."
+            )
         key = str(city or next(iter(catalogue.values())))
         if city != OWN:
             self.known(key)
@@ -115,7 +123,7 @@ class CuratorPage(AppPage):
         if "explain" in self.state.param and "explain" not in choices:
             self.remembered.switch("explain", self.state)
         if self._own is not None:
-            self.take_own(self._own)
+            self.state.put(**self.own_choices(self._own))
         # Until a city has been read there is nothing to draw boxes on.
         rectangles = Rectangles(*(Grid.cells((1, 1)) for _ in self.places), places=self.places)
         self.parts = PageParts(
@@ -127,6 +135,7 @@ class CuratorPage(AppPage):
         )
         if self._own is not None:
             self.parts.own_population = self._own.population
+            self.parts.unread_users = unread_users(self._own.notes) if unsaid else []
         self._reading = Background(self.message)
         self._going_back = False
         # Before the parts: a section that was left open is filled when it is made.
@@ -218,8 +227,10 @@ class CuratorPage(AppPage):
 
         return own_points(given, extent, read, "points")
 
-    def take_own(self, own: OwnPoints[Any]) -> None:
-        """Choose what own data need besides being chosen; nothing here."""
+    def own_choices(self, own: OwnPoints[Any]) -> dict[str, Any]:
+        """What own data need besides being chosen: what is protected, as it was said."""
+        bound = self.state.bound if own.bound is None else own.bound
+        return {"bound": bound if own.points.user is not None else 0}
 
     def count_own(self, own: OwnPoints[Any], place: Any) -> Any:
         """Own points on the cells of ``place``; called in a thread."""

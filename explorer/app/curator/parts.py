@@ -33,6 +33,7 @@ class PageParts:
     truth : whether exact numbers are on the screen; one who presents hides them for a while
     own_population : whose records the visitor's own data are; None where nobody has named them
     own_drawn : whether a release of them was confirmed, so that their name stays
+    unread_users : columns that seem to say whose they are, where nobody has said what is protected
     reading : whether another city than that on screen has been chosen and is being read
     remembered : what the browser remembers of drawers and themes
     tab : what the pages in the visitor's tab have in common
@@ -51,6 +52,7 @@ class PageParts:
     reading: bool = False
     own_population: str | None = None
     own_drawn: bool = False
+    unread_users: list[str] = field(default_factory=list)
     remembered: Remembered = field(default_factory=Remembered)
     tab: Tab = field(default_factory=Tab)
 

@@ -39,11 +39,12 @@ def price_of(
     protects: str | None = None,
     kept: bool = False,
     leaves: int | None = None,
+    users: bool = False,
 ) -> Price:
     """What a release of these counts would cost, and how long it will take where that is long.
 
     ``protects`` says whom, unless `protected` does; ``kept`` where one was drawn before, ``leaves``
-    of the preview on the screen.
+    of the preview on the screen, ``users`` where it is known whose records they are.
 
     Raises
     ------
@@ -62,6 +63,11 @@ def price_of(
         f"A release spends epsilon {epsilon:.12g} of {whose(ledger)} for good and protects "
         f"{protects or protected(matrix)}; {rest}"
     )
+    if users and matrix.unit == "point":
+        about += (
+            " Whose records these are is known, and people are not protected: choose so many "
+            "records of each person under “What is protected” to protect them."
+        )
     texts = words("drawing")
     long = duration(made, matrix, leaves)
     about += f" {long}" if long else ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import html
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import panel as pn
@@ -12,9 +14,12 @@ import panel as pn
 from explorer.app.curator.own import OwnPoints
 from explorer.app.kit import ui
 from explorer.app.kit.attempts import Attempts
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.numbers import finite
+from explorer.app.kit.words import words
 from explorer.app.work.foreign import Foreign
 from explorer.errors import InputError
+from explorer.grid.countable import unread_users
 from explorer.grid.grid import Grid
 from explorer.points.foreign import foreign_points
 from explorer.points.points import Points
@@ -22,6 +27,8 @@ from explorer.privacy.populations import population_name
 from explorer.views.markup import safe_text
 
 MOST_BYTES = 200_000_000
+#: The bound that is proposed where users are named.
+USUAL_BOUND = 10
 #: A compressed file of that size can hold billions of rows; these take about 1 GB.
 MOST_ROWS = 20_000_000
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".geoparquet", ".geojson", ".json", ".gpkg")
@@ -70,6 +77,7 @@ class UploadForm:
         InputError becomes a message.
     use : called with `OwnPoints` when a file has been read
     refused : shows a sentence
+    units : what can be protected, its title to the contribution bound; 0 is single records
     """
 
     def __init__(
@@ -77,6 +85,7 @@ class UploadForm:
         run: Callable[[Callable[[], Any], Callable[[Any], None]], None],
         use: Callable[[OwnPoints[Any]], None],
         refused: Callable[[str], None],
+        units: Mapping[str, int] = MappingProxyType({"each record": 0}),
     ) -> None:
         self._run, self._use, self._refused = run, use, refused
         self._attempts = Attempts()
@@ -92,13 +101,26 @@ class UploadForm:
         self.file.refused = refused
         place = self.extent(wide)
         self.user_column = ui.TextInput(label="User column, if any", **wide)
+        #: What is protected: asked where users are known, or seem to be.
+        offered = people_first(units)
+        first = next(iter(offered.values()))
+        self.unit = ui.Select(label="Protect", options=offered, value=first, visible=False, **wide)
+        self.about_unit = html_pane(margin=(0, 10))
+        # The column in which the file seems to name users, once it has been read.
+        self._seen = ""
         self.population = ui.TextInput(label="Population, if not the file's name", **wide)
         typed = (*place, self.user_column, *self.columns(wide), self.population)
-        for widget in typed:
+        for widget in (*typed, self.unit):
             widget.refused = refused
         button = ui.Button(
             label=f"Load these {self.WHAT}", variant="contained", on_click=self._load, **wide
         )
+        self.user_column.param.watch(lambda event: self._ask_unit(event.new), "value_input")
+        self.user_column.param.watch(lambda _event: self._ask_unit(), "value")
+        self.unit.param.watch(lambda _event: self._ask_unit(), "value")
+        self.file.param.watch(lambda _event: self._ask_unit(seen=""), "value")
+        self._ask_unit()
+        typed = (*typed, self.unit, self.about_unit)
         self.view = pn.Column(
             *self.in_order(self.file, place),
             *typed[len(place) :],
@@ -167,6 +189,25 @@ class UploadForm:
 
         return work
 
+    @property
+    def bound(self) -> int | None:
+        """The contribution bound, 0 for single records; None where it was not asked for."""
+        return int(self.unit.value) if self.unit.visible else None
+
+    def _ask_unit(self, typed: str | None = None, seen: str | None = None) -> None:
+        """Ask what is protected as soon as a column of users is named; loading confirms it.
+
+        ``typed`` is what stands in its field before it counts as entered; ``seen`` a column that
+        the file seems to name users in.
+        """
+        self._seen = self._seen if seen is None else seen
+        named = (self.user_column.value if typed is None else typed) or ""
+        asked = bool(named.strip() or self._seen)
+        self.unit.visible = asked
+        title = next(title for title, each in self.unit.options.items() if each == self.unit.value)
+        said = f"<p><b>Loading protects {html.escape(title)}.</b> {words('upload')['Unit']}</p>"
+        put(self.about_unit, said if asked else "")
+
     def _load(self, _event: Any) -> None:
         data, name = self.file.value, self.file.filename
         with self._attempts.another():
@@ -174,6 +215,12 @@ class UploadForm:
                 if not data:
                     raise InputError("No file has been chosen: choose one first.")
                 work, whose = self.order(data, name), self.population.value
+                bound = self.bound
+                if bound and not self.user_column.value.strip():
+                    raise InputError(
+                        "To protect each person, name the column that says whose record it is; or "
+                        "choose to protect each record."
+                    )
                 # A name that is none is refused before the file is opened.
                 population_name(whose if whose.strip() else "any")
             except InputError as error:
@@ -181,12 +228,35 @@ class UploadForm:
                 return
 
         def named(**how: Any) -> OwnPoints[Any]:
-            return replace(work(**how), file=Path(str(name)).name, named=whose)
+            return replace(work(**how), file=Path(str(name)).name, named=whose, bound=bound)
 
         self._run(Foreign(named), self.loaded)
 
     def loaded(self, own: OwnPoints[Any]) -> None:
-        """Use what has been read."""
+        """Use what has been read; where it seems to know users, ask first what is protected."""
+        columns = unread_users(own.notes)
+        if columns and own.bound is None:
+            self.user_column.value = columns[0]
+            self._ask_unit(seen=columns[0])
+            self._refused(
+                f"The column “{safe_text(columns[0], 40)}” seems to say whose records these are, "
+                "so it stands as the user column now: load again to protect each person, or choose "
+                "what is protected first."
+            )
+            return
         # The bytes have been read: no visitor's file stays in memory.
         self.file.clear()
         self._use(own)
+
+
+def people_first(units: Mapping[str, int]) -> dict[str, int]:
+    """Units of privacy with the usual bound in front and single records last.
+
+    >>> people_first({"each record": 0, "at most 1": 1, "at most 10": 10})
+    {'at most 10': 10, 'at most 1': 1, 'each record': 0}
+    """
+
+    def rank(unit: tuple[str, int]) -> tuple[bool, bool]:
+        return unit[1] == 0, unit[1] != USUAL_BOUND
+
+    return dict(sorted(units.items(), key=rank))

@@ -29,7 +29,7 @@ def facts(look: NodeLook) -> list[Fact]:
     draws = ", ".join(f"{stage} {_whole(value)}" for stage, value in node.draws)
     return [
         ("Private count", _one(node.count), f"{kind}: {_one(low)} to {_one(high)}"),
-        ("True count", f"{look.true:,}", "exact, of all records: for the curator only"),
+        ("True count", f"{look.true:,}", "exact: for the curator only, of all records"),
         ("Noisy counts drawn here", draws or "none", "" if draws else _source(look)),
         ("Size", *_size(node, grid)),
         ("Bounds", *_bounds(node, grid)),

@@ -243,10 +243,9 @@ class Trips(DrawnPage):
         _, side, bound, _ = place
         return counted(own, (OWN, side, bound, ",".join(own.points.places)))
 
-    def take_own(self, own: OwnPoints[ReadTrips]) -> None:
+    def own_choices(self, own: OwnPoints[ReadTrips]) -> dict[str, Any]:
         """Their places, and single trips where nobody knows whose they are."""
-        bound = self.state.bound if own.points.user is not None else 0
-        self.state.put(places=",".join(own.points.places), bound=bound)
+        return {**super().own_choices(own), "places": ",".join(own.points.places)}
 
     def grids(self, data: Any) -> tuple[Grid, ...]:
         """The grid of each place."""

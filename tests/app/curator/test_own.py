@@ -59,6 +59,57 @@ def test_a_column_of_users_can_be_protected(frame) -> None:
     assert page.release.unit == "user"
 
 
+@pytest.mark.parametrize("kind", [Explore, Compare])
+def test_users_need_a_bound_or_an_insistence(frame, kind) -> None:
+    named = read_points(frame, user="who")
+    for given, more in ((frame, {"user": "who"}), (named, {})):
+        with pytest.raises(InputError, match=r"bound=10 .* bound=0"):
+            kind(given, extent=EXTENT, side=256, **more)
+    page = kind(named, extent=EXTENT, side=256, bound=0)
+    assert page.parts.data.matrix.unit == "point"
+
+
+def test_users_of_trips_need_a_bound(frame) -> None:
+    ends = frame.rename(columns={"lon": "o_lon", "lat": "o_lat"})
+    ends = ends.assign(d_lon=ends.o_lon, d_lat=ends.o_lat)
+    with pytest.raises(InputError, match="bound=10"):
+        Trips(ends, extent=EXTENT, user="who")
+    page = Trips(ends, extent=EXTENT, user="who", bound=1, side=16, mechanism="uniform")
+    assert page.parts.data.matrix.unit == "user"
+
+
+def test_no_release_of_points_whose_users_were_left_out(frame, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("EXPLORER_LEDGER", str(tmp_path / "ledger.sqlite3"))
+    users = frame.rename(columns={"who": "user_id"})
+    page = Explore(users, extent=EXTENT, side=256, mechanism="uniform")
+    said: list[str] = []
+    monkeypatch.setattr(page.parts.message, "refuse", said.append)
+    page.drawing.press()
+    assert "“user_id”" in said[0]
+    insisted = Explore(users, extent=EXTENT, side=256, mechanism="uniform", bound=0)
+    monkeypatch.setattr(insisted.parts.message, "refuse", pytest.fail)
+    insisted.drawing.press()
+
+
+def test_what_is_true_is_of_all_records_and_what_is_counted_is_said(frame) -> None:
+    page = Explore(frame, extent=EXTENT, user="who", side=256, bound=1, mechanism="ug")
+    page.boxes = [(-20_000, -20_000, 20_000, 20_000)]
+    (row,) = page.answers.itertuples()
+    assert (row.true, row.counted, row.from_clipping) == (900, 300, -600)
+    assert row.from_noise + row.from_spread + row.from_clipping == pytest.approx(row.error)
+    for pane in (page.drawer.counted, page.readout.summary):
+        assert "Of about 900 records on the map, 300 are counted (at most 1 per person)." in str(
+            pane.object
+        )
+    assert "not counted" in page.readout.key.object
+    names = set(page.table.widget.value.columns)
+    page.state.put(bound=0)
+    assert "from_clipping" not in page.answers
+    assert page.drawer.counted.object == ""
+    assert "not counted" not in page.readout.key.object
+    assert set(page.table.widget.value.columns) != names
+
+
 def test_an_array_is_a_matrix_of_counts() -> None:
     page = Explore(np.ones((4, 6)), mechanism="identity")
     assert page.parts.data.matrix.shape == (4, 6)

@@ -133,3 +133,56 @@ def test_a_declared_extent_that_no_float_holds_is_one_sentence(places) -> None:
     visit.load(csv(**places), place=(10**400, 48.85, 8.0))
     assert "longitude" in visit.said[0]
     assert not visit.used
+
+
+@pytest.fixture
+def people(places):
+    return {**places, "user_id": np.arange(500) // 5}
+
+
+def test_a_column_of_users_asks_for_a_bound(people) -> None:
+    visit = Visit()
+    form = visit.form = UploadForm(
+        visit.run, visit.used.append, visit.said.append, {"each record": 0, "two": 2, "ten": 10}
+    )
+    assert not form.unit.visible
+    form.user_column.value_input = "u"
+    assert form.unit.visible
+    form.user_column.value_input = ""
+    assert not form.unit.visible
+    form.user_column.value = "user_id"
+    assert form.unit.visible
+    assert form.unit.value == 10
+    # What the button does is said above it.
+    assert "Loading protects ten." in form.about_unit.object
+    visit.load(csv(**people))
+    assert visit.used[0].bound == 10
+    form.unit.value = 0
+    assert "Loading protects each record." in form.about_unit.object
+    visit.load(csv(**people))
+    assert visit.used[1].bound == 0
+
+
+def test_a_column_that_seems_to_name_users_is_asked_about(people) -> None:
+    visit = Visit()
+    form = visit.form = UploadForm(
+        visit.run, visit.used.append, visit.said.append, {"each record": 0, "ten": 10}
+    )
+    visit.load(csv(**people))
+    assert not visit.used
+    assert "“user_id”" in visit.said[0]
+    assert (form.user_column.value, form.unit.value, form.unit.visible) == ("user_id", 10, True)
+    visit.load(csv(**people))
+    assert visit.used[0].bound == 10
+    assert visit.used[0].points.user is not None
+    # Single records are protected where that is insisted on, with the column or without.
+    form.user_column.value = ""
+    visit.load(csv(**people, other=np.zeros(500)))
+    assert len(visit.used) == 1
+    form.user_column.value = ""
+    visit.load(csv(**people, other=np.zeros(500)))
+    assert "name the column" in visit.said[-1]
+    form.unit.value = 0
+    visit.load(csv(**people, other=np.zeros(500)))
+    assert visit.used[1].bound == 0
+    assert visit.used[1].points.user is None

@@ -188,6 +188,6 @@ def test_a_record_can_be_a_user_where_users_are_known() -> None:
     protected.value = 1
     assert page.screen.data.matrix.total == 2
     assert page.screen.release.unit == "user"
-    assert "per user" in press.text(page)
+    assert "per person" in press.text(page)
     protected.value = 0
     assert page.screen.data.matrix.total == 3

@@ -398,9 +398,11 @@ class Grid(Placed):
             In any CRS; without one only for a grid in cells. Files of Parquet, CSV and TSV are
             counted while they are read: their points are never held.
         contribution_bound : int, optional
-            At most this many records of each user, the first ones inside the grid in the order
-            of the file, so that what is kept of one user depends on that user alone. Needs
-            ``points.user``; the matrix then protects users, not single records.
+            At most this many records of each user inside the grid, each as likely as another. A
+            keyed hash of the user decides which, and not the order of the file, so that what is
+            kept of one user depends on that user alone (`points.clipping` has the rule). Needs
+            ``points.user``; the matrix then protects users, not single records, and its
+            ``unclipped`` has the counts of all records.
         per : "record" or "user", optional
             Whom to protect. Records with users need a bound, or "record" to insist on single ones.
         progress : callable, optional

@@ -143,8 +143,8 @@ class TripDomain:
             Called with the fraction done, 0 to 1.
         weights : bool
             How the bound k is kept. True: all trips of a user who has n count, each with a weight
-            of min(1, k / n), see `points.weights`. False: the first k inside, in the order of the
-            file. Either way what is kept of one user depends on that user alone.
+            of min(1, k / n), see `points.weights`. False: k of those inside, chosen as for
+            `Grid.count`. Either way what is kept of one user depends on that user alone.
         per : "record" (a trip) or "user", optional
             Whom to protect. Trips with users need a bound, or "record" to insist on single ones.
 

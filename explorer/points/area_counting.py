@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
@@ -15,7 +14,7 @@ from explorer.grid.grid import Progress
 from explorer.grid.plans import PairPlan
 from explorer.grid.projection import CHUNK, as_crs
 from explorer.points.area_counts import AreaCounts
-from explorer.points.counting import Records
+from explorer.points.counting import Records, count_clipped
 from explorer.points.tally import Tally
 
 Ints = NDArray[np.int64]
@@ -34,7 +33,6 @@ def count_areas(
     windows: Windows,
     contribution_bound: int | None = None,
     progress: Progress | None = None,
-    unclipped: AreaCounts | None = None,
 ) -> AreaCounts:
     """Count points by (area, cell); those in no area are counted nowhere.
 
@@ -44,8 +42,8 @@ def count_areas(
         In any CRS.
     windows : the areas and their lattice
     contribution_bound : int, optional
-        Keep the first this many records of each code in ``points.user`` that lie in any area, in
-        the order of the rows: what is kept of one user depends on that user alone.
+        At most this many records of each code in ``points.user`` that lie in any area, see
+        `clipping`.
     progress : callable, optional
         Called with the fraction done after each chunk.
 
@@ -57,24 +55,17 @@ def count_areas(
     if points.crs is None or windows.grid.crs is None:
         raise InputError("These points have no CRS; read them with crs=... to place them.")
     plan = PairPlan(windows.grid, windows.areas, as_crs(points.crs), len(points))
-    taken = _nobody(points.user) if contribution_bound and points.user is not None else None
+    if contribution_bound is not None:
+        clipped = count_clipped(points, plan, contribution_bound, progress)
+        return of_atoms(windows, plan, *clipped[:2], contribution_bound, points.notes, clipped[2])
     total = Tally(plan.size)
     for start in range(0, len(points), CHUNK):
         part = slice(start, min(start + CHUNK, len(points)))
-        atoms = plan.atoms(points.x[part], points.y[part])
-        inside = np.flatnonzero(atoms >= 0)
-        number = None
-        if points.weight is not None:
-            number = points.weight[part][inside].copy()
-        if taken is not None and points.user is not None and contribution_bound:
-            codes = np.searchsorted(taken[0], points.user[part][inside])
-            number = np.ones(len(inside), dtype=np.int64) if number is None else number
-            keep_first(codes, contribution_bound, taken[1], number, plan.parts(atoms[inside])[0])
-        total.add(atoms[inside], number)
+        weight = None if points.weight is None else points.weight[part]
+        total.add(plan.atoms(points.x[part], points.y[part]), weight)
         if progress is not None:
             progress(part.stop / len(points))
-    atoms, counts = total.sparse()
-    return of_atoms(windows, plan, atoms, counts, contribution_bound, points.notes, unclipped)
+    return of_atoms(windows, plan, *total.sparse(), None, points.notes)
 
 
 def of_atoms(
@@ -84,24 +75,11 @@ def of_atoms(
     counts: Ints,
     contribution_bound: int | None,
     notes: Sequence[str],
-    unclipped: AreaCounts | None = None,
+    unclipped: Ints | None = None,
 ) -> AreaCounts:
     """Counts (a,) of atoms (a,) of a plan over these windows, as counts of areas."""
     area, cell = plan.parts(atoms)
     unit = "point" if contribution_bound is None else "user"
+    every = None if unclipped is None else AreaCounts(windows, area, cell, unclipped, notes=notes)
     bound = contribution_bound or 1
-    return AreaCounts(windows, area, cell, counts, bound, unit, notes, unclipped=unclipped)
-
-
-def _nobody(user: Ints) -> tuple[Ints, Ints]:
-    """All codes of users, and the records taken of each so far."""
-    codes = np.unique(user)
-    return codes, np.zeros(len(codes), dtype=np.int64)
-
-
-@njit(cache=True, nogil=True)
-def keep_first(codes, bound, taken, number, _area):  # type: ignore[no-untyped-def]
-    """Cut `number` (n,) down to what each user may still give, whatever the area, row by row."""
-    for i in range(len(codes)):
-        number[i] = min(number[i], bound - taken[codes[i]])
-        taken[codes[i]] += number[i]
+    return AreaCounts(windows, area, cell, counts, bound, unit, notes, unclipped=every)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from explorer.grid.cells import CellFinder
 from explorer.grid.grid import Grid, Progress
+from explorer.grid.plans import GridPlan, Plan
 from explorer.grid.projection import CHUNK
+from explorer.points.clipping import Clipped, PersonCells, shares, starts, starts_of_codes
 
 _NONE = np.empty(0, np.int64)
 
@@ -35,6 +37,10 @@ class Records(Protocol):
     @property
     def user(self) -> NDArray[np.int64] | None:
         """Code of the person, 0 or more."""
+
+    @property
+    def user_hash(self) -> NDArray[np.uint64] | None:
+        """Keyed hash of what each code stands for, see `clipping`; None: of the code."""
 
     @property
     def weight(self) -> NDArray[np.int64] | None:
@@ -80,12 +86,16 @@ def count_block(
     grid : Grid
         All four edges belong to it.
     contribution_bound : int, optional
-        Keep the first this many records inside the grid of each code in ``points.user``.
+        At most this many records inside the grid of each code in ``points.user``, see `clipping`.
     progress : callable, optional
         Called with the fraction done after each chunk.
     """
-    if contribution_bound or points.weight is not None:
-        return _count(points, grid, contribution_bound, progress, keep=False)[0]
+    if contribution_bound:
+        plan = GridPlan(grid, points.crs, len(points))
+        clipped = count_clipped(points, plan, contribution_bound, progress)
+        return dense(clipped.atoms, clipped.counts, grid)
+    if points.weight is not None:
+        return _count(points, grid, progress, keep=False)[0]
     # One record each: all that a point changes is the count of its cell.
     counts = np.zeros(grid.shape, dtype=np.int64)
     finder = CellFinder(grid, points.crs, len(points))
@@ -97,59 +107,95 @@ def count_block(
     return counts
 
 
+def dense(atoms: NDArray[np.int64], counts: NDArray[np.int64], grid: Grid) -> NDArray[np.int64]:
+    """Counts (m,) of cells (m,) of a grid, row-major, as (rows, columns)."""
+    found = np.zeros(grid.shape, np.int64)
+    found.ravel()[atoms] = counts
+    return found
+
+
+def count_clipped(
+    points: Records, plan: Plan, contribution_bound: int, progress: Progress | None = None
+) -> Clipped:
+    """Counts of the atoms of a plan under a contribution bound, and without it."""
+    people = PersonCells()
+    for start in range(0, len(points), CHUNK):
+        part = slice(start, min(start + CHUNK, len(points)))
+        weight = None if points.weight is None else points.weight[part]
+        people.add(_codes(points)[part], plan.atoms(points.x[part], points.y[part]), weight)
+        if progress is not None:
+            progress(part.stop / len(points))
+    return people.clipped(contribution_bound, starts_of_codes(points.user_hash), plan.size)
+
+
 def count_and_place(
     points: Records,
     grid: Grid,
     contribution_bound: int | None = None,
     progress: Progress | None = None,
-) -> tuple[NDArray[np.int64], Placed]:
-    """As `count_block`, and where each record was counted, from the same projection."""
-    return _count(points, grid, contribution_bound, progress, keep=True)
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None, Placed]:
+    """As `count_block`, the counts without the bound, and where each record was counted.
+
+    All from the same projection. Of the rows of one person in one cell the first in the order of a
+    hash of their coordinates are placed, until the cell has what it keeps.
+    """
+    counts, placed, rows = _count(points, grid, progress, keep=True, which=bool(contribution_bound))
+    if not contribution_bound:
+        return counts, None, placed
+    person, weight = _codes(points)[rows], None if points.weight is None else points.weight[rows]
+    atom = placed.row.astype(np.int64) * grid.shape[1] + placed.column.astype(np.int64)
+    people = PersonCells()
+    people.add(person, atom, weight)
+    persons, atoms, records = people.pairs()
+    kept = shares(persons, records, contribution_bound, starts_of_codes(points.user_hash))
+    pair = np.empty(len(rows), np.int64)
+    _find(person, atom, persons, atoms, pair)
+    number = np.ones(len(rows), np.int64) if weight is None else weight.copy()
+    number[kept[pair] == 0] = 0
+    cut = np.flatnonzero((kept[pair] > 0) & (kept[pair] < records[pair]))
+    place = np.column_stack([each[rows[cut]] for each in (points.x, points.y)]).view(np.int64)
+    cut = cut[np.lexsort((starts(place), pair[cut]))]
+    _first(pair[cut], cut, kept.copy(), number)
+    some = np.flatnonzero(number)
+    clipped = np.zeros_like(counts)
+    np.add.at(clipped.ravel(), atom[some], number[some])
+    weights = None if weight is None else number[some].astype(np.float32)
+    return clipped, counts, Placed(placed.column[some], placed.row[some], weights)
+
+
+def _codes(points: Records) -> NDArray[np.int64]:
+    return np.zeros(len(points), np.int64) if points.user is None else points.user
 
 
 def _count(
-    points: Records, grid: Grid, bound: int | None, progress: Progress | None, keep: bool
-) -> tuple[NDArray[np.int64], Placed]:
+    points: Records, grid: Grid, progress: Progress | None, keep: bool, which: bool = False
+) -> tuple[NDArray[np.int64], Placed, NDArray[np.int64]]:
     counts = np.zeros(grid.shape, dtype=np.int64)
     finder = CellFinder(grid, points.crs, len(points))
-    user = _dense(points.user) if bound and points.user is not None else None
-    taken = np.zeros(1 if user is None else int(user.max(initial=-1)) + 1, np.int64)
     # Pages of memory that nothing is written to take no room: points outside cost nothing here.
     room = len(points) if keep else 0
     column, row = np.empty(room, np.float32), np.empty(room, np.float32)
     records = np.empty(room if points.weight is not None else 0, np.float32)
+    numbers = np.empty(room if which else 0, np.int64)
     found = 0
     for start in range(0, len(points), CHUNK):
         stop = min(start + CHUNK, len(points))
         u, v, index = finder.find(points.x[start:stop], points.y[start:stop])
-        rows = index + start if bound or points.weight is not None else _NONE
-        weight = _NONE if points.weight is None else points.weight[rows]
-        code = _NONE if not bound else np.zeros(len(u), np.int64) if user is None else user[rows]
-        kept = column[found:], row[found:], records[found:]
-        found += _add(u, v, weight, code, taken, bound or 0, counts, *kept)
+        weight = _NONE if points.weight is None else points.weight[index + start]
+        kept = column[found:], row[found:], records[found:], numbers[found:]
+        found += _add(u, v, weight, index, start, counts, *kept)
         if progress is not None:
             progress(stop / len(points))
     weights = None if points.weight is None else records[:found]
-    return counts, Placed(column[:found], row[:found], weights)
-
-
-def _dense(user: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return codes small enough to count by: ids of twelve digits would take a terabyte."""
-    if user.max(initial=0) < 4 * user.size + 1024:
-        return user
-    codes: NDArray[np.int64] = np.unique(user, return_inverse=True)[1]
-    return codes
+    return counts, Placed(column[:found], row[:found], weights), numbers[:found]
 
 
 @njit(cache=True, nogil=True)
-def _add(  # type: ignore[no-untyped-def]
-    us, vs, weight, user, taken, bound, counts, column, row, records
-):
-    """Count places; write those that counted to ``column``, ``row``, ``records`` if they have room.
+def _add(us, vs, weight, index, start, counts, column, row, records, which):  # type: ignore[no-untyped-def]
+    """Count places; write those that counted to the arrays behind ``counts`` that have room.
 
-    Places are columns and rows, NaN outside. Without ``weight`` each counts once; with a ``bound``
-    above 0 at most so many of each ``user``, who has ``taken`` some already. Returns how many were
-    written.
+    Places are columns and rows, NaN outside. Without ``weight`` each counts once. Returns how many
+    were written.
     """
     rows, cols = counts.shape
     n = 0
@@ -158,17 +204,38 @@ def _add(  # type: ignore[no-untyped-def]
         if np.isnan(u):
             continue
         number = weight[i] if weight.size else 1
-        if bound > 0:
-            number = min(number, bound - taken[user[i]])
-            taken[user[i]] += number
         # The last edge belongs to the last cell.
         counts[min(int(v), rows - 1), min(int(u), cols - 1)] += number
         if column.size and number > 0:
             column[n], row[n] = _down(u, cols), _down(v, rows)
             if records.size:
                 records[n] = number
+            if which.size:
+                which[n] = index[i] + start
             n += 1
     return n
+
+
+@njit(cache=True, nogil=True)
+def _find(person, atom, persons, atoms, pair):  # type: ignore[no-untyped-def]
+    """The place of each row among pairs by person and atom, all of which are there."""
+    for i in range(person.size):
+        low, high = 0, persons.size
+        while high - low > 1:
+            mid = (low + high) // 2
+            if persons[mid] < person[i] or (persons[mid] == person[i] and atoms[mid] <= atom[i]):
+                low = mid
+            else:
+                high = mid
+        pair[i] = low
+
+
+@njit(cache=True, nogil=True)
+def _first(pair, row, left, number):  # type: ignore[no-untyped-def]
+    """Cut ``number`` of rows, in their order, down to what is left of their pairs."""
+    for i in range(row.size):
+        number[row[i]] = min(number[row[i]], left[pair[i]])
+        left[pair[i]] -= number[row[i]]
 
 
 @njit(cache=True, nogil=True)

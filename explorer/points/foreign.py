@@ -38,6 +38,7 @@ def foreign_points(
         found["user"],
         name=str(found["name"]),
         notes=tuple(map(str, found["notes"])),
+        user_hash=found["user_hash"],
     )
 
 
@@ -59,6 +60,7 @@ def as_plain(
         "x": points.x,
         "y": points.y,
         "user": points.user,
+        "user_hash": points.user_hash,
         "crs": text_of_crs(points.crs),
         "name": points.name,
         "notes": points.notes,

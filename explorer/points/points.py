@@ -14,13 +14,15 @@ from explorer.grid.areas.areas import Areas
 from explorer.grid.areas.windows import Windows
 from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid, Progress
+from explorer.grid.plans import GridPlan
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.area_counting import count_areas
 from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import few_inside, warn_few
 from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
+from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import find_place, listed, unused_users
-from explorer.points.counting import Placed, count_and_place, count_block
+from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.row_weights import whole_weights
 from explorer.points.sources import MAX_ROWS, Columns, codes, numbers, open_source
@@ -50,6 +52,9 @@ class Points:
     notes : tuple of str
         Sentences for the curator's screen: which columns were taken, which rows were left out
         and why. They hold exact counts and belong in no release.
+    user_hash : (u,) uint64 or None
+        Of what each code of `user` stands for, a hash that is the same in every file and reader:
+        it enters the choice of records under a contribution bound. None takes the codes.
 
     Raises
     ------
@@ -74,6 +79,7 @@ class Points:
     time: NDArray[Any] | None = None
     name: str = ""
     notes: tuple[str, ...] = ()
+    user_hash: NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         kinds = {"x": np.float64, "y": np.float64, "user": np.int64, "weight": np.int64}
@@ -91,6 +97,10 @@ class Points:
         for values in (self.user, self.weight):
             if values is not None and values.min(initial=0) < 0:
                 raise InputError("Codes of users and weights are whole numbers of 0 or more.")
+        if self.user is not None and self.user_hash is not None:
+            hashes = np.ascontiguousarray(self.user_hash, np.uint64)
+            object.__setattr__(self, "user_hash", hashes)
+            refuse_hashes(self.user, hashes)
 
     def __len__(self) -> int:
         return int(self.x.size)
@@ -105,7 +115,13 @@ class Points:
     ) -> FrequencyMatrix:
         """Count these records into the cells of a grid; see `Grid.count`."""
         bound = self._checked(grid, contribution_bound)
-        matrix = self._matrix(count_block(self, grid, bound, progress), grid, bound)
+        if bound is None:
+            matrix = FrequencyMatrix(count_block(self, grid, progress=progress), grid)
+        else:
+            plan = GridPlan(grid, self.crs, len(self))
+            atoms, *both = count_clipped(self, plan, bound, progress)
+            counts, unclipped = (dense(atoms, number, grid) for number in both)
+            matrix = FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped)
         warn_few(self.few_inside(matrix))
         return matrix
 
@@ -120,8 +136,9 @@ class Points:
     ) -> tuple[FrequencyMatrix, Placed]:
         """As `count_on`, and where each record was counted: a picture of what the matrix holds."""
         bound = self._checked(grid, contribution_bound)
-        counts, placed = count_and_place(self, grid, bound, progress)
-        return self._matrix(counts, grid, bound), placed
+        counts, unclipped, placed = count_and_place(self, grid, bound, progress)
+        unit = "point" if bound is None else "user"
+        return FrequencyMatrix(counts, grid, bound or 1, unit, unclipped=unclipped), placed
 
     def count_in(
         self,
@@ -131,17 +148,8 @@ class Points:
         progress: Progress | None = None,
     ) -> AreaCounts:
         """Count these records by area and cell of a national lattice; see `Areas.count`."""
-        bound, windows = (
-            self._checked_bound(contribution_bound),
-            Windows(areas, areas.lattice(cell)),
-        )
-        unclipped = None if bound is None else count_areas(self, windows)
-        return count_areas(self, windows, bound, progress, unclipped)
-
-    def _matrix(self, counts: NDArray[np.int64], grid: Grid, bound: int | None) -> FrequencyMatrix:
-        if bound is None:
-            return FrequencyMatrix(counts, grid)
-        return FrequencyMatrix(counts, grid, bound, "user", unclipped=count_block(self, grid))
+        bound = self._checked_bound(contribution_bound)
+        return count_areas(self, Windows(areas, areas.lattice(cell)), bound, progress)
 
     def _checked(self, grid: Grid, contribution_bound: Any) -> int | None:
         """The bound, once these records can be counted on the grid with it."""
@@ -298,9 +306,10 @@ def _clean(
     refuse_columns(rows, *labels)
     notes += sentences(rows)
     keep = reasons == FINE
-    if columns.user is not None:
-        nobody = int(np.sum(keep & (columns.user < 0)))
-        keep &= columns.user >= 0
+    user, hashes = columns.user or (None, None)
+    if user is not None:
+        nobody = int(np.sum(keep & (user < 0)))
+        keep &= user >= 0
         if nobody:
             notes.append(left_out(nobody, "without a user"))
     if keep.size and not keep.any():
@@ -315,9 +324,10 @@ def _clean(
         x,
         columns.y[choice],
         crs,
-        None if columns.user is None else columns.user[choice],
+        None if user is None else user[choice],
         None if columns.weight is None else whole_weights(columns.weight[choice]),
         None if columns.time is None else columns.time[choice],
         name,
         tuple(notes),
+        hashes,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from explorer.grid.cells import CellFinder
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.places import TripDomain
 from explorer.grid.projection import CHUNK
-from explorer.points.weights import weights
+from explorer.points.clipping import Clipped, PersonCells, starts_of_codes
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -38,6 +39,10 @@ class Records(Protocol):
     def user(self) -> Ints | None:
         """Code of the person, (n,), 0 or more."""
 
+    @property
+    def user_hash(self) -> NDArray[np.uint64] | None:
+        """Keyed hash of what each code stands for, see `points.clipping`; None: of the code."""
+
     def __len__(self) -> int:
         """How many there are."""
 
@@ -60,13 +65,36 @@ class _Locator:
 def count_trips(
     trips: Records,
     domain: TripDomain,
-    contribution_bound: int | None = None,
+    contribution_bound: int,
     progress: Progress | None = None,
-    weighted: bool = False,
-) -> tuple[Ints, Ints]:
-    """Return the row-major number of the cell of each trip that counts, and its weight, (m,) each.
+    lattice: int = 1,
+) -> Clipped:
+    """Counts of cells under a contribution bound, by their row-major numbers.
 
-    They stand in the order of the file. Weights are 1, or units of `weights.LATTICE`.
+    Parameters
+    ----------
+    trips : Records
+        With users.
+    domain : TripDomain
+    contribution_bound : int
+        At most this many trips inside of each code in ``trips.user`` count, or all by weight.
+    progress : callable, optional
+    lattice : int
+        Units of a trip; with more than 1 the bound is kept by weights, see `points.clipping`.
+    """
+    cells, rows = trip_cells(trips, domain, progress)
+    people = PersonCells()
+    people.add(np.zeros_like(rows) if trips.user is None else trips.user[rows], cells)
+    size = math.prod(domain.shape)
+    return people.clipped(contribution_bound, starts_of_codes(trips.user_hash), size, lattice)
+
+
+def trip_cells(
+    trips: Records, domain: TripDomain, progress: Progress | None = None
+) -> tuple[Ints, Ints]:
+    """The row-major number of the cell of each trip inside and the trip's, (m,) each.
+
+    They stand in the order of the file.
 
     Parameters
     ----------
@@ -74,19 +102,11 @@ def count_trips(
         With as many places as the domain, in any CRS if the domain has one, else in cells.
     domain : TripDomain
         All edges of its grids belong to them. Its at most 2^60 cells have numbers in int64.
-    contribution_bound : int, optional
-        Keep the first this many trips inside of each code in ``trips.user``, or all by weight.
     progress : callable, optional
         Called with the fraction done after each chunk.
-    weighted : bool
-        Whether the bound is kept by weights.
     """
     locators = [_Locator(grid, trips.crs, len(trips)) for grid in domain.grids]
-    users: Ints | None = None
-    if contribution_bound and trips.user is not None:
-        users = np.unique(trips.user, return_inverse=True)[1].astype(np.int64)
-    taken = np.zeros(0 if users is None else int(users.max(initial=-1)) + 1, np.int64)
-    kept, whose = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    cells, which = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for start in range(0, len(trips), CHUNK):
         stop = min(start + CHUNK, len(trips))
         rows = np.arange(start, stop)
@@ -95,20 +115,14 @@ def count_trips(
             # Who is outside of one place is nowhere, so the next one is not looked at.
             whole = len(rows) == stop - start
             here = slice(start, stop) if whole else rows
-            which, cell = locator.inside(x[here], y[here])
-            rows = rows[which]
-            flat = flat[which] * (grid.shape[0] * grid.shape[1]) + cell
-        if users is not None and weighted:
-            whose.append(users[rows])
-        elif users is not None:
-            flat = flat[_first_ones(users[rows], taken, contribution_bound)]
-        kept.append(flat)
+            inside, cell = locator.inside(x[here], y[here])
+            rows = rows[inside]
+            flat = flat[inside] * (grid.shape[0] * grid.shape[1]) + cell
+        cells.append(flat)
+        which.append(rows)
         if progress is not None:
             progress(stop / len(trips))
-    cells = np.concatenate(kept)
-    if users is None or not weighted or contribution_bound is None:
-        return cells, np.ones(len(cells), dtype=np.int64)
-    return cells, weights(np.concatenate(whose), contribution_bound)
+    return np.concatenate(cells), np.concatenate(which)
 
 
 @njit(cache=True, nogil=True)
@@ -123,13 +137,3 @@ def _number(column, row, rows, cols, index, cell):  # type: ignore[no-untyped-de
         cell[n] = min(int(row[i]), rows - 1) * cols + min(int(column[i]), cols - 1)
         n += 1
     return n
-
-
-@njit(cache=True, nogil=True)
-def _first_ones(user, taken, bound):  # type: ignore[no-untyped-def]
-    """Which trips count when each user has ``taken`` some of at most ``bound`` already."""
-    counts = np.empty(user.size, np.bool_)
-    for i in range(user.size):
-        counts[i] = taken[user[i]] < bound
-        taken[user[i]] += counts[i]
-    return counts

@@ -38,6 +38,7 @@ def foreign_trips(
         found["user"],
         str(found["name"]),
         tuple(map(str, found["notes"])),
+        found["user_hash"],
     )
 
 
@@ -56,6 +57,7 @@ def as_plain(
         "places": trips.places,
         "crs": text_of_crs(trips.crs),
         "user": trips.user,
+        "user_hash": trips.user_hash,
         "name": trips.name,
         "notes": trips.notes,
     }

@@ -15,14 +15,16 @@ from explorer.grid.grid import Progress
 from explorer.grid.places import TripDomain, refuse_places
 from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
+from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import Place, listed, unused_users
 from explorer.points.sources import MAX_ROWS, codes, open_source
 from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
-from explorer.trips.counting import count_trips
+from explorer.trips.counting import count_trips, trip_cells
 from explorer.trips.matrix import TripMatrix, merged
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,8 @@ class Trips:
     notes : tuple of str
         Sentences for the curator's screen: which columns were taken, which rows were left out
         and why. They hold exact counts and belong in no release.
+    user_hash : (u,) uint64 or None
+        As of `Points`.
 
     Raises
     ------
@@ -68,6 +72,7 @@ class Trips:
     user: NDArray[np.int64] | None = None
     name: str = ""
     notes: tuple[str, ...] = ()
+    user_hash: NDArray[np.uint64] | None = None
 
     def __post_init__(self) -> None:
         for label in ("x", "y"):
@@ -86,6 +91,10 @@ class Trips:
             raise InputError("The columns of trips differ in length; give arrays of equal length.")
         if self.user is not None and self.user.min(initial=0) < 0:
             raise InputError("Codes of users are whole numbers of 0 or more.")
+        if self.user is not None and self.user_hash is not None:
+            hashes = np.ascontiguousarray(self.user_hash, np.uint64)
+            object.__setattr__(self, "user_hash", hashes)
+            refuse_hashes(self.user, hashes)
 
     def __len__(self) -> int:
         return int(self.x[0].size)
@@ -104,17 +113,13 @@ class Trips:
     ) -> TripMatrix:
         """Count these trips into the cells of a domain; see `TripDomain.count`."""
         bound = self._checked(domain, contribution_bound)
-        weighted = weights and bound is not None
-        flat, units = count_trips(self, domain, bound, progress, weighted)
-        where, number = merged(flat, units)
-        cells = np.stack(np.unravel_index(where, domain.shape), axis=1)
         if bound is None:
-            return TripMatrix(cells, number, domain)
-        lattice = LATTICE if weighted else 1
-        where, records = merged(*count_trips(self, domain))
-        every = TripMatrix(np.stack(np.unravel_index(where, domain.shape), axis=1), records, domain)
-        bound *= lattice
-        return TripMatrix(cells, number, domain, bound, "user", lattice, unclipped=every)
+            cells = trip_cells(self, domain, progress)[0]
+            return _matrix(*merged(cells, np.ones_like(cells)), domain)
+        lattice = LATTICE if weights else 1
+        cells, units, records = count_trips(self, domain, bound, progress, lattice)
+        every = _matrix(cells, records, domain)
+        return _matrix(cells, units, domain, bound * lattice, "user", lattice, unclipped=every)
 
     def _checked(self, domain: TripDomain, bound: Any) -> int | None:
         """The bound, once these trips can be counted on the domain with it."""
@@ -148,6 +153,12 @@ class Trips:
         where = "no CRS" if self.crs is None else self.crs.name
         held = [] if self.user is None else ["user"]
         return f"Trips({', '.join([repr(self.name), ' '.join(self.places), where, *held])})"
+
+
+def _matrix(cells: Ints, number: Ints, domain: TripDomain, *how: Any, **more: Any) -> TripMatrix:
+    """Counts of the cells with row-major numbers ``cells``, (m,)."""
+    where = np.stack(np.unravel_index(cells, domain.shape), axis=1)
+    return TripMatrix(where, number, domain, *how, **more)
 
 
 def read_trips(
@@ -215,20 +226,21 @@ def read_trips(
     if known is None and not all(place.degrees for _, place in found):
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
     notes += unused_users(table.names, user)
-    x, y, whose = [], [], None
+    x, y, users = [], [], None
     for number, (_, place) in enumerate(found):
         # Users are read once, with the first place.
         column = user if isinstance(user, str) and number == 0 else None
         read = table.read((place.lon, place.lat), column, None, None)
         x.append(read.x)
         y.append(read.y)
-        whose = read.user if number == 0 else whose
+        users = read.user if number == 0 else users
     if user is not None and not isinstance(user, str):
         if np.shape(user) != x[0].shape:
             raise InputError(
                 f"user is neither a column nor an array of {x[0].size:,} values; give one."
             )
-        whose = codes(user)
+        users = codes(user)
+    whose, hashes = users or (None, None)
     keep = _usable(x, y, whose, known or LONLAT, [place for _, place in found], notes)
     # All rows are fine in many files: then nothing is copied.
     choice: Any = slice(None) if keep.all() else keep
@@ -244,6 +256,7 @@ def read_trips(
         None if whose is None else whose[choice],
         title,
         tuple(notes),
+        hashes,
     )
 
 

@@ -5,6 +5,7 @@ Neighbours differ by one record, or by a user of k records anywhere in the count
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -240,13 +241,14 @@ def test_k_an_area_in_place_of_k_in_the_country_is_found(monkeypatch) -> None:
 
     assert len(areas) > 3
     assert not loss().exceeds(UNITS)
-    keep = area_counting.keep_first
+    count = area_counting.count_clipped
 
-    def by_area(codes, bound, _taken, number, area):
-        own = np.unique(np.column_stack([codes, area]), axis=0, return_inverse=True)[1].ravel()
-        keep(own, bound, np.zeros(len(codes), dtype=np.int64), number, area)
+    def by_area(points, plan, bound, progress):
+        area = plan.parts(plan.atoms(points.x, points.y))[0]
+        own = np.unique(np.column_stack([points.user, area]), axis=0, return_inverse=True)[1]
+        return count(replace(points, user=own.ravel()), plan, bound, progress)
 
-    monkeypatch.setattr(area_counting, "keep_first", by_area)
+    monkeypatch.setattr(area_counting, "count_clipped", by_area)
     with pytest.raises(Breach, match="more than its sensitivity"):
         loss()
 

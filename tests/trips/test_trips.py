@@ -79,17 +79,22 @@ def test_edges_belong_to_the_grid_and_a_round_trip_is_one_trip() -> None:
 
 
 @pytest.mark.parametrize("bound", [1, 3, 10**6])
-def test_a_user_gives_the_first_trips_inside(bound: int) -> None:
+def test_a_user_gives_as_many_trips_inside_as_the_bound_allows(bound: int) -> None:
     frame = table()
     grids = {"o": HERE, "d": THERE}
     domain = TripDomain(list(grids.values()))
     told: list[float] = []
-    matrix = domain.count(read_trips(frame, user="who"), bound, progress=told.append, weights=False)
-    cells, rows = by_hand(frame, grids)
-    nth = pd.Series(frame["who"][rows]).groupby(frame["who"][rows]).cumcount().to_numpy()
-    kept = cells[nth < bound]
-    wanted = TripMatrix(kept, np.ones(len(kept), dtype=int), domain, bound, "user")
-    assert (matrix.key, matrix.unit, matrix.contribution_bound) == (wanted.key, "user", bound)
+    trips = read_trips(frame, user="who")
+    matrix = domain.count(trips, bound, progress=told.append, weights=False)
+    _, rows = by_hand(frame, grids)
+    of_user = pd.Series(frame["who"][rows]).value_counts()
+    assert matrix.total == np.minimum(of_user, bound).sum()
+    assert (matrix.unit, matrix.contribution_bound) == ("user", bound)
+    # All of them are trips of the domain, and all are without a bound.
+    every = domain.count(trips, per="record")
+    lower = matrix.cells
+    assert (matrix.count(lower, lower + 1) <= every.count(lower, lower + 1)).all()
+    assert (matrix.key == every.key) == (bound >= of_user.max())
     assert told == [1.0]
     again = read_trips(frame, user=[str(each) for each in frame["who"]])
     same = domain.count(again, bound, weights=False)

@@ -411,8 +411,8 @@ class Areas:
         cell : float, 1 to 100,000
             Metres, the side of the lattice's cells.
         contribution_bound : int, optional
-            At most this many records of each user *in the whole country*, the first ones inside
-            any area in the order of the file or files, over all of them. Needs users.
+            At most this many records of each user *in the whole country*, over all areas and
+            files, chosen as for `Grid.count`. Needs users.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
         per : "record" or "user", optional

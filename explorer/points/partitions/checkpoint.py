@@ -10,9 +10,10 @@ import numpy as np
 from explorer.errors import InputError
 from explorer.grid.whole_file import write_whole
 from explorer.points.partitions.adding import Counted, Sum
-from explorer.points.partitions.kept import Kept
+from explorer.points.partitions.people import Held
 
-_ARRAYS = ("atoms", "counts", "judged", "user", "taken")
+_COUNTED = ("atoms", "counts", "judged")
+_HELD = ("identity", "person", "atom", "records")
 
 
 class Checkpoint:
@@ -40,7 +41,9 @@ class Checkpoint:
         try:
             with np.load(self._path, allow_pickle=False) as saved:
                 key, added = str(saved["key"]), [str(each) for each in saved["added"]]
-                arrays = {name: np.asarray(saved[name], np.int64) for name in _ARRAYS}
+                arrays = {name: np.asarray(saved[name], np.int64) for name in _COUNTED}
+                # Without a contribution bound nothing is held, and older files do not name it.
+                held = [np.asarray(saved[name], np.int64) for name in _HELD if name in saved]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
                 f"{self._path.name} is damaged, so counting cannot go on from it; remove it to "
@@ -48,29 +51,25 @@ class Checkpoint:
             ) from error
         if key != self._key:
             raise InputError(
-                f"{self._path.name} was begun with other points, another grid or another bound; "
-                "give those again, or remove it to begin anew."
+                f"{self._path.name} was begun with other points, another grid or another bound, "
+                "or by another version; give those again, or remove it to begin anew."
             )
-        counted = Counted(arrays["atoms"], arrays["counts"], arrays["judged"], Kept.none())
-        total.restore(set(added), counted, arrays["user"], arrays["taken"])
+        people = Held(held[0], [held[1:]]) if held else Held.none()
+        total.restore(set(added), Counted(**arrays, held=people))
 
     def save(self, total: Sum) -> None:
         """Replace the file by what is added up now, see `write_whole`."""
-        now, (user, taken) = total.total(), total.users()
+        now = total.so_far()
+        arrays = {name: getattr(now, name) for name in _COUNTED}
+        if len(now.held.identity):
+            held = now.held.identity, *now.held.joined()
+            arrays |= dict(zip(_HELD, held, strict=True))
 
         def write(part: Path) -> None:
             # By its opened file: numpy adds an ending to a name without one.
             with part.open("wb") as opened:
-                np.savez(
-                    opened,
-                    key=np.array(self._key),
-                    added=np.array(sorted(total.added), dtype=np.str_),
-                    atoms=now.atoms,
-                    counts=now.counts,
-                    judged=now.judged,
-                    user=user,
-                    taken=taken,
-                )
+                added = np.array(sorted(total.added), dtype=np.str_)
+                np.savez(opened, key=np.array(self._key), added=added, **arrays)
 
         write_whole(self._path, write)
 

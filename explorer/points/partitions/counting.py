@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.grid import Progress
 from explorer.grid.plans import GridPlan, Plan
+from explorer.points.clipping import RULE, identities
 from explorer.points.partitions.adding import JUDGED, Counted, Sum
 from explorer.points.partitions.checkpoint import Checkpoint
 from explorer.points.partitions.files import FileSet, Part, Wanted
-from explorer.points.partitions.kept import Kept, Takers, identities
 from explorer.points.partitions.listing import Listing, unreadable
+from explorer.points.partitions.people import People
 from explorer.points.partitions.rows import refuse, turned, usable
 from explorer.points.row_weights import whole_weights
 from explorer.points.sources.parquet import floats, places_of
@@ -47,13 +48,12 @@ class Job:
 
     def __call__(self, part: Part) -> Counted:
         """Count one part: a pure function, which may run any number of times, anywhere."""
-        tally, kept, rows = Tally(self.plan.size), list[Kept](), 0
-        takers = None if self.bound is None else Takers(self.bound)
+        tally, people, rows = Tally(self.plan.size), People(), 0
         judged = np.zeros(JUDGED, np.int64)
         for batch in self._batches(part):
             x, y, user, records = self._cleaned(batch, judged)
-            if takers is not None and user is not None:
-                kept.append(takers.first(user, self.plan.atoms(x, y), records))
+            if self.bound is not None and user is not None:
+                people.add(user, self.plan.atoms(x, y), records)
             elif records is None and isinstance(self.plan, GridPlan):
                 # A grid's cells are never so many that they are in no vector.
                 self.plan.count(x, y, tally.dense())
@@ -62,7 +62,7 @@ class Job:
             rows += batch.num_rows
         if rows != part.rows:
             raise unreadable(PurePath(self.listing.paths[part.file]).name)
-        return Counted(*tally.sparse(), judged, Kept.joined(kept))
+        return Counted(*tally.sparse(), judged, people.held())
 
     def _batches(self, part: Part) -> Iterator[pa.RecordBatch]:
         path = self.listing.paths[part.file]
@@ -110,7 +110,7 @@ def count_plan(
 ) -> Counted:
     """Count the points of files on a plan; see `PointFiles.count` for all of it."""
     job = Job(files, plan, bound)
-    total = Sum(plan.size, bound, [part.key for part in files.parts])
+    total = Sum(plan.size, bound)
     kept = None if checkpoint is None else Checkpoint(Path(checkpoint), _key(files, plan, bound))
     if kept is not None:
         kept.fill(total)
@@ -151,4 +151,4 @@ def _counted(
 
 
 def _key(files: FileSet, plan: Plan, bound: int | None) -> str:
-    return f"{files.key} {plan.key} {bound}"
+    return f"{files.key} {plan.key} {bound}" + (f" by rule {RULE}" if bound is not None else "")

@@ -69,8 +69,9 @@ class PointFiles(Unheld, FileSet):
         ----------
         grid : Grid
         contribution_bound : int, optional
-            At most so many records of each user, the first ones inside the grid in the order of
-            the files; over all files together. Needs a column of users.
+            At most so many records of each user inside the grid, over all files together, chosen
+            as `Grid.count` says. Needs a column of users. While counting, 24 bytes are held for
+            each user and cell of the grid with records of that user.
         progress : callable, optional
             Called with the fraction done, 0 to 1.
         workers : "auto", "threads" or "tcp://...", optional
@@ -94,11 +95,7 @@ class PointFiles(Unheld, FileSet):
             self,
             grid,
             contribution_bound,
-            lambda plan, bound: (
-                count_plan(self, plan, bound, progress, workers, checkpoint)
-                if bound == contribution_bound
-                else count_plan(self, plan, bound, None, workers)
-            ),
+            lambda plan, bound: count_plan(self, plan, bound, progress, workers, checkpoint),
         )
 
     def count_in(
@@ -168,11 +165,7 @@ class PointFiles(Unheld, FileSet):
             areas,
             cell,
             contribution_bound,
-            lambda plan, bound: (
-                count_plan(self, plan, bound, progress, workers, checkpoint)
-                if bound == contribution_bound
-                else count_plan(self, plan, bound, None, workers)
-            ),
+            lambda plan, bound: count_plan(self, plan, bound, progress, workers, checkpoint),
         )
 
     def count_atoms(self, plan: Any, contribution_bound: int | None = None, **how: Any) -> Counted:

@@ -17,10 +17,11 @@ from explorer.grid.areas.areas import Areas
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, Plan
 from explorer.points.area_counts import AreaCounts
+from explorer.points.clipping import identities
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import JUDGED, Counted
 from explorer.points.partitions.files import Wanted, chosen
-from explorer.points.partitions.kept import Kept, Takers, identities
+from explorer.points.partitions.people import Held, People
 from explorer.points.partitions.rows import refuse, turned, usable
 from explorer.points.partitions.unheld import Unheld, on_areas, on_grid
 from explorer.points.points import TURNED
@@ -44,8 +45,8 @@ class CountedText(Counted):
     has_turned : whether longitudes were read as degrees from 0 to 360
     """
 
-    records: int
-    has_turned: bool
+    records: int = 0
+    has_turned: bool = False
 
     @property
     def meant(self) -> int:
@@ -125,7 +126,7 @@ class TextPoints(Unheld):
         self, block: int | None, plan: Plan, bound: int | None, progress: Progress | None
     ) -> CountedText:
         wanted, judged, tally = self.wanted, np.zeros(JUDGED, np.int64), Tally(plan.size)
-        takers = None if bound is None else Takers(bound)
+        people, held = People(), Held.none()
         meant, has_turned = 0, False
         fault: InputError | None = None
         east, north = wanted.place
@@ -146,9 +147,8 @@ class TextPoints(Unheld):
                 fault = found if fault is None else fault
                 continue
             meant += len(x) if records is None else int(records.sum())
-            if takers is not None and user is not None:
-                first = takers.first(user[keep], plan.atoms(x, y), records)
-                tally.add(first.atom, first.records)
+            if bound is not None and user is not None:
+                people.add(user[keep], plan.atoms(x, y), records)
             elif records is None and isinstance(plan, GridPlan):
                 plan.count(x, y, tally.dense())
             else:
@@ -159,7 +159,10 @@ class TextPoints(Unheld):
         if fault is not None:
             raise fault
         refuse_weight(meant if wanted.weight is not None else 0)
-        return CountedText(*tally.sparse(), judged, Kept.none(), meant, has_turned)
+        if bound is None:
+            return CountedText(*tally.sparse(), judged, held, None, meant, has_turned)
+        atoms, counts, unclipped = people.clipped(bound, plan.size)
+        return CountedText(atoms, counts, judged, held, unclipped, meant, has_turned)
 
 
 def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> TextPoints | None:

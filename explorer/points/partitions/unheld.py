@@ -18,7 +18,7 @@ from explorer.points.area_counting import of_atoms
 from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import FEW_INSIDE, few_inside, warn_few
 from explorer.points.matrix import FrequencyMatrix
-from explorer.points.partitions.adding import Counted
+from explorer.points.partitions.adding import Counted, dense
 from explorer.points.partitions.files import Wanted
 
 
@@ -81,7 +81,9 @@ def on_grid(
     notes = (*points.notes, *counted.sentences(), *(() if few is None else (few,)))
     if bound is None:
         return FrequencyMatrix(counts, grid), notes
-    unclipped = count(plan, None).dense(plan.size).reshape(grid.shape)
+    unclipped = counted.unclipped
+    if unclipped is not None:
+        unclipped = dense(counted.atoms, unclipped, plan.size).reshape(grid.shape)
     return FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped), notes
 
 
@@ -102,12 +104,7 @@ def on_areas(
     counted = count(plan, bound)
     atoms, numbers = counted.atoms.astype(np.int64), counted.counts.astype(np.int64)
     notes = (*points.notes, *counted.sentences())
-    unclipped = None
-    if bound is not None:
-        every = count(plan, None)
-        atoms_of_all, all_numbers = every.atoms.astype(np.int64), every.counts.astype(np.int64)
-        unclipped = of_atoms(windows, plan, atoms_of_all, all_numbers, None, notes)
-    return of_atoms(windows, plan, atoms, numbers, bound, notes, unclipped)
+    return of_atoms(windows, plan, atoms, numbers, bound, notes, counted.unclipped)
 
 
 def checked_bound(points: Looked, bound: Any) -> int | None:

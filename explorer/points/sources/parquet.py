@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from explorer.errors import InputError
 from explorer.grid.gdal import check_fields
 from explorer.grid.projection import LONLAT, foreign_crs
-from explorer.points.sources.tables import MAX_ROWS, Columns, not_numbers, refuse_rows
+from explorer.points.clipping import hashes_of
+from explorer.points.sources.tables import MAX_ROWS, Columns, Users, not_numbers, refuse_rows
 from explorer.points.sources.vector import coordinates, refuse_shapes
 
 #: Rows at a time: what a batch takes stays in the caches, 4 MB a column is too much.
@@ -186,13 +187,11 @@ def floats(column: pa.Array) -> NDArray[np.float64]:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _codes(chunks: list[pa.Array]) -> NDArray[np.int64]:
-    if not chunks:
-        return np.empty(0, np.int64)
-    joined = pa.chunked_array(chunks).dictionary_encode().unify_dictionaries()
-    return np.concatenate(
-        [c.indices.fill_null(-1).to_numpy(zero_copy_only=False) for c in joined.chunks]
-    ).astype(np.int64)
+def _codes(chunks: list[pa.Array]) -> Users:
+    joined = pa.chunked_array(chunks or [pa.array([], pa.string())])
+    chunks = joined.dictionary_encode().unify_dictionaries().chunks
+    code = [c.indices.fill_null(-1).to_numpy(zero_copy_only=False) for c in chunks]
+    return Users(np.concatenate(code).astype(np.int64), hashes_of(chunks[0].dictionary))
 
 
 def _damaged() -> InputError:

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyproj
 from numpy.typing import NDArray
 
 from explorer.errors import InputError
+from explorer.points.clipping import hashes_of
 
 # What a workstation holds: 200 million points are 3.2 GB. A public server gives less.
 MAX_ROWS = 200_000_000
+
+
+class Users(NamedTuple):
+    """Whose each of n rows is.
+
+    Attributes
+    ----------
+    code : (n,) int64
+        0, 1, 2 .. for the different values in the order in which they appear, -1 for none.
+    hashes : (u,) uint64
+        Of the value that each code stands for, see `points.clipping`.
+    """
+
+    code: NDArray[np.int64]
+    hashes: NDArray[np.uint64]
 
 
 @dataclass
@@ -22,7 +38,7 @@ class Columns:
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
-    user: NDArray[np.int64] | None = None
+    user: Users | None = None
     weight: NDArray[np.float64] | None = None
     time: NDArray[Any] | None = None
 
@@ -103,13 +119,14 @@ def numbers(values: Any, name: str) -> NDArray[np.float64]:
     return array
 
 
-def codes(values: Any) -> NDArray[np.int64]:
-    """Return 0, 1, 2 ... for the distinct values in the order they appear; -1 for null."""
+def codes(values: Any) -> Users:
+    """Return codes for any values, nulls and NaN being none."""
     import pandas
 
     if not hasattr(values, "isna"):
         values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    return np.asarray(pandas.factorize(values)[0], dtype=np.int64)
+    code, distinct = pandas.factorize(values)
+    return Users(np.asarray(code, dtype=np.int64), hashes_of(distinct))
 
 
 def not_numbers(name: str) -> InputError:

@@ -19,7 +19,7 @@ from explorer.points.partitions import files as looking
 from explorer.points.partitions.adding import Counted, Sum
 from explorer.points.partitions.counting import Job
 from explorer.points.partitions.files import Part
-from explorer.points.partitions.kept import Kept
+from explorer.points.partitions.people import Held
 from tests.points.partitions.test_counting import GRID, table, written
 
 QUIET = {"silence_logs": 50, "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"}}
@@ -171,8 +171,8 @@ def test_no_scheduler_and_no_dask_are_one_sentence(
 
 
 def test_a_part_that_comes_twice_is_added_once() -> None:
-    total = Sum(4, None, ["0:0-1", "1:0-0"])
-    one = Counted(np.array([1]), np.array([5]), np.ones(8, np.int64), Kept.none())
+    total = Sum(4, None)
+    one = Counted(np.array([1]), np.array([5]), np.ones(8, np.int64), Held.none())
     for key in ("0:0-1", "0:0-1", "1:0-0"):
         total.add(key, one.packed())
     assert total.total().counts.tolist() == [10]
@@ -188,5 +188,7 @@ def test_counting_a_part_is_a_pure_function(files: PointFiles) -> None:
     once, again = job(part), job(part)
     for field in ("atoms", "counts", "judged"):
         assert np.array_equal(getattr(once, field), getattr(again, field))
-    assert np.array_equal(once.kept.user, again.kept.user)
-    assert len(once.kept)
+    assert np.array_equal(once.held.identity, again.held.identity)
+    assert len(once.held.identity)
+    for one, other in zip(once.held.joined(), again.held.joined(), strict=True):
+        assert np.array_equal(one, other)

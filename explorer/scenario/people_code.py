@@ -11,10 +11,13 @@ def besides(scenario: Scenario) -> dict[str, Any]:
     """Settings that a page adds: its previews draw the noise of all shares at once.
 
     A release draws everybody's own share, which is the mechanism's default, and so does a preview
-    with bits that somebody chose: what does not fit them shows shard by shard alone.
+    with bits that somebody chose: what does not fit them shows shard by shard alone. A release says
+    how many people are declared, as the field of the page does.
     """
-    chosen = any(getattr(each, "bits", None) is not None for each in scenario.made())
-    return {} if scenario.seed is None or chosen else {"mode": "summed"}
+    made: list[Any] = list(scenario.made())
+    if scenario.seed is None:
+        return {"people": made[0].people}
+    return {} if any(each.bits is not None for each in made) else {"mode": "summed"}
 
 
 def tell() -> list[str]:

@@ -175,6 +175,8 @@ def test_the_script_says_who_is_asked_and_how_a_release_is_drawn() -> None:
     assert "city.load(1024)" in text
     assert 'Federated(epsilon=1.0, algorithm="paper", people=20000, shard=500' in text
     assert "release(matrix, ledger=Ledger())" in text
+    usual = to_python(Scenario(page="federated", seed=None))
+    assert "Federated(epsilon=1.0, people=100000)" in usual, "a default is no declaration"
     assert "rng" not in text
     assert "mode" not in text, "a release draws everybody's own share"
     with pytest.raises(InputError, match="There is no city 'atlantis' here"):

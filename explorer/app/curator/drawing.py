@@ -109,6 +109,8 @@ class Drawing:
         self.movement = Movement()
         # Why the newest choices have no screen, while they have none.
         self._refusal = ""
+        # Why the last press of the button said no price.
+        self._no_price = ""
         self._work = Work(
             *(self._compute, self._arrived, self._refused),
             take=self._job,
@@ -192,8 +194,10 @@ class Drawing:
             self._confirmed.discard(price.token)
         except InputError as error:
             self.forget()
-            self._parts.refuse(str(error))
+            self._no_price = str(error)
+            self._parts.refuse(self._no_price)
             return
+        self._parts.message.withdraw(self._no_price)
         self._pressed = Asked(price.token, self._wanted())
         self._asking(price)
 

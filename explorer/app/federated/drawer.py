@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any, ClassVar
 
 from explorer.app.curator.drawn_drawer import DrawnDrawer
+from explorer.app.kit.html import html_pane, put
+from explorer.errors import InputError
 
 
 class FederatedDrawer(DrawnDrawer):
@@ -12,6 +15,7 @@ class FederatedDrawer(DrawnDrawer):
 
     WORDS: ClassVar[str] = "federated"
     OWN: ClassVar[str] = "Grid and own points"
+    _matrix: Any = None
 
     def data(self) -> list[Any]:
         """The city."""
@@ -29,9 +33,29 @@ class FederatedDrawer(DrawnDrawer):
         return [self.tied.choose("right"), "Right map"]
 
     def agreed(self) -> list[Any]:
-        """Whether the exact number of people may be published."""
-        self.state.param.watch(lambda _event: self._drawing.forget(), "people_are_public")
-        return [self.tied.check("people_are_public"), "Exact number"]
+        """Whether the exact number of people may be published, and whom a release protects."""
+        self.promise = html_pane(margin=(0, 10, 4, 10))
+        self.state.param.watch(lambda _event: self._ticked(), "people_are_public")
+        return [self.tied.check("people_are_public"), "Exact number", self.promise]
+
+    def offer(self, screen: Any) -> None:
+        """Also say whom a release of the people on screen would protect."""
+        super().offer(screen)
+        self._matrix = screen.data.matrix
+        self._say_promise()
+
+    def _ticked(self) -> None:
+        self._drawing.forget()
+        self._say_promise()
+
+    def _say_promise(self) -> None:
+        if self._matrix is None:
+            return
+        try:
+            sentence = f"A release protects {self._drawing.protects(self._matrix)}."
+        except InputError as error:
+            sentence = str(error)
+        put(self.promise, f'<p class="help">{html.escape(sentence)}</p>')
 
     def look(self) -> list[Any]:
         """Colours, partition, the left map."""

@@ -68,8 +68,11 @@ def test_a_release_is_for_the_number_in_the_field_or_by_consent_the_exact_one() 
     assert "“People” in the settings" in refused
     assert "the tick above the button" in refused
     assert press.priced(page.drawer) == ""
+    assert refused in html.unescape(page.drawer.promise.object)
     press.put(page.drawer, TICK, True)
+    assert "protects the place of each person" in page.drawer.promise.object
     press.draw_release(page.drawer)
+    assert refused not in page.message.sentence
     drawn = page.screen.release
     assert (drawn.people_are_public, drawn.population) == (True, people.PEOPLE)
     assert drawn.facts["asked"] == 39_999

@@ -4,8 +4,9 @@ A server asks rounds of questions; `Asking.ask` is the only way to learn anythin
 books the price of a round for the people it concerns before anything is drawn, and refuses one
 that anybody could not pay. Who is asked, who is in which shard and who drops out never depends on
 a place. Two sets of people are neighbours if one person's vectors become zero; she still takes
-part (another place in place of hers costs twice as much). All that is done with sums afterwards is
-post-processing.
+part (another place in place of hers costs twice as much). How many there are is public here: who
+must not tell the exact number declares one (`People.padded`), and a person who joins is a vector
+that was zero. All that is done with sums afterwards is post-processing.
 """
 
 from __future__ import annotations

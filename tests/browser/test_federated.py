@@ -17,6 +17,7 @@ from tests.browser.visit import (
     picture,
     rows,
     still,
+    unfold,
     wait_until,
 )
 
@@ -84,6 +85,12 @@ def test_rounds_a_masked_shard_boxes_and_a_release(federated) -> None:
     page.reload()
     wait_until(page, lambda: len(rows(page)) == 3)
     assert rows(page)[-1] == drawn
+    # More people are on the map than the page begins with: nothing is drawn without a word on them.
+    unfold(page, "Release")
+    press(page, "Draw a release")
+    expect(page.get_by_role("alert").first).to_contain_text("more people than the 100,000 declared")
+    page.get_by_label("Publish the exact number of people").check()
+    expect(page.get_by_text("A release protects the place of each person")).to_be_visible()
     draw_release(page)
     page.get_by_text("Drawn and booked with epsilon 1").wait_for()
     expect(page.get_by_role("button", name="Save the release")).to_be_visible()

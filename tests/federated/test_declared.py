@@ -66,6 +66,9 @@ def test_a_declared_number_is_all_that_a_release_says_of_how_many_there_are(
         again = Release.load(tmp_path / "f.parquet")
         assert isinstance(again, DistributedRelease)
         assert public_figures(again) == public_figures(release)
+        assert again.replay(len(again.heard)).neighbours == release.neighbours
+        if again.refined:
+            assert again.replay(1).neighbours == release.neighbours
         seen.append(public_figures(release))
     # Of people with two places sums are twice as large, so that they take a bit more.
     for figures in seen[1:3]:

@@ -21,6 +21,7 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions import PointFiles, is_parquet, scan_points
 from explorer.points.partitions.text import TextPoints, look_at_text
 from explorer.points.points import Points, read_points
+from explorer.points.populations import of_people
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ class City:
                 scan_points(self.file, **columns) if parquet else look_at_text(self.file, columns)
             )
         if looked is not None:
-            return looked.count(self.grid(shape), contribution_bound, progress)
+            matrix, notes = looked.count(self.grid(shape), contribution_bound, progress)
+            return of_people(matrix, (self.key,)), notes
         points, matrix = self.load(shape, contribution_bound, progress)
         return matrix, () if points is None else points.notes
 
@@ -151,7 +153,8 @@ class City:
         if self.file is not None and self.is_matrix:
             if bound is not None:
                 raise InputError(f"{self.title} is a matrix without users; leave out the bound.")
-            return None, _coarser(_open_matrix(self.file), self.grid(shape)), None
+            matrix = _coarser(_open_matrix(self.file), self.grid(shape))
+            return None, of_people(matrix, (self.key,)), None
         grid = self.grid(shape)
         points = self._points()
         if keep:
@@ -160,6 +163,9 @@ class City:
         return points, grid.count(points, bound, progress, per=per), None
 
     def _points(self) -> Points:
+        return replace(self._read(), populations=(self.key,))
+
+    def _read(self) -> Points:
         if self.make is not None:
             return self.make()
         paths = [self.file] if self.file else [download.fetch() for download in self.downloads]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +92,10 @@ class TripSet:
         """
         known_places(self, places)
         if self.make is not None:
-            return self.make(places)
-        return read_trips(self.file, tuple(places), user=self.user, name=self.title)
+            found = self.make(places)
+        else:
+            found = read_trips(self.file, tuple(places), user=self.user, name=self.title)
+        return replace(found, populations=(self.key,))
 
 
 def words_of(places: Sequence[str]) -> list[str]:

@@ -77,7 +77,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then count and save."""
     from explorer.points.counts_file import counts_path, is_counts, load_counts, save_counts
-    from explorer.privacy.populations import population_of_file
 
     sources: list[str] = arguments.points
     asks = any_question(arguments)
@@ -117,8 +116,7 @@ def run(arguments: argparse.Namespace) -> None:
     for sentence in notes:
         note(without_counts(sentence))
     if path is not None:
-        whose = arguments.population or population_of_file(sources[0])
-        save_counts(matrix, path, whose)
+        save_counts(matrix, path, arguments.population)
         print(f"Saved as {path} after {time.perf_counter() - started:.1f} s.")
         print("These counts are exact: keep the file to yourself, and release from it.")
     if asks:

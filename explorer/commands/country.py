@@ -97,7 +97,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw and save."""
     from explorer.country.mechanism import Country
     from explorer.points.counts_file import is_counts
-    from explorer.privacy.populations import population_of_file
 
     typed = {name: getattr(arguments, name) for name in ("epsilon", *_SETTINGS)}
     settings = {
@@ -118,7 +117,7 @@ def run(arguments: argparse.Namespace) -> None:
     where = workers(arguments)
     path = _path(arguments)
     areas, cell = _areas(arguments)
-    ledger = payment(arguments, seed, population_of_file(sources[0]))
+    ledger = payment(arguments, seed)
     started = time.perf_counter()
     counts = _counted(arguments, areas, cell, bound, where)
     for sentence in (*areas.notes, *counts.notes):

@@ -132,13 +132,13 @@ def release_path(
     return output_path(text, overwrite, reads)
 
 
-def payment(arguments: argparse.Namespace, seed: int | None, population: str) -> Payment | None:
-    """Where a release is booked, as the population that was named or else `population`."""
+def payment(arguments: argparse.Namespace, seed: int | None) -> Payment | None:
+    """Where a release is booked: as the population that was named, or else as the counts say."""
     from explorer.commands.paying import Payment
 
     if arguments.no_ledger or seed is not None:
         return None
-    return Payment(population if arguments.population is None else arguments.population)
+    return Payment(arguments.population)
 
 
 def say_unit(arguments: argparse.Namespace) -> None:
@@ -168,7 +168,7 @@ def draw_and_save(
     with saved_first(ledger):
         release = _draw(made, matrix, seed, ledger, **besides)
         if path is not None:
-            _save(release, path, ledger)
+            _save(release, path, matrix, ledger)
         print(release.summary())
         print(_spent(matrix, ledger, seed))
         took = time.perf_counter() - started
@@ -176,15 +176,17 @@ def draw_and_save(
     return release
 
 
-def _save(release: Release, path: Path, ledger: Payment | None) -> None:
+def _save(release: Release, path: Path, matrix: Counts, ledger: Payment | None) -> None:
     """Save a release and note where; with no room, or no right, it is kept beside the ledger."""
     from explorer.privacy.drawn import DrawnReleases
+    from explorer.privacy.once import population_in
 
     if ledger is None or not ledger.booked:
         release.save(path)
         return
     title = f"{release.mechanism} with epsilon {release.epsilon:.12g}"
-    drawn, whose, token = DrawnReleases(ledger.path), str(ledger.population), str(ledger.token)
+    drawn, token = DrawnReleases(ledger.path), str(ledger.token)
+    whose = population_in(ledger, matrix)
     try:
         release.save(path)
     except InputError as error:
@@ -220,12 +222,14 @@ def _spent(matrix: Counts, ledger: Ledger | None, seed: int | None) -> str:
     if ledger is None:
         return "Ledger: not booked, because of --no-ledger."
     try:
-        spent, left = ledger.spent(matrix.key), ledger.left(matrix.key)
+        spent, left = ledger.spent(matrix), ledger.left(matrix)
     except InputError:
         # It is drawn and saved: a ledger that was damaged since takes neither back.
         return "Ledger: booked; it cannot be read now, so what is spent in all is not known."
     rest = "no cap is set" if left is None else f"{to_epsilon(left):.12g} left of the cap"
-    return f"Ledger: epsilon {to_epsilon(spent):.12g} spent on {ledger.population} so far, {rest}."
+    return (
+        f"Ledger: epsilon {to_epsilon(spent):.12g} spent on {ledger.whose(matrix)} so far, {rest}."
+    )
 
 
 def without_counts(sentence: str) -> str:

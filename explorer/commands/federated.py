@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
     for name, text in typed.items():
         if text is not None and name not in {"epsilon", *matters}:
             note(f"{flags.flag(name)} has no effect with these settings.")
-    ledger = payment(arguments, seed, chosen.key)
+    ledger = payment(arguments, seed)
     started = time.perf_counter()
     with progress(f"Reading {chosen.title}") as tell:
         matrix, notes = chosen.count(shape, bound, tell)

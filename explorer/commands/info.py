@@ -111,20 +111,20 @@ def _of_release(release: Any) -> dict[str, Any]:
 
 
 def _of_counts(path: str) -> dict[str, Any]:
-    from explorer.points.counts_file import load_counts, population_of_counts
+    from explorer.points.counts_file import load_counts
     from explorer.privacy.ledger import Ledger
     from explorer.releases.units import to_epsilon
 
     matrix = load_counts(path)
-    ledger = Ledger(population=population_of_counts(path))
-    left = ledger.left(matrix.key)
+    ledger = Ledger()
+    left = ledger.left(matrix)
     return {
         "kind": "counts",
         "status": EXACT,
         "unit_of_privacy": matrix.unit,
         "contribution_bound": matrix.contribution_bound,
-        "population": ledger.population or "these counts alone",
-        "epsilon_booked_here": to_epsilon(ledger.spent(matrix.key)),
+        "population": ledger.whose(matrix),
+        "epsilon_booked_here": to_epsilon(ledger.spent(matrix)),
         "epsilon_left_here": None if left is None else to_epsilon(left),
         **_extent(matrix.grid),
     }

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     found = statement(Ledger())
     if arguments.population is not None:
         name = population_name(arguments.population)
-        found = [each for each in found if each["population"] == name]
+        found = [each for each in found if name in each["populations"]]
         if not found:
             raise InputError(f"The ledger has booked nothing on the population “{name}”.")
     if arguments.format == "json":

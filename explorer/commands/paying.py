@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from explorer.privacy.ledger import Ledger
+from explorer.privacy.ledger import Counted, Ledger
 
 WAITS = "The release is booked, so it is drawn and saved first; Ctrl-C again gives it up."
 
@@ -22,7 +22,7 @@ class Payment(Ledger):
 
     Parameters
     ----------
-    population : whose records are released
+    population : whose records are released; by default what the counts say
     token : of the draw, any one by default
 
     Attributes
@@ -35,13 +35,13 @@ class Payment(Ledger):
         super().__init__(population=population, token=token or secrets.token_hex(16))
         self.booked = self.interrupted = self._given_up = False
 
-    def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
+    def book(self, counts: Counted | str, units: int, mechanism: str, what: str = "") -> int:
         """See `Ledger.book`."""
         before = signal.getsignal(signal.SIGINT)
         # Handlers belong to the main thread; one that somebody else has set, or none, stays.
         if threading.current_thread() is threading.main_thread() and callable(before):
             signal.signal(signal.SIGINT, self._wait)
-        number = super().book(key, units, mechanism, what)
+        number = super().book(counts, units, mechanism, what)
         self.booked = True
         if self._given_up:
             raise KeyboardInterrupt

@@ -92,6 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw, keep and write."""
     from explorer.commands.paying import Payment
     from explorer.mechanisms import mechanism
+    from explorer.privacy.populations import population_name
     from explorer.publish.directory import require_free
     from explorer.publish.signing import PublisherKey, fingerprint
 
@@ -113,11 +114,11 @@ def run(arguments: argparse.Namespace) -> None:
     load = source_of(arguments, shape, bound)
     name = population_of(arguments) if arguments.population is None else arguments.population
     folder = Path(arguments.output).expanduser()
-    ledger = Payment(name)
+    ledger = Payment(arguments.population)
     if folder.exists() and _finished_before(folder, ledger):
         return
     require_free(folder)
-    about = _about(arguments, ledger)
+    about = _about(arguments, ledger, population_name(name))
     signing = None if arguments.unsigned else PublisherKey(_key_path(arguments))
     for each in idle:
         note(f"{each} has no effect with these settings.")
@@ -274,13 +275,13 @@ def _finished_before(folder: Path, ledger: Payment) -> bool:
     return True
 
 
-def _about(arguments: argparse.Namespace, ledger: Payment) -> About:
+def _about(arguments: argparse.Namespace, ledger: Payment, population: str) -> About:
     """What the person says: what was kept, over it the file, over it the flags; kept again."""
     from explorer.publish.about import About, KeptAnswers
 
     kept = KeptAnswers(ledger.path)
-    about = About.of(kept.of(str(ledger.population)) | _said(arguments))
-    kept.keep(str(ledger.population), about.facts())
+    about = About.of(kept.of(population) | _said(arguments))
+    kept.keep(population, about.facts())
     return about
 
 

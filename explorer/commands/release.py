@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
     load = source_of(arguments, shape, bound)
     read = (arguments.points, arguments.boundary)
     path = release_path(arguments.output, arguments.preview, arguments.overwrite, read)
-    ledger = payment(arguments, seed, population_of(arguments))
+    ledger = payment(arguments, seed)
     for name in idle:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()
@@ -84,14 +84,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def population_of(arguments: argparse.Namespace) -> str:
-    """The population that the city, the file, or the points behind counts are taken to be."""
-    from explorer.points.counts_file import is_counts, population_of_counts
+    """The population that the city, the file, or the points behind counts are taken to be.
+
+    Of several it is the first.
+    """
+    from explorer.points.counts_file import is_counts, populations_of_counts
     from explorer.privacy.populations import population_of_file
 
     if arguments.city is not None:
         return str(arguments.city)
-    behind = population_of_counts(arguments.points) if is_counts(arguments.points) else None
-    return behind or population_of_file(arguments.points)
+    behind = populations_of_counts(arguments.points) if is_counts(arguments.points) else ()
+    return behind[0] if behind else population_of_file(arguments.points)
 
 
 def source_of(arguments: argparse.Namespace, shape: Any, bound: int | None) -> Any:

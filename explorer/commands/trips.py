@@ -93,7 +93,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Check everything that can be checked, then read, count, book, draw and save."""
     from explorer.mechanisms import mechanism, trip_mechanisms
-    from explorer.privacy.populations import population_of_file
 
     kinds, chosen = trip_mechanisms(), mechanism(arguments.mechanism)
     if chosen.key not in kinds:
@@ -110,7 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.overwrite,
         (arguments.trips, arguments.boundary),
     )
-    ledger = payment(arguments, seed, arguments.made_up or population_of_file(arguments.trips))
+    ledger = payment(arguments, seed)
     for name in idle:
         note(f"{name} has no effect with these settings.")
     started = time.perf_counter()
@@ -160,12 +159,13 @@ def _source(arguments: argparse.Namespace, takes: Any, title: str) -> Callable[[
 
 
 def _made_up(arguments: argparse.Namespace) -> Callable[[], TripMatrix]:
+    from explorer.points.populations import of_people
     from explorer.trips import synthetic
 
     named = (*_FILE_ONLY, "crs", "user", "contribution_bound", "per")
     flags.refuse(arguments, named, "--made-up, whose cells lie nowhere on Earth")
     synthetic.named(arguments.made_up, draws=1)  # refuses a name before anything is made
-    return lambda: synthetic.named(arguments.made_up)
+    return lambda: of_people(synthetic.named(arguments.made_up), (arguments.made_up,))
 
 
 def _places(text: str) -> list[str | tuple[str, str]]:

@@ -221,7 +221,7 @@ class Country(Mechanism):
         if ledger is not None and is_release_grade(source):
             if self.inside != NO_MAPS:
                 self._map_at(self.epsilon).warm_up()
-            booked = ledger.book(counts.key, curator.units, self.key, repr(self))
+            booked = ledger.book(counts, curator.units, self.key, repr(self))
             try:
                 return self._drawn(curator, counts)
             except InputError:

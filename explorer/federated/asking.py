@@ -98,7 +98,7 @@ class Asking:
         self._order: Whole | None = None
         self._booked = None
         if ledger is not None and not self.preview:
-            self._booked = ledger, ledger.book(people.key, self.units, mechanism, what)
+            self._booked = ledger, ledger.book(people, self.units, mechanism, what)
 
     @property
     def left(self) -> int:

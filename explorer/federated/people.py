@@ -15,6 +15,7 @@ from explorer.federated.frames import gathered, yes_or_no
 from explorer.federated.places import Ints, Whole, code_type, depth_of, morton, rounded, spread
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.populations import of_people
 
 MOST_PLACES = 10**6
 """Sensitivity S of a person's vector: above it no count of a shard would fit its bits."""
@@ -71,6 +72,9 @@ class People:
     >>> len(two), two.proportion([True, False]).counters
     (2, 2)
     """
+
+    #: Whose records these are, for the ledger; no part of `key`. See `points.populations`.
+    populations: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -148,7 +152,7 @@ class People:
         cells = np.repeat(codes, matrix.counts[rows, cols])
         if declared is not None:
             cells = _padded(cells, len(cells), declared, -1)
-        return cls(cells, matrix.grid, key=matrix.key)
+        return of_people(cls(cells, matrix.grid, key=matrix.key), matrix.populations)
 
     @classmethod
     def from_frame(
@@ -308,7 +312,8 @@ class People:
     def _changed(self, **changes: Any) -> People:
         """The same people with something else; their key, too, unless it is among the changes."""
         same = {name: getattr(self, name) for name in ("cells", "offsets", "visits", "answer")}
-        return People(**{**same, "grid": self.grid, "places": self.places, **changes})
+        people = People(**{**same, "grid": self.grid, "places": self.places, **changes})
+        return of_people(people, self.populations)
 
     def entries(
         self,

@@ -208,7 +208,7 @@ class Mechanism(param.Parameterized, metaclass=Declared):
             with interrupts_between_steps():
                 # What cannot be made ready must fail, or be interrupted, before it is booked.
                 self.warm_up(counts)
-                booked = ledger.book(counts.key, curator.units, self.key, repr(self))
+                booked = ledger.book(counts, curator.units, self.key, repr(self))
                 try:
                     estimate = self.plan(curator)
                 except InputError:

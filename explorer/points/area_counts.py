@@ -16,6 +16,7 @@ from explorer.grid.areas.windows import Window, Windows
 from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix, check_unit
+from explorer.points.populations import of_people
 
 Ints = NDArray[np.int64]
 
@@ -70,6 +71,9 @@ class AreaCounts:
     >>> isinstance(counts, AreaCounts), counts.national().total
     (True, 2)
     """
+
+    #: Whose records these are, for the ledger; no part of `key`. See `points.populations`.
+    populations: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -179,7 +183,8 @@ class AreaCounts:
         unclipped = None if self.unclipped is None else self.unclipped.inside(window)
         grid = Grid.cells(window.shape)
         bound, unit = self.contribution_bound, self.unit
-        return FrequencyMatrix(counts, grid, bound, unit, unclipped=unclipped)
+        inside = FrequencyMatrix(counts, grid, bound, unit, unclipped=unclipped)
+        return of_people(inside, self.populations)
 
     def national(self) -> FrequencyMatrix:
         """All records of all areas on the lattice (curator only).
@@ -194,7 +199,8 @@ class AreaCounts:
         grid, bound = self.windows.grid, self.contribution_bound
         unclipped = None if self.unclipped is None else self.unclipped.national()
         counts = flat.reshape(grid.shape)
-        return FrequencyMatrix(counts, grid, bound, self.unit, unclipped=unclipped)
+        whole = FrequencyMatrix(counts, grid, bound, self.unit, unclipped=unclipped)
+        return of_people(whole, self.populations)
 
     def __repr__(self) -> str:
         # No count in it: a repr ends up in logs and notebooks.

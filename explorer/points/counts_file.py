@@ -9,6 +9,7 @@ metadata, which this has not.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from explorer.grid.grid import Grid
 from explorer.grid.parquet import has_metadata
 from explorer.grid.whole_file import write_whole
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.populations import of_people, populations_of_files
 from explorer.version import __version__
 
 ENDING = ".exact.parquet"
@@ -41,15 +43,18 @@ def counts_path(name: str | Path) -> Path:
     return path.with_name(stem + ENDING)
 
 
-def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | None = None) -> None:
+def save_counts(
+    matrix: FrequencyMatrix, path: str | Path, population: str | Sequence[str] | None = None
+) -> None:
     """Write exact counts; a file of that name is replaced without a question.
 
     Parameters
     ----------
     matrix : FrequencyMatrix
     path : path
-    population : str, optional
-        Whose records they are: all counts of one name share a budget.
+    population : str or several, optional
+        Whose records they are: all counts of one name share a budget. By default what the matrix
+        knows of it.
 
     Raises
     ------
@@ -61,6 +66,7 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | Non
 
     if not Path(path).name.endswith(ENDING):
         raise InputError(f"Exact counts say so in their name; call the file {counts_path(path)}.")
+    names = [population] if isinstance(population, str) else list(population or matrix.populations)
     flat, unclipped = matrix.counts.ravel(), matrix.unclipped
     every = flat if unclipped is None else unclipped.counts.ravel()
     cell = np.flatnonzero(every)
@@ -72,7 +78,8 @@ def save_counts(matrix: FrequencyMatrix, path: str | Path, population: str | Non
         "unit": matrix.unit,
         "contribution_bound": matrix.contribution_bound,
         "key": matrix.key,
-        "population": population,
+        "population": names[0] if names else None,
+        "populations": names,
     }
     columns = {"cell": cell, "EXACT_records": flat[cell]}
     if unclipped is not None:
@@ -87,17 +94,21 @@ def is_counts(path: str | Path) -> bool:
     return has_metadata(path, _KEY)
 
 
-def population_of_counts(path: str | Path) -> str | None:
-    """Whose records a file counts; None where it does not say so."""
+def populations_of_counts(path: str | Path) -> tuple[str, ...]:
+    """Whose records a file counts; () where it does not say so."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         facts = json.loads((pq.ParquetFile(path).schema_arrow.metadata or {})[_KEY])
-        found = facts.get("population")
-    except (pa.ArrowException, OSError, ValueError, KeyError, AttributeError):
-        return None
-    return found if isinstance(found, str) else None
+        return _populations(facts)
+    except (pa.ArrowException, OSError, ValueError, KeyError, AttributeError, TypeError):
+        return ()
+
+
+def _populations(facts: Any) -> tuple[str, ...]:
+    """Files of before have one name, or none."""
+    return tuple(map(str, facts.get("populations") or filter(None, [facts.get("population")])))
 
 
 def load_counts(path: str | Path) -> FrequencyMatrix:
@@ -133,7 +144,7 @@ def load_counts(path: str | Path) -> FrequencyMatrix:
         matrix = FrequencyMatrix(whole, grid, bound, unit, unclipped=next(iter(unclipped), None))
         if matrix.key != facts["key"]:
             raise ValueError(title)
-        return matrix
+        return of_people(matrix, _populations(facts) or populations_of_files([str(path)]))
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:

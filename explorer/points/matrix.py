@@ -64,6 +64,9 @@ class FrequencyMatrix:
     True
     """
 
+    #: Whose records these are, for the ledger; no part of `key`. See `points.populations`.
+    populations: tuple[str, ...] = ()
+
     def __init__(
         self,
         counts: ArrayLike,

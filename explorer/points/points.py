@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import find_place, listed, unused_users
 from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.populations import of_people, population_of_records, populations_of_files
 from explorer.points.row_weights import whole_weights
 from explorer.points.sources import MAX_ROWS, Columns, codes, numbers, open_source
 
@@ -55,6 +57,8 @@ class Points:
     user_hash : (u,) uint64 or None
         Of what each code of `user` stands for, a hash that is the same in every file and reader:
         it enters the choice of records under a contribution bound. None takes the codes.
+    populations : tuple of str
+        Whose records they are, for the ledger; by default what ``name`` says.
 
     Raises
     ------
@@ -80,6 +84,7 @@ class Points:
     name: str = ""
     notes: tuple[str, ...] = ()
     user_hash: NDArray[np.uint64] | None = None
+    populations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         kinds = {"x": np.float64, "y": np.float64, "user": np.int64, "weight": np.int64}
@@ -123,7 +128,7 @@ class Points:
             counts, unclipped = (dense(atoms, number, grid) for number in both)
             matrix = FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped)
         warn_few(self.few_inside(matrix))
-        return matrix
+        return of_people(matrix, self._whose())
 
     def few_inside(self, matrix: FrequencyMatrix) -> str | None:
         """A sentence for the curator if the extent of these counts catches next to nothing."""
@@ -138,7 +143,8 @@ class Points:
         bound = self._checked(grid, contribution_bound)
         counts, unclipped, placed = count_and_place(self, grid, bound, progress)
         unit = "point" if bound is None else "user"
-        return FrequencyMatrix(counts, grid, bound or 1, unit, unclipped=unclipped), placed
+        matrix = FrequencyMatrix(counts, grid, bound or 1, unit, unclipped=unclipped)
+        return of_people(matrix, self._whose()), placed
 
     def count_in(
         self,
@@ -149,7 +155,11 @@ class Points:
     ) -> AreaCounts:
         """Count these records by area and cell of a national lattice; see `Areas.count`."""
         bound = self._checked_bound(contribution_bound)
-        return count_areas(self, Windows(areas, areas.lattice(cell)), bound, progress)
+        counts = count_areas(self, Windows(areas, areas.lattice(cell)), bound, progress)
+        return of_people(counts, self._whose())
+
+    def _whose(self) -> tuple[str, ...]:
+        return self.populations or (population_of_records(self),)
 
     def _checked(self, grid: Grid, contribution_bound: Any) -> int | None:
         """The bound, once these records can be counted on the grid with it."""
@@ -268,7 +278,10 @@ def read_points(
         notes.append("The coordinates were taken as degrees of longitude and latitude.")
     notes += unused_users(table.names, user)
     labels = ("x", "y") if place is None else (place.lon, place.lat)
-    return _clean(columns, known or LONLAT, labels, title, notes)
+    points = _clean(columns, known or LONLAT, labels, title, notes)
+    if isinstance(source, str | Path):
+        return replace(points, populations=populations_of_files([str(source)]))
+    return points
 
 
 def known_crs(own: pyproj.CRS | None, crs: Any) -> pyproj.CRS | None:

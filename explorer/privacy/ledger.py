@@ -14,14 +14,38 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
 
 from explorer.errors import InputError
-from explorer.privacy.ledger_file import Book, Row, now, opened, real_path
-from explorer.privacy.populations import population_name
+from explorer.points.populations import population_name
+from explorer.privacy.bookings import lowered, spent_most, spent_on, title_of, together
+from explorer.privacy.ledger_file import Book, Row, joined, now, opened, real_path
 from explorer.releases.units import to_epsilon, to_units
+
+#: Of one booking: sums of them have to fit the whole numbers of the file.
+_MOST_UNITS = 10**18
+_UNNAMED = (
+    "There is a cap, and these counts do not say whose records they are: other counts of the same "
+    'people would have a cap of their own, so name them, Ledger(population="riders 2024").'
+)
+
+
+class PopulationWarning(UserWarning):
+    """A cap is set, and counts do not say on whose budget they are booked."""
+
+
+class Counted(Protocol):
+    """Counts that a ledger knows; those that say whose they are have `populations` as well."""
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of the counts and their domain."""
 
 
 class AlreadyBooked(InputError):
@@ -39,8 +63,9 @@ class Spend:
     mechanism : its key, such as "htf"
     units : what it cost, in units of 10^-12 epsilon
     what : what the release was, for people
-    population : whose records they are
+    population : whose records they are, the first of their names
     token : of the draw, where it has one
+    populations : all names on which it was booked, each at the whole cost
     """
 
     dataset: str
@@ -50,6 +75,7 @@ class Spend:
     what: str
     population: str
     token: str | None
+    populations: tuple[str, ...] = ()
 
 
 class Ledger:
@@ -64,9 +90,10 @@ class Ledger:
     cap : float, optional
         The most epsilon that all releases of one population may spend together, 0 or more. By
         default EXPLORER_EPSILON_CAP, else there is none.
-    population : str, optional
+    population : str or several, optional
         Whose records are released: all grids, extents and bounds of one name share one cap. By
-        default counts are a population of their own.
+        default what the counts say, which know the name of their points or files; counts without
+        one are a population of their own.
     token : str, optional
         Of one draw: what is booked with it is booked once, whoever asks again.
 
@@ -100,26 +127,33 @@ class Ledger:
         path: str | Path | None = None,
         cap: float | None = None,
         *,
-        population: str | None = None,
+        population: str | Sequence[str] | None = None,
         token: str | None = None,
     ) -> None:
         self.path = real_path(path) if path is not None else default_path()
-        self.population = None if population is None else population_name(population)
+        named = [population] if isinstance(population, str) else population or ()
+        self.populations = tuple(dict.fromkeys(map(population_name, named)))
         self.token = token
         self.cap_units = _cap_units(os.environ.get("EXPLORER_EPSILON_CAP") if cap is None else cap)
 
-    def spent(self, key: str) -> int:
+    @property
+    def population(self) -> str | None:
+        """The first of the names under which it books; None where the counts say whose they are."""
+        return self.populations[0] if self.populations else None
+
+    def spent(self, counts: Counted | str) -> int:
         """What is booked on a data set's population, in units of 10^-12 epsilon.
 
         Parameters
         ----------
-        key : str
-            The data set's, such as `FrequencyMatrix.key`.
+        counts : FrequencyMatrix or other counts, or str
+            Which know whose records they are; or the `key` of some.
 
         Returns
         -------
         int
-            0 for a data set that is not in the file.
+            Where they are several populations, of the one that has spent most; 0 for one that is
+            not in the file.
 
         Raises
         ------
@@ -127,15 +161,15 @@ class Ledger:
             For a file that cannot be used.
         """
         with opened(self.path) as book:
-            return sum_of(self._together(book, key))
+            return spent_most(book.rows, *known_as(self, book, counts))
 
-    def left(self, key: str) -> int | None:
+    def left(self, counts: Counted | str) -> int | None:
         """What may still be spent on a population, in units; None when there is no cap.
 
         Parameters
         ----------
-        key : str
-            The data set's.
+        counts : FrequencyMatrix or other counts, or str
+            As of `spent`.
 
         Returns
         -------
@@ -149,15 +183,15 @@ class Ledger:
         """
         if self.cap_units is None:
             return None
-        return max(self.cap_units - self.spent(key), 0)
+        return max(self.cap_units - self.spent(counts), 0)
 
-    def affordable(self, key: str, units: int) -> int | None:
+    def affordable(self, counts: Counted | str, units: int) -> int | None:
         """What is left on a population before a release, if the release may be drawn.
 
         Parameters
         ----------
-        key : str
-            The data set's.
+        counts : FrequencyMatrix or other counts, or str
+            As of `spent`.
         units : int
             What the release would cost, in units of 10^-12 epsilon.
 
@@ -178,20 +212,17 @@ class Ledger:
         ...     print(Ledger(f"{folder}/ledger.sqlite3", cap=1).affordable("a key", 10**11))
         1000000000000
         """
-        spent = self.spent(key)
-        if self.cap_units is None:
-            return None
-        if spent + units > self.cap_units:
-            raise InputError(_refusal(spent, units, self.cap_units))
-        return self.cap_units - spent
+        with opened(self.path) as book:
+            spent = spent_on(book.rows, *known_as(self, book, counts))
+        return None if self.cap_units is None else _left(spent, units, self.cap_units)
 
-    def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
+    def book(self, counts: Counted | str, units: int, mechanism: str, what: str = "") -> int:
         """Book a release before it is drawn, or refuse it.
 
         Parameters
         ----------
-        key : str
-            The data set's.
+        counts : FrequencyMatrix or other counts, or str
+            As of `spent`.
         units : int, above 0
             What the release costs, in units of 10^-12 epsilon.
         mechanism : str
@@ -222,17 +253,21 @@ class Ledger:
         ...     print(number, ledger.spent("a key"))
         1 100000000000
         """
+        _check_units(units)
+        if self.cap_units is not None and not (isinstance(counts, str) or self._names(counts)):
+            warnings.warn(_UNNAMED, PopulationWarning, stacklevel=3)
         with opened(self.path) as book:
             if self.token is not None and any(row.token == self.token for row in book.rows):
                 raise AlreadyBooked(
                     "This very release has been drawn before, once and for one price, so nothing "
                     "was drawn or booked now."
                 )
-            before = sum_of(self._together(book, key))
-            if self.cap_units is not None and before + units > self.cap_units:
-                raise InputError(_refusal(before, units, self.cap_units))
-            name, dataset = book.of(self.population, key)
-            row = Row(0, name, dataset, now(), mechanism, int(units), what, None, self.token)
+            names, dataset = known_as(self, book, counts)
+            if self.cap_units is not None:
+                _left(spent_on(book.rows, names, dataset), units, self.cap_units)
+            row = Row(
+                0, joined(names), dataset, now(), mechanism, int(units), what, None, self.token
+            )
             return book.add(row).number
 
     def lower(self, number: int, units: int) -> None:
@@ -267,13 +302,13 @@ class Ledger:
                     Row(0, row.population, row.dataset, now(), row.mechanism, less, "", number)
                 )
 
-    def newest(self, key: str) -> int:
+    def newest(self, counts: Counted | str) -> int:
         """The number of the last booking on a data set's population; 0 where there is none.
 
         Parameters
         ----------
-        key : str
-            The data set's.
+        counts : FrequencyMatrix or other counts, or str
+            As of `spent`.
 
         Returns
         -------
@@ -295,15 +330,16 @@ class Ledger:
         2 0
         """
         with opened(self.path) as book:
-            return max((row.number for row in self._together(book, key)), default=0)
+            rows = together(book.rows, *known_as(self, book, counts))
+        return max((row.number for row in rows), default=0)
 
-    def rows(self, key: str | None = None) -> list[Spend]:
+    def rows(self, counts: Counted | str | None = None) -> list[Spend]:
         """Bookings in their order, of one data set's population or of all.
 
         Parameters
         ----------
-        key : str, optional
-            Of one data set, with all of its population; by default those of all.
+        counts : FrequencyMatrix or other counts, or str, optional
+            As of `spent`: those of all of its populations; by default those of all.
 
         Returns
         -------
@@ -316,29 +352,60 @@ class Ledger:
             For a file that cannot be used.
         """
         with opened(self.path) as book:
-            rows = book.rows if key is None else self._together(book, key)
+            rows = book.rows
+            if counts is not None:
+                rows = together(rows, *known_as(self, book, counts))
         found = lowered(rows)
         return [
-            Spend(row.dataset, row.time, row.mechanism, units, row.what, row.population, row.token)
+            Spend(
+                row.dataset,
+                row.time,
+                row.mechanism,
+                units,
+                row.what,
+                row.names[0],
+                row.token,
+                tuple(row.names),
+            )
             for row, units in found
             if units > 0
         ]
 
-    def _together(self, book: Book, key: str) -> list[Row]:
-        return together(book.rows, *book.of(self.population, key))
+    def whose(self, counts: Counted | str) -> str:
+        """The population that counts are booked on, in a sentence.
+
+        Parameters
+        ----------
+        counts : FrequencyMatrix or other counts, or str
+            As of `spent`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            For counts with a name that is none.
+
+        Examples
+        --------
+        >>> Ledger(population=["Riders", "walkers"]).whose("a key")
+        'riders and walkers'
+        >>> Ledger().whose("a key")
+        'these counts'
+        """
+        return title_of(self._names(counts)) or "these counts"
+
+    def _names(self, counts: Counted | str) -> tuple[str, ...]:
+        own: tuple[str, ...] = () if isinstance(counts, str) else getattr(counts, "populations", ())
+        return self.populations or tuple(dict.fromkeys(map(population_name, own)))
 
 
-def together(rows: Iterable[Row], population: str, key: str) -> list[Row]:
-    """Rows of the same people: of this population, of these counts, and so on from there."""
-    rows = list(rows)
-    names, keys = {population}, {key}
-    while True:
-        found = [row for row in rows if row.population in names or row.dataset in keys]
-        more = {row.population for row in found}, {row.dataset for row in found}
-        if more[0] <= names and more[1] <= keys:
-            return found
-        names |= more[0]
-        keys |= more[1]
+def known_as(ledger: Ledger, book: Book, counts: Counted | str) -> tuple[tuple[str, ...], str]:
+    """Populations and data set of counts as an opened file calls them."""
+    key = counts if isinstance(counts, str) else counts.key
+    return book.of(ledger._names(counts), key)
 
 
 def default_path() -> Path:
@@ -363,21 +430,13 @@ def default_path() -> Path:
     return platformdirs.user_data_path("dp-explorer", appauthor=False) / "ledger.sqlite3"
 
 
-def lowered(rows: Iterable[Row]) -> list[tuple[Row, int]]:
-    """Bookings, each with the units that it costs after all that took some of it back."""
-    costs: dict[int, int] = {}
-    bookings = {}
-    for row in rows:
-        if row.lowers is None:
-            bookings[row.number], costs[row.number] = row, row.units
-        elif row.lowers in costs:
-            costs[row.lowers] = min(costs[row.lowers], row.units)
-    return [(row, costs[number]) for number, row in bookings.items()]
-
-
-def sum_of(rows: Iterable[Row]) -> int:
-    """What rows cost together, in units of 10^-12 epsilon."""
-    return sum(units for _row, units in lowered(rows))
+def _check_units(units: Any) -> None:
+    whole = isinstance(units, int | np.integer) and not isinstance(units, bool)
+    if not whole or not 0 < units < _MOST_UNITS:
+        raise InputError(
+            f"A booking costs {units!r} units: give a whole number above 0, in units of 10^-12 "
+            "epsilon, so that no more than a million is spent."
+        )
 
 
 def _cap_units(cap: float | str | None) -> int | None:
@@ -396,11 +455,20 @@ def _cap_units(cap: float | str | None) -> int | None:
     return to_units(number)
 
 
-def _refusal(before: int, units: int, cap: int) -> str:
+def _left(by_name: Mapping[str, int], units: int, cap: int) -> int:
+    """What is left for the population that has spent most; raises InputError over the cap."""
+    dearest = max(by_name, key=by_name.__getitem__)
+    before = by_name[dearest]
+    if before + units <= cap:
+        return cap - before
     spent, wanted, most = (f"{to_epsilon(part):.12g}" for part in (before, units, cap))
     left = max(cap - before, 0)
     advice = f"lower epsilon to {to_epsilon(left):.12g}" if left else "use a release drawn before"
-    return (
-        f"This population has spent epsilon {spent} of a cap of {most}, and this release would "
-        f"cost {wanted}, so nothing was drawn; {advice}, or raise the cap (EXPLORER_EPSILON_CAP)."
+    whose = "This population"
+    if len(by_name) > 1:
+        whose = f"The population “{title_of([dearest])}”, one of {len(by_name)} on which it counts,"
+        advice += ", say whose records they are if these are others' (--population NAME)"
+    raise InputError(
+        f"{whose} has spent epsilon {spent} of a cap of {most}, and this release would cost "
+        f"{wanted}, so nothing was drawn; {advice}, or raise the cap (EXPLORER_EPSILON_CAP)."
     )

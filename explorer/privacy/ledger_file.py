@@ -18,12 +18,11 @@ import hmac
 import json
 import logging
 import os
-import re
 import secrets
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.errors import InputError
+from explorer.points.populations import is_hash, population_name
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,8 @@ APPLICATION = 0x44504C47
 _FORMAT = 3
 _COLUMNS_1 = "id, dataset, time, mechanism, units, what"
 _COLUMNS_2 = "number, population, dataset, time, mechanism, units, what, lowers, token"
-_UNNAMED = re.compile(r"(counts|records) [0-9a-f]{8,}")
+#: Between the populations of one booking: no name holds a line break.
+_BETWEEN = "\n"
 _TABLES = (
     """CREATE TABLE spends (
         number INTEGER PRIMARY KEY,
@@ -76,7 +77,8 @@ class Row:
 
     Attributes
     ----------
-    population, dataset : see `Book.named` and `Book.keyed`
+    population : one name or several, see `joined` and `Book.named`
+    dataset : see `Book.keyed`
     lowers : the number of the booking that it takes back
     random : 16 bytes that only the file holds, in hexadecimal digits
     former : the hash that chained it in a file of format 2, by which older folders name it
@@ -93,6 +95,11 @@ class Row:
     token: str | None = None
     random: str = ""
     former: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The populations on which it is booked."""
+        return self.population.split(_BETWEEN)
 
     @property
     def public(self) -> str:
@@ -123,15 +130,15 @@ class Book:
 
     def named(self, population: str) -> str:
         """A population as the file calls it: one that is named by a hash, by an HMAC of it."""
-        if _UNNAMED.fullmatch(population) is None:
+        if not is_hash(population):
             return population
         kind, _, digest = population.partition(" ")
         return f"{kind} {self.keyed(digest)[:32]}"
 
-    def of(self, population: str | None, key: str) -> tuple[str, str]:
-        """Population and data set as the file calls them; counts without a name are their own."""
+    def of(self, populations: Sequence[str], key: str) -> tuple[tuple[str, ...], str]:
+        """Populations and data set as the file calls them; counts without a name are their own."""
         dataset = self.keyed(key)
-        return f"counts {dataset[:32]}" if population is None else self.named(population), dataset
+        return tuple(map(self.named, populations)) or (f"counts {dataset[:32]}",), dataset
 
     def add(self, row: Row) -> Row:
         """Write a row behind the last; its number and its time follow from those before."""
@@ -335,12 +342,24 @@ def _take_over(connection: sqlite3.Connection, path: Path, old: list[Row], noted
         connection.execute(f"DROP TABLE IF EXISTS {table}")
     book = Book(connection, _set_up(connection, noted))
     for row in old:
-        population, dataset = book.of(row.population, row.dataset)
-        book.add(replace(row, population=population, dataset=dataset))
+        names, dataset = book.of([_renamed(row.population)], row.dataset)
+        book.add(replace(row, population=joined(names), dataset=dataset))
     logger.warning(
         "The ledger %s is of an older version: its %d rows were taken over, with all that was "
         "spent; older versions of this program cannot read it any more.", path, len(old),
     )  # fmt: skip
+
+
+def _renamed(population: str) -> str:
+    """An older name by the rules of today."""
+    with suppress(InputError):
+        return population_name(population)
+    return population
+
+
+def joined(names: Sequence[str]) -> str:
+    """Populations of one booking as a row has them."""
+    return _BETWEEN.join(names)
 
 
 def now() -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.privacy.drawn import Drawn, DrawnReleases
-from explorer.privacy.ledger import Ledger
+from explorer.privacy.ledger import Ledger, known_as
 from explorer.privacy.ledger_file import opened
 from explorer.privacy.receipts import Receipt, numbers, receipts
 
@@ -35,7 +35,7 @@ class Unfinished:
 
 
 def population_in(ledger: Ledger, matrix: Any) -> str:
-    """The name under which a release of counts is booked.
+    """The first of the names under which a release of counts is booked.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def population_in(ledger: Ledger, matrix: Any) -> str:
         For a ledger that cannot be used.
     """
     with opened(ledger.path) as book:
-        return book.of(ledger.population, matrix.key)[0]
+        return known_as(ledger, book, matrix)[0][0]
 
 
 def token_of(ledger: Ledger, matrix: Any, made: Any) -> str:
@@ -57,7 +57,7 @@ def token_of(ledger: Ledger, matrix: Any, made: Any) -> str:
     InputError
         For a ledger that cannot be used.
     """
-    return _tokens(ledger, matrix, made, [ledger.newest(matrix.key)])[0]
+    return _tokens(ledger, matrix, made, [ledger.newest(matrix)])[0]
 
 
 def waiting(ledger: Ledger, matrix: Any) -> list[Drawn]:
@@ -82,7 +82,7 @@ def unfinished(ledger: Ledger, matrix: Any, made: Any) -> list[Unfinished]:
         For a ledger that cannot be used.
     """
     drawn, found = DrawnReleases(ledger.path), []
-    before = (0, *numbers(ledger, matrix.key))
+    before = (0, *numbers(ledger, matrix))
     tokens = _tokens(ledger, matrix, made, before)
     for receipt in receipts(ledger, tokens):
         token = receipt.token
@@ -133,11 +133,12 @@ def _title(made: Any) -> str:
     return f"{made.title} with epsilon {made.epsilon:.12g}"
 
 
-def _tokens(ledger: Ledger, matrix: Any, made: Any, newest: Iterable[int]) -> list[str]:
+def _tokens(ledger: Ledger, matrix: Any, made: Any, newest: Sequence[int]) -> list[str]:
     """The tokens of a draw behind each of these bookings; last those of ledgers of format 2."""
     old = ledger.population or f"counts {matrix.key}"
-    settings = matrix.key, matrix.unit, matrix.contribution_bound, repr(made)
-    asked = [json.dumps([old, *settings, number]) for number in newest]
+    settings = [matrix.key, matrix.unit, matrix.contribution_bound, repr(made)]
+    before = [json.dumps([old, *settings, number]) for number in newest]
     with opened(ledger.path) as book:
-        keyed = [book.keyed(text)[:32] for text in asked]
-    return keyed + [hashlib.sha256(text.encode()).hexdigest()[:32] for text in asked]
+        names = sorted(known_as(ledger, book, matrix)[0])
+        keyed = [book.keyed(json.dumps([names, *settings, number]))[:32] for number in newest]
+    return keyed + [hashlib.sha256(text.encode()).hexdigest()[:32] for text in before]

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.privacy.bookings import lowered, spent_most, title_of, together
 from explorer.privacy.drawn import DrawnReleases
-from explorer.privacy.ledger import Ledger, lowered, sum_of, together
+from explorer.privacy.ledger import Counted, Ledger, known_as
 from explorer.privacy.ledger_file import Book, Row, opened
 from explorer.releases.units import to_epsilon
 
@@ -81,8 +82,8 @@ def receipt_of_row(ledger: Ledger, name: str) -> Receipt | None:
         return _receipt(book, found[0]) if found else None
 
 
-def numbers(ledger: Ledger, key: str) -> list[int]:
-    """The numbers of all rows of a data set's population, also of those that lower others.
+def numbers(ledger: Ledger, counts: Counted) -> list[int]:
+    """The numbers of all rows of the populations of counts, also of those that lower others.
 
     Raises
     ------
@@ -90,12 +91,13 @@ def numbers(ledger: Ledger, key: str) -> list[int]:
         For a file that cannot be used.
     """
     with opened(ledger.path) as book:
-        return [row.number for row in together(book.rows, *book.of(ledger.population, key))]
+        return [row.number for row in together(book.rows, *known_as(ledger, book, counts))]
 
 
 def statement(ledger: Ledger) -> list[dict[str, Any]]:
     """All populations of a ledger: what they spent, when, by what, for which file, what is left.
 
+    What was booked on several names stands by itself, with all of them.
     No count of records is in it; populations without a name are called by keyed hashes.
 
     Raises
@@ -106,14 +108,15 @@ def statement(ledger: Ledger) -> list[dict[str, Any]]:
     drawn = DrawnReleases(ledger.path)
     with opened(ledger.path) as book:
         rows, first = lowered(book.rows), book.noted
-        known = {row.population: row.dataset for row, _ in rows}
-        spent = {name: sum_of(together(book.rows, name, key)) for name, key in known.items()}
+        known = {row.population: (row.names, row.dataset) for row, _ in rows}
+        spent = {name: spent_most(book.rows, *people) for name, people in known.items()}
     found = []
     for population, units in spent.items():
-        cap = ledger.cap_units
+        cap, (names, _) = ledger.cap_units, known[population]
         found.append(
             {
-                "population": population,
+                "population": title_of(names),
+                "populations": names,
                 "spent": to_epsilon(units),
                 "left": None if cap is None else to_epsilon(max(cap - units, 0)),
                 "bookings": [
@@ -145,14 +148,14 @@ def _became(drawn: DrawnReleases, row: Row, first: int) -> dict[str, str]:
 
 
 def _receipt(book: Book, row: Row) -> Receipt:
-    before = together(book.rows[: row.number - 1], row.population, row.dataset)
+    before = spent_most(book.rows[: row.number - 1], row.names, row.dataset)
     return Receipt(
-        row.population,
+        row.names[0],
         row.time,
         row.mechanism,
         row.units,
         str(row.token),
         row.public,
-        sum_of(before),
+        before,
         row.number >= book.noted,
     )

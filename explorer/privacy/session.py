@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 from explorer.errors import InputError
 from explorer.grid.cards import exact_card
 from explorer.privacy.bars import Progress
-from explorer.privacy.ledger import Ledger
+from explorer.privacy.ledger import Counted, Ledger
 from explorer.releases.units import to_epsilon, to_units
 
 Made_co = TypeVar("Made_co", covariant=True)
@@ -52,7 +52,7 @@ class Session:
     --------
     >>> import tempfile
     >>> from explorer import UG, FrequencyMatrix
-    >>> from explorer.privacy.ledger import Ledger
+    >>> from explorer.privacy.ledger import Counted, Ledger
     >>> matrix = FrequencyMatrix.from_array([[9, 0], [8, 1]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     session = Session(matrix, epsilon=1, ledger=Ledger(f"{folder}/ledger.sqlite3"))
@@ -133,12 +133,12 @@ class _Purse(Ledger):
 
     def __init__(self, ledger: Ledger, units: int) -> None:
         self.path, self.cap_units = ledger.path, ledger.cap_units
-        self.population, self.token = ledger.population, ledger.token
+        self.populations, self.token = ledger.populations, ledger.token
         self._ledger, self._lock = ledger, threading.Lock()
         self.left_units = units
         self._paid: dict[int, int] = {}
 
-    def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
+    def book(self, counts: Counted | str, units: int, mechanism: str, what: str = "") -> int:
         """As of any ledger, once the session can pay."""
         with self._lock:
             if units > self.left_units:
@@ -147,7 +147,7 @@ class _Purse(Ledger):
                     f"This release would cost epsilon {to_epsilon(units):.12g}, and the session "
                     f"has {left} left, so nothing was drawn; lower its epsilon."
                 )
-            number = self._ledger.book(key, units, mechanism, what)
+            number = self._ledger.book(counts, units, mechanism, what)
             self.left_units -= units
             self._paid[number] = units
             return number

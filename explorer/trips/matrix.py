@@ -23,6 +23,7 @@ from explorer.grid.places import MOST_CELLS, TripDomain, refuse_places
 from explorer.grid.sums import box_sums, summed
 from explorer.points import split_costs as homogeneity
 from explorer.points.matrix import FrequencyMatrix
+from explorer.points.populations import of_people
 from explorer.releases.units import UNITS_OF_PRIVACY
 from explorer.trips import profile
 from explorer.trips.index import Index, Ints
@@ -83,6 +84,9 @@ class TripMatrix:
     >>> trips.prepare().marginal(0).total  # where they begin
     3
     """
+
+    #: Whose records these are, for the ledger; no part of `key`. See `points.populations`.
+    populations: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -303,7 +307,8 @@ class TripMatrix:
         counts = np.diff(np.diff(sums, axis=0), axis=1)
         grid, bound = self._grids[place], self.contribution_bound
         unclipped = None if self.unclipped is None else self.unclipped.marginal(place)
-        return FrequencyMatrix(counts, grid, bound, self.unit, unclipped=unclipped)
+        map_ = FrequencyMatrix(counts, grid, bound, self.unit, unclipped=unclipped)
+        return of_people(map_, self.populations)
 
     def place_counts(self, place: int, within: NDArray[np.float64] | None = None) -> Floats:
         """Exact count per cell of one place, of records whose other places lie in a box.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
 from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import Place, listed, unused_users
+from explorer.points.populations import of_people, population_of_records, populations_of_files
 from explorer.points.sources import MAX_ROWS, codes, open_source
 from explorer.points.weights import LATTICE
 from explorer.trips.columns import Choice, find_places, said
@@ -49,6 +51,8 @@ class Trips:
         and why. They hold exact counts and belong in no release.
     user_hash : (u,) uint64 or None
         As of `Points`.
+    populations : tuple of str
+        Whose records they are, for the ledger; by default what ``name`` says.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class Trips:
     name: str = ""
     notes: tuple[str, ...] = ()
     user_hash: NDArray[np.uint64] | None = None
+    populations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for label in ("x", "y"):
@@ -113,13 +118,16 @@ class Trips:
     ) -> TripMatrix:
         """Count these trips into the cells of a domain; see `TripDomain.count`."""
         bound = self._checked(domain, contribution_bound)
+        whose = self.populations or (population_of_records(self),)
         if bound is None:
             cells = trip_cells(self, domain, progress)[0]
-            return _matrix(*merged(cells, np.ones_like(cells)), domain)
+            return of_people(_matrix(*merged(cells, np.ones_like(cells)), domain), whose)
         lattice = LATTICE if weights else 1
         cells, units, records = count_trips(self, domain, bound, progress, lattice)
         every = _matrix(cells, records, domain)
-        return _matrix(cells, units, domain, bound * lattice, "user", lattice, unclipped=every)
+        bound *= lattice
+        matrix = _matrix(cells, units, domain, bound, "user", lattice, unclipped=every)
+        return of_people(matrix, whose)
 
     def _checked(self, domain: TripDomain, bound: Any) -> int | None:
         """The bound, once these trips can be counted on the domain with it."""
@@ -257,6 +265,7 @@ def read_trips(
         title,
         tuple(notes),
         hashes,
+        populations_of_files([str(source)]) if isinstance(source, str | Path) else (),
     )
 
 

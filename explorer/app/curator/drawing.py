@@ -450,7 +450,7 @@ class Drawing:
         finally:
             self._going = None
         if job.ledger is not None and (self._kept is None or self._kept.job.draw != job.draw):
-            spent = spent_sentence(job.ledger, job.data.matrix.key, screen.release.epsilon)
+            spent = spent_sentence(job.ledger, job.data.matrix, screen.release.epsilon)
             spent += self._unkept
             self._kept = Kept(replace(job, previous=None), screen, spent)
         return screen

@@ -10,7 +10,7 @@ from explorer.errors import InputError
 from explorer.mechanisms import Mechanism
 from explorer.mechanisms.duration import duration
 from explorer.points.weights import lattice_of
-from explorer.privacy.ledger import Ledger
+from explorer.privacy.ledger import Counted, Ledger
 from explorer.privacy.once import token_of
 from explorer.releases.units import to_epsilon, to_units
 
@@ -52,15 +52,15 @@ def price_of(
         Where the ledger would refuse it.
     """
     epsilon = float(made.epsilon)
-    left = ledger.affordable(matrix.key, to_units(epsilon))
+    left = ledger.affordable(matrix, to_units(epsilon))
     if left is None:
         button = f"Spend {epsilon:.12g}, no cap is set"
-        rest = f"no cap is set, and {to_epsilon(ledger.spent(matrix.key)):.12g} is spent so far."
+        rest = f"no cap is set, and {to_epsilon(ledger.spent(matrix)):.12g} is spent so far."
     else:
         button = f"Spend {epsilon:.12g} of the {to_epsilon(left):.12g} left"
         rest = f"{to_epsilon(left - to_units(epsilon)):.12g} of the cap is left after it."
     about = (
-        f"A release spends epsilon {epsilon:.12g} of {whose(ledger)} for good and protects "
+        f"A release spends epsilon {epsilon:.12g} of {whose(ledger, matrix)} for good and protects "
         f"{protects or protected(matrix)}; {rest}"
     )
     if users and matrix.unit == "point":
@@ -75,10 +75,10 @@ def price_of(
     return Price(token_of(ledger, matrix, made), button, f"{about} {texts['Choosing']}")
 
 
-def whose(ledger: Ledger) -> str:
+def whose(ledger: Ledger, counts: Counted | str) -> str:
     """Whose budget it is, in the midst of a sentence."""
-    named = ledger.population
-    return "these counts" if named is None else f"the population “{named}”"
+    named = ledger.whose(counts)
+    return named if named.startswith("these ") else f"the population “{named}”"
 
 
 def protected(matrix: Any) -> str:
@@ -128,24 +128,26 @@ def _about(number: float) -> str:
     return f"{float(f'{number:.3g}'):,.0f}"
 
 
-def spent_sentence(ledger: Ledger, key: str, epsilon: float) -> str:
-    """What the population of ``key`` has spent after a draw that cost ``epsilon``."""
+def spent_sentence(ledger: Ledger, counts: Counted | str, epsilon: float) -> str:
+    """What the population of counts has spent after a draw that cost ``epsilon``."""
     said = f"Drawn and booked with epsilon {epsilon:.12g}"
     try:
-        spent, left = ledger.spent(key), ledger.left(key)
+        spent, left = ledger.spent(counts), ledger.left(counts)
     except InputError:
         # The release is drawn and paid for: an unreadable file must not take it away again.
         return f"{said}; the ledger cannot be read now, so what is spent in all is not known."
-    total = f"{said}: releases of {whose(ledger)} have spent {to_epsilon(spent):.12g} so far"
+    total = (
+        f"{said}: releases of {whose(ledger, counts)} have spent {to_epsilon(spent):.12g} so far"
+    )
     if left is None:
         return f"{total}, and no cap is set."
     return f"{total}, and {to_epsilon(left):.12g} is left under the cap."
 
 
-def spent_of(ledger: Ledger, key: str) -> str:
+def spent_of(ledger: Ledger, counts: Counted | str) -> str:
     """What a population has spent, such as "0.2 of 0.25 spent"; "" where nobody knows."""
     try:
-        spent, left = ledger.spent(key), ledger.left(key)
+        spent, left = ledger.spent(counts), ledger.left(counts)
     except InputError:
         return ""
     said = f"{to_epsilon(spent):.12g}"

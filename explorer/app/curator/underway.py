@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 
 from explorer.app.work.job import Superseded
-from explorer.privacy.ledger import Ledger
+from explorer.privacy.ledger import Counted, Ledger
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Booking(Ledger):
             self._given_up = not self.booked
             return self._given_up
 
-    def book(self, key: str, units: int, mechanism: str, what: str = "") -> int:
+    def book(self, counts: Counted | str, units: int, mechanism: str, what: str = "") -> int:
         """See `Ledger.book`; raises `Superseded` where the draw was given up before."""
         with self._lock:
             if self._given_up:
                 raise Superseded
-            number = super().book(key, units, mechanism, what)
+            number = super().book(counts, units, mechanism, what)
             self.booked = True
         return number

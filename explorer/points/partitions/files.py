@@ -17,6 +17,7 @@ from explorer.grid.projection import LONLAT
 from explorer.points.columns import Place, find_place, listed, unused_users
 from explorer.points.partitions.listing import Listing, list_files, refuse_gaps, refuse_twins
 from explorer.points.points import known_crs
+from explorer.points.populations import populations_of_files
 from explorer.points.sources.parquet import geometry_of
 from explorer.points.sources.tables import not_numbers
 
@@ -81,6 +82,8 @@ class FileSet:
         What to call the points on a screen.
     notes : tuple of str
         Which columns were taken; no count is in them.
+    populations : tuple of str
+        Whose records they are, for the ledger: of what was given, and of each file in it.
     """
 
     listing: Listing
@@ -90,6 +93,7 @@ class FileSet:
     key: str
     name: str = ""
     notes: tuple[str, ...] = ()
+    populations: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -138,7 +142,16 @@ def look_at(
             row += rows
     digest.update(repr((wanted, known.to_wkt())).encode())
     title = name or PurePath(listing.title).stem
-    return FileSet(listing, wanted, known, tuple(parts), digest.hexdigest(), title, tuple(notes))
+    return FileSet(
+        listing,
+        wanted,
+        known,
+        tuple(parts),
+        digest.hexdigest(),
+        title,
+        tuple(notes),
+        populations_of_files(listing.given, listing.paths),
+    )
 
 
 def chosen(

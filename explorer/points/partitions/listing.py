@@ -34,11 +34,13 @@ class Listing:
     paths : as the file system knows them
     title : what the person gave, for sentences
     protocol : of fsspec, such as "s3"; empty for this computer
+    given : all that the person gave
     """
 
     paths: tuple[str, ...]
     title: str
     protocol: str = ""
+    given: tuple[str, ...] = ()
 
     def open(self, path: str) -> pa.NativeFile:
         """A file opened for reading; never by one thread for another."""
@@ -113,7 +115,8 @@ def list_files(source: Any) -> Listing:
             f"{PurePath(twice).name} is there twice, and its records would count twice; give "
             "every file once."
         )
-    return Listing(tuple(paths), PurePath(named[0].rstrip("/")).name or named[0], protocol)
+    title = PurePath(named[0].rstrip("/")).name or named[0]
+    return Listing(tuple(paths), title, protocol, tuple(named))
 
 
 def is_parquet(path: Path) -> bool:

@@ -38,6 +38,8 @@ class PointFiles(Unheld, FileSet):
         What to call the points on a screen.
     notes : tuple of str
         Which columns were guessed.
+    populations : tuple of str
+        Whose records they are, for the ledger: of what was given, and of each file in it.
 
     Examples
     --------

@@ -25,6 +25,7 @@ from explorer.points.partitions.people import Held, People
 from explorer.points.partitions.rows import refuse, turned, usable
 from explorer.points.partitions.unheld import Unheld, on_areas, on_grid
 from explorer.points.points import TURNED
+from explorer.points.populations import populations_of_files
 from explorer.points.row_weights import refuse_weight, whole_numbers
 from explorer.points.sources.opening import is_text, open_source
 from explorer.points.sources.parquet import floats
@@ -71,6 +72,7 @@ class TextPoints(Unheld):
     crs : of the coordinates
     name : what to call the points on a screen
     notes : which columns were taken; no count is in them
+    populations : whose records they are, for the ledger
     """
 
     table: TextTable
@@ -78,6 +80,7 @@ class TextPoints(Unheld):
     crs: pyproj.CRS
     name: str
     notes: tuple[str, ...]
+    populations: tuple[str, ...]
 
     @property
     def rows(self) -> int:
@@ -186,4 +189,5 @@ def look_at_text(source: str | PathLike[Any], columns: Mapping[str, Any]) -> Tex
         return None
     given = (columns.get(role) for role in ("lon", "lat", "crs", "user", "weight"))
     wanted, known, notes = chosen(table.names, None, None, *given)
-    return TextPoints(table, wanted, known, title, tuple(notes))
+    whose = populations_of_files([named])
+    return TextPoints(table, wanted, known, title, tuple(notes), whose)

@@ -20,6 +20,7 @@ from explorer.points.caught import FEW_INSIDE, few_inside, warn_few
 from explorer.points.matrix import FrequencyMatrix
 from explorer.points.partitions.adding import Counted, dense
 from explorer.points.partitions.files import Wanted
+from explorer.points.populations import of_people
 
 
 class Looked(Protocol):
@@ -40,6 +41,10 @@ class Looked(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """Which columns were taken."""
+
+    @property
+    def populations(self) -> tuple[str, ...]:
+        """Whose records they are, for the ledger."""
 
 
 class Unheld(ABC):
@@ -80,11 +85,12 @@ def on_grid(
     few = few_inside(int(counts.sum()), counted.meant, bound)
     notes = (*points.notes, *counted.sentences(), *(() if few is None else (few,)))
     if bound is None:
-        return FrequencyMatrix(counts, grid), notes
+        return of_people(FrequencyMatrix(counts, grid), points.populations), notes
     unclipped = counted.unclipped
     if unclipped is not None:
         unclipped = dense(counted.atoms, unclipped, plan.size).reshape(grid.shape)
-    return FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped), notes
+    matrix = FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped)
+    return of_people(matrix, points.populations), notes
 
 
 def told(counted: tuple[FrequencyMatrix, tuple[str, ...]]) -> FrequencyMatrix:
@@ -104,7 +110,8 @@ def on_areas(
     counted = count(plan, bound)
     atoms, numbers = counted.atoms.astype(np.int64), counted.counts.astype(np.int64)
     notes = (*points.notes, *counted.sentences())
-    return of_atoms(windows, plan, atoms, numbers, bound, notes, counted.unclipped)
+    found = of_atoms(windows, plan, atoms, numbers, bound, notes, counted.unclipped)
+    return of_people(found, points.populations)
 
 
 def checked_bound(points: Looked, bound: Any) -> int | None:

@@ -48,10 +48,13 @@ class Started:
     ----------
     command : what is started, and ends with `stop`
     said : pattern of what it prints once it is ready; the first group is its address
+    patience : seconds until it is ready
     **options : folder and environment, of `subprocess.Popen`
     """
 
-    def __init__(self, command: list[str], said: str, **options: Any) -> None:
+    def __init__(
+        self, command: list[str], said: str, patience: float = 3 * PATIENCE, **options: Any
+    ) -> None:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
         )
@@ -59,7 +62,8 @@ class Started:
         self._ready, self._said = threading.Event(), re.compile(said)
         self.url = ""
         threading.Thread(target=self._read, daemon=True).start()
-        if not self._ready.wait(3 * PATIENCE) or not self.url:
+        if not self._ready.wait(patience) or not self.url:
+            self.process.kill()
             pytest.fail("it did not start:\n" + "".join(self.log), pytrace=False)
 
     def _read(self) -> None:

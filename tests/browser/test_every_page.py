@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 
 from explorer.app.pages import PAGES
 from tests.browser.conftest import Started, Watch, leave, new_page, troubles, unexpected
-from tests.browser.visit import DRAWN
+from tests.browser.visit import DRAWN, PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +35,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     running = Started(
         command,
         r"explorer is at (http://\S+)",
+        # It compiles first, beside the other tests.
+        8 * PATIENCE,
         cwd=tmp_path_factory.mktemp("elsewhere"),
         env={**plain, "PYTHONUNBUFFERED": "1"},
     )

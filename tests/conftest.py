@@ -38,7 +38,9 @@ def find_or_skip(folders: list[Path], name: str) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what the tests release out of the ledger of the person who runs them."""
-    os.environ["EXPLORER_LEDGER"] = str(tmp_path_factory.mktemp("ledger") / "spends.sqlite3")
+    folder = tmp_path_factory.mktemp("ledger")
+    os.environ["EXPLORER_LEDGER"] = str(folder / "spends.sqlite3")
+    os.environ["EXPLORER_STATE"] = str(folder / "state")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from explorer.commands.formats import add_format, as_json, as_text
-from explorer.commands.terminal import table
+from explorer.commands.terminal import note, table
 from explorer.errors import InputError
 
 HELP = "say what was spent on each population, and for which files"
@@ -21,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "is left under the cap. No count of records is in it."
     )
     parser.add_argument("--population", metavar="NAME", help="this population alone")
+    parser.add_argument(
+        "--accept",
+        action="store_true",
+        help="go on with the file that is there now, where it is not the one that was there "
+        "before; bookings that are not in it are not counted any more",
+    )
     add_format(parser)
 
 
@@ -30,6 +36,12 @@ def run(arguments: argparse.Namespace) -> None:
     from explorer.privacy.populations import population_name
     from explorer.privacy.receipts import statement
 
+    if arguments.accept:
+        from explorer.privacy.ledger_file import accept
+
+        path = Ledger().path
+        known, there = accept(path)
+        note(f"{path} is the ledger from now on, with {there} rows; {known} were known of.")
     found = statement(Ledger())
     if arguments.population is not None:
         name = population_name(arguments.population)

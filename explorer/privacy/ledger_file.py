@@ -31,6 +31,7 @@ from typing import Any
 
 from explorer.errors import InputError
 from explorer.points.populations import is_hash, population_name
+from explorer.privacy.remembered import forget, remember, remembered
 
 logger = logging.getLogger(__name__)
 
@@ -61,14 +62,22 @@ _TABLES = (
     "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 # What this process has last seen of each file: its identity, its rows, the hash of the last.
-_SEEN: dict[Path, tuple[str, int, str]] = {}
+_SEEN: dict[Path, tuple[str, int, str] | None] = {}
 _SEEN_LOCK = threading.Lock()
 # A clock is set by that much now and then, and nobody needs to hear of it.
 _SMALL_CHANGE = timedelta(minutes=1)
+_GO_ON = (
+    "take what is there now for the ledger (dp-explorer ledger --accept, which forgets bookings "
+    "that are not in it), "
+)
 
 
 class NotALedger(Exception):
     """What is wrong with a file, as the middle of a sentence."""
+
+
+class Exchanged(NotALedger):
+    """What is wrong with a file that is a ledger, or gone, and not the one that was here before."""
 
 
 @dataclass(frozen=True)
@@ -235,9 +244,34 @@ def opened(path: Path) -> Iterator[Book]:
             why = f"another program has kept it locked for {WAIT_SECONDS:g} seconds"
         raise InputError(
             f"The ledger {path} cannot be used ({why}), so nothing was drawn; bring the right file "
-            "back, or name another with EXPLORER_LEDGER to begin anew: what was spent before is "
-            "not counted then."
+            f"back, {_GO_ON if isinstance(error, Exchanged) else ''}or name another with "
+            "EXPLORER_LEDGER to begin anew: what was spent before is not counted then."
         ) from error
+
+
+def accept(path: Path) -> tuple[int, int]:
+    """Go on with the ledger that is in a place now; a new one is made where there is none.
+
+    Returns
+    -------
+    (int, int)
+        How many rows were known of, and how many it has.
+
+    Raises
+    ------
+    InputError
+        For a file that is no ledger, or damaged.
+    """
+    known = remembered(path)
+    seen, _SEEN[path] = _SEEN.get(path), None
+    try:
+        with opened(path) as book:
+            rows = len(book.rows)
+            forget(path)
+    except InputError:
+        _SEEN[path] = seen
+        raise
+    return 0 if known is None else known.rows, rows
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -252,8 +286,8 @@ def _make(path: Path) -> None:
         if path.is_file() and path.stat().st_size == 0:
             raise NotALedger("it was emptied, and holds no row any more")
         return
-    if path in _SEEN:
-        raise NotALedger("it was there before and is gone")
+    if _seen(path):
+        raise Exchanged("it was there before and is gone")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
         new = Path(folder) / "new"
@@ -368,15 +402,22 @@ def now() -> str:
 
 
 def _as_before(path: Path, book: Book) -> None:
-    """Raise `NotALedger` unless the file goes on from what this process saw last."""
-    seen: Any = _SEEN.get(path)
-    if seen is None:
-        return
-    identity, rows, head = seen
-    if book.identity != identity:
-        raise NotALedger("another ledger was put in its place")
-    if len(book.rows) < rows or book.chain[rows] != head:
-        raise NotALedger("an older copy was put in its place")
+    """Raise `Exchanged` unless the file goes on from what was last seen of it."""
+    for identity, rows, head in _seen(path):
+        if book.identity != identity:
+            raise Exchanged("another ledger was put in its place")
+        if len(book.rows) < rows or book.chain[rows] != head:
+            raise Exchanged("an older copy was put in its place")
+
+
+def _seen(path: Path) -> list[tuple[str, int, str]]:
+    """What this process, and others before it, have last seen of a file."""
+    if path in _SEEN and _SEEN[path] is None:  # accepted as it is
+        return []
+    known = remembered(path)
+    found = [] if known is None else [(known.identity, known.rows, known.head)]
+    here = _SEEN.get(path)
+    return found if here is None else [*found, here]
 
 
 def _remember(path: Path, book: Book) -> None:
@@ -385,3 +426,4 @@ def _remember(path: Path, book: Book) -> None:
         # A thread that was slower knows less.
         if seen is None or seen[1] <= len(book.rows):
             _SEEN[path] = book.identity, len(book.rows), book.chain[-1]
+    remember(path, book.identity, len(book.rows), book.chain[-1])

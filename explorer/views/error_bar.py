@@ -79,7 +79,7 @@ def _part(number: int, x: float, width: float, colour: str) -> str:
             f'<rect x="{x:.1f}" y="1.6" width="{width:.1f}" height="4.8" fill="none" '
             f'stroke="{colour}" stroke-width="1.4" vector-effect="non-scaling-stroke"/>'
         )
-    rows = [(1, 6)] if number == 0 else [(1, 1.5), (3.25, 1.5), (5.5, 1.5)]
+    rows = [(1, 6)] if number == 0 else [(1, 2), (5, 2)]
     return "".join(
         f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{height}" fill="{colour}"/>'
         for y, height in rows

@@ -120,7 +120,8 @@ class UploadForm:
         self.unit.param.watch(lambda _event: self._ask_unit(), "value")
         self.file.param.watch(lambda _event: self._ask_unit(seen=""), "value")
         self._ask_unit()
-        typed = (*typed, self.unit, self.about_unit)
+        after = typed.index(self.user_column) + 1
+        typed = (*typed[:after], self.unit, *typed[after:], self.about_unit)
         self.view = pn.Column(
             *self.in_order(self.file, place),
             *typed[len(place) :],

@@ -201,21 +201,35 @@ class Choropleth:
         fig.add_tools(self.hover)
         on_tap(fig, tapped)
         self._outlined: Outlined | None = None
+        self._numbers: AreaNumbers | None = None
+        self._truth = True
 
     def show(self, outlined: Outlined, numbers: AreaNumbers) -> None:
         """Show areas; their geometry is sent only where it is another."""
-        columns = numbers.columns()
+        self._numbers, columns = numbers, numbers.columns()
+        if not self._truth:
+            columns["true"] = np.full(len(numbers.true), np.nan, np.float32)
         if outlined is not self._outlined:
             self._outlined = outlined
             self.source.data = {**outlined.columns(), **columns, "node": outlined.nodes}
             return
         for name, column in columns.items():
-            if not np.array_equal(self.source.data[name], column):
+            same = np.issubdtype(np.asarray(column).dtype, np.floating)
+            if not np.array_equal(self.source.data[name], column, equal_nan=same):
                 self.source.data[name] = column
 
-    def show_truth(self, shown: bool) -> None:
-        """Say exact counts at the pointer, too, or private ones alone."""
+    def show_truth(self, shown: bool, coloured: bool = True) -> None:
+        """Say exact counts at the pointer, too, or private ones alone.
+
+        What was sent of exact counts is taken back; areas have no colours where they are not
+        ``coloured``.
+        """
+        self._truth = shown
         self.hover.tooltips = _WITH_TRUTH if shown else _HOVER
+        if self._numbers is not None and self._outlined is not None:
+            self.show(self._outlined, self._numbers)
+        if not coloured:
+            self.source.data["value"] = np.zeros(len(self.source.data["value"]), np.float32)
 
     def recolour(self, colours: Sequence[str]) -> None:
         """Other colours for the same bytes."""

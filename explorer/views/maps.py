@@ -134,6 +134,10 @@ class MapView:
         """Show a picture of bytes, (height, width) with row 0 south, over ``view``."""
         self.image.data = image_columns(picture, view)
 
+    def clear(self) -> None:
+        """Show no picture, and leave none in the browser."""
+        self.image.data = {name: [] for name in self.image.data}
+
     def recolour(self, colours: Sequence[str]) -> None:
         """Change the 256 colours; the picture stays."""
         self.mapper.palette = list(colours)

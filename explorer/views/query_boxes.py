@@ -120,6 +120,11 @@ class QueryBoxes:
             self._said = said
             self._write()
 
+    def forget(self) -> None:
+        """Say no answer of any box: names alone are left."""
+        self._said = [{} for _ in self._said]
+        self._write()
+
     def say_draft(self, box: tuple[float, float, float, float], tags: Sequence[_Tag]) -> None:
         """Write a tag for each map at the box that is being dragged."""
         places = self._belong(np.array([box], float), np.zeros(1, dtype=bool))

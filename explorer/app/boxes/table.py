@@ -45,7 +45,7 @@ class Column:
     format : makes its format; a format belongs to one page
     width : pixels, at least
     about : shown when the pointer rests on the title
-    exact : whether it says something of the truth
+    exact : whether it says something of exact counts
     """
 
     name: str
@@ -166,20 +166,26 @@ class BoxTable:
         self.widget.param.update(**self._looks())
 
     def show_exact(self, shown: bool) -> None:
-        """Show the columns that say something of the truth, or hide them."""
+        """Send the columns that say something of exact counts with the next answers, or none."""
         self._exact = shown
-        self._show_places()
+        if not shown:
+            away = [each.name for each in self.columns if each.exact]
+            self.widget.value = self.widget.value.drop(columns=away, errors="ignore")
+
+    @property
+    def _sent(self) -> list[Column]:
+        """The columns of answers that may be sent."""
+        return [each for each in self.columns if self._exact or not each.exact]
 
     def _hidden(self) -> list[str]:
-        places = [] if self.edit_places.value else self._edges.names
-        return [*places, *(each.name for each in self.columns if each.exact and not self._exact)]
+        return [] if self.edit_places.value else self._edges.names
 
     def _show_places(self) -> None:
         self.widget.hidden_columns = self._hidden()
 
     def show(self, answers: Any) -> None:
         """Show rectangles and answers; only cells that changed are sent when rows stayed."""
-        new, shown = _values(self._rectangles, answers, self.columns), self.widget.value
+        new, shown = _values(self._rectangles, answers, self._sent), self.widget.value
         frame = pd.DataFrame(new)
         if len(frame) == len(shown) and frame.dtypes.equals(shown.dtypes):
             # What a visitor has typed stands in the frame, too.

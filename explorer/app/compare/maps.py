@@ -11,7 +11,7 @@ from explorer.app.curator.chips import chips
 from explorer.app.curator.maps import colours_of, counts_bar, errors_bar
 from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Screen
-from explorer.app.kit.labels import CURATOR, PREVIEW
+from explorer.app.kit.labels import CURATOR, HIDDEN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec, Tag
 from explorer.app.kit.maps import Maps
 from explorer.app.state.compare import CompareState
@@ -64,7 +64,7 @@ class PrivatePair(Maps):
             if old is None or old.partition is not screen.partition:
                 self.show_partition(i, screen.partition, screen.view)
             self._shown[i] = screen
-        if self.third != "none":
+        if self.third == "change" or (self.third == "truth" and self.truth):
             picture = pair.a.left_bytes if self.third == "truth" else pair.change
             self.views[2].show_image(picture, pair.a.view)
 
@@ -72,7 +72,7 @@ class PrivatePair(Maps):
         """Apply palette, partition and what a drag does; no picture is computed."""
         state = self._state
         for view in self.views[:2]:
-            view.recolour(colours_of(state))
+            view.recolour(colours_of(state, self.truth))
             view.show_partition(state.partition)
         for view in self.views[2:]:
             truth = self.third == "truth"
@@ -87,7 +87,7 @@ class PrivatePair(Maps):
             shown = shows(screen)
             kind = CURATOR.capitalize() if screen.look.right == "difference" else PREVIEW
             about = "computing …" if busy else f"{shown}. {kind}"
-            strip = figures_strip(figures_of(screen), "four")
+            strip = figures_strip(figures_of(screen, self.truth), "four")
             self.title(i, f"{letter}: {screen.title}", f"<p>{about}</p>{strip}")
             self.views[i].describe(
                 f"Private map {letter}: {shown} by {screen.title} of {screen.data.title}; "
@@ -98,10 +98,17 @@ class PrivatePair(Maps):
             self.explain(2, self._caption_third(pair))
 
     def show_truth(self, shown: bool) -> None:
-        """Show the map of the truth, if there is one, or hide it."""
+        """Send the map of exact counts, if there is one, or take all exact pictures away."""
+        super().show_truth(shown)
+        screen = self._shown[0]
         if self.third == "truth":
             self.frame[0][2].visible = shown
             self._leave(self._left)
+            if shown and screen is not None:
+                self.views[2].show_image(screen.left_bytes, screen.view)
+        if not shown and screen is not None and screen.look.exact:
+            for view in self.views:
+                view.clear()
 
     def tags(
         self, a: BoxAnswers, b: BoxAnswers, names: Sequence[str], exact: bool = True
@@ -121,8 +128,9 @@ class PrivatePair(Maps):
         place, told = pair.a.data.title, "the table of boxes gives its numbers"
         if self.third == "truth":
             of = of_truth(pair.a.data.matrix)
-            self.title(2, f"Truth{of}", f"<p>{CURATOR.capitalize()}</p>")
-            self.views[2].describe(f"True map of {place}{of}; {CURATOR}; {told}")
+            about = CURATOR.capitalize() if self.truth else HIDDEN
+            self.title(2, f"Truth{of}", f"<p>{about}</p>")
+            self.views[2].describe(f"True map of {place}{of}; {about}; {told}")
             return counts_bar(pair.a, self._state.palette)
         self.title(2, "B − A", f"<p>{PREVIEW}</p>")
         self.views[2].describe(f"Private counts of B minus those of A, {place}; {told}")

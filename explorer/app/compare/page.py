@@ -22,7 +22,7 @@ from explorer.app.curator.map_page import MapPage
 from explorer.app.curator.parts import PageParts
 from explorer.app.kit import ui
 from explorer.app.kit.dock import docked
-from explorer.app.kit.html import QUOTING, html_pane, put, section
+from explorer.app.kit.html import html_pane, put, section
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.navigation import Link
 from explorer.app.kit.words import words
@@ -131,31 +131,49 @@ class Compare(MapPage):
         self.drawer = CompareDrawer(parts, self.settings_changed)
         self.sweep = SweepView(parts.state, self._source, parts.refuse)
         about = "Two mechanisms with the same epsilon and boxes: see at each box who is nearer."
-        head = html_pane(
-            f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="lead">{about} '
-            f'<span class="quiet">{self.BADGE}.</span></p>',
-            styles={"flex": "1 1 300px", "align-self": "center"},
-        )
-        self._why = html_pane(margin=(8, 0, 6, 0), **QUOTING)
-        self._score = html_pane(margin=(4, 0), **QUOTING)
+        self._lead = f'<h1 class="visually-hidden">{self.TITLE}</h1><p class="lead">{about}'
+        self._head = html_pane(styles={"flex": "1 1 300px", "align-self": "center"})
+        self.show_badge(True)
+        self._why = html_pane(margin=(8, 0, 6, 0))
+        self._score = html_pane(margin=(4, 0))
         self._ledgers = html_pane(margin=(4, 0, 0, 0))
         dock = [self._score, self.table.widget, self.exchange.view, self._why]
         dock.append(section("Boxes", text["Boxes"]))
-        self.body = pn.Column(
-            self.message.view,
-            ui.wrapping(head, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0)),
-            docked(self.stage.view, *dock),
-            section("Budget", text["Budget"]),
-            self._ledgers,
+        # All of it is of errors.
+        self._errors = pn.Column(
             section("Four epsilons", text["Four epsilons"]),
             self.stage.small_view,
             self.sweep.view,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self._below = pn.Column(self._errors, sizing_mode="stretch_width", margin=0)
+        self.body = pn.Column(
+            self.message.view,
+            ui.wrapping(self._head, self.tools.view, gap="4px 16px", margin=(0, 0, 4, 0)),
+            docked(self.stage.view, *dock),
+            section("Budget", text["Budget"]),
+            self._ledgers,
+            self._below,
             sizing_mode="stretch_width",
             margin=(6, 16, 24, 16),
         )
         parts.state.b.param.watch(lambda *_: self.settings_changed(), ["mechanism"])
         parts.state.param.watch(lambda *_: self.outdated(), ["apart"])
         parts.state.param.watch(lambda *_: soon(self._third), ["third"])
+
+    def show_badge(self, shown: bool) -> None:
+        """Show what is said about the screen, above the maps too, or not."""
+        super().show_badge(shown)
+        said = f' <span class="quiet">{self.BADGE}.</span>' if shown else ""
+        put(self._head, f"{self._lead}{said}</p>")
+
+    def _show_truth(self) -> None:
+        self.stage.truth = self.parts.truth
+        self._below.objects = [self._errors] if self.parts.truth else []
+        if not self.parts.truth:
+            put(self._score, "")
+        super()._show_truth()
 
     def close(self) -> None:
         """Stop whatever runs: the visit has ended."""
@@ -233,7 +251,8 @@ class Compare(MapPage):
         self._tag(pair)
         self.maps.caption(pair)
         put(self._why, f'<p class="summary" role="status">{html.escape(why(pair))}</p>')
-        put(self._score, f'<p class="summary">{html.escape(score(pair))}</p>')
+        said = f'<p class="summary">{html.escape(score(pair))}</p>'
+        put(self._score, said if self.parts.truth else "")
         self.table.show(pair.answers)
 
     def _tag(self, pair: Pair) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -40,7 +40,8 @@ class Pair:
 
 def compute_pair(jobs: tuple[Job, Job], progress: Callable[[float], None] | None = None) -> Pair:
     """Compute A, then B; whatever still holds in their last screens is used again."""
-    return Pair(compute(jobs[0], progress), compute(jobs[1], progress))
+    a = compute(jobs[0], progress)
+    return Pair(a, compute(replace(jobs[1], scale=a.scale), progress))
 
 
 def nearer(a: BoxAnswers, b: BoxAnswers) -> list[Nearer]:
@@ -49,11 +50,16 @@ def nearer(a: BoxAnswers, b: BoxAnswers) -> list[Nearer]:
     return ["both" if abs(each) < 0.1 else "A" if each < 0 else "B" for each in gap]
 
 
-def figures_of(screen: Screen) -> list[tuple[str, str]]:
-    """Label and value of the strip above a map."""
-    return [
+def figures_of(screen: Screen, exact: bool = True) -> list[tuple[str, str]]:
+    """Label and value of the strip above a map; without ``exact`` errors are left out."""
+    released = [
         ("Leaves", f"{screen.release.n_leaves:,}"),
         ("Leaf noise", plus_minus(typical_noise(screen.release))),
+    ]
+    if not exact:
+        return released
+    return [
+        *released,
         ("Box error", percent(median_error(screen.answers))),
         ("Map error", "–" if np.isnan(screen.error) else f"{screen.error:.2f}"),
     ]

@@ -47,6 +47,8 @@ class Stage:
         self._state, self._boxes = state, boxes
         self._drawn, self._shown = drawn, shown
         self.data: CityData | None = None
+        #: Whether exact counts may be sent.
+        self.truth = True
         self.pair: Pair | None = None
         self.maps: PrivatePair | None = None
         self.small: SmallMaps | None = None
@@ -142,7 +144,9 @@ class Stage:
             self.worker.ask()
 
     def _look(self) -> screen.Look:
-        return screen.Look(self._state.right, self._state.scale, "data", points=False)
+        if self.truth:
+            return screen.Look(self._state.right, self._state.scale, "data", points=False)
+        return screen.Look("private", self._state.scale, "release", points=False)
 
     def _jobs(self) -> tuple[screen.Job, screen.Job]:
         data, state, last = self.known(), self._state, self._computed
@@ -174,6 +178,9 @@ class Stage:
 
     def _publish(self, pair: Pair) -> None:
         if pair.a.data is not self.data or self.maps is None:
+            return
+        if pair.a.look.exact and not self.truth:
+            # It was asked for before exact counts were hidden: another one is on its way.
             return
         self.pair = pair
         self.maps.show(pair)

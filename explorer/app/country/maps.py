@@ -140,8 +140,13 @@ class CountryMaps(CoveredMaps):
         self.push()
 
     def show_truth(self, shown: bool) -> None:
-        """Say exact counts at the pointer, too, or private ones alone."""
-        self.choropleth.show_truth(shown)
+        """Say exact counts at the pointer, too, or private ones alone; take exact pictures away."""
+        super().show_truth(shown)
+        screen: CountryScreen | None = self._shown
+        exact = screen is not None and screen.look.exact
+        self.choropleth.show_truth(shown, coloured=shown or not exact)
+        if exact and not shown:
+            self.inside.clear()
 
     def around(self, whole: str) -> dict[str, str]:
         """Not limited: beside the maps stand texts."""
@@ -158,7 +163,7 @@ class CountryMaps(CoveredMaps):
 
     def restyle(self) -> None:
         """Apply palette and what a drag does; no picture is computed."""
-        difference = self._state.shows == "difference"
+        difference = self.truth and self._state.shows == "difference"
         colours = palette.DIFFERENCE if difference else palette.PALETTES[self._state.palette]
         self.choropleth.recolour(colours)
         # The sea, and the names on it.

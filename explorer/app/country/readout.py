@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.error_bars import GivenBars
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
-from explorer.app.kit.html import QUOTING, html_pane, put
+from explorer.app.kit.html import html_pane, put
 from explorer.views.markup import ledger_bar
 
 
@@ -30,9 +31,9 @@ class CountryReadout(Readout):
         super().__init__(parts, table)
         # Its intervals follow from one linear form over all draws.
         self.error_bars = GivenBars(self.numbers)
-        self.answer = html_pane(**QUOTING)
-        self.about = html_pane(margin=(4, 0, 8, 0), **QUOTING)
-        self.family = html_pane(margin=(4, 0), **QUOTING)
+        self.answer = html_pane()
+        self.about = html_pane(margin=(4, 0, 8, 0))
+        self.family = html_pane(margin=(4, 0))
         # Beside the maps where so much room is left.
         self.family.styles = {"flex": "1 1 400px", "min-width": "0"}
         self.picker = AreaPicker(self._choose, self._closer, parts.refuse)
@@ -45,7 +46,6 @@ class CountryReadout(Readout):
         self.screen = screen
         put(self.ledger, ledger_bar([(row.stage, row.epsilon) for row in screen.release.ledger]))
         self.picker.show(screen)
-        self.areas.show(screen)
         self.numbers()
 
     def ask(self, screen: CountryScreen, boxes: NDArray[np.float64]) -> BoxAnswers:
@@ -73,12 +73,23 @@ class CountryReadout(Readout):
 
     def tell(self, screen: CountryScreen) -> None:
         """The sentences and the table of the chosen area."""
-        said = html.escape(answer(screen))
+        said = html.escape(answer(screen, self.truth))
         put(self.answer, f'<p class="summary" role="status"><b>{said}</b></p>')
-        put(self.about, f'<p class="quiet">{html.escape(about(screen))}</p>')
-        put(self.family, family_table(screen))
+        put(self.about, f'<p class="quiet">{html.escape(about(screen, self.truth))}</p>')
+        self.areas.show(screen, self.truth)
+        put(self.family, family_table(screen, self.truth))
         # A grid without rows is none to a screen reader.
         self._table.widget.visible = len(screen.boxes) > 0
+
+    @property
+    def quoting(self) -> Sequence[Any]:
+        """The panes whose texts say something of exact counts."""
+        return (*super().quoting, self.answer, self.about, self.family)
+
+    def hide_truth(self) -> None:
+        """Take away all that was sent with exact counts in it, from the table of areas too."""
+        super().hide_truth()
+        self.areas.hide_truth()
 
     def selected(self) -> None:
         """Boxes have no sentences of their own."""

@@ -69,7 +69,13 @@ class AreaLook:
     def of(cls, parts: PageParts) -> AreaLook:
         """How the visitor has chosen it to be drawn."""
         state: CountryState = parts.state
-        return cls(state.level, state.area, state.shows, state.per, state.scale, state.partition)
+        shows: Shows = state.shows if parts.truth else "private"
+        return cls(state.level, state.area, shows, state.per, state.scale, state.partition)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the maps say something of exact counts."""
+        return self.shows != "private"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,22 +17,28 @@ Floats = NDArray[np.float64]
 _MOST = 40
 
 
-def answer(screen: CountryScreen) -> str:
-    """One sentence that states the numbers of the chosen area."""
+def answer(screen: CountryScreen, exact: bool = True) -> str:
+    """One sentence that states the numbers of the chosen area; without ``exact`` released ones."""
     data, node = screen.data, screen.node
     private, half, true = _numbers(screen, node)
     said = (
         f"{spoken(data, node)}: private {_whole(private)} (95 %: {_whole(private - half)} to "
-        f"{_whole(private + half)}), truly {true:,}"
+        f"{_whole(private + half)})"
     )
+    if not exact:
+        return f"{said}."
+    said += f", truly {true:,}"
     if data.counted is not None:
         said += f" of which {data.counted[node]:,} are counted"
     off = relative(private, true)
     return f"{said}." if np.isnan(off) else f"{said}, off by {_off(off)}."
 
 
-def about(screen: CountryScreen) -> str:
-    """What the release is, and how far the areas of the level on the map are off."""
+def about(screen: CountryScreen, exact: bool = True) -> str:
+    """What the release is, and how far the areas of the level on the map are off.
+
+    Without ``exact`` the first alone.
+    """
     data, release = screen.data, screen.release
     kind = "a preview by" if release.preview else "a release by"
     record = "record" if release.unit == "point" else "person"
@@ -41,7 +47,7 @@ def about(screen: CountryScreen) -> str:
         f"{data.title}: {kind} {screen.title} with epsilon {release.epsilon:.4g} per {record}: "
         f"counts of {len(data.areas.parent):,} areas and {maps:,} maps inside them"
     )
-    off = median_error(screen)
+    off = median_error(screen) if exact else np.nan
     if not np.isnan(off):
         where = level_name(data, screen.level)
         said += f"; half of the areas on the map ({where}) are off by less than {percent(off)}"
@@ -85,8 +91,11 @@ def spoken(data: CountryData, node: int) -> str:
     return " > ".join(data.names[each] for each in path[1:]) or data.names[0]
 
 
-def family_table(screen: CountryScreen) -> str:
-    """The areas around the chosen one, the area itself, and the areas in it."""
+def family_table(screen: CountryScreen, exact: bool = True) -> str:
+    """The areas around the chosen one, the area itself, and the areas in it.
+
+    Without ``exact`` there are released numbers alone.
+    """
     data, node = screen.data, screen.node
     path = data.path(node)
     children = data.areas.children(node)
@@ -109,6 +118,9 @@ def family_table(screen: CountryScreen) -> str:
         *counted,
         ("error", "difference in percent of the true count"),
     ]
+    if not exact:
+        # Up to the interval.
+        columns, rows = columns[:4], [row[:4] for row in rows]
     return table(f"{caption}.", columns, rows)
 
 

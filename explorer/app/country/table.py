@@ -28,6 +28,7 @@ _COLUMNS: dict[str, Any] = {
     "difference": _SIGNED,
     "error %": _ERROR,
 }
+_EXACT = ["true", "difference", "error %"]
 _WIDTHS = dict(zip(_COLUMNS, ("18%", "26%", *["11.2%"] * 5), strict=True))
 
 
@@ -82,9 +83,13 @@ class AreaTable:
         self.widget.refused = refused
         self.widget.on_click(self._clicked)
 
-    def show(self, screen: CountryScreen) -> None:
+    def hide_truth(self) -> None:
+        """Take the columns that say something of exact counts away."""
+        self.widget.value = self.widget.value.drop(columns=_EXACT, errors="ignore")
+
+    def show(self, screen: CountryScreen, exact: bool = True) -> None:
         """Show the areas of a screen; those of another level begin anew."""
-        frame = rows(screen)
+        frame = rows(screen) if exact else rows(screen).drop(columns=_EXACT)
         if np.array_equal(self._nodes, screen.outlined.nodes) and len(self.widget.value):
             old = self.widget.value
             if old.equals(frame):

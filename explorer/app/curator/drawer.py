@@ -16,7 +16,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import counted_of_all
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
-from explorer.app.kit.html import QUOTING, html_pane, put
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
 from explorer.app.state.mechanism import MechanismState
 from explorer.mechanisms import Mechanism
@@ -95,13 +95,13 @@ class Drawer:
         changed: Callable[[], None],
         letters: Sequence[str] = ("",),
     ) -> None:
-        self.state = parts.state
+        self._parts, self.state = parts, parts.state
         self.tied = Tied(self.state, parts.refuse)
         self.city = self.tied.choose("city", parts.catalogue)
         self.side = self.tied.choose("side")
         self.bound = self.tied.choose("bound", visible=False)
         #: How many records the bound keeps: exact.
-        self.counted = html_pane(margin=(0, 10, 4, 10), **QUOTING)
+        self.counted = html_pane(margin=(0, 10, 4, 10))
         self.epsilon = EpsilonControl(self.state, parts.refuse)
         self.mechanisms = [
             MechanismControls(side, changed, parts.refuse, letter)
@@ -173,7 +173,8 @@ class Drawer:
 
     def say_counted(self, data: Any) -> None:
         """Say how many of all records the bound keeps."""
-        said = html.escape(counted_of_all(data.matrix, self.RECORD))
+        text = counted_of_all(data.matrix, self.RECORD) if self._parts.truth else ""
+        said = html.escape(text)
         put(self.counted, f'<p class="quiet">{said}</p>' if said else "")
 
     def base_map(self) -> Any:

@@ -215,6 +215,12 @@ class DrawnPage(MapPage):
         """Tags of boxes of one's own on each map in turn."""
         return self.readout.tags(boxes, names)
 
+    def _show_truth(self) -> None:
+        if not self.parts.truth:
+            self.readout.hide_truth()
+        self.explain.show_truth(self.parts.truth)
+        super()._show_truth()
+
     def released(self) -> bool:
         """Whether a drawn release is on the screen."""
         return self.screen is not None and not self.screen.release.preview
@@ -229,6 +235,9 @@ class DrawnPage(MapPage):
     def publish(self, screen: Any) -> None:
         """A screen has been computed: maps with their tags first, what is read after the last."""
         self.drawer.offer(screen)
+        if screen.look.exact and not self.parts.truth:
+            # It was asked for before exact counts were hidden: another one is on its way.
+            return
         if screen.data is self.parts.data and self.maps is not None:
             self.readout.screen = screen
             held(pn.state.curdoc, partial(self._picture, screen))

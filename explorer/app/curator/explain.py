@@ -9,7 +9,8 @@ import panel as pn
 
 from explorer.app.curator.panel import ExplainPanel, choice
 from explorer.app.kit import ui
-from explorer.app.kit.html import EXACT, html_pane
+from explorer.app.kit.html import html_pane
+from explorer.app.kit.labels import HIDDEN
 from explorer.app.kit.theme import SPOKEN_LABEL
 
 Panel = ExplainPanel[Any]
@@ -67,6 +68,7 @@ class Explain:
         # Of the page's own kind, as the panels know it.
         self._screen: Any = None
         self.open: Panel | None = None
+        self._truth = True
         titles = {TITLES.get(key, key): key for key in panels}
         self.choice = choice(title, {"Boxes": OFF, **titles}, sizing_mode=None)
         # As wide as its words: what is left of the line is for figures.
@@ -74,7 +76,7 @@ class Explain:
         self.choice.styles = {"flex": "0 1 auto", "max-width": "100%"}
         ui.bind(self.choice, self._choose, refused)
         #: The open panel below its line of words.
-        self.holder = pn.Column(sizing_mode="stretch_width", margin=0, stylesheets=[EXACT])
+        self.holder = pn.Column(sizing_mode="stretch_width", margin=0)
         #: What the open panel has beside the maps, for a page to put there.
         self.beside = pn.Column(
             sizing_mode="stretch_width",
@@ -99,12 +101,17 @@ class Explain:
         if self.open is not None:
             self.open.restyle()
 
+    def show_truth(self, shown: bool) -> None:
+        """Show the chosen panel, or in its place that exact counts are hidden: panels have some."""
+        self._truth = shown
+        self._choose(self.choice.value)
+
     def close(self) -> None:
         """Shut whatever is open, such as for another city."""
         self.choice.value = OFF
 
     def _choose(self, key: str) -> None:
-        before, self.open = self.open, self._panel(key)
+        before, self.open = self.open, self._panel(key) if self._truth else None
         if before is not None:
             before.hide()
         if (before is None) != (self.open is None):
@@ -113,7 +120,8 @@ class Explain:
         self.beside.objects = [] if beside is None else [beside]
         self.beside.visible = beside is not None
         if self.open is None:
-            self.holder.objects = []
+            hidden = key != OFF
+            self.holder.objects = [html_pane(f"<p>{HIDDEN}.</p>")] if hidden else []
             return
         self.holder.objects = [html_pane(f"<p>{self._words[key]}</p>"), self.open.view]
         if self._screen is not None:

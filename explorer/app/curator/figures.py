@@ -67,16 +67,17 @@ def key_figures(
 
 
 def summary(
-    title: str, place: str, release: Release, answers: BoxAnswers, counted: str = ""
+    title: str, place: str, release: Release, answers: BoxAnswers | None, counted: str = ""
 ) -> str:
     """What the maps and the table show, in numbers.
 
-    ``counted`` is the sentence about the records that a contribution bound keeps.
+    ``counted`` is the sentence about the records that a contribution bound keeps. Without
+    ``answers`` nothing is said of exact counts.
     """
     return " ".join(filter(None, (_summary(title, place, release, answers), counted)))
 
 
-def _summary(title: str, place: str, release: Release, answers: BoxAnswers) -> str:
+def _summary(title: str, place: str, release: Release, answers: BoxAnswers | None) -> str:
     rows, cols = release.grid.shape
     kind = "a preview by" if release.preview else "a release by"
     unit = "record" if release.unit == "point" else "person"
@@ -87,6 +88,8 @@ def _summary(title: str, place: str, release: Release, answers: BoxAnswers) -> s
         f"{rows:,} × {cols:,} {cells} by {release.n_leaves:,} private {counts} "
         f"{release.total:,.0f}"
     )
+    if answers is None:
+        return f"{said}."
     n = len(answers.true)
     if n == 0:
         return f"{said}; no box has been drawn."

@@ -93,7 +93,7 @@ class MapPage(CuratorPage):
             told=parts.message.inform,
         )
         self.scenarios = Scenarios(self.KEY, parts, self._taken, self.released, self.story)
-        self.presenting = Presenting(parts, self.tools, self.table, self._palette, self._presented)
+        self.presenting = Presenting(parts, self.tools, self._palette, self._presented)
         self.cross_hair = CrossHair(self.read_at)
         self.cross_hair.button.visible = bool(self.MAPS)
         self.tools.view.append(self.cross_hair.button)
@@ -263,11 +263,23 @@ class MapPage(CuratorPage):
         held(pn.state.curdoc, self._show_truth)
 
     def _show_truth(self) -> None:
+        """Send what says something of exact counts, or replace what was sent of it."""
+        truth = self.parts.truth
+        self.show_badge(truth)
+        self.table.show_exact(truth)
+        if self.parts.data is not None:
+            self.drawer.say_counted(self.parts.data)
         if self.maps is not None:
-            self.maps.show_truth(self.parts.truth)
+            self.maps.show_truth(truth)
             self.maps.forget_drafts()
+        if not truth:
+            self.message.close()
+            for part in (self.body, *self.sidebar):
+                for button in part.select(ui.FileDownload):
+                    button.data = None
         self.highlight()
         self.numbers()
+        self.request()
 
     def _step(self, back: bool) -> None:
         """Undo or redo one step of what was done to boxes and settings."""

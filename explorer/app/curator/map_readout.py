@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from explorer.app.curator.parts import PageParts
 from explorer.app.curator.price import counted_of_all
 from explorer.app.curator.readout import Readout
 from explorer.app.curator.screen import Screen
-from explorer.app.kit.html import QUOTING, html_pane, put
+from explorer.app.kit.html import html_pane, put
 from explorer.grid.range_queries import Queries, same_questions
 
 
@@ -29,7 +30,7 @@ class MapReadout(Readout):
 
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         super().__init__(parts, table)
-        self.summary = html_pane(margin=(4, 0), **QUOTING)
+        self.summary = html_pane(margin=(4, 0))
         self.about_bars = html_pane(f'<p class="quiet">{SIMULATED}</p>')
         self.causes = CausesFinder(self._question, self._mark, self._told, parts.refuse)
 
@@ -57,9 +58,16 @@ class MapReadout(Readout):
         """The summary, and how intervals are found where they have no formula."""
         release, answers = screen.release, screen.answers
         self.about_bars.visible = not answers.exact
-        counted = counted_of_all(screen.data.matrix)
-        sentence = html.escape(summary(screen.title, screen.data.title, release, answers, counted))
+        told, counted = None, ""
+        if self.truth:
+            told, counted = answers, counted_of_all(screen.data.matrix)
+        sentence = html.escape(summary(screen.title, screen.data.title, release, told, counted))
         put(self.summary, f'<p class="summary" role="status">{sentence}</p>')
+
+    @property
+    def quoting(self) -> Sequence[Any]:
+        """The panes whose texts say something of exact counts."""
+        return (*super().quoting, self.summary)
 
     def selected(self) -> None:
         """Leaves that other rows cut are marked."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from explorer.app.curator.covered import CoveredMaps
 from explorer.app.curator.price import of_truth
 from explorer.app.curator.screen import Screen
-from explorer.app.kit.labels import CURATOR, DRAWN, PREVIEW
+from explorer.app.kit.labels import CURATOR, DRAWN, HIDDEN, PREVIEW
 from explorer.app.kit.map_parts import Box, MapSpec
 from explorer.app.state.explore import ExploreState
 from explorer.grid.grid import Grid
@@ -63,7 +63,7 @@ class MapPair(CoveredMaps):
     def show(self, screen: Screen) -> None:
         """Put a computed screen on the maps; what did not change is not sent again."""
         old: Screen | None = self._shown
-        if old is None or old.left_bytes is not screen.left_bytes:
+        if self.truth and (old is None or old.left_bytes is not screen.left_bytes):
             self.left.show_image(screen.left_bytes, screen.view)
         if old is None or old.look.right != screen.look.right:
             self.restyle()
@@ -73,6 +73,20 @@ class MapPair(CoveredMaps):
                 self.show_partition(0, screen.partition, screen.view)
         self._shown = screen
         self.push()
+
+    def show_truth(self, shown: bool) -> None:
+        """Send the exact map, or take all pictures with exact counts away."""
+        super().show_truth(shown)
+        screen: Screen | None = self._shown
+        if screen is None:
+            return
+        if shown:
+            self.left.show_image(screen.left_bytes, screen.view)
+        else:
+            self.left.clear()
+            if screen.look.exact:
+                self.right.clear()
+        self.caption(screen)
 
     def cover(
         self, picture: NDArray[np.uint8], drawn: Partition, view: Viewport, said: str
@@ -89,7 +103,7 @@ class MapPair(CoveredMaps):
         """Apply palette, overlays and what a drag does; no picture is computed."""
         state = self._state
         self.left.recolour(palette.PALETTES[state.palette])
-        self.right.recolour(colours_of(state))
+        self.right.recolour(colours_of(state, self.truth))
         over = state.partition_over if state.partition else ""
         self.left.show_partition(over in ("truth", "both"))
         self.right.show_partition(over in ("private", "both"))
@@ -101,8 +115,8 @@ class MapPair(CoveredMaps):
         """Titles, colour bars and the spoken names of both maps."""
         right = screen.look.right.capitalize()
         kind = self._cover or (PREVIEW if screen.release.preview else DRAWN)
-        of = of_truth(screen.data.matrix)
-        self.title(0, f"Truth{of}", f"<p>{CURATOR.capitalize()}</p>")
+        of, about = of_truth(screen.data.matrix), CURATOR.capitalize() if self.truth else HIDDEN
+        self.title(0, f"Truth{of}", f"<p>{about}</p>")
         counts = other = counts_bar(screen, self._state.palette)
         if screen.look.right == "difference":
             other = errors_bar(screen)
@@ -115,14 +129,15 @@ class MapPair(CoveredMaps):
         self.explain(1, other)
         self.title(1, right, f"<p>{'computing …' if busy else kind}</p>")
         place = screen.data.title
-        self.left.describe(f"True map of {place}{of}; {CURATOR}; {_TOLD}")
+        self.left.describe(f"True map of {place}{of}; {about}; {_TOLD}")
         covered = f"; {self._cover}" if self._cover else ""
         self.right.describe(f"{right} map of {place}{covered}; {_TOLD}")
 
 
-def colours_of(state: ExploreState) -> tuple[str, ...]:
-    """The colours of private maps as the visitor has chosen them."""
-    return palette.DIFFERENCE if state.right == "difference" else palette.PALETTES[state.palette]
+def colours_of(state: ExploreState, truth: bool = True) -> tuple[str, ...]:
+    """The colours of private maps as the visitor has chosen them; no differences without truth."""
+    different = truth and state.right == "difference"
+    return palette.DIFFERENCE if different else palette.PALETTES[state.palette]
 
 
 def counts_bar(screen: Screen, colours: str) -> str:

@@ -30,7 +30,8 @@ class PageParts:
     phone : whether the page is on a phone
     data : what is on screen, of the page's own kind: a `CityData` of maps; None until it was read
     maps : the maps on screen, once there are some
-    truth : whether exact numbers are on the screen; one who presents hides them for a while
+    truth : whether exact counts may be sent to the browser: not while they are hidden from those
+        whom the page is presented to
     own_population : whose records the visitor's own data are; None where nobody has named them
     own_drawn : whether a release of them was confirmed, so that their name stays
     unread_users : columns that seem to say whose they are, where nobody has said what is protected

@@ -1,4 +1,4 @@
-"""Presentation: large type, no drawer, and a truth that is hidden until somebody asks for it."""
+"""Presenting: large type, no drawer, and exact counts that are sent only when asked for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 import panel as pn
 from bokeh.models import CustomJS, TextInput
 
-from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.themed import ThemedPalette
 from explorer.app.kit import ui
 from explorer.app.kit.map_tools import MapTools
 
-#: Of choices that paint exact numbers: what stands in their place while the truth is hidden.
+#: Choices that paint exact counts, and what takes their place while those are hidden.
 _EXACT = {
     "right": ({"difference"}, "private"),
     "shows": ({"true", "difference"}, "private"),
@@ -27,7 +26,8 @@ _SHOW = """
 const {on, truth} = JSON.parse(said.value)
 const style = document.documentElement.style
 style.setProperty("--type", on ? "1.35" : "1")
-style.setProperty("--exact", truth ? "none" : "inset(100%)")
+document.explorer_hides = !truth
+if (!truth) document.dispatchEvent(new Event("explorer-hides"))
 for (const each of Bokeh.documents.flatMap(page => page.roots()))
   if (each.data?.sidebar_open !== undefined) {
     if (on && document.explorer_drawer === undefined)
@@ -41,15 +41,14 @@ for (const each of Bokeh.documents.flatMap(page => page.roots()))
 class Presenting:
     """One key makes the page readable from the last row of a room, another one shows the truth.
 
-    A person who presents begins with the truth hidden: its map, its tags, its columns and every
-    sentence that quotes it. All of it stays in the browser of the curator, whose screen this is:
-    for an audience of its own there are releases.
+    Presenting begins with the exact counts hidden: ``parts.truth`` is False, no part of the page
+    sends any of them, and what was sent before is replaced in the browser. Files with exact counts
+    can still be saved, by a press of their buttons.
 
     Parameters
     ----------
     parts : of the page
     tools : whose choice of maps it changes
-    table : whose exact columns it hides
     palette : of the page, light for a room
     shown : called after a change: tags and maps say less, or more
     """
@@ -58,11 +57,10 @@ class Presenting:
         self,
         parts: PageParts,
         tools: MapTools,
-        table: BoxTable,
         palette: ThemedPalette,
         shown: Callable[[], None],
     ) -> None:
-        self._parts, self._tools, self._table, self._shown = parts, tools, table, shown
+        self._parts, self._tools, self._shown = parts, tools, shown
         self._palette = palette
         self.on = False
         #: The maps that were shown before.
@@ -95,7 +93,7 @@ class Presenting:
         self._show(truth=not self.on)
 
     def _choose(self, truth: bool) -> None:
-        """Paint nothing exact while the truth is hidden; what was painted comes back with it."""
+        """Paint nothing exact while exact counts are hidden; what was painted comes back later."""
         state = self._parts.state
         if truth:
             # Whoever chose otherwise meanwhile keeps that.
@@ -114,17 +112,16 @@ class Presenting:
 
     def _show(self, truth: bool) -> None:
         self._parts.truth = truth
+        self._said.value = json.dumps({"on": self.on, "truth": truth})
         self._choose(truth)
         if self._tools.shows.visible and self._tools.alone is not None:
             hidden = self._tools.alone
             self._tools.shows.value = self._before if truth else hidden
-        self._table.show_exact(truth)
         self.button.label = "End the presentation" if self.on else "Present"
         self.reveal.label = "Hide the truth" if truth else "Show the truth"
         self.reveal.visible = self.on
         if self._parts.maps is not None:
             self._parts.maps.widen(self.on)
-        self._said.value = json.dumps({"on": self.on, "truth": truth})
         self._shown()
 
 

@@ -13,12 +13,18 @@ from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.chips import chips
 from explorer.app.curator.error_bars import ErrorBars
 from explorer.app.curator.parts import PageParts
-from explorer.app.kit.html import QUOTING, html_pane, put
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.map_parts import Tag
 from explorer.app.kit.theme import CAUSES_CSS, CSS
 from explorer.grid.range_queries import same_questions
 from explorer.views.error_bar import error_key
 from explorer.views.markup import figures_strip, ledger_bar
+
+#: Figures that say nothing of exact counts.
+_RELEASED = {
+    *("Leaves", "Epsilon", "Computed in", "Private", "± (95 %)"),
+    *("Rounds", "A person sends, at most"),
+}
 
 
 class Readout(ABC):
@@ -33,7 +39,7 @@ class Readout(ABC):
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         self._parts, self._table = parts, table
         self.screen: Any = None
-        self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"}, **QUOTING)
+        self.strip = html_pane(styles={"flex": "1 1 300px", "align-self": "center"})
         self.ledger = html_pane(margin=(4, 0, 0, 0))
         #: What the colours of the causes of errors stand for.
         self.key = html_pane(stylesheets=[CSS, CAUSES_CSS])
@@ -112,7 +118,23 @@ class Readout(ABC):
 
     def _strip(self, screen: Any) -> None:
         of = [("Of the whole release:", "")] if self._covered() else []
-        put(self.strip, figures_strip([*of, *self.figures(screen)], "line"))
+        figures = [each for each in self.figures(screen) if self.truth or each[0] in _RELEASED]
+        put(self.strip, figures_strip([*of, *figures], "line"))
+
+    @property
+    def truth(self) -> bool:
+        """Whether exact counts may be sent."""
+        return self._parts.truth
+
+    def hide_truth(self) -> None:
+        """Take away all that was sent with exact counts in it; other texts come with `numbers`."""
+        for pane in self.quoting:
+            put(pane, "")
+
+    @property
+    def quoting(self) -> Sequence[Any]:
+        """The panes whose texts say something of exact counts."""
+        return (self.strip,)
 
     def _covered(self) -> frozenset[int]:
         maps = self._parts.maps

@@ -48,10 +48,16 @@ class Look:
     @classmethod
     def of(cls, parts: PageParts) -> Look:
         """How the visitor has chosen it to be drawn."""
-        state = parts.state
-        return cls(
-            state.right, state.scale, state.scale_from, state.truth == "points", state.colour
-        )
+        state, points = parts.state, parts.state.truth == "points"
+        if parts.truth:
+            return cls(state.right, state.scale, state.scale_from, points, state.colour)
+        by: By = "density" if state.colour == "error" else state.colour
+        return cls("private", state.scale, "release", points, by)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the right map says something of exact counts."""
+        return self.right == "difference" or self.by == "error" or self.scale_from == "data"
 
     @property
     def of_leaves(self) -> bool:
@@ -76,6 +82,7 @@ class Job:
     ledger : where a release is booked before it is drawn; a preview has none
     keep : is given a drawn release before anything else is done with it
     terms : what a release takes besides, see `Drawing.terms`
+    scale : of the colours, where another screen has decided it
     """
 
     data: Any
@@ -89,6 +96,7 @@ class Job:
     ledger: Ledger | None = None
     keep: Callable[[Any], None] | None = None
     terms: Mapping[str, Any] = field(default_factory=dict)
+    scale: ColourScale | None = None
 
     def __post_init__(self) -> None:
         if (self.seed is None) != (self.ledger is not None):
@@ -202,7 +210,7 @@ def compute(
         leaves = Leaves.of(release)
         error = map_error(job.data.every, release, leaves)
     truth = job.data.truth(job.view, job.look.points)
-    scale = _scale(job, leaves)
+    scale = job.scale or _scale(job, leaves)
     grid = job.data.grid
     same_left = old is not None and old.truth is truth and old.scale == scale
     left = old.left_bytes if same_left and old is not None else scale.encode(truth.shown)

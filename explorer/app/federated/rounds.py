@@ -14,7 +14,7 @@ from explorer.app.federated.round_sentences import about_round, caption, off_aft
 from explorer.app.federated.screen import released
 from explorer.app.kit import ui
 from explorer.app.kit.bound import Tied
-from explorer.app.kit.html import html_pane, put, quoting
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.prose import pane
 from explorer.views.rounds import DIVIDED, GIVEN_UP, GREY
 from explorer.views.teaching.frame import legend
@@ -147,6 +147,6 @@ class RoundsPanel(SteppedPanel[Frame]):
         put(
             self._said,
             f'<p class="summary" role="status">{html.escape(about_round(frame))} '
-            f"{quoting(off_after(frame))}</p>",
+            f"{html.escape(off_after(frame))}</p>",
         )
         put(self._table, rounds_table(released(frame.screen), frame.number))

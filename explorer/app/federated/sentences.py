@@ -13,18 +13,23 @@ from explorer.app.kit.words import words
 from explorer.releases.distributed import ONCE
 
 
-def answer(screen: Screen) -> str:
-    """What the server saw, and how far the map that it made of it is off: one sentence."""
+def answer(screen: Screen, exact: bool = True) -> str:
+    """What the server saw, and how far the map that it made of it is off: one sentence.
+
+    Without ``exact`` it says neither how many people there are nor how far the map is off.
+    """
     release = released(screen)
     rounds, people = len(release.heard), round(release.facts["asked"])
     once = "one vector" if release.paying == ONCE else several(rounds, "vector")
-    whose = several(people, "person", "people")
+    whose = several(people, "person", "people") if exact else "people"
     said = (
         f"{screen.data.title}: in {several(rounds, 'round')} the server saw masked vectors of "
         f"{whose} ({once} each) and the sums of shards, and nobody's place"
     )
     if release.parameters.get("algorithm") == "sampling":
         said = f"{screen.data.title}: {whose} were counted without any noise, for comparison only"
+    if not exact:
+        return f"{said}."
     if len(screen.answers.true) == 0:
         return f"{said}; no box has been drawn."
     off, boxes = percent(median_error(screen.answers)), len(screen.answers.true)
@@ -47,10 +52,13 @@ def key_figures(screen: Screen) -> list[tuple[str, str]]:
     ]
 
 
-def about(screen: Screen) -> str:
-    """What this simulation stands for: who asked, and what may not be claimed of it."""
+def about(screen: Screen, exact: bool = True) -> str:
+    """What this simulation stands for: who asked, and what may not be claimed of it.
+
+    Without ``exact`` it does not say how many people there are.
+    """
     release = released(screen)
-    who = f"of {release.population:,.0f} people"
+    who = f"of {release.population:,.0f} people" if exact else "of people"
     said = f"A release {who}, epsilon {release.epsilon:.4g} for whoever gets it"
     if release.preview:
         said = f"A preview {who}, private for nobody; a release would have epsilon "

@@ -14,7 +14,7 @@ from bokeh.plotting import figure
 LASTS, HURRY = 150, 300
 # Where a slider was touched last, by pointer or key, or something is dragged, every picture counts
 # and none is covered. A picture of another place, or size, is no earlier state of this one. A copy
-# may show the truth: it is cut off as soon as the truth is hidden, and what was painted before that
+# may show exact counts: it is dropped as soon as they are hidden, and what was painted before that
 # is not copied after it.
 _FADE = """
 const hand = window.explorer_hand ??= (() => {
@@ -38,12 +38,15 @@ const {inner_width: width, inner_height: height} = map.properties
 if (width.is_unset || height.is_unset) return
 const {x_range: x, y_range: y} = map
 const before = map.explorer_faded
-if (!before) for (const range of [x, y]) range.change.connect(drop)
+if (!before) {
+  for (const range of [x, y]) range.change.connect(drop)
+  document.addEventListener("explorer-hides", drop)
+}
 drop()
 const now = map.explorer_faded = {
   at: performance.now(),
   place: [x.start, x.end, y.start, y.end, width.get_value(), height.get_value()].join(),
-  hidden: document.documentElement.style.getPropertyValue("--exact").startsWith("inset"),
+  hidden: document.explorer_hides === true,
   copy: null,
 }
 if (!before || now.at - before.at < hurry || hand.pressed || hand.slides
@@ -57,7 +60,6 @@ copy.height = layer.canvas.height
 copy.getContext("2d").drawImage(layer.canvas, 0, 0)
 copy.className = "bk-layer explorer-fading"
 copy.style.pointerEvents = "none"
-if (!before.hidden) copy.style.clipPath = "var(--exact, none)"
 layer.el.after(copy)
 copy.animate({opacity: [1, 0]}, {duration: lasts, easing: "ease-in"}).onfinish = () => copy.remove()
 """

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 import panel as pn
 
 from explorer.app.kit.theme import CSS
-
-#: Styles of what quotes exact numbers: it is hidden with the truth, and keeps its place.
-EXACT = ":host { clip-path: var(--exact, none) !important; }"
-#: Of a pane that does.
-QUOTING: dict[str, Any] = {"stylesheets": [CSS, EXACT]}
 
 
 class HtmlPane(pn.pane.HTML):
@@ -30,11 +24,6 @@ def html_pane(text: str = "", margin: Any = 0, **params: Any) -> Any:
     """A pane for our own HTML, in the styles of the theme."""
     params = {"sizing_mode": "stretch_width", "stylesheets": [CSS], **params}
     return HtmlPane(text, margin=margin, **params)
-
-
-def quoting(sentence: str) -> str:
-    """HTML of a sentence that quotes exact numbers; it is hidden with the truth."""
-    return f'<span class="exact">{html.escape(sentence)}</span>'
 
 
 def put(pane: Any, text: str) -> None:

@@ -52,6 +52,9 @@ class Maps:
     least : pixels of width that a map has in the lowest window, if the page is as wide
     """
 
+    #: Whether exact counts may be sent.
+    truth = True
+
     def __init__(
         self,
         specs: Sequence[MapSpec],
@@ -383,7 +386,13 @@ class Maps:
             pn.io.push_notebook(self.view)
 
     def show_truth(self, shown: bool) -> None:
-        """Show what is exact besides pictures and tags, or nothing of it."""
+        """Send what says something of exact counts, or take it away from the browser."""
+        self.truth = shown
+        self.read(None)
+        if not shown:
+            # Until the next answers no tag says anything.
+            for boxes in self.boxes:
+                boxes.forget()
 
     def _by_range(self) -> list[tuple[LinkedRanges, Grid]]:
         return list(zip(self._ranges, self.grids, strict=True))

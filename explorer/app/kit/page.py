@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import panel as pn
 
 from explorer.app.kit import cell, notebook_output, notebook_places, paper, ui
+from explorer.app.kit.html import put
 from explorer.app.kit.message import MessageArea
 from explorer.app.kit.navigation import Link, header
 from explorer.app.kit.notebook_scripts import SCRIPTS
@@ -82,6 +83,7 @@ class AppPage(pn.viewable.Viewer):
         self.message, self.remembered, self.tab = MessageArea(), Remembered(), Tab()
         self.sidebar: list[Any] = []
         self.body: Any = None
+        self._header: list[Any] = []
 
     @classmethod
     def served(cls, links: Sequence[Link], **begin: Any) -> Self:
@@ -124,9 +126,10 @@ class AppPage(pn.viewable.Viewer):
             theme: first_paint(theme, self.TITLE, bool(drawer), self.SKETCHED)
             for theme in (True, False)
         }
+        self._header = header(self.KEY, self.links, self.phone, self.BADGE, self.signed_in)
         page = ui.Page(
             title=short if self.phone else self.TITLE,
-            header=header(self.KEY, self.links, self.phone, self.BADGE, self.signed_in),
+            header=self._header,
             main=[self.body, self.remembered.view, self.tab.view],
             theme_config=_THEME,
             dark_theme=dark,
@@ -142,6 +145,13 @@ class AppPage(pn.viewable.Viewer):
         page.param.watch(toggled, "dark_theme")
         page.paints = paints
         return page
+
+    def show_badge(self, shown: bool) -> None:
+        """Show what the bar says about the screen, or not."""
+        if self.BADGE and self._header and not self.phone:
+            badge = self._header[0]
+            put(badge, f'<span class="badge">{self.BADGE}</span>' if shown else "")
+            badge.visible = shown
 
     def themed(self, dark: bool) -> None:
         """The theme was changed; pages with maps follow it."""

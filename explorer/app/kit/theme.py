@@ -211,7 +211,6 @@ p {{ font-size: {BASE}; line-height: 1.4; margin: 0; }}
 .ends {{ display: flex; justify-content: space-between; margin: 0; }}
 .help {{ font-size: {SMALL}; line-height: 1.4; opacity: .82; margin: 0 0 6px;
   border-left: 2px solid currentColor; padding-left: 8px; }}
-.exact {{ clip-path: var(--exact, none); }}
 .summary {{ font-size: {BASE}; line-height: 1.4; max-width: 110ch; }}
 .figures {{ display: flex; flex-wrap: wrap; gap: 8px 28px; margin: 0; }}
 .figures div {{ min-width: 88px; }}

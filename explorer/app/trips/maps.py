@@ -72,6 +72,13 @@ class TripMaps(CoveredMaps):
             self.draw(screen.pictures)
         self.push()
 
+    def show_truth(self, shown: bool) -> None:
+        """Take pictures with exact counts away; others come with the next screen."""
+        super().show_truth(shown)
+        if not shown and self._shown is not None and self._shown.look.exact:
+            for view in self.views:
+                view.clear()
+
     def draw(self, pictures: tuple[PlacePicture, ...]) -> None:
         """Put a picture on every map."""
         for view, lines, picture in zip(self.views, self._lines, pictures, strict=True):
@@ -89,7 +96,7 @@ class TripMaps(CoveredMaps):
 
     def restyle(self) -> None:
         """Apply palette and what a drag does; no picture is computed."""
-        difference = self._state.shows == "difference"
+        difference = self.truth and self._state.shows == "difference"
         colours = palette.DIFFERENCE if difference else palette.PALETTES[self._state.palette]
         for view in self.views:
             view.recolour(colours)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from explorer.app.boxes.table import BoxTable
 from explorer.app.curator.answers import BoxAnswers
 from explorer.app.curator.parts import PageParts
 from explorer.app.curator.readout import Readout
-from explorer.app.kit.html import QUOTING, html_pane, put
+from explorer.app.kit.html import html_pane, put
 from explorer.app.kit.words import words
 from explorer.app.trips.causes import TripCauses
 from explorer.app.trips.screen import TripScreen, answer_trips
@@ -27,8 +28,8 @@ class TripReadout(Readout):
     def __init__(self, parts: PageParts, table: BoxTable) -> None:
         super().__init__(parts, table)
         # Two lines whatever it says: the maps below it must not jump from row to row.
-        self.answer = html_pane(styles={"min-height": "40px"}, **QUOTING)
-        self.about = html_pane(margin=(0, 0, 8, 0), **QUOTING)
+        self.answer = html_pane(styles={"min-height": "40px"})
+        self.about = html_pane(margin=(0, 0, 8, 0))
         self.about_bars = html_pane()
         self.causes = TripCauses(self.numbers)
 
@@ -62,6 +63,11 @@ class TripReadout(Readout):
         put(self.about_bars, f'<p class="quiet">{about_bars}</p>')
         self.selected()
 
+    @property
+    def quoting(self) -> Sequence[Any]:
+        """The panes whose texts say something of exact counts."""
+        return (*super().quoting, self.answer, self.about)
+
     def selected(self) -> None:
         """The sentence about the chosen row: another one may have been selected."""
         screen, chosen = self.screen, self._parts.rectangles
@@ -70,9 +76,9 @@ class TripReadout(Readout):
         row = (chosen.selected or [0])[0]
         said = words("trips")["No row"]
         if row < min(len(screen.boxes), len(chosen)):
-            said = answer(screen, chosen.names[row], row)
+            said = answer(screen, chosen.names[row], row, exact=self.truth)
         put(self.answer, f'<p class="summary" role="status">{html.escape(said)}</p>')
-        put(self.about, f'<p class="quiet">{html.escape(about(screen))}</p>')
+        put(self.about, f'<p class="quiet">{html.escape(about(screen, exact=self.truth))}</p>')
 
     def close(self) -> None:
         """The session has ended."""

@@ -54,7 +54,16 @@ class TripLook:
         state, rectangles = parts.state, parts.rectangles
         chosen = [row for row in rectangles.selected if row < len(rectangles)] or [0]
         row = chosen[0] if len(rectangles) and state.focus == "row" else None
-        return cls(state.shows, row, state.spread, state.scale, state.scale_from, state.partition)
+        if parts.truth:
+            source, shows = state.scale_from, state.shows
+        else:
+            source, shows = "release", "private"
+        return cls(shows, row, state.spread, state.scale, source, state.partition)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the maps say something of exact counts."""
+        return self.shows != "private" or self.scale_from == "data"
 
     def within(self, data: TripData, boxes: Floats) -> Floats | None:
         """(2, 2 k) in cells: where the trips that the maps count lie, of rows (n, k, 4); or all."""

@@ -36,8 +36,11 @@ def question(names: Sequence[str], row: Floats, grids: Sequence[Grid]) -> str:
     return f"trips {', '.join(said)}"
 
 
-def answer(screen: TripScreen, name: str, number: int) -> str:
-    """The question of one row, the private answer with its interval, the truth, and the error."""
+def answer(screen: TripScreen, name: str, number: int, exact: bool = True) -> str:
+    """The question of one row, the private answer with its interval, the truth, and the error.
+
+    Without ``exact`` the last two are left out.
+    """
     answers, data = screen.answers, screen.data
     asked = question(data.names, screen.boxes[number], data.grids)
     low, high = (float(end[number]) for end in answers.interval)
@@ -49,13 +52,17 @@ def answer(screen: TripScreen, name: str, number: int) -> str:
     if data.matrix.unit == "point":
         said = (
             f"{name}, {asked}: {private:,.0f} by the private answer "
-            f"({bars}{_whole(low)} to {_whole(high)}), {true:,.0f} in truth"
+            f"({bars}{_whole(low)} to {_whole(high)})"
         )
     else:
         said = (
             f"{name}, {asked}: {private:.2f} % of all trips by the private answer "
-            f"({bars}{low:.2f} to {high:.2f} %), {true:.2f} % in truth"
+            f"({bars}{low:.2f} to {high:.2f} %)"
         )
+    if not exact:
+        return f"{said}.{_by_the_map(screen, number)}"
+    said += f", {true:,.0f}" if data.matrix.unit == "point" else f", {true:.2f} %"
+    said += " in truth"
     relative = float(answers.relative[number])
     said += "" if np.isnan(relative) else f": off by {percent(abs(relative))}"
     # What is about right as yet is no range to hold a truth against.
@@ -92,8 +99,8 @@ def _whole(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def about(screen: TripScreen) -> str:
-    """What the release is, and how far its answers are off."""
+def about(screen: TripScreen, exact: bool = True) -> str:
+    """What the release is, and how far its answers are off; without ``exact`` the first alone."""
     release, answers = screen.release, screen.answers
     kind = "a preview by" if release.preview else "a release by"
     sides = " × ".join(f"{side:,}" for side in release.domain.shape)
@@ -104,6 +111,8 @@ def about(screen: TripScreen) -> str:
         f"{'trip' if release.unit == 'point' else 'person'}; {sides} combinations of cells in "
         f"{release.n_leaves:,} {leaves}, {release.total:,.0f} {trips} in all"
     )
+    if not exact:
+        return f"{said}."
     if len(answers) > 1 and not np.isnan(median_error(answers)):
         said = f"{said}; the rows are off by {percent(median_error(answers))} in the median"
     bought = worth(screen.data.matrix, release.epsilon)

@@ -7,7 +7,6 @@ import panel as pn
 import pytest
 
 from explorer.app import Compare, Country, Explore, Federated, Trips
-from explorer.app.kit.html import EXACT
 from explorer.grid.grid import Grid
 from explorer.points.matrix import FrequencyMatrix
 from tests.app import press
@@ -25,6 +24,13 @@ def tags(page) -> str:
     )
 
 
+def texts(page) -> str:
+    """All that is written on a page."""
+    return " ".join(
+        str(each.object) for each in press.parts(page) if isinstance(each, pn.pane.HTML)
+    )
+
+
 def shown(page) -> list[bool]:
     return [card.visible for card in page.maps.frame[0]]
 
@@ -39,15 +45,15 @@ def test_no_true_number_is_on_the_screen_before_it_is_asked_for(matrix) -> None:
     assert not any(each in tags(page) for each in (*true, "4,711"))
     assert "%" not in tags(page)
     exact = {"true", "difference", "noise / uneven areas", "error %"}
-    assert exact <= {*page.table.widget.hidden_columns}
-    assert "private" not in page.table.widget.hidden_columns
-    # Sentences and figures that quote the truth go with the style that the browser sets.
-    for pane in (page.readout.summary, page.readout.strip, page.explain.holder):
-        assert EXACT in pane.stylesheets
+    assert not exact & {*page.table.widget.value.columns}
+    assert "private" in page.table.widget.value.columns
+    assert not any(each in texts(page) for each in true)
+    assert not len(page.maps.left.image.data["image"])
     page.pressed("t", False)
     assert shown(page) == [True, True]
     assert all(each in tags(page) for each in true)
-    assert not exact & {*page.table.widget.hidden_columns}
+    assert exact <= {*page.table.widget.value.columns}
+    assert len(page.maps.left.image.data["image"])
     page.pressed("t", False)
     assert shown(page) == [False, True]
 
@@ -86,8 +92,8 @@ def test_on_compare_both_maps_stay_and_nobody_is_nearer(matrix) -> None:
     assert shown(page) == [True, True, True]
     page.pressed("p", False)
     assert shown(page) == [True, True, False]
-    hidden = {"true", "error of A %", "error of B %", "nearer"}
-    assert hidden <= {*page.table.widget.hidden_columns}
+    exact = {"true", "error of A %", "error of B %", "nearer"}
+    assert not exact & {*page.table.widget.value.columns}
 
 
 @pytest.mark.parametrize(
@@ -112,6 +118,10 @@ def test_maps_that_are_painted_with_the_truth_are_hidden_with_it(
     assert getattr(shown.state, choice) == exact
     shown.pressed("t", False)
     assert getattr(shown.state, choice) == private
+    # What is chosen meanwhile waits for them.
+    shown.state.put(**{choice: exact})
+    screen = shown.pair.a if page is Compare else shown.screen
+    assert not screen.look.exact
     shown.pressed("p", False)
     assert getattr(shown.state, choice) == exact
 
@@ -130,20 +140,32 @@ def test_a_country_says_nothing_true_at_the_pointer_either() -> None:
     assert "@true" in hover.tooltips
     page.pressed("p", False)
     assert "@true" not in hover.tooltips
-    assert EXACT in page.readout.about.stylesheets
+    assert np.isnan(page.maps.choropleth.source.data["true"]).all()
+    assert not {"true", "difference", "error %"} & {*page.readout.areas.widget.value.columns}
     page.pressed("t", False)
     assert "@true" in hover.tooltips
+    assert np.isfinite(page.maps.choropleth.source.data["true"]).all()
+    assert "true" in page.readout.areas.widget.value.columns
 
 
-@pytest.mark.parametrize("page", [Explore, Trips, Federated])
-def test_sentences_that_hold_the_map_against_the_truth_are_hidden_with_it(page) -> None:
-    shown = page()
-    parts = [each for each in press.parts(shown) if isinstance(each, pn.pane.HTML)]
-    quoting = [
-        each for each in parts if each.visible and re.search(r"\boff by\b", str(each.object))
-    ]
-    assert quoting
-    for each in quoting:
-        outside = re.sub(r'<span class="exact">.*?</span>', "", each.object)
-        hidden = EXACT in each.stylesheets or each in press.parts(shown.explain.holder)
-        assert hidden or "off by" not in outside
+@pytest.mark.parametrize("page", [Explore, Trips, Federated, Compare, Country])
+def test_nothing_is_said_of_how_far_the_map_is_off(page) -> None:
+    shown, off = page(), re.compile(r"off by \d|\d in truth|, truly|nearer to the truth in")
+    assert off.search(texts(shown))
+    shown.pressed("p", False)
+    assert not off.search(texts(shown))
+    assert "exact counts: do not share" not in texts(shown)
+    shown.pressed("t", False)
+    assert off.search(texts(shown))
+
+
+def test_a_panel_is_shown_with_the_exact_counts_alone(matrix) -> None:
+    page = Explore(matrix)
+    page.pressed("p", False)
+    page.explain.choice.value = "Leaves"
+    assert page.explain.open is None
+    page.pressed("t", False)
+    assert page.explain.open is not None
+    page.pressed("t", False)
+    assert page.explain.open is None
+    assert page.maps.covered == frozenset()

@@ -73,8 +73,11 @@ _PICTURES = (
   for (const figure of models.filter(m => m.type === "Figure"))
     for (const each of figure.renderers)
       if (each.glyph?.type === "Image") {
-        const image = each.data_source.data.image ?? []
-        found[figure.html_attributes["aria-label"] ?? ""] = image[0]?.length ?? 0
+        const {data} = each.data_source
+        const image = (data instanceof Map ? data.get("image") : data.image) ?? []
+        const name = figure.html_attributes["aria-label"] ?? ""
+        const size = image.length ? image[0].length ?? image[0].shape.reduce((a, b) => a * b) : 0
+        found[name] = (found[name] ?? 0) + size
       }
   return found
 }

@@ -18,6 +18,7 @@ from explorer.mechanisms.limits import Epsilon
 from explorer.points.area_counts import AreaCounts
 from explorer.privacy.bars import Progress, teller
 from explorer.privacy.curator import Curator
+from explorer.privacy.epsilon_range import check_noise
 from explorer.privacy.forest import ForestCurator
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import NoiseSource, is_release_grade, noise_source
@@ -217,6 +218,8 @@ class Country(Mechanism):
             raise InputError("Country takes counts of areas: make them with areas.count(points).")
         source = noise_source(rng)
         told = teller(progress, self.title, ledger is not None and is_release_grade(source))
+        if is_release_grade(source):
+            check_noise(counts.contribution_bound, self.epsilon)
         curator = ForestCurator(counts, to_units(self.epsilon), source, told)
         if ledger is not None and is_release_grade(source):
             if self.inside != NO_MAPS:

@@ -26,7 +26,7 @@ from explorer.points.matrix import FrequencyMatrix
 from explorer.privacy.bars import Progress, teller
 from explorer.privacy.counts import Counts, MadeUp, Prepared
 from explorer.privacy.curator import Curator
-from explorer.privacy.epsilon_range import MAX_EPSILON, check_settings
+from explorer.privacy.epsilon_range import MAX_EPSILON, check_noise, check_settings
 from explorer.privacy.ledger import Ledger
 from explorer.privacy.noise import NoiseSource, ReleaseNoise, is_release_grade, noise_source
 from explorer.privacy.regions import Boxes
@@ -200,6 +200,8 @@ class Mechanism(param.Parameterized, metaclass=Declared):
         self._check_size(counts.domain.shape, not is_release_grade(source))
         paid = ledger is not None and is_release_grade(source)
         told = teller(progress, title_of_bar(self, counts, progress, source.preview), paid)
+        if is_release_grade(source):
+            check_noise(counts.contribution_bound, self.epsilon)
         curator = Curator(counts, to_units(self.epsilon), source, told)
         if ledger is None or not paid:
             estimate = self.plan(curator)

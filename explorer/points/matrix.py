@@ -17,10 +17,13 @@ from explorer.errors import InputError
 from explorer.grid.cards import exact_card
 from explorer.grid.grid import Grid
 from explorer.grid.sums import box_sums, summed
+from explorer.grid.values import shown
 from explorer.points import cost_tables
 from explorer.points import split_costs as homogeneity
 
 Ints = NDArray[np.int64]
+#: Records of one user.
+MOST_BOUND = 10**9
 
 
 class FrequencyMatrix:
@@ -228,17 +231,30 @@ def check_unit(contribution_bound: int, unit: str) -> int:
     InputError
         For a bound that is none, or a unit that gives another number of records.
     """
-    whole = isinstance(contribution_bound, int | np.integer)
-    if not whole or isinstance(contribution_bound, bool) or contribution_bound < 1:
-        raise InputError(
-            f"The contribution bound is {contribution_bound!r}: give a whole number, 1 or more."
-        )
+    bound = whole_bound(contribution_bound)
     if unit not in ("point", "user") or (unit == "point" and contribution_bound > 1):
         raise InputError(
             f"The unit of privacy is {unit!r} with {contribution_bound} records: a point gives "
             "1 record, a user any number."
         )
-    return int(contribution_bound)
+    return bound
+
+
+def whole_bound(bound: Any, lattice: int = 1) -> int:
+    """A contribution bound as a whole number, in parts of a record where there is a lattice.
+
+    Raises
+    ------
+    InputError
+        For what is no whole number, 1 to `MOST_BOUND`.
+    """
+    whole = isinstance(bound, int | np.integer) and not isinstance(bound, bool)
+    if not whole or not 1 <= bound <= MOST_BOUND * max(lattice, 1):
+        raise InputError(
+            f"The contribution bound is {shown(bound)}: give a whole number of 1 or more, up to "
+            f"{MOST_BOUND:,}."
+        )
+    return int(bound)
 
 
 def _whole_counts(counts: ArrayLike) -> NDArray[np.int64]:

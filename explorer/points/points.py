@@ -24,7 +24,7 @@ from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_co
 from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import find_place, listed, unused_users
 from explorer.points.counting import Placed, count_and_place, count_block, count_clipped, dense
-from explorer.points.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.populations import of_people, population_of_records, populations_of_files
 from explorer.points.row_weights import whole_weights
 from explorer.points.sources import MAX_ROWS, Columns, codes, numbers, open_source
@@ -173,10 +173,7 @@ class Points:
     def _checked_bound(self, bound: Any) -> int | None:
         if bound is None:
             return None
-        if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 1:
-            raise InputError(
-                f"The contribution bound is {bound!r}; give a whole number of 1 or more."
-            )
+        bound = whole_bound(bound)
         if self.user is None:
             raise InputError(
                 "A contribution bound needs to know the user of each record; read the points with "

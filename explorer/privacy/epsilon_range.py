@@ -11,6 +11,8 @@ import os
 from explorer.errors import InputError
 
 MIN_EPSILON = 1e-6
+#: Of a bound over epsilon: at eight times as much, widths of trees passed 64 bits.
+MOST_NOISE = 5e14
 
 
 def largest_epsilon(setting: str) -> float:
@@ -54,3 +56,18 @@ def check_settings() -> None:
     """
     if _SETTING_FAULT is not None:
         raise InputError(str(_SETTING_FAULT))
+
+
+def check_noise(bound: int, epsilon: float) -> None:
+    """Refuse noise that fits no whole number that is computed with, before anything is booked.
+
+    Raises
+    ------
+    InputError
+        Where the contribution bound over epsilon is above `MOST_NOISE`.
+    """
+    if bound > MOST_NOISE * epsilon:
+        raise InputError(
+            f"Noise for at most {bound:,} records of one user and epsilon {epsilon:g} fits no "
+            "whole number, and nothing was drawn; raise epsilon, or lower the bound."
+        )

@@ -22,7 +22,7 @@ from explorer.grid.grid import Grid
 from explorer.grid.places import MOST_CELLS, TripDomain, refuse_places
 from explorer.grid.sums import box_sums, summed
 from explorer.points import split_costs as homogeneity
-from explorer.points.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.populations import of_people
 from explorer.releases.units import UNITS_OF_PRIVACY
 from explorer.trips import profile
@@ -119,11 +119,7 @@ class TripMatrix:
             )
         if np.any(number < 0):
             raise InputError("A multiplicity is negative: give counts of 0 or more.")
-        whole = isinstance(contribution_bound, int | np.integer)
-        if not whole or isinstance(contribution_bound, bool) or contribution_bound < 1:
-            raise InputError(
-                f"The contribution bound is {contribution_bound!r}: give a whole number, 1 or more."
-            )
+        contribution_bound = whole_bound(contribution_bound, lattice)
         if unit not in UNITS_OF_PRIVACY or (unit == "point" and contribution_bound > 1):
             raise InputError(
                 f"The unit of privacy is {unit!r} with {contribution_bound} records: a point gives "

@@ -18,6 +18,7 @@ from explorer.grid.projection import LONLAT, as_crs
 from explorer.points.cleaning import FINE, judge, left_out, none_left, refuse_columns, sentences
 from explorer.points.clipping import refuse_hashes
 from explorer.points.columns import Place, listed, unused_users
+from explorer.points.matrix import whole_bound
 from explorer.points.populations import of_people, population_of_records, populations_of_files
 from explorer.points.sources import MAX_ROWS, codes, open_source
 from explorer.points.weights import LATTICE
@@ -145,10 +146,7 @@ class Trips:
             raise InputError("These grids have no CRS; make them with Grid.around to count trips.")
         if bound is None:
             return None
-        if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 1:
-            raise InputError(
-                f"The contribution bound is {bound!r}; give a whole number of 1 or more."
-            )
+        bound = whole_bound(bound)
         if self.user is None:
             raise InputError(
                 "A contribution bound needs to know the user of each trip; read the trips with "

@@ -17,7 +17,7 @@ from explorer.grid.plans import GridPlan, PairPlan, Plan
 from explorer.points.area_counting import of_atoms
 from explorer.points.area_counts import AreaCounts
 from explorer.points.caught import FEW_INSIDE, few_inside, warn_few
-from explorer.points.matrix import FrequencyMatrix
+from explorer.points.matrix import FrequencyMatrix, whole_bound
 from explorer.points.partitions.adding import Counted, dense
 from explorer.points.partitions.files import Wanted
 from explorer.points.populations import of_people
@@ -124,8 +124,7 @@ def checked_bound(points: Looked, bound: Any) -> int | None:
     """
     if bound is None:
         return None
-    if isinstance(bound, bool) or not isinstance(bound, int | np.integer) or bound < 1:
-        raise InputError(f"The contribution bound is {bound!r}; give a whole number of 1 or more.")
+    bound = whole_bound(bound)
     if points.wanted.user is None:
         raise InputError(
             "A contribution bound needs to know the user of each record; read the points with "

@@ -104,7 +104,8 @@ class Readout(ABC):
         self.screen = screen = self.error_bars.complete(self.complete(self.screen))
         # First: a browser takes what comes in the order in which it was changed.
         self._table.show(screen.answers)
-        put(self.key, error_key(clipping=screen.answers.counted is not None))
+        key = error_key(clipping=screen.answers.counted is not None)
+        put(self.key, key if self.truth else "")
         self._strip(screen)
         self.tell(screen)
         self.want(screen)

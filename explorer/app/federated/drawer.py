@@ -44,12 +44,20 @@ class FederatedDrawer(DrawnDrawer):
         self._matrix = screen.data.matrix
         self._say_promise()
 
+    def say_counted(self, data: Any) -> None:
+        """Also say whom a release would protect, or that there are too many people, if shown."""
+        super().say_counted(data)
+        self._matrix = data.matrix
+        self._say_promise()
+
     def _ticked(self) -> None:
         self._drawing.forget()
         self._say_promise()
 
     def _say_promise(self) -> None:
-        if self._matrix is None:
+        # Whether more people are there than were declared is a fact of exact counts.
+        if self._matrix is None or not self._parts.truth:
+            put(self.promise, "")
             return
         try:
             sentence = f"A release protects {self._drawing.protects(self._matrix)}."

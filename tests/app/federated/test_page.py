@@ -87,6 +87,15 @@ def test_a_release_is_for_the_number_in_the_field_or_by_consent_the_exact_one() 
     assert "of 41,000 people" in page.readout.about.object
 
 
+def test_more_people_than_declared_is_not_said_while_exact_counts_are_hidden() -> None:
+    page = people.new_page(people=39_999)
+    assert "more people than the 39,999" in page.drawer.promise.object
+    page.pressed("p", False)
+    assert page.drawer.promise.object == ""
+    page.pressed("t", False)
+    assert "more people than the 39,999" in page.drawer.promise.object
+
+
 def test_a_price_does_not_hold_for_another_promise() -> None:
     page = people.new_page(people=41_000)
     press.press(page.drawer, "Draw a release")

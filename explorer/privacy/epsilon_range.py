@@ -11,8 +11,8 @@ import os
 from explorer.errors import InputError
 
 MIN_EPSILON = 1e-6
-#: Of a bound over epsilon: at eight times as much, widths of trees passed 64 bits.
-MOST_NOISE = 5e14
+#: Of a bound over epsilon: at forty times as much, rare draws passed 64 bits in a tree of trips.
+MOST_NOISE = 1e13
 
 
 def largest_epsilon(setting: str) -> float:

@@ -299,7 +299,7 @@ def same_draws(places: Any, folder: Path, release: Any, monkeypatch: Any) -> dic
     monkeypatch.setattr(ledger_module, "now", lambda: "2026-11-27T09:00:00.000+00:00")
 
     def draw(ledger: Ledger, matrix: Any, made: Any, _progress: Any = None) -> Any:
-        ledger.book(matrix.key, release.units, made.key, repr(made))
+        ledger.book(matrix, release.units, made.key, repr(made))
         DrawnReleases(ledger.path).keep(str(ledger.token), release, "riders", "a draw")
         return release
 

@@ -144,7 +144,7 @@ class City:
         contribution_bound: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[Points | None, FrequencyMatrix, Placed | None]:
-        """As `load`, and where each record was counted; every point is projected once for both."""
+        """As `load`, and where all records on the grid lie."""
         return self._load(shape, contribution_bound, progress, keep=True)
 
     def _load(

@@ -14,7 +14,7 @@ from explorer.grid.cells import CellFinder
 from explorer.grid.grid import Grid, Progress
 from explorer.grid.plans import GridPlan, Plan
 from explorer.grid.projection import CHUNK
-from explorer.points.clipping import Clipped, PersonCells, shares, starts, starts_of_codes
+from explorer.points.clipping import Clipped, PersonCells, starts_of_codes
 
 _NONE = np.empty(0, np.int64)
 
@@ -52,15 +52,14 @@ class Records(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """What counted, where it counted: the picture of exactly the records that a matrix holds.
+    """Where the records on a grid lie: all of them, whichever count under a contribution bound.
 
     Parameters
     ----------
     column, row : (n,) float32
-        Place in cells of the grid that they were counted on, rounded down: the whole part is the
-        cell that the record was counted in.
+        Place in cells of the grid, rounded down: the whole part is the cell of the record.
     records : (n,) float32 or None
-        How many records counted there; None means one each.
+        How many records lie there; None means one each.
     """
 
     column: NDArray[np.float32]
@@ -129,38 +128,10 @@ def count_clipped(
 
 
 def count_and_place(
-    points: Records,
-    grid: Grid,
-    contribution_bound: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.int64] | None, Placed]:
-    """As `count_block`, the counts without the bound, and where each record was counted.
-
-    All from the same projection. Of the rows of one person in one cell the first in the order of a
-    hash of their coordinates are placed, until the cell has what it keeps.
-    """
-    counts, placed, rows = _count(points, grid, progress, keep=True, which=bool(contribution_bound))
-    if not contribution_bound:
-        return counts, None, placed
-    person, weight = _codes(points)[rows], None if points.weight is None else points.weight[rows]
-    atom = placed.row.astype(np.int64) * grid.shape[1] + placed.column.astype(np.int64)
-    people = PersonCells()
-    people.add(person, atom, weight)
-    persons, atoms, records = people.pairs()
-    kept = shares(persons, records, contribution_bound, starts_of_codes(points.user_hash))
-    pair = np.empty(len(rows), np.int64)
-    _find(person, atom, persons, atoms, pair)
-    number = np.ones(len(rows), np.int64) if weight is None else weight.copy()
-    number[kept[pair] == 0] = 0
-    cut = np.flatnonzero((kept[pair] > 0) & (kept[pair] < records[pair]))
-    place = np.column_stack([each[rows[cut]] for each in (points.x, points.y)]).view(np.int64)
-    cut = cut[np.lexsort((starts(place), pair[cut]))]
-    _first(pair[cut], cut, kept.copy(), number)
-    some = np.flatnonzero(number)
-    clipped = np.zeros_like(counts)
-    np.add.at(clipped.ravel(), atom[some], number[some])
-    weights = None if weight is None else number[some].astype(np.float32)
-    return clipped, counts, Placed(placed.column[some], placed.row[some], weights)
+    points: Records, grid: Grid, progress: Progress | None = None
+) -> tuple[NDArray[np.int64], Placed]:
+    """As `count_block`, and where each record lies, from the same projection."""
+    return _count(points, grid, progress, keep=True)
 
 
 def _codes(points: Records) -> NDArray[np.int64]:
@@ -168,30 +139,28 @@ def _codes(points: Records) -> NDArray[np.int64]:
 
 
 def _count(
-    points: Records, grid: Grid, progress: Progress | None, keep: bool, which: bool = False
-) -> tuple[NDArray[np.int64], Placed, NDArray[np.int64]]:
+    points: Records, grid: Grid, progress: Progress | None, keep: bool
+) -> tuple[NDArray[np.int64], Placed]:
     counts = np.zeros(grid.shape, dtype=np.int64)
     finder = CellFinder(grid, points.crs, len(points))
     # Pages of memory that nothing is written to take no room: points outside cost nothing here.
     room = len(points) if keep else 0
     column, row = np.empty(room, np.float32), np.empty(room, np.float32)
     records = np.empty(room if points.weight is not None else 0, np.float32)
-    numbers = np.empty(room if which else 0, np.int64)
     found = 0
     for start in range(0, len(points), CHUNK):
         stop = min(start + CHUNK, len(points))
         u, v, index = finder.find(points.x[start:stop], points.y[start:stop])
         weight = _NONE if points.weight is None else points.weight[index + start]
-        kept = column[found:], row[found:], records[found:], numbers[found:]
-        found += _add(u, v, weight, index, start, counts, *kept)
+        found += _add(u, v, weight, counts, column[found:], row[found:], records[found:])
         if progress is not None:
             progress(stop / len(points))
     weights = None if points.weight is None else records[:found]
-    return counts, Placed(column[:found], row[:found], weights), numbers[:found]
+    return counts, Placed(column[:found], row[:found], weights)
 
 
 @njit(cache=True, nogil=True)
-def _add(us, vs, weight, index, start, counts, column, row, records, which):  # type: ignore[no-untyped-def]
+def _add(us, vs, weight, counts, column, row, records):  # type: ignore[no-untyped-def]
     """Count places; write those that counted to the arrays behind ``counts`` that have room.
 
     Places are columns and rows, NaN outside. Without ``weight`` each counts once. Returns how many
@@ -210,32 +179,8 @@ def _add(us, vs, weight, index, start, counts, column, row, records, which):  # 
             column[n], row[n] = _down(u, cols), _down(v, rows)
             if records.size:
                 records[n] = number
-            if which.size:
-                which[n] = index[i] + start
             n += 1
     return n
-
-
-@njit(cache=True, nogil=True)
-def _find(person, atom, persons, atoms, pair):  # type: ignore[no-untyped-def]
-    """The place of each row among pairs by person and atom, all of which are there."""
-    for i in range(person.size):
-        low, high = 0, persons.size
-        while high - low > 1:
-            mid = (low + high) // 2
-            if persons[mid] < person[i] or (persons[mid] == person[i] and atoms[mid] <= atom[i]):
-                low = mid
-            else:
-                high = mid
-        pair[i] = low
-
-
-@njit(cache=True, nogil=True)
-def _first(pair, row, left, number):  # type: ignore[no-untyped-def]
-    """Cut ``number`` of rows, in their order, down to what is left of their pairs."""
-    for i in range(row.size):
-        number[row[i]] = min(number[row[i]], left[pair[i]])
-        left[pair[i]] -= number[row[i]]
 
 
 @njit(cache=True, nogil=True)

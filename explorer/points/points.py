@@ -119,14 +119,7 @@ class Points:
         self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
     ) -> FrequencyMatrix:
         """Count these records into the cells of a grid; see `Grid.count`."""
-        bound = self._checked(grid, contribution_bound)
-        if bound is None:
-            matrix = FrequencyMatrix(count_block(self, grid, progress=progress), grid)
-        else:
-            plan = GridPlan(grid, self.crs, len(self))
-            atoms, *both = count_clipped(self, plan, bound, progress)
-            counts, unclipped = (dense(atoms, number, grid) for number in both)
-            matrix = FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped)
+        matrix = self._counted(grid, contribution_bound, progress)
         warn_few(self.few_inside(matrix))
         return of_people(matrix, self._whose())
 
@@ -139,12 +132,22 @@ class Points:
     def place_on(
         self, grid: Grid, contribution_bound: int | None = None, progress: Progress | None = None
     ) -> tuple[FrequencyMatrix, Placed]:
-        """As `count_on`, and where each record was counted: a picture of what the matrix holds."""
+        """As `count_on`, and where all records on the grid lie."""
         bound = self._checked(grid, contribution_bound)
-        counts, unclipped, placed = count_and_place(self, grid, bound, progress)
-        unit = "point" if bound is None else "user"
-        matrix = FrequencyMatrix(counts, grid, bound or 1, unit, unclipped=unclipped)
+        counts, placed = count_and_place(self, grid, progress)
+        matrix = FrequencyMatrix(counts, grid) if bound is None else self._counted(grid, bound)
         return of_people(matrix, self._whose()), placed
+
+    def _counted(
+        self, grid: Grid, contribution_bound: int | None, progress: Progress | None = None
+    ) -> FrequencyMatrix:
+        bound = self._checked(grid, contribution_bound)
+        if bound is None:
+            return FrequencyMatrix(count_block(self, grid, progress=progress), grid)
+        plan = GridPlan(grid, self.crs, len(self))
+        atoms, *both = count_clipped(self, plan, bound, progress)
+        counts, unclipped = (dense(atoms, number, grid) for number in both)
+        return FrequencyMatrix(counts, grid, bound, "user", unclipped=unclipped)
 
     def count_in(
         self,

@@ -152,14 +152,18 @@ def test_a_user_counts_k_times_in_the_country(areas) -> None:
     np.testing.assert_allclose(several.sd / one.sd, 3, rtol=0.02)
 
 
-def test_of_each_user_the_first_rows_are_kept(areas) -> None:
-    """In the order of the file, whatever areas they lie in; those outside do not count."""
+def test_of_each_user_rows_are_kept_whatever_areas_they_lie_in(areas) -> None:
+    """Each of the rows inside is as likely; those outside do not count."""
     x, y = np.array([-1e6, 3_000.0, 15_500, 25_500]), np.full(4, 3_000.0)
-    points = Points(x, y, CRS, user=np.zeros(4, dtype=np.int64))
-    counts = areas.count(points, contribution_bound=2)
-    chosen = np.flatnonzero(counts.by_area)
-    assert chosen.tolist() == sorted(areas.assign(x[1:3], y[1:3], CRS).tolist())
-    assert len(chosen) == 2
+    users = 300
+    user = np.repeat(np.arange(users), 4)
+    points = Points(np.tile(x, users), np.tile(y, users), CRS, user=user)
+    kept = areas.count(points, contribution_bound=2).by_area
+    assert kept.sum() == 2 * users
+    chosen = np.flatnonzero(kept)
+    assert chosen.tolist() == sorted(areas.assign(x[1:], y[1:], CRS).tolist())
+    # Two of three rows count, with variance 2/3 1/3 for each user.
+    assert np.abs(kept[chosen] - 2 * users / 3).max() < 5 * np.sqrt(users * 2 / 9)
 
 
 def test_mechanisms_with_settings(counts) -> None:

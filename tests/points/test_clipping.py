@@ -157,24 +157,6 @@ def test_trips_count_the_same_in_any_order(records: pd.DataFrame, weights: bool)
     assert len(keys) == 1
 
 
-@pytest.mark.parametrize("columns", [{"user": "who"}, {"user": "who", "weight": "n"}], ids=str)
-def test_the_same_records_are_placed_in_any_order(
-    records: pd.DataFrame, columns: dict[str, str]
-) -> None:
-    pictures = []
-    for order in ("shuffled", "south first", "north first"):
-        points = read_points(ordered(records, order), lon="lon", lat="lat", **columns)
-        matrix, placed = points.place_on(GRID, BOUND)
-        number = np.ones(len(placed.row)) if placed.records is None else placed.records
-        rows = np.column_stack([placed.row, placed.column, number])
-        places, place = np.unique(rows[:, :2], axis=0, return_inverse=True)
-        totals = np.bincount(place.ravel(), rows[:, 2])
-        pictures.append(np.column_stack([places, totals]))
-        assert matrix.key == GRID.count(points, BOUND).key
-    assert np.array_equal(pictures[0], pictures[1])
-    assert np.array_equal(pictures[0], pictures[2])
-
-
 def by_code(people: list[list[float]], bound: int) -> np.ndarray:
     """Kept records in each of 10 bands from south to north, people being given in a row."""
     user = np.repeat(np.arange(len(people)), [len(own) for own in people])

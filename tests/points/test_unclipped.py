@@ -13,6 +13,7 @@ from shapely import box
 
 from explorer import Areas, FrequencyMatrix, Grid, TripDomain, exact, scan_points
 from explorer.errors import InputError
+from explorer.mechanisms import AG, HTF, PrivTree
 from explorer.points.counts_file import load_counts, save_counts
 from explorer.points.points import read_points
 from explorer.trips.trips import read_trips
@@ -107,3 +108,18 @@ def test_it_is_no_part_of_the_key_or_the_repr_and_stays_in_a_file(tmp_path: Path
             np.testing.assert_array_equal(loaded.unclipped.counts, every)
     with pytest.raises(InputError, match="unclipped"):
         FrequencyMatrix(every, Grid.cells((2, 3)), 2, "user", unclipped=every - 1)
+
+
+@pytest.mark.parametrize("mechanism", [HTF(epsilon=1), AG(epsilon=1), PrivTree(epsilon=1)], ids=str)
+def test_nothing_that_is_released_follows_from_what_the_bound_left_out(
+    mechanism: HTF | AG | PrivTree, tmp_path: Path
+) -> None:
+    counts = np.random.default_rng(3).poisson(4, (16, 12))
+    made = []
+    for more in (0, 7, 90_001):
+        matrix = FrequencyMatrix(counts, GRID, 2, "user", unclipped=counts + more)
+        release = mechanism.release(matrix, rng=1)
+        release.save(tmp_path / "x.parquet")
+        facts = {name: str(value) for name, value in vars(release).items()}
+        made.append((facts, (tmp_path / "x.parquet").read_bytes()))
+    assert made[0] == made[1] == made[2]

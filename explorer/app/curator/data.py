@@ -116,7 +116,7 @@ def load_city(key: str, side: int, bound: int = 0) -> CityData:
             data = own_city(matrix, city.title)
         else:
             # Of all records, so the same under every bound.
-            heat = _HEATS.get(key, partial(_heat, points, matrix, placed))
+            heat = _HEATS.get(key, partial(heat_of, placed, matrix.grid))
             data = prepared(city.title, points, matrix, heat)
         data.city = (key, side, bound)
         data.base_maps, said = base_maps_on(key, (data.grid,))
@@ -142,12 +142,6 @@ def prepared(title: str, points: Points, matrix: FrequencyMatrix, heat: PointHea
     return data
 
 
-def _heat(points: Points, matrix: FrequencyMatrix, placed: Placed) -> PointHeat:
-    """All records on the map; ``placed`` are those that the matrix counts."""
-    grid = matrix.grid
-    return heat_of(placed if matrix.unclipped is None else points.place_on(grid)[1], grid)
-
-
 def heat_of(placed: Placed, grid: Grid) -> PointHeat:
     """Records that were placed on ``grid``, as a heatmap."""
     return PointHeat(placed.column, placed.row, placed.records, grid)
@@ -165,7 +159,7 @@ def counted(own: OwnPoints[Points], place: tuple[str, int, int]) -> CityData:
     bound = bound if own.points.user is not None else 0
     grid = own.grid(side)
     matrix, placed = own.points.place_on(grid, bound or None)
-    data = prepared(own.title, own.points, matrix, _heat(own.points, matrix, placed))
+    data = prepared(own.title, own.points, matrix, heat_of(placed, matrix.grid))
     few = own.points.few_inside(matrix)
     data.notes += () if few is None else (few,)
     data.city = (key, side, bound)

@@ -188,8 +188,9 @@ def floats(column: pa.Array) -> NDArray[np.float64]:
 
 
 def _codes(chunks: list[pa.Array]) -> Users:
-    joined = pa.chunked_array(chunks or [pa.array([], pa.string())])
-    chunks = joined.dictionary_encode().unify_dictionaries().chunks
+    if not chunks:
+        return Users(np.empty(0, np.int64), np.empty(0, np.uint64))
+    chunks = pa.chunked_array(chunks).dictionary_encode().unify_dictionaries().chunks
     code = [c.indices.fill_null(-1).to_numpy(zero_copy_only=False) for c in chunks]
     return Users(np.concatenate(code).astype(np.int64), hashes_of(chunks[0].dictionary))
 
